@@ -1,0 +1,1 @@
+//! What every function of the service shares.

@@ -1,0 +1,1 @@
+//! GET /v1/auctions: one page of the auction house

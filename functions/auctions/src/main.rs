@@ -1,0 +1,3 @@
+//! The Lambda binary of `auctions`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! GET /v1/bazaar: the bazaar, whole or processed

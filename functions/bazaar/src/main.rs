@@ -1,0 +1,3 @@
+//! The Lambda binary of `bazaar`.
+
+fn main() {}

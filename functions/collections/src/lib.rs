@@ -1,0 +1,1 @@
+//! GET /v1/collections: the collections and their tiers

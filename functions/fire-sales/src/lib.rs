@@ -1,0 +1,1 @@
+//! GET /v1/fire-sales: the active and upcoming fire sales

@@ -1,0 +1,3 @@
+//! The Lambda binary of `fire-sales`.
+
+fn main() {}

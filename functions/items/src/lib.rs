@@ -1,0 +1,1 @@
+//! GET /v1/items: the item catalogue

@@ -1,0 +1,3 @@
+//! The Lambda binary of `items`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! GET /v1/mayor: the sitting mayor and the elections

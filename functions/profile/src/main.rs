@@ -1,0 +1,3 @@
+//! The Lambda binary of `profile`.
+
+fn main() {}

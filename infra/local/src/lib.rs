@@ -1,0 +1,1 @@
+//! The cloud on your machine: API Gateway and Lambda as template.yaml describes them.

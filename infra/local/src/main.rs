@@ -1,0 +1,3 @@
+//! The `local` command.
+
+fn main() {}

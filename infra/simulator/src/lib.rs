@@ -1,0 +1,1 @@
+//! A believable game upstream, seeded, at real size, with faults on demand.

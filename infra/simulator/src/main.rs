@@ -1,0 +1,3 @@
+//! The `simulator` command.
+
+fn main() {}
