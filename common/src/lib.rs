@@ -1,1 +1,16 @@
-//! What every function of the service shares.
+//! What every function of the Game Data Query Service shares: how a request is read, how the game's provider is asked,
+//! how an answer is kept and written. Nothing here knows what a single route does.
+
+pub mod cache;
+pub mod config;
+pub mod envelope;
+pub mod error;
+pub mod invocation;
+pub mod json;
+pub mod lambda;
+pub mod params;
+pub mod request;
+pub mod resource;
+pub mod routes;
+pub mod time;
+pub mod upstream;

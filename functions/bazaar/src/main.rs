@@ -1,3 +1,6 @@
 //! The Lambda binary of `bazaar`.
 
-fn main() {}
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<bazaar::Bazaar>().await
+}

@@ -1,1 +1,81 @@
-//! GET /v1/items: the item catalogue
+//! `GET /v1/items`: the complete item catalogue.
+
+use common::config::Config;
+use common::envelope::{Answer, Document};
+use common::error::ApiError;
+use common::json::StringText;
+use common::lambda::{Function, StartError};
+use common::request::Request;
+use common::resource::Resource;
+use common::routes::{self, Route};
+use common::upstream::resources::{self, ITEMS_PATH};
+use common::upstream::{Reply, UpstreamError};
+use serde::Serialize;
+
+/// The data of an answer.
+#[derive(Debug, Serialize)]
+struct Data<'a> {
+    /// The items, in the provider's order.
+    items: Vec<Item<'a>>,
+}
+
+/// One item.
+#[derive(Debug, Serialize)]
+struct Item<'a> {
+    /// The id, unique among items.
+    id: StringText<'a>,
+    /// The display name; not unique, may hold `§` colour codes.
+    name: StringText<'a>,
+    /// The block or item that it looks like.
+    material: StringText<'a>,
+    /// The rarity.
+    tier: Tier<'a>,
+}
+
+/// A rarity. An item without one is shown as common in the game (`decisions.md`).
+#[derive(Debug, Serialize)]
+enum Tier<'a> {
+    #[serde(rename = "COMMON")]
+    Common,
+    #[serde(untagged)]
+    Given(StringText<'a>),
+}
+
+impl<'a> From<resources::Item<'a>> for Item<'a> {
+    fn from(item: resources::Item<'a>) -> Self {
+        let resources::Item { id, name, material, tier } = item;
+        Self { id, name, material, tier: tier.map_or(Tier::Common, Tier::Given) }
+    }
+}
+
+/// The data of an answer, made of the provider's.
+///
+/// # Errors
+/// If the provider's answer makes no sense.
+pub fn shape(reply: &Reply) -> Result<Document, UpstreamError> {
+    let resources::Items { items, .. } = reply.parse()?;
+    let items = items.into_iter().map(Item::from).collect();
+    Document::of(&Data { items }).map_err(|error| reply.nonsense(error))
+}
+
+/// The function.
+#[derive(Debug)]
+pub struct Items {
+    items: Resource,
+}
+
+impl Function for Items {
+    const ROUTE: &'static Route = &routes::ITEMS;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { items: Resource::new(config, Self::ROUTE, ITEMS_PATH, shape)? })
+    }
+
+    async fn warm_up(&self) {
+        self.items.warm_up().await;
+    }
+
+    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
+        self.items.answer(request).await
+    }
+}

@@ -1,3 +1,6 @@
 //! The Lambda binary of `mayor`.
 
-fn main() {}
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<mayor::Mayor>().await
+}

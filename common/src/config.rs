@@ -1,0 +1,151 @@
+//! Every environment variable that the functions read, parsed once at start-up. An empty variable counts as unset: a
+//! template cannot leave one out.
+
+use lambda_http::http::HeaderValue;
+use reqwest::Url;
+
+/// An environment variable that cannot be used. The text names the variable and never its value.
+#[derive(Debug, thiserror::Error)]
+#[error("the environment variable {variable} must be {expected}")]
+pub struct ConfigError {
+    variable: &'static str,
+    expected: &'static str,
+}
+
+/// Whether API Gateway keeps this function's answers (template parameter `GatewayCache`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GatewayCache {
+    /// Answers are stored and replayed for the route's TTL, whatever their status.
+    On,
+    /// Every request reaches a function.
+    #[default]
+    Off,
+}
+
+/// The environment of a function.
+#[derive(Debug)]
+pub struct Config {
+    /// `HYPIXEL_BASE_URL`: where the game's provider answers.
+    pub hypixel_base_url: Url,
+    /// `MOJANG_BASE_URL`: where the name service answers.
+    pub mojang_base_url: Url,
+    /// `HYPIXEL_API_KEY`: the provider's key, for player data. Marked sensitive: it prints as `Sensitive`.
+    pub hypixel_api_key: Option<HeaderValue>,
+    /// `USER_AGENT`: how the service introduces itself upstream.
+    pub user_agent: HeaderValue,
+    /// `GatewayCache`: `on` or `off`; `off` if absent, as on a laptop.
+    pub gateway_cache: GatewayCache,
+    /// `DOCUMENTATION_URL`: what `GET /` points to.
+    pub documentation_url: String,
+}
+
+impl Config {
+    /// The configuration in this process's environment.
+    ///
+    /// # Errors
+    /// The first variable that cannot be used.
+    pub fn from_environment() -> Result<Self, ConfigError> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// The configuration that `lookup` gives by variable name.
+    ///
+    /// # Errors
+    /// The first variable that cannot be used.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let set = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        Ok(Self {
+            hypixel_base_url: base_url(
+                "HYPIXEL_BASE_URL",
+                set("HYPIXEL_BASE_URL"),
+                "https://api.hypixel.net",
+            )?,
+            mojang_base_url: base_url("MOJANG_BASE_URL", set("MOJANG_BASE_URL"), "https://api.mojang.com")?,
+            hypixel_api_key: set("HYPIXEL_API_KEY").map(|key| secret("HYPIXEL_API_KEY", &key)).transpose()?,
+            user_agent: user_agent(set("USER_AGENT"))?,
+            gateway_cache: gateway_cache(set("GatewayCache").as_deref())?,
+            documentation_url: set("DOCUMENTATION_URL").unwrap_or_default(),
+        })
+    }
+}
+
+fn base_url(variable: &'static str, value: Option<String>, default: &str) -> Result<Url, ConfigError> {
+    let text = value.unwrap_or_else(|| default.to_owned());
+    Url::parse(&text)
+        .ok()
+        .filter(|url| {
+            matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
+        })
+        .ok_or(ConfigError { variable, expected: "an http or https address without a query" })
+}
+
+fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigError> {
+    let mut header = HeaderValue::from_str(value)
+        .map_err(|_| ConfigError { variable, expected: "one line of visible ASCII" })?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+fn user_agent(value: Option<String>) -> Result<HeaderValue, ConfigError> {
+    let text =
+        value.unwrap_or_else(|| concat!("game-data-query-service/", env!("CARGO_PKG_VERSION")).to_owned());
+    HeaderValue::from_str(&text)
+        .map_err(|_| ConfigError { variable: "USER_AGENT", expected: "one line of visible ASCII" })
+}
+
+fn gateway_cache(value: Option<&str>) -> Result<GatewayCache, ConfigError> {
+    match value {
+        None => Ok(GatewayCache::default()),
+        Some("on") => Ok(GatewayCache::On),
+        Some("off") => Ok(GatewayCache::Off),
+        Some(_) => Err(ConfigError { variable: "GatewayCache", expected: "on or off" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> Result<Config, ConfigError> {
+        Config::from_lookup(|asked| (asked == name).then(|| value.to_owned()))
+    }
+
+    #[test]
+    fn an_empty_environment_means_the_real_provider() {
+        let config = with("", "").unwrap();
+        assert_eq!(config.hypixel_base_url.as_str(), "https://api.hypixel.net/");
+        assert_eq!(config.mojang_base_url.as_str(), "https://api.mojang.com/");
+        assert_eq!(config.gateway_cache, GatewayCache::Off);
+        assert!(config.hypixel_api_key.is_none());
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_unset() {
+        assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
+        assert_eq!(
+            with("HYPIXEL_BASE_URL", "").unwrap().hypixel_base_url.as_str(),
+            "https://api.hypixel.net/"
+        );
+    }
+
+    #[test]
+    fn a_wrong_variable_is_named_without_its_value() {
+        for (name, value) in [
+            ("HYPIXEL_BASE_URL", "not an address"),
+            ("MOJANG_BASE_URL", "ftp://names.example"),
+            ("HYPIXEL_API_KEY", "s3cret\nkey"),
+            ("USER_AGENT", "a\r\nb"),
+            ("GatewayCache", "yes"),
+        ] {
+            let text = with(name, value).unwrap_err().to_string();
+            assert!(text.contains(name), "{text}");
+            assert!(!text.contains(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_key_does_not_print() {
+        let config = with("HYPIXEL_API_KEY", "s3cret").unwrap();
+        assert!(!format!("{config:?}").contains("s3cret"));
+    }
+}

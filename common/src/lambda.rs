@@ -1,0 +1,313 @@
+//! Runs a function: start-up, one log line per request, and an envelope for whatever happens inside. A handler that
+//! fails, panics or takes too long ends here, as the 500 envelope and a cause in the log.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::FutureExt;
+use lambda_http::{Context, LambdaEvent, service_fn};
+use lambda_runtime::Diagnostic;
+use serde::{Serialize, Serializer};
+use tokio::time::Instant;
+
+pub use lambda_http::Error;
+
+use crate::config::{Config, ConfigError, GatewayCache};
+use crate::envelope::{Answer, Body};
+use crate::error::{ApiError, Code, INTERNAL_MESSAGE, chain};
+use crate::invocation::Invocation;
+use crate::request::{ProxyEvent, Request};
+use crate::routes::Route;
+use crate::time::UnixMilliseconds;
+use crate::upstream::ClientError;
+
+/// How long before Lambda ends the invocation the function gives up by itself.
+const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
+
+/// Lambda refuses a larger response. (Lambda quotas: 6 MB, to the byte as its errors give it.)
+const LARGEST_RESPONSE: usize = 6_291_556;
+
+/// What a proxy response has beside its body, at the most.
+const RESPONSE_FRAME: usize = 1_024;
+
+/// The stage cache stores nothing larger (API Gateway's documentation).
+const LARGEST_STORED_BODY: usize = 1_048_576;
+
+/// One Lambda function: what it keeps between invocations, and how it answers a request.
+pub trait Function: Sized {
+    /// The route that it answers.
+    const ROUTE: &'static Route;
+
+    /// The function as it starts, before its first request.
+    ///
+    /// # Errors
+    /// If it cannot work with this configuration.
+    fn new(config: &Config) -> Result<Self, StartError>;
+
+    /// Opens the connections that the first request will need.
+    fn warm_up(&self) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
+
+    /// The answer to `request`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn answer(&self, request: &Request) -> impl Future<Output = Result<Answer, ApiError>>;
+}
+
+/// Why a function cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The environment is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is no way to ask an upstream.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// Runs the function `F` until Lambda ends the process.
+///
+/// # Errors
+/// If the function cannot start or the Runtime API is gone; the cause is in the log.
+pub async fn run<F: Function>() -> Result<(), Error> {
+    log_to_standard_output();
+    remember_panics();
+    let instance =
+        Instance::<F>::start().inspect_err(|error| tracing::error!(cause = chain(error), "cannot start"))?;
+    instance.function.warm_up().await;
+    lambda_runtime::Runtime::new(service_fn(|event| instance.invoke(event))).run().await
+}
+
+/// A function instance: the function, and what every invocation of it needs.
+struct Instance<F> {
+    function: F,
+    gateway_cache: GatewayCache,
+    is_cold: std::cell::Cell<bool>,
+}
+
+impl<F: Function> Instance<F> {
+    fn start() -> Result<Self, StartError> {
+        let config = Config::from_environment()?;
+        Ok(Self { function: F::new(&config)?, gateway_cache: config.gateway_cache, is_cold: true.into() })
+    }
+
+    /// Answers one event.
+    ///
+    /// # Errors
+    /// Behind a stage cache, instead of the 500 envelope: the gateway would store that for the route's TTL. Its own
+    /// answer to a failed invocation it does not store.
+    async fn invoke(&self, event: LambdaEvent<ProxyEvent>) -> Result<ProxyResponse, Diagnostic> {
+        let start = Instant::now();
+        let deadline = own_deadline(&event.context);
+        let invocation = Invocation::new(event.payload.time(), deadline);
+        let request = Request::new(event.payload, F::ROUTE, invocation);
+
+        let result = self.guarded(&request, deadline).await;
+        let (response, line) = self.respond(result).map_err(failed_invocation)?;
+        line.write(F::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
+
+        if response.status_code == Code::InternalError.status().as_u16()
+            && self.gateway_cache == GatewayCache::On
+        {
+            return Err(failed_invocation(INTERNAL_MESSAGE));
+        }
+        Ok(response)
+    }
+
+    /// What the handler returns, or the error that its panic or its slowness is.
+    async fn guarded(&self, request: &Request, deadline: Instant) -> Result<Answer, ApiError> {
+        let handler = AssertUnwindSafe(self.function.answer(request)).catch_unwind();
+        match tokio::time::timeout_at(deadline, handler).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(ApiError::internal(format!("the handler panicked: {}", last_panic()))),
+            Err(_) => Err(ApiError::internal("the handler ran into the function's own deadline")),
+        }
+    }
+
+    fn respond(
+        &self,
+        result: Result<Answer, ApiError>,
+    ) -> Result<(ProxyResponse, LogLine), serde_json::Error> {
+        let answered = result.and_then(|answer| {
+            let is_replayed = |bytes| self.gateway_cache == GatewayCache::On && bytes <= LARGEST_STORED_BODY;
+            let body = answer.body(is_replayed).map_err(ApiError::internal)?;
+            let bytes = body.escaped_bytes() + RESPONSE_FRAME;
+            if bytes > LARGEST_RESPONSE {
+                let cause = format!("the answer takes {bytes} bytes of Lambda's {LARGEST_RESPONSE}");
+                return Err(ApiError::internal(cause));
+            }
+            Ok((answer, body))
+        });
+        match answered {
+            Ok((answer, body)) => {
+                let line = LogLine::of_answer(&answer, &body);
+                let expiry =
+                    answer.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(F::ROUTE.cache)));
+                Ok((ProxyResponse::success(body, expiry), line))
+            }
+            Err(error) => {
+                let body = Arc::new(Body::of_error(&error)?);
+                let line = LogLine::of_error(&error, body.bytes());
+                Ok((ProxyResponse::error(&error, body), line))
+            }
+        }
+    }
+}
+
+/// What the Runtime API is told of an invocation that has no response.
+fn failed_invocation(message: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
+}
+
+/// The end of the invocation, less the margin. Lambda gives it by the wall clock.
+fn own_deadline(context: &Context) -> Instant {
+    let end = UNIX_EPOCH + Duration::from_millis(context.deadline);
+    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
+    Instant::now() + left.saturating_sub(DEADLINE_MARGIN)
+}
+
+/// A proxy response (REST, version 1.0).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProxyResponse {
+    status_code: u16,
+    headers: Headers,
+    is_base64_encoded: bool,
+    #[serde(serialize_with = "shared")]
+    body: Arc<Body>,
+}
+
+fn shared<S: Serializer>(body: &Arc<Body>, serializer: S) -> Result<S::Ok, S::Error> {
+    body.serialize(serializer)
+}
+
+/// The headers of an answer. Times are absolute, so that they stay true when the gateway replays them.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Headers {
+    #[serde(rename = "Content-Type")]
+    content_type: &'static str,
+    #[serde(rename = "Access-Control-Allow-Origin")]
+    access_control_allow_origin: &'static str,
+    #[serde(rename = "Last-Modified", skip_serializing_if = "Option::is_none")]
+    last_modified: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    #[serde(rename = "Retry-After", skip_serializing_if = "Option::is_none")]
+    retry_after: Option<String>,
+}
+
+impl ProxyResponse {
+    const HEADERS: Headers = Headers {
+        content_type: "application/json",
+        access_control_allow_origin: "*",
+        last_modified: None,
+        expires: None,
+        retry_after: None,
+    };
+
+    /// `expiry`: when the answer's data was fetched, and when it expires.
+    fn success(body: Arc<Body>, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
+        let headers = Headers {
+            last_modified: expiry.map(|(fetched_at, _)| fetched_at.http_date()),
+            expires: expiry.map(|(_, expires)| expires.http_date()),
+            ..Self::HEADERS
+        };
+        Self { status_code: 200, headers, is_base64_encoded: false, body }
+    }
+
+    fn error(error: &ApiError, body: Arc<Body>) -> Self {
+        let headers =
+            Headers { retry_after: error.wait_seconds().map(|wait| wait.to_string()), ..Self::HEADERS };
+        let status_code = error.code().status().as_u16();
+        Self { status_code, headers, is_base64_encoded: false, body }
+    }
+}
+
+/// What the log says of a request beside its frame.
+struct LogLine {
+    status: u16,
+    bytes: usize,
+    cached: bool,
+    cause: Option<String>,
+}
+
+impl LogLine {
+    fn of_answer(answer: &Answer, body: &Body) -> Self {
+        Self {
+            status: 200,
+            bytes: body.bytes(),
+            cached: answer.cached,
+            cause: answer.refresh_failure.clone(),
+        }
+    }
+
+    fn of_error(error: &ApiError, bytes: usize) -> Self {
+        Self { status: error.code().status().as_u16(), bytes, cached: false, cause: error.cause() }
+    }
+
+    fn write(
+        self,
+        route: &Route,
+        context: &Context,
+        duration: Duration,
+        request: &Request,
+        cold_start: bool,
+    ) {
+        let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
+        let Self { status, bytes, cached, cause } = self;
+        macro_rules! line {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    route = route.path,
+                    status,
+                    duration_ms = milliseconds(duration),
+                    upstream_ms = milliseconds(request.invocation().upstream_time()),
+                    bytes,
+                    cached,
+                    cold_start,
+                    request_id = context.request_id,
+                    cause,
+                    $message
+                )
+            };
+        }
+        match (status, &cause) {
+            (500.., _) => line!(error, "failed"),
+            (_, Some(_)) => line!(warn, "answered with an expired value: the refresh failed"),
+            _ => line!(info, "answered"),
+        }
+    }
+}
+
+/// One JSON object a line, as log queries read it without being told.
+fn log_to_standard_output() {
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_target(false)
+        .with_max_level(tracing::Level::INFO)
+        .finish();
+    // Fails only where a subscriber is already at work, which then logs.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// What the last panic said, and where. The hook cannot know the request, so it leaves the text to whoever does.
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+fn remember_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic.to_string());
+    }));
+}
+
+fn last_panic() -> String {
+    let text = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    text.unwrap_or_else(|| "it did not say why".to_owned())
+}

@@ -1,0 +1,120 @@
+//! A request as API Gateway hands it over (REST proxy event, version 1.0), reduced to what a handler may read.
+//!
+//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and puts the address
+//! together from `Host`, and a header that it cannot read ends the invocation. No route reads headers, so a strange
+//! one must not matter: the few fields that count are read here instead.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::error::ApiError;
+use crate::invocation::Invocation;
+use crate::params::{Echo, Refused};
+use crate::routes::{Location, Route};
+use crate::time::UnixMilliseconds;
+
+/// The fields of a proxy event that count.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProxyEvent {
+    http_method: String,
+    path: String,
+    multi_value_query_string_parameters: Option<HashMap<String, Vec<String>>>,
+    path_parameters: Option<HashMap<String, String>>,
+    request_context: RequestContext,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestContext {
+    request_time_epoch: Option<i64>,
+}
+
+impl ProxyEvent {
+    /// When the gateway received the request; this machine's clock if the event does not say.
+    #[must_use]
+    pub fn time(&self) -> UnixMilliseconds {
+        let given = self.request_context.request_time_epoch;
+        given.map_or_else(UnixMilliseconds::of_system_clock, UnixMilliseconds::from_request_time)
+    }
+}
+
+/// A request to one route.
+#[derive(Debug)]
+pub struct Request {
+    event: ProxyEvent,
+    route: &'static Route,
+    invocation: Invocation,
+}
+
+impl Request {
+    /// The request in `event`, to be answered by `route`.
+    #[must_use]
+    pub const fn new(event: ProxyEvent, route: &'static Route, invocation: Invocation) -> Self {
+        Self { event, route, invocation }
+    }
+
+    /// The HTTP method, as sent.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.event.http_method
+    }
+
+    /// The path, as sent.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.event.path
+    }
+
+    /// The invocation that this request came with.
+    #[must_use]
+    pub const fn invocation(&self) -> &Invocation {
+        &self.invocation
+    }
+
+    /// The parameter `name`, or its default where the caller says nothing.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` where the value is not allowed.
+    pub fn parameter<T: FromStr<Err = Refused> + Default>(&self, name: &str) -> Result<T, ApiError> {
+        self.text(name)?.map_or_else(|| Ok(T::default()), |text| parse(name, text))
+    }
+
+    /// The parameter `name`, without which there is no answer; `reason` says when, to follow "is required".
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` where the value is missing or not allowed.
+    pub fn required<T: FromStr<Err: Into<Refused>>>(&self, name: &str, reason: &str) -> Result<T, ApiError> {
+        let text = self.text(name)?.filter(|text| !text.is_empty());
+        let text =
+            text.ok_or_else(|| ApiError::bad_request(format!("Parameter '{name}' is required{reason}.")))?;
+        parse(name, text)
+    }
+
+    /// The last value of the parameter `name`: given twice, the last one counts.
+    fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        // An undeclared parameter is no part of the cache key, and one caller's answer would reach another.
+        let declared = self.route.parameter(name);
+        let declared =
+            declared.ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared")))?;
+        Ok(match declared.location {
+            Location::Path => {
+                self.event.path_parameters.as_ref().and_then(|map| map.get(name)).map(String::as_str)
+            }
+            Location::Query => {
+                let values =
+                    self.event.multi_value_query_string_parameters.as_ref().and_then(|map| map.get(name));
+                values.and_then(|values| values.last()).map(String::as_str)
+            }
+        })
+    }
+}
+
+fn parse<T: FromStr<Err: Into<Refused>>>(name: &str, text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|refused: T::Err| {
+        let (Refused { allowed }, came) = (refused.into(), Echo(text));
+        ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{came}'."))
+    })
+}

@@ -1,0 +1,82 @@
+//! The auction house, page by page: `/v2/skyblock/auctions`. Every page is a snapshot of its own: `total_pages` can
+//! shrink from one page to the next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::invocation::Invocation;
+use crate::json::StringText;
+use crate::params::Page;
+use crate::upstream::{Reply, Success, Upstream, UpstreamError};
+
+/// The provider's path.
+pub const PATH: &str = "/v2/skyblock/auctions";
+
+/// The provider's answer.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuctionsPage<'a> {
+    #[serde(rename = "success")]
+    _success: Success,
+    /// The page, counted from 0.
+    pub page: i64,
+    /// How many pages there are.
+    pub total_pages: i64,
+    /// How many auctions there are on all pages.
+    pub total_auctions: i64,
+    /// When the provider made this page, in Unix milliseconds.
+    pub last_updated: i64,
+    /// The auctions of this page, the latest changed first.
+    #[serde(borrow)]
+    pub auctions: Vec<Auction<'a>>,
+}
+
+/// One auction, with the fields that the contract has (`interface.md`, part 2).
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Auction<'a> {
+    /// The auction: 32 hexadecimal digits.
+    #[serde(borrow)]
+    pub uuid: StringText<'a>,
+    /// The player who sells: 32 hexadecimal digits.
+    #[serde(borrow)]
+    pub auctioneer: StringText<'a>,
+    /// The display name of the item.
+    #[serde(borrow)]
+    pub item_name: StringText<'a>,
+    /// The description of the item, with the game's `§` colour codes.
+    #[serde(borrow)]
+    pub item_lore: StringText<'a>,
+    /// The first bid, or the price of a buy-it-now auction, in coins.
+    pub starting_bid: i64,
+    /// The highest bid so far, in coins; 0 without bids.
+    pub highest_bid_amount: i64,
+    /// Whether it is a buy-it-now auction.
+    pub bin: bool,
+    /// When it began, in Unix milliseconds.
+    pub start: i64,
+    /// When it ends, in Unix milliseconds.
+    pub end: i64,
+}
+
+/// The provider's way to say no.
+#[derive(Deserialize)]
+struct Refusal {
+    success: bool,
+}
+
+/// The provider's answer for `page`, or `None` for a page beyond the last.
+///
+/// # Errors
+/// If the provider gives no usable answer.
+pub async fn fetch(
+    upstream: &Upstream,
+    invocation: &Invocation,
+    page: Page,
+) -> Result<Option<Reply>, UpstreamError> {
+    let reply = upstream.get(invocation, PATH, &[("page", &page.get().to_string())]).await?;
+    if reply.status.is_success() {
+        return Ok(Some(reply));
+    }
+    // 404 for a page beyond the last, 422 for a number that the provider cannot read as a page.
+    let refusal: Refusal = reply.parse()?;
+    if refusal.success { Err(reply.nonsense("a refusal that says success: true")) } else { Ok(None) }
+}

@@ -1,0 +1,35 @@
+//! The fire sales that run or are announced: `/v2/skyblock/firesales`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::StringText;
+use crate::upstream::Success;
+
+/// The provider's path.
+pub const PATH: &str = "/v2/skyblock/firesales";
+
+/// The provider's answer.
+#[derive(Debug, Deserialize)]
+pub struct FireSales<'a> {
+    #[serde(rename = "success")]
+    _success: Success,
+    /// The sales; usually none.
+    #[serde(borrow)]
+    pub sales: Vec<FireSale<'a>>,
+}
+
+/// One fire sale, with the fields that the contract has (`interface.md`, part 2).
+#[derive(Debug, Deserialize, Serialize)]
+pub struct FireSale<'a> {
+    /// The item that is sold.
+    #[serde(borrow)]
+    pub item_id: StringText<'a>,
+    /// When it begins, in Unix milliseconds.
+    pub start: i64,
+    /// When it ends, in Unix milliseconds.
+    pub end: i64,
+    /// How many are for sale.
+    pub amount: i64,
+    /// The price of one, in gems.
+    pub price: i64,
+}

@@ -1,0 +1,446 @@
+//! The client for the game's provider and for the name service: one place for timeouts, the retry, the bounds and the
+//! provider's rate limit. A file per resource below says what the service reads of it.
+//!
+//! What goes wrong here is described for the log ([`UpstreamError`]); callers never read it.
+
+pub mod auctions;
+pub mod bazaar;
+pub mod election;
+pub mod fire_sales;
+pub mod mojang;
+pub mod profiles;
+pub mod resources;
+
+use std::error::Error as _;
+use std::fmt;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use flate2::read::MultiGzDecoder;
+use lambda_http::http::StatusCode;
+use lambda_http::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Url};
+use serde::Deserialize;
+use tokio::time::{Instant, timeout_at};
+
+use crate::error::{ApiError, chain};
+use crate::invocation::Invocation;
+use crate::params::Echo;
+use crate::time::UnixMilliseconds;
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long an idle connection is kept: less than servers and address translators usually keep it.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How many bytes a body may have, on the wire and unpacked.
+const LARGEST_BODY: usize = 32 * 1024 * 1024;
+/// Between which bounds the pause before the retry is drawn, in milliseconds.
+const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
+/// For how long a rate limit is believed at the most.
+const LONGEST_BLOCK: Duration = Duration::from_hours(1);
+/// How long opening a connection during start-up may take.
+const WARM_UP_TIMEOUT: Duration = Duration::from_secs(2);
+
+const API_KEY: HeaderName = HeaderName::from_static("api-key");
+const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
+/// Why an upstream gave no usable answer. For the log; it holds no key.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// No connection, or it broke before an answer began.
+    #[error("cannot reach the upstream for {path}: {cause}")]
+    Unreachable {
+        /// The path that was asked for.
+        path: String,
+        /// What the HTTP client says.
+        cause: String,
+    },
+    /// No answer in time.
+    #[error("the upstream did not answer {path} in time")]
+    Timeout {
+        /// The path that was asked for.
+        path: String,
+    },
+    /// The body ended early, is too large or cannot be unpacked.
+    #[error("the upstream's answer to {path} cannot be read: {cause}")]
+    Unreadable {
+        /// The path that was asked for.
+        path: String,
+        /// What is wrong with the body.
+        cause: String,
+    },
+    /// Another status than expected.
+    #[error("the upstream answered {path} with {status}: {body}")]
+    Status {
+        /// The path that was asked for.
+        path: String,
+        /// The status.
+        status: StatusCode,
+        /// How the body begins.
+        body: String,
+    },
+    /// Too many requests: now, or not long ago.
+    #[error("the upstream limits the rate of requests for another {} s", wait.as_secs())]
+    RateLimited {
+        /// How long it must be left alone; zero if it did not say.
+        wait: Duration,
+    },
+    /// A body that is not what it should be.
+    #[error("the upstream's answer to {path} makes no sense: {cause}; it begins: {body}")]
+    Nonsense {
+        /// The path that was asked for.
+        path: String,
+        /// What is wrong with it.
+        cause: String,
+        /// How the body begins.
+        body: String,
+    },
+}
+
+impl UpstreamError {
+    /// That `body`, the answer to `path`, is not what it should be, because of `cause`.
+    #[must_use]
+    pub fn nonsense(path: &str, body: &str, cause: impl fmt::Display) -> Self {
+        Self::Nonsense { path: path.to_owned(), cause: cause.to_string(), body: Echo(body).to_string() }
+    }
+}
+
+impl From<UpstreamError> for ApiError {
+    fn from(error: UpstreamError) -> Self {
+        let wait = match &error {
+            UpstreamError::RateLimited { wait } if !wait.is_zero() => Some(*wait),
+            _ => None,
+        };
+        Self::internal(error).retry_after(wait)
+    }
+}
+
+/// Why an upstream cannot be asked at all.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot make the HTTP client")]
+pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+/// An answer of an upstream to the question itself: 2xx, or 400, 404 and 422, by which both say what does not exist.
+#[derive(Debug)]
+pub struct Reply {
+    /// The path that was asked for.
+    pub path: String,
+    /// The status.
+    pub status: StatusCode,
+    /// The body, unpacked.
+    pub body: Arc<String>,
+}
+
+impl Reply {
+    /// The body read as `T`, which borrows from it.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Nonsense`] where the body is no JSON, of another shape, or says `success: false`.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, UpstreamError> {
+        parse(&self.path, &self.body)
+    }
+
+    /// That this answer is not what it should be, because of `cause`.
+    #[must_use]
+    pub fn nonsense(&self, cause: impl fmt::Display) -> UpstreamError {
+        UpstreamError::nonsense(&self.path, &self.body, cause)
+    }
+}
+
+/// The JSON text `body`, the answer to `path`, read as `T`.
+///
+/// # Errors
+/// [`UpstreamError::Nonsense`] where the body is no JSON, of another shape, or says `success: false`.
+pub fn parse<'a, T: Deserialize<'a>>(path: &str, body: &'a str) -> Result<T, UpstreamError> {
+    serde_json::from_str(body).map_err(|error| UpstreamError::nonsense(path, body, error))
+}
+
+/// `success: true`, as every good answer of the game's provider has it. Reading anything else as this fails.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "bool")]
+pub struct Success;
+
+impl TryFrom<bool> for Success {
+    type Error = &'static str;
+
+    fn try_from(success: bool) -> Result<Self, Self::Error> {
+        if success { Ok(Self) } else { Err("it says success: false") }
+    }
+}
+
+/// One upstream: its address, its connections, and whether it wants to be left alone.
+#[derive(Debug)]
+pub struct Upstream {
+    client: Client,
+    base: Url,
+    key: Option<HeaderValue>,
+    /// In Unix milliseconds, by the clock of the events.
+    blocked_until: AtomicI64,
+}
+
+impl Upstream {
+    /// A client for the upstream at `base`, which introduces itself as `user_agent` and shows `key` if there is one.
+    ///
+    /// # Errors
+    /// If the TLS stack cannot be set up.
+    pub fn new(base: Url, user_agent: &HeaderValue, key: Option<HeaderValue>) -> Result<Self, ClientError> {
+        let client = client(user_agent).map_err(ClientError)?;
+        Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
+    }
+
+    /// Opens a connection while the function starts, when Lambda lends it a whole core. Only the TLS handshake is worth
+    /// that, so it is not done without TLS. Failures are left to the first request to meet.
+    pub async fn warm_up(&self) {
+        if self.base.scheme() == "https" {
+            let request = self.client.head(self.base.clone()).send();
+            let _ = tokio::time::timeout(WARM_UP_TIMEOUT, request).await;
+        }
+    }
+
+    /// The answer to `GET path?query`. A failed connection and a 5xx are tried once more.
+    ///
+    /// # Errors
+    /// If there is no answer, or one with a status that is none ([`Reply`]), or one that cannot be read.
+    pub async fn get(
+        &self,
+        invocation: &Invocation,
+        path: &str,
+        query: &[(&str, &str)],
+    ) -> Result<Reply, UpstreamError> {
+        let start = Instant::now();
+        let reply = self.within_limits(invocation, path, query).await;
+        invocation.add_upstream_time(start.elapsed());
+        reply
+    }
+
+    async fn within_limits(
+        &self,
+        invocation: &Invocation,
+        path: &str,
+        query: &[(&str, &str)],
+    ) -> Result<Reply, UpstreamError> {
+        let blocked_until = UnixMilliseconds::new(self.blocked_until.load(Ordering::Relaxed));
+        if invocation.now() < blocked_until {
+            // An event from far in the past must not wait for a limit of today.
+            let wait = blocked_until.distance(invocation.now());
+            if wait <= LONGEST_BLOCK {
+                return Err(UpstreamError::RateLimited { wait });
+            }
+        }
+        let attempts = self.attempts(invocation.now(), path, query);
+        let in_time = timeout_at(invocation.upstream_deadline(), attempts).await;
+        in_time.unwrap_or_else(|_| Err(UpstreamError::Timeout { path: path.to_owned() }))
+    }
+
+    async fn attempts(
+        &self,
+        now: UnixMilliseconds,
+        path: &str,
+        query: &[(&str, &str)],
+    ) -> Result<Reply, UpstreamError> {
+        let url = self.url(path, query);
+        match self.attempt(now, path, url.clone()).await {
+            Err(failure) if is_transient(&failure) => {
+                tracing::warn!(cause = chain(&failure), "trying the upstream once more");
+                tokio::time::sleep(Duration::from_millis(fastrand::u64(RETRY_PAUSE_MS))).await;
+                self.attempt(now, path, url).await
+            }
+            reply => reply,
+        }
+    }
+
+    async fn attempt(&self, now: UnixMilliseconds, path: &str, url: Url) -> Result<Reply, UpstreamError> {
+        let mut request = self.client.get(url);
+        if let Some(key) = &self.key {
+            request = request.header(API_KEY, key);
+        }
+        let response = request.send().await.map_err(|error| failure(path, error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            let wait = asked_wait(&headers, now);
+            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+            return Err(UpstreamError::RateLimited { wait });
+        }
+        let body = read(path, response).await.and_then(|packed| unpack(path, &headers, packed));
+        if status.is_success() || matches!(status.as_u16(), 400 | 404 | 422) {
+            return Ok(Reply { path: path.to_owned(), status, body: Arc::new(body?) });
+        }
+        let body = body.map_or_else(|unreadable| unreadable.to_string(), |body| Echo(&body).to_string());
+        Err(UpstreamError::Status { path: path.to_owned(), status, body })
+    }
+
+    fn url(&self, path: &str, query: &[(&str, &str)]) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+}
+
+fn client(user_agent: &HeaderValue) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    // Compiled in, because reading the system's certificates would double the time that a function takes to start.
+    let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    // The client leaves bodies packed: unpacking in one go takes half the time of unpacking as they come.
+    let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .user_agent(user_agent)
+        .default_headers(headers)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()?;
+    Ok(client)
+}
+
+/// Whether a second attempt may succeed at once.
+fn is_transient(failure: &UpstreamError) -> bool {
+    match failure {
+        UpstreamError::Unreachable { .. } => true,
+        UpstreamError::Status { status, .. } => status.is_server_error(),
+        _ => false,
+    }
+}
+
+fn failure(path: &str, error: reqwest::Error) -> UpstreamError {
+    let path = path.to_owned();
+    // The address has the player's identity in its query; the path says enough.
+    let error = error.without_url();
+    if error.is_timeout() && !error.is_connect() {
+        return UpstreamError::Timeout { path };
+    }
+    let cause = error.source().map_or_else(|| error.to_string(), chain);
+    UpstreamError::Unreachable { path, cause }
+}
+
+/// The body as it comes over the wire.
+async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
+    let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
+    let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+    let mut packed = Vec::with_capacity(announced.min(LARGEST_BODY));
+    loop {
+        let chunk = response.chunk().await.map_err(|error| unreadable(chain(&error.without_url())))?;
+        let Some(chunk) = chunk else { return Ok(packed) };
+        if packed.len() + chunk.len() > LARGEST_BODY {
+            return Err(unreadable(format!("it has more than {LARGEST_BODY} bytes")));
+        }
+        packed.extend_from_slice(&chunk);
+    }
+}
+
+/// The text in a body.
+fn unpack(path: &str, headers: &HeaderMap, packed: Vec<u8>) -> Result<String, UpstreamError> {
+    let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
+    let plain = match headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+        None | Some(b"identity") => packed,
+        Some(b"gzip") => inflate(&packed).map_err(|error| unreadable(error.to_string()))?,
+        Some(other) => {
+            return Err(unreadable(format!("unknown encoding {}", String::from_utf8_lossy(other))));
+        }
+    };
+    if plain.len() > LARGEST_BODY {
+        return Err(unreadable(format!("it unpacks to more than {LARGEST_BODY} bytes")));
+    }
+    String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))
+}
+
+/// At most one byte more than the bound, so that the caller can tell.
+fn inflate(packed: &[u8]) -> std::io::Result<Vec<u8>> {
+    // The last four bytes say how long the text is, if the packer told the truth and wrote one member.
+    let announced = packed.last_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+    let mut plain = Vec::with_capacity(announced.min(LARGEST_BODY));
+    MultiGzDecoder::new(packed).take(LARGEST_BODY as u64 + 1).read_to_end(&mut plain)?;
+    Ok(plain)
+}
+
+/// How long a 429 asks to be left alone: `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), the longer;
+/// zero if it does not say.
+fn asked_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Duration {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds = |text: &str| text.parse().ok().map(Duration::from_secs);
+    let until = |text: &str| {
+        let date = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let now = UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(now.get()).ok()?))?;
+        SystemTime::duration_since(&UNIX_EPOCH.checked_add(date)?, now).ok()
+    };
+    let retry_after = text(&header::RETRY_AFTER).and_then(|text| seconds(text).or_else(|| until(text)));
+    let reset = text(&RATE_LIMIT_RESET).and_then(seconds);
+    retry_after.max(reset).unwrap_or(Duration::ZERO).min(LONGEST_BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: UnixMilliseconds = UnixMilliseconds::new(1_777_388_600_000);
+
+    fn wait(name: &HeaderName, value: &str) -> u64 {
+        asked_wait(&HeaderMap::from_iter([(name.clone(), HeaderValue::from_str(value).unwrap())]), NOW)
+            .as_secs()
+    }
+
+    #[test]
+    fn a_rate_limit_is_honoured_in_every_spelling() {
+        assert_eq!(wait(&RATE_LIMIT_RESET, "42"), 42);
+        assert_eq!(wait(&header::RETRY_AFTER, "7"), 7);
+        assert_eq!(wait(&header::RETRY_AFTER, "Tue, 28 Apr 2026 15:04:20 GMT"), 60);
+    }
+
+    #[test]
+    fn a_rate_limit_that_makes_no_sense_is_no_longer_than_an_hour() {
+        assert_eq!(wait(&header::RETRY_AFTER, "18446744073709551615"), 3_600);
+        for nonsense in ["", "-1", "soon", "Mon, 01 Jan 2001 00:00:00 GMT", "99999999999999999999999"] {
+            assert_eq!(wait(&header::RETRY_AFTER, nonsense), 0, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn a_base_address_may_have_a_path() {
+        let upstream = |base: &str| {
+            let agent = HeaderValue::from_static("test");
+            Upstream::new(Url::parse(base).unwrap(), &agent, None)
+                .unwrap()
+                .url("/v2/x", &[("page", "1&2")])
+                .to_string()
+        };
+        assert_eq!(upstream("http://127.0.0.1:1"), "http://127.0.0.1:1/v2/x?page=1%262");
+        assert_eq!(upstream("http://127.0.0.1:1/at/5/"), "http://127.0.0.1:1/at/5/v2/x?page=1%262");
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_the_bound_is_refused() {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let zeros = vec![b' '; 1024 * 1024];
+        for _ in 0..=32 {
+            encoder.write_all(&zeros).unwrap();
+        }
+        let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
+        let error = unpack("/", &headers, encoder.finish().unwrap()).unwrap_err();
+        assert!(error.to_string().contains("33554432"), "{error}");
+    }
+
+    #[test]
+    fn a_failure_that_the_provider_admits_is_no_answer() {
+        #[derive(Debug, Deserialize)]
+        struct Answer {
+            #[serde(rename = "success")]
+            _success: Success,
+        }
+        let error =
+            parse::<Answer>("/x", r#"{"success":false,"cause":"This endpoint is currently disabled"}"#)
+                .unwrap_err();
+        assert!(error.to_string().contains("currently disabled"), "{error}");
+        assert!(parse::<Answer>("/x", "<html>").is_err());
+        assert!(parse::<Answer>("/x", r#"{"success":true}"#).is_ok());
+    }
+}

@@ -1,0 +1,47 @@
+//! The name service: which player has a name. `/users/profiles/minecraft/NAME`
+
+use serde::Deserialize;
+
+use crate::invocation::Invocation;
+use crate::params::Username;
+use crate::upstream::{Upstream, UpstreamError};
+
+/// A player, as the name service knows them.
+#[derive(Debug, Deserialize)]
+pub struct Player {
+    /// 32 hexadecimal digits.
+    #[serde(rename = "id")]
+    pub uuid: String,
+    /// The player's own spelling of the name.
+    pub name: String,
+}
+
+/// The name service's way to say that nobody has a name. A rate limit has no `errorMessage`.
+#[derive(Deserialize)]
+struct Refusal {
+    #[serde(rename = "errorMessage")]
+    _message: String,
+}
+
+/// The player called `name` in any case, or `None` if nobody is.
+///
+/// # Errors
+/// If the name service gives no usable answer.
+pub async fn look_up(
+    upstream: &Upstream,
+    invocation: &Invocation,
+    name: &Username,
+) -> Result<Option<Player>, UpstreamError> {
+    let reply =
+        upstream.get(invocation, &format!("/users/profiles/minecraft/{}", name.as_str()), &[]).await?;
+    if !reply.status.is_success() {
+        return reply.parse::<Refusal>().map(|_| None);
+    }
+    // Until 2022 an unknown name was a success without a body, and may be again.
+    if reply.body.is_empty() {
+        return Ok(None);
+    }
+    let player: Player = reply.parse()?;
+    let is_uuid = player.uuid.len() == 32 && player.uuid.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_uuid { Ok(Some(player)) } else { Err(reply.nonsense("the id is not 32 hexadecimal digits")) }
+}

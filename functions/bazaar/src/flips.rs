@@ -1,0 +1,91 @@
+//! `mode=flips`: the products that pay most for buying by order and selling by offer.
+
+use common::upstream::bazaar::{Product, QuickStatus};
+use serde::Serialize;
+
+use crate::processed::{ProcessedItem, spread_percent};
+
+/// Below this sell price, in coins, a flip is not worth the clicks (`interface.md`, part 8).
+const LEAST_SELL_PRICE: f64 = 50_000.0;
+
+/// Below this volume, in items, on either side a flip does not sell (`interface.md`, part 8; `decisions.md`).
+const LEAST_VOLUME: i64 = 10_000;
+
+/// The data of an answer.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Flips<'a> {
+    /// How many items follow.
+    count: usize,
+    /// The items, the highest `spreadPercent` first, equal ones by id.
+    items: Vec<ProcessedItem<'a>>,
+}
+
+/// The `limit` best flips among `products`.
+#[must_use]
+pub fn flips(products: &[Product], limit: usize) -> Flips<'_> {
+    let mut good: Vec<(f64, &Product)> = products
+        .iter()
+        .filter(|product| is_flip(&product.status))
+        .map(|product| (spread_percent(product.status.sell_price, product.status.buy_price), product))
+        .collect();
+    good.sort_unstable_by(|(a_percent, a), (b_percent, b)| {
+        b_percent.total_cmp(a_percent).then_with(|| a.id.cmp(&b.id))
+    });
+    let items: Vec<_> = good.iter().take(limit).map(|(_, product)| ProcessedItem::of(product)).collect();
+    Flips { count: items.len(), items }
+}
+
+fn is_flip(status: &QuickStatus) -> bool {
+    status.sell_price >= LEAST_SELL_PRICE
+        && status.sell_volume >= LEAST_VOLUME
+        && status.buy_volume >= LEAST_VOLUME
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    prop_compose! {
+        /// Few different prices and volumes, around the thresholds, so that ties and edges are common.
+        fn any_product()(
+            id in "[A-C]{1,2}",
+            sell_price in prop::sample::select(vec![0.0, 49_999.9, 50_000.0, 60_000.0, 5e8]),
+            buy_price in prop::sample::select(vec![0.0, 50_000.0, 75_000.0, 90_000.0, 5e8]),
+            sell_volume in 9_998_i64..10_003,
+            buy_volume in 9_998_i64..10_003,
+        ) -> Product {
+            let status = QuickStatus { sell_price, buy_price, sell_volume, buy_volume, sell_moving_week: 1, buy_moving_week: 2 };
+            Product { id: id.into(), status }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn flips_are_the_best_that_pass_the_thresholds(products in vec(any_product(), 0..40), limit in 1_usize..=100) {
+            let flips = flips(&products, limit);
+            let passes = |status: &QuickStatus| {
+                status.sell_price >= 50_000.0 && status.sell_volume.min(status.buy_volume) >= 10_000
+            };
+            let good = products.iter().filter(|product| passes(&product.status)).count();
+            prop_assert_eq!(flips.count, good.min(limit));
+            prop_assert_eq!(flips.count, flips.items.len());
+            for item in &flips.items {
+                prop_assert!(products.iter().any(|product| ProcessedItem::of(product) == *item && passes(&product.status)));
+            }
+            for pair in flips.items.windows(2) {
+                let (before, after) = (&pair[0], &pair[1]);
+                prop_assert!(before.spread_percent >= after.spread_percent);
+                prop_assert!(before.spread_percent > after.spread_percent || before.id <= after.id);
+            }
+            if let Some(last) = flips.items.last() {
+                let better = |product: &&Product| {
+                    passes(&product.status) && ProcessedItem::of(product).spread_percent > last.spread_percent
+                };
+                prop_assert!(products.iter().filter(better).count() < flips.count);
+            }
+        }
+    }
+}

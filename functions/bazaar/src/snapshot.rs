@@ -1,0 +1,106 @@
+//! One refresh of the bazaar, from which all four modes answer. The body is read in two ways, each when a mode first
+//! needs it: as raw products, and as prices. Doing both at once would cost every request the half that it does not need.
+
+use std::sync::{Arc, OnceLock};
+
+use common::cache::Weight;
+use common::envelope::Document;
+use common::upstream::bazaar::{Bazaar, Market, Product};
+use common::upstream::{Reply, UpstreamError, parse};
+use serde::Serialize;
+
+use crate::Question;
+
+/// The data of `mode=list`.
+#[derive(Debug, Serialize)]
+struct List<'a> {
+    /// How many items follow.
+    count: usize,
+    /// The ids of the products with both prices above 0, sorted.
+    items: Vec<ListItem<'a>>,
+}
+
+/// One active product.
+#[derive(Debug, Serialize)]
+struct ListItem<'a> {
+    /// The product's id.
+    id: &'a str,
+}
+
+/// One refresh of the bazaar.
+#[derive(Debug)]
+pub struct Snapshot {
+    path: String,
+    body: Arc<String>,
+    full: OnceLock<Arc<Document>>,
+    products: OnceLock<Vec<Product>>,
+    list: OnceLock<Arc<Document>>,
+}
+
+impl Snapshot {
+    /// The snapshot in the provider's answer, which nobody has read yet.
+    #[must_use]
+    pub fn new(reply: Reply) -> Self {
+        let (full, products, list) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { path: reply.path, body: reply.body, full, products, list }
+    }
+
+    /// Reads what the answer to `question` will need.
+    pub(crate) fn prepare(&self, question: &Question) -> Result<(), UpstreamError> {
+        match question {
+            Question::Full => self.full().map(drop),
+            Question::List | Question::Item(_) | Question::Flips(_) => self.products().map(drop),
+        }
+    }
+
+    /// The data of `mode=full`: the provider's products, byte for byte.
+    ///
+    /// # Errors
+    /// If the body makes no sense.
+    pub fn full(&self) -> Result<Arc<Document>, UpstreamError> {
+        if let Some(full) = self.full.get() {
+            return Ok(Arc::clone(full));
+        }
+        let Bazaar { last_updated, products, .. } = parse(&self.path, &self.body)?;
+        let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
+        let document = Document::passing(head, Arc::clone(&self.body), products.range_in(&self.body), "}");
+        Ok(Arc::clone(self.full.get_or_init(|| Arc::new(document))))
+    }
+
+    /// The products and their prices, in the provider's order.
+    ///
+    /// # Errors
+    /// If the body makes no sense.
+    pub fn products(&self) -> Result<&[Product], UpstreamError> {
+        if let Some(products) = self.products.get() {
+            return Ok(products);
+        }
+        let market: Market = parse(&self.path, &self.body)?;
+        Ok(self.products.get_or_init(|| market.products))
+    }
+
+    /// The data of `mode=list`.
+    ///
+    /// # Errors
+    /// If the body makes no sense.
+    pub fn list(&self) -> Result<Arc<Document>, UpstreamError> {
+        if let Some(list) = self.list.get() {
+            return Ok(Arc::clone(list));
+        }
+        let products = self.products()?.iter();
+        let active =
+            products.filter(|product| product.status.sell_price > 0.0 && product.status.buy_price > 0.0);
+        let mut items: Vec<_> = active.map(|product| ListItem { id: &product.id }).collect();
+        items.sort_unstable_by_key(|item| item.id);
+        let document = Document::of(&List { count: items.len(), items });
+        let document = document.map_err(|error| UpstreamError::nonsense(&self.path, &self.body, error))?;
+        Ok(Arc::clone(self.list.get_or_init(|| Arc::new(document))))
+    }
+}
+
+impl Weight for Snapshot {
+    /// The body, and its escaped form.
+    fn bytes(&self) -> usize {
+        self.body.len() * 2
+    }
+}
