@@ -1,0 +1,397 @@
+//! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page on its own timer.
+//!
+//! Auctions are numbered in the order in which they were created; everything about one follows from its number. A
+//! refresh finds those that are neither sold nor over and sorts them by `last_updated`, newest first.
+
+use fastrand::Rng;
+
+use crate::chance::{self, base64_text, generator, hash, magnitude, pick};
+use crate::gson::{self, Writer};
+use crate::item_bytes;
+use crate::names;
+use crate::words::{self, ACCESSORIES, CHARMS, CREATURES, FRONT_WORDS, PIECES, SETS, TOWNSFOLK, WEAPONS};
+
+/// Time between two refreshes, in milliseconds.
+pub const REFRESH_MS: i64 = 60_000;
+
+/// Auctions on a full page.
+pub const PAGE_SIZE: usize = 1_000;
+
+/// Refreshes fall on second :39.
+const PHASE_MS: i64 = 39_056;
+
+/// How late a page's own timer may be.
+const MOST_LAG_MS: u64 = 25_000;
+
+/// Time between two new auctions. With the lengths below it makes about 60,000 at a time.
+const SPACING_MS: i64 = 1_310;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// The lengths of auctions in hours, of which each hundred draws one.
+const LENGTHS: &[(u64, i64)] = &[(52, 6), (77, 48), (87, 24), (92, 12), (97, 1), (100, 336)];
+
+const LONGEST_MS: i64 = 336 * HOUR_MS;
+
+/// The refresh that `page` shows at `now_ms`: its `lastUpdated`, Unix milliseconds. Page 0 is up to date; each other
+/// page is late by a time of its own, so that pages read together can come from different refreshes.
+#[must_use]
+pub fn refreshed_at(seed: u64, page: usize, now_ms: i64) -> i64 {
+    let lag = if page == 0 { 0 } else { hash(seed, "page lag", page as u64) % MOST_LAG_MS };
+    (now_ms - PHASE_MS - lag.cast_signed()).div_euclid(REFRESH_MS) * REFRESH_MS + PHASE_MS
+}
+
+/// All auctions of one refresh.
+#[derive(Debug)]
+pub struct Snapshot {
+    seed: u64,
+    refresh: i64,
+    /// When each auction was last updated, and its number; newest first.
+    listed: Vec<(i64, i64)>,
+}
+
+impl Snapshot {
+    /// The auctions of the refresh at `refresh` (Unix milliseconds, from [`refreshed_at`]).
+    #[must_use]
+    pub fn new(seed: u64, refresh: i64) -> Self {
+        let newest = refresh.div_euclid(SPACING_MS);
+        let oldest = (refresh - LONGEST_MS).div_euclid(SPACING_MS);
+        let mut listed: Vec<(i64, i64)> = (oldest..=newest)
+            .filter_map(|number| Life::new(seed, number).updated_at(refresh).map(|updated| (updated, number)))
+            .collect();
+        listed.sort_unstable_by(|a, b| b.cmp(a));
+        // A refresh can miss the oldest auctions, so totals jump and the last page comes and goes.
+        let missed = hash(seed, "missed auctions", refresh.cast_unsigned()) % 700;
+        listed.truncate(listed.len().saturating_sub(usize::try_from(missed).unwrap_or_default()));
+        Self { seed, refresh, listed }
+    }
+
+    /// How many auctions there are.
+    #[must_use]
+    pub fn total_auctions(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// How many pages they fill.
+    #[must_use]
+    pub fn total_pages(&self) -> usize {
+        self.listed.len().div_ceil(PAGE_SIZE)
+    }
+
+    /// The body of page `page`, none beyond the last.
+    #[must_use]
+    pub fn page(&self, page: usize) -> Option<String> {
+        let rows = self.listed.chunks(PAGE_SIZE).nth(page)?;
+        let integer = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        Some(gson::object(3 << 20, |root| {
+            root.key("success").boolean(true);
+            root.key("page").integer(integer(page));
+            root.key("totalPages").integer(integer(self.total_pages()));
+            root.key("totalAuctions").integer(integer(self.total_auctions()));
+            root.key("lastUpdated").integer(self.refresh);
+            root.key("auctions").array(|list| {
+                for (updated, number) in rows {
+                    list.object(|row| self.write_auction(*updated, *number, row));
+                }
+            });
+        }))
+    }
+
+    fn write_auction(&self, updated: i64, number: i64, row: &mut Writer) {
+        let life = Life::new(self.seed, number);
+        let rng = &mut generator(self.seed, "auction", number.cast_unsigned());
+        let auctioneer = names::identity(self.seed, rng.u64(..40_000));
+        let is_own_profile = rng.u32(..8) == 0;
+        let mut coop = vec![auctioneer.clone()];
+        if rng.u32(..4) == 0 {
+            let friends = rng.usize(1..8);
+            coop.extend((0..friends).map(|_| names::identity(self.seed, rng.u64(..))));
+        }
+        rng.shuffle(&mut coop);
+        let uuid = chance::uuid(rng);
+        let profile_id = if is_own_profile { auctioneer.clone() } else { chance::uuid(rng) };
+        let goods = Goods::new(rng);
+        let item_uuid = (rng.u32(..100) < 84).then(|| dashed_item_uuid(rng));
+        let starting_bid = magnitude(rng, 1.0, 1.9e9) as i64;
+        let texture = base64_text(rng, 420);
+        row.key("uuid").string(&uuid);
+        row.key("auctioneer").string(&auctioneer);
+        row.key("profile_id").string(&profile_id);
+        row.key("coop").strings(&coop);
+        row.key("start").integer(life.start);
+        row.key("end").integer(life.end);
+        row.key("item_name").string(&goods.name);
+        row.key("item_lore").string(&goods.lore);
+        row.key("extra").string(&format!("{} {}", goods.name, goods.extra));
+        row.key("categories").strings([goods.category]);
+        row.key("category").string(goods.category);
+        row.key("tier").string(goods.tier);
+        row.key("starting_bid").integer(starting_bid);
+        row.key("item_bytes").string(&item_bytes::encode(&item_bytes::Item {
+            id: &goods.id,
+            name: &goods.name,
+            lore: &goods.lore,
+            uuid: item_uuid.as_deref(),
+            texture: &texture,
+        }));
+        row.key("claimed").boolean(false);
+        row.key("claimed_bidders").array(|_| {});
+        let bids: Vec<i64> =
+            (0..).take_while(|bid| *bid < life.bids && life.bid_at(*bid) <= updated).collect();
+        let amount = |bid: i64| starting_bid.saturating_add(starting_bid / 20 * bid + bid);
+        row.key("highest_bid_amount").integer(bids.last().map_or(0, |bid| amount(*bid)));
+        row.key("last_updated").integer(updated);
+        row.key("bin").boolean(life.is_bin);
+        row.key("bids").array(|list| {
+            for bid in bids {
+                list.object(|row| {
+                    row.key("auction_id").string(&uuid);
+                    row.key("bidder").string(&names::identity(self.seed, rng.u64(..40_000)));
+                    row.key("profile_id").string(&chance::uuid(rng));
+                    row.key("amount").integer(amount(bid));
+                    row.key("timestamp").integer(life.bid_at(bid));
+                });
+            }
+        });
+        if let Some(item_uuid) = &item_uuid {
+            row.key("item_uuid").string(&item_uuid.replace('-', ""));
+        }
+    }
+}
+
+fn dashed_item_uuid(rng: &mut Rng) -> String {
+    chance::dashed(&chance::uuid(rng))
+}
+
+/// When an auction begins, gets its bids and ends: what a refresh needs to know of a million of them, so it is cheap.
+struct Life {
+    start: i64,
+    end: i64,
+    /// When it leaves the list: sold, or over.
+    gone: i64,
+    is_bin: bool,
+    bids: i64,
+}
+
+impl Life {
+    fn new(seed: u64, number: i64) -> Self {
+        let bits = hash(seed, "auction life", number.cast_unsigned());
+        let start = number * SPACING_MS + (bits % SPACING_MS.unsigned_abs()).cast_signed();
+        let draw = (bits >> 16) % 100;
+        let hours = LENGTHS.iter().find(|(below, _)| draw < *below).map_or(6, |(_, hours)| *hours);
+        let length = hours * HOUR_MS;
+        let is_bin = (bits >> 24) % 100 < 88;
+        // Half of what can be bought at once is bought before it is over.
+        let is_sold = is_bin && (bits >> 32).is_multiple_of(2);
+        let sold_after = length / 1_000 * ((bits >> 40) % 1_000).cast_signed();
+        let gone = if is_sold { start + sold_after } else { start + length };
+        let bids = if is_bin { 0 } else { ((bits >> 50) % 16).cast_signed() - 4 };
+        Self { start, end: start + length, gone, is_bin, bids: bids.max(0) }
+    }
+
+    fn bid_at(&self, bid: i64) -> i64 {
+        self.start + (self.end - self.start) / (self.bids + 1) * (bid + 1)
+    }
+
+    /// When an auction on the list at `refresh` was last updated; none if it is not on it.
+    fn updated_at(&self, refresh: i64) -> Option<i64> {
+        if refresh < self.start || refresh >= self.gone {
+            return None;
+        }
+        let last_bid = (0..self.bids).rev().map(|bid| self.bid_at(bid)).find(|at| *at <= refresh);
+        Some(last_bid.unwrap_or(self.start))
+    }
+}
+
+/// What is for sale.
+struct Goods {
+    id: String,
+    name: String,
+    lore: String,
+    extra: &'static str,
+    category: &'static str,
+    tier: &'static str,
+}
+
+/// Reforges: words that a player had put in front of a thing's name.
+const REFORGES: &[&str] =
+    &["Ancient", "Fabled", "Heroic", "Necrotic", "Withered", "Wise", "Spicy", "Renowned"];
+
+const TIERS: &[(&str, &str)] = &[
+    ("COMMON", "§f§lCOMMON"),
+    ("UNCOMMON", "§a§lUNCOMMON"),
+    ("RARE", "§9§lRARE"),
+    ("EPIC", "§5§lEPIC"),
+    ("LEGENDARY", "§6§lLEGENDARY"),
+    ("MYTHIC", "§d§lMYTHIC"),
+    // The lore has another word for this one.
+    ("SUPREME", "§b§lDIVINE"),
+    ("SPECIAL", "§c§lSPECIAL"),
+    ("VERY_SPECIAL", "§c§lVERY SPECIAL"),
+];
+
+impl Goods {
+    fn new(rng: &mut Rng) -> Self {
+        let front = pick(rng, FRONT_WORDS);
+        let (tier, painted_tier) =
+            if rng.u32(..40) == 0 { pick(rng, TIERS) } else { pick(rng, TIERS.get(..6).unwrap_or(TIERS)) };
+        let (id, category, extra) = match rng.u32(..100) {
+            0..40 => {
+                let (piece, _) = pick(rng, PIECES);
+                (format!("{front}_{}_{piece}", pick(rng, SETS)), "armor", "Leather Armor")
+            }
+            40..60 => {
+                let (word, _, _) = pick(rng, WEAPONS);
+                (format!("{front}_{word}"), "weapon", "Diamond Sword")
+            }
+            60..75 => (
+                format!("{front}_{}_{}", pick(rng, CHARMS), pick(rng, ACCESSORIES)),
+                "accessories",
+                "Skull Item",
+            ),
+            75..90 => (format!("PET_{}", pick(rng, CREATURES)), "misc", "Skull Item"),
+            90..95 => (String::from("GOD_POTION_2"), "consumables", "Potion"),
+            _ => (format!("{front}_BARREL"), "blocks", "Skull Item"),
+        };
+        let title = words::title(id.strip_prefix("PET_").unwrap_or(&id));
+        let name = match rng.u32(..10) {
+            _ if id.starts_with("PET_") => format!("[Lvl {}] {title}", rng.u32(1..=100)),
+            _ if id.starts_with("GOD") => String::from("God Potion"),
+            0..3 => format!("{} {title} {}", pick(rng, REFORGES), "✪".repeat(rng.usize(1..=5))),
+            3 => format!("⚚ {} {title} ✪✪✪✪✪➌", pick(rng, REFORGES)),
+            4 => format!("◆ {title}"),
+            5 => format!("{}'s {title}", pick(rng, TOWNSFOLK)),
+            _ => title,
+        };
+        let lore = lore(rng, painted_tier);
+        Self { id, name, lore, extra, category, tier }
+    }
+}
+
+/// The text under the name: colour codes, glyphs, line breaks.
+fn lore(rng: &mut Rng, painted_tier: &str) -> String {
+    let stats = [
+        ("Health", '\u{e010}', 'a'),
+        ("Defense", '\u{e008}', 'a'),
+        ("Strength", '\u{e00d}', 'c'),
+        ("Crit Chance", '\u{e02c}', 'c'),
+        ("Intelligence", '\u{e003}', 'a'),
+        ("Mining Fortune", '\u{e053}', '6'),
+    ];
+    let mut text = format!("§7Gear Score: §d{}\n", rng.u32(1..900));
+    let wanted = rng.usize(1..=6);
+    for (name, glyph, colour) in rng.choose_multiple(stats, wanted) {
+        text += &format!("§7{name}: §{colour}+{}{glyph} §8(+{:.1}%)\n", rng.u32(1..400), rng.f64() * 30.0);
+    }
+    text.push('\n');
+    for _ in 0..rng.u32(0..=3) {
+        let enchantment = pick(rng, &["Growth", "Protection", "Sharpness", "Ultimate Wise", "Looting"]);
+        text += &format!("§9{enchantment} {}\n", words::roman(rng.usize(1..=7)));
+        text += "§7§7Grants §a+15 §c❤ Health §7for as long as\n§7you don't take it off.\n";
+    }
+    if rng.u32(..3) == 0 {
+        text += "\n§6Ability: Blink  §e§lRIGHT CLICK\n§7Teleport §a8 blocks §7ahead of you & hit \"all\" <foes>.\n§8Mana Cost: §350\n";
+    }
+    if rng.u32(..5) == 0 {
+        text += &format!("\n§7§8Made for §b[MVP§c+§b] {}\n", pick(rng, TOWNSFOLK));
+    }
+    text += "\n§8This item can be reforged!\n";
+    text += painted_tier;
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    const NOW_MS: i64 = 1_790_000_000_000;
+
+    fn snapshot(now_ms: i64) -> Snapshot {
+        Snapshot::new(1, refreshed_at(1, 0, now_ms))
+    }
+
+    fn rows(snapshot: &Snapshot, page: usize) -> Vec<Value> {
+        let parsed: Value = serde_json::from_str(&snapshot.page(page).unwrap()).unwrap();
+        parsed["auctions"].as_array().unwrap().clone()
+    }
+
+    #[test]
+    fn there_are_about_sixty_pages_of_about_two_and_a_half_megabytes() {
+        for seed in [1, 2] {
+            let snapshot = Snapshot::new(seed, refreshed_at(seed, 0, NOW_MS));
+            assert!((56..=64).contains(&snapshot.total_pages()), "{}", snapshot.total_auctions());
+            for page in [0, 1, 30] {
+                let size = snapshot.page(page).unwrap().len();
+                assert!((2_000_000..3_000_000).contains(&size), "{size} bytes");
+            }
+            assert!(snapshot.page(snapshot.total_pages()).is_none());
+        }
+    }
+
+    #[test]
+    fn every_auction_has_the_documented_fields() {
+        let snapshot = snapshot(NOW_MS);
+        let text = snapshot.page(0).unwrap();
+        for spelling in ["\\u0027", "\\u003d", "\\n", "§", "✪", "\u{e010}", "\\\""] {
+            assert!(text.contains(spelling), "{spelling}");
+        }
+        let mut with_item_uuid = 0;
+        for row in rows(&snapshot, 0) {
+            let fields = row.as_object().unwrap();
+            with_item_uuid += usize::from(fields.contains_key("item_uuid"));
+            assert_eq!(fields.len() - usize::from(fields.contains_key("item_uuid")), 20);
+            assert!(row["coop"].as_array().unwrap().contains(&row["auctioneer"]));
+            assert!(names::is_player(1, row["auctioneer"].as_str().unwrap()));
+            assert!(row["extra"].as_str().unwrap().starts_with(row["item_name"].as_str().unwrap()));
+            assert_eq!(row["categories"], serde_json::json!([row["category"]]));
+            assert!(row["item_bytes"].as_str().unwrap().starts_with("H4sI"));
+            assert!(row["end"].as_i64().unwrap() > snapshot.refresh);
+            let bids = row["bids"].as_array().unwrap();
+            assert!(bids.is_empty() || row["bin"] == false);
+            let highest = bids.last().map_or(0, |bid| bid["amount"].as_i64().unwrap());
+            assert_eq!(row["highest_bid_amount"], highest);
+            assert!(bids.iter().map(|bid| bid["amount"].as_i64().unwrap()).is_sorted());
+        }
+        assert!((750..930).contains(&with_item_uuid), "{with_item_uuid}");
+    }
+
+    #[test]
+    fn pages_run_from_the_newest_update_to_the_oldest_without_doubles() {
+        let snapshot = snapshot(NOW_MS);
+        let rows: Vec<Value> = (0..3).flat_map(|page| rows(&snapshot, page)).collect();
+        let updated: Vec<i64> = rows.iter().map(|row| row["last_updated"].as_i64().unwrap()).collect();
+        assert!(updated.is_sorted_by(|newer, older| newer >= older) && updated[0] <= snapshot.refresh);
+        let ids: HashSet<&str> = rows.iter().map(|row| row["uuid"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), 3 * PAGE_SIZE);
+        assert!(rows.iter().any(|row| !row["bids"].as_array().unwrap().is_empty()));
+    }
+
+    #[test]
+    fn an_auction_lives_on_from_refresh_to_refresh() {
+        let (now, next) = (snapshot(NOW_MS), snapshot(NOW_MS + REFRESH_MS));
+        let next: HashSet<(i64, i64)> = next.listed.into_iter().collect();
+        let kept = now.listed.iter().filter(|row| next.contains(row)).count();
+        assert!(kept > 58_000 && kept < now.listed.len(), "{kept}");
+        assert_eq!(snapshot(NOW_MS).page(3), now.page(3));
+    }
+
+    #[test]
+    fn pages_are_separate_snapshots_and_the_last_one_comes_and_goes() {
+        let refreshes: HashSet<i64> = (0..60).map(|page| refreshed_at(1, page, NOW_MS - 40_000)).collect();
+        let differences: Vec<i64> =
+            refreshes.iter().map(|refresh| refresh - refreshed_at(1, 0, NOW_MS - 40_000)).collect();
+        assert!((0..60).any(|second| {
+            let at = NOW_MS + second * 1_000;
+            (1..60).any(|page| refreshed_at(1, page, at) == refreshed_at(1, 0, at) - REFRESH_MS)
+        }));
+        assert!(differences.iter().all(|difference| [0, -REFRESH_MS].contains(difference)));
+        let totals: HashSet<usize> =
+            (0..30).map(|minute| snapshot(NOW_MS + minute * REFRESH_MS).total_pages()).collect();
+        assert!(totals.len() > 1, "{totals:?}");
+        assert!(refreshed_at(1, 0, NOW_MS) <= NOW_MS);
+    }
+}

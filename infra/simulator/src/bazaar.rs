@@ -1,0 +1,330 @@
+//! The bazaar: about 1,900 products, refreshed every 20 s. Prices follow slow waves with a little noise, so that they
+//! move from refresh to refresh and any past refresh can be worked out alone.
+
+use fastrand::Rng;
+
+use crate::chance::{self, generator, hash, text_hash, wave};
+use crate::gson::{self, Writer};
+use crate::words::PRODUCTS;
+
+/// Time between two refreshes, in milliseconds.
+pub const REFRESH_MS: i64 = 20_000;
+
+/// The provider's refreshes fall on second :18, :38 and :58, and a good half second.
+const PHASE_MS: i64 = 18_560;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A product is a flip from this sell price (coins) and this volume (items on both sides).
+const FLIP_PRICE: f64 = 50_000.0;
+const FLIP_VOLUME: i64 = 10_000;
+
+/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+#[must_use]
+pub fn refreshed_at(now_ms: i64) -> i64 {
+    let jitter = |number: i64| (hash(0, "bazaar refresh", number.cast_unsigned()) % 300).cast_signed();
+    let number = (now_ms - PHASE_MS).div_euclid(REFRESH_MS);
+    let newest = number * REFRESH_MS + PHASE_MS + jitter(number);
+    if newest <= now_ms { newest } else { (number - 1) * REFRESH_MS + PHASE_MS + jitter(number - 1) }
+}
+
+/// The body of `/v2/skyblock/bazaar` at `now_ms`.
+#[must_use]
+pub fn body(seed: u64, now_ms: i64) -> String {
+    let refresh = refreshed_at(now_ms);
+    let day = refresh.div_euclid(DAY_MS).cast_unsigned();
+    // A stable order that is not the alphabet's: the server's hash map, so to speak.
+    let mut ids: Vec<(u64, &String)> =
+        PRODUCTS.iter().map(|id| (hash(seed, "order", text_hash(id)), id)).collect();
+    ids.sort_unstable();
+    gson::object(4 << 20, |root| {
+        root.key("success").boolean(true);
+        root.key("lastUpdated").integer(refresh);
+        root.key("products").object(|products| {
+            for (number, id) in ids {
+                // One product in sixty comes and goes from day to day, in the middle of the map.
+                if number.is_multiple_of(60) && hash(seed, "on sale", number ^ day).is_multiple_of(3) {
+                    continue;
+                }
+                Product::at(seed, id, number, refresh).write(id, products.key(id));
+            }
+        });
+    })
+}
+
+/// One level of an order book, price in tenths of a coin.
+struct Level {
+    amount: i64,
+    tenths: i64,
+    orders: i64,
+}
+
+/// One side of a product: what it lists and what its quick status says of it.
+struct Side {
+    levels: Vec<Level>,
+    price: f64,
+    volume: i64,
+    moving_week: i64,
+    orders: i64,
+}
+
+struct Product {
+    sell: Side,
+    buy: Side,
+}
+
+impl Product {
+    /// A product as the refresh at `refresh` shows it. `number` is the product's own random number.
+    fn at(seed: u64, id: &str, number: u64, refresh: i64) -> Self {
+        let nature = &mut generator(seed, "product", number);
+        let tick = &mut generator(number, "bazaar tick", refresh.cast_unsigned());
+        let sides = nature.u32(..100);
+        let is_flip = sides >= 24 && nature.u32(..36) == 0;
+
+        let base_price = if is_flip {
+            chance::magnitude(nature, 90_000.0, 4e6)
+        } else if id.starts_with("ENCHANTMENT_") {
+            chance::magnitude(nature, 5e3, 1.5e8)
+        } else if id.starts_with("SHARD_") {
+            chance::magnitude(nature, 5e3, 2e7)
+        } else if id.starts_with("ENCHANTED_") {
+            chance::magnitude(nature, 80.0, 3e5)
+        } else {
+            chance::magnitude(nature, 1.5, 5e5)
+        };
+        let drift = 0.15 * wave(refresh, 9 * DAY_MS, nature.f64())
+            + 0.06 * wave(refresh, 26 * HOUR_MS, nature.f64())
+            + 0.02 * wave(refresh, 47 * 60_000, nature.f64())
+            + 0.004 * (tick.f64() - 0.5);
+        let middle = base_price * (1.0 + drift);
+        let spread = chance::magnitude(nature, 0.004, 0.35);
+        let traded = chance::magnitude(nature, 2e6, 8e9) / base_price;
+        let mut volume = || {
+            let swell = 1.0 + 0.3 * wave(refresh, 31 * HOUR_MS, nature.f64());
+            let volume = if is_flip { chance::magnitude(nature, 25_000.0, 900_000.0) } else { traded };
+            let volume =
+                ((volume * swell * chance::magnitude(nature, 0.6, 1.6)) as i64).clamp(1, 400_000_000);
+            // Only the products meant to be flips reach the volume of one at the price of one.
+            if !is_flip && middle > FLIP_PRICE * 0.9 { volume.min(FLIP_VOLUME - 500) } else { volume }
+        };
+        let (sell_volume, buy_volume) = (volume(), volume());
+        let best_order = ((middle * (1.0 - spread / 2.0) * 10.0) as i64).max(1);
+        let best_offer = ((middle * (1.0 + spread / 2.0) * 10.0) as i64).max(best_order + 1);
+
+        // 18 in 100 have two empty sides, a few more have one.
+        let mut sell =
+            if sides < 20 { Side::empty() } else { Side::filled(tick, best_order, -1, sell_volume) };
+        let mut buy = if sides < 18 || (20..22).contains(&sides) {
+            Side::empty()
+        } else {
+            Side::filled(tick, best_offer, 1, buy_volume)
+        };
+        sell.moving_week = (sell_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
+        buy.moving_week = (buy_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
+
+        // The book and the quick status are not one moment: now and then a row has one without the other.
+        match tick.u32(..1_200) {
+            0 if !is_flip => (sell.price, sell.volume, sell.orders) = (0.0, 0, 0),
+            1 => buy.levels.clear(),
+            _ => {}
+        }
+        Self { sell, buy }
+    }
+
+    fn write(&self, id: &str, product: &mut Writer) {
+        product.object(|product| {
+            product.key("product_id").string(id);
+            // The provider's words are the instant trader's: what one can sell to are buy orders.
+            product.key("sell_summary").array(|list| write_levels(&self.sell.levels, list));
+            product.key("buy_summary").array(|list| write_levels(&self.buy.levels, list));
+            product.key("quick_status").object(|status| {
+                status.key("productId").string(id);
+                status.key("sellPrice").double(self.sell.price);
+                status.key("sellVolume").integer(self.sell.volume);
+                status.key("sellMovingWeek").integer(self.sell.moving_week);
+                status.key("sellOrders").integer(self.sell.orders);
+                status.key("buyPrice").double(self.buy.price);
+                status.key("buyVolume").integer(self.buy.volume);
+                status.key("buyMovingWeek").integer(self.buy.moving_week);
+                status.key("buyOrders").integer(self.buy.orders);
+            });
+        });
+    }
+}
+
+impl Side {
+    fn empty() -> Self {
+        Self { levels: Vec::new(), price: 0.0, volume: 0, moving_week: 0, orders: 0 }
+    }
+
+    /// A side whose best price is `best` tenths; worse ones lie in `direction`.
+    fn filled(tick: &mut Rng, best: i64, direction: i64, volume: i64) -> Self {
+        let wanted = if tick.u32(..5) < 2 { 30 } else { tick.usize(1..30) };
+        let mut levels = Vec::with_capacity(wanted);
+        let (mut tenths, mut listed) = (best, 0);
+        while levels.len() < wanted && tenths > 0 && tenths <= 5_000_000_000 && listed < volume {
+            let amount =
+                ((volume as f64 * chance::magnitude(tick, 0.0005, 0.15)) as i64).clamp(1, volume - listed);
+            levels.push(Level { amount, tenths, orders: tick.i64(1..=12).min(amount) });
+            listed += amount;
+            // Most orders outbid their neighbour by the least possible; some leave a gap.
+            let step = if tick.u32(..3) > 0 {
+                tick.i64(1..4)
+            } else {
+                1 + (tenths as f64 * 0.02 * tick.f64()) as i64
+            };
+            tenths += direction * step;
+        }
+        let orders = levels.iter().map(|level| level.orders).sum::<i64>();
+        let unlisted = if volume > listed { tick.i64(1..200) } else { 0 };
+        let price = best_two_percent(&levels, volume);
+        Self { levels, price, volume, moving_week: 0, orders: orders + unlisted }
+    }
+}
+
+/// The average price of the best 2 % of the volume, weighted, unrounded.
+fn best_two_percent(levels: &[Level], volume: i64) -> f64 {
+    let mut wanted = (volume / 50).max(1);
+    let (mut coins, mut amount) = (0.0, 0.0);
+    for level in levels {
+        let taken = level.amount.min(wanted);
+        coins += (level.tenths * taken) as f64 / 10.0;
+        amount += taken as f64;
+        wanted -= taken;
+        if wanted == 0 {
+            break;
+        }
+    }
+    if amount > 0.0 { coins / amount } else { 0.0 }
+}
+
+fn write_levels(levels: &[Level], list: &mut Writer) {
+    for level in levels {
+        list.object(|row| {
+            row.key("amount").integer(level.amount);
+            row.key("pricePerUnit").double(level.tenths as f64 / 10.0);
+            row.key("orders").integer(level.orders);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const NOW_MS: i64 = 1_795_000_000_000;
+
+    fn products(seed: u64, now_ms: i64) -> serde_json::Map<String, Value> {
+        let parsed: Value = serde_json::from_str(&body(seed, now_ms)).unwrap();
+        parsed["products"].as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn refreshes_come_every_20_seconds_at_the_providers_seconds_and_never_from_the_future() {
+        for second in 0..120 {
+            let now_ms = NOW_MS + second * 1_000 + 123;
+            let refresh = refreshed_at(now_ms);
+            assert!((0..REFRESH_MS + 300).contains(&(now_ms - refresh)), "{refresh} at {now_ms}");
+            assert_eq!(refresh / 1_000 % 20, 18);
+            assert!((560..860).contains(&(refresh % 1_000)));
+        }
+    }
+
+    #[test]
+    fn the_same_refresh_has_the_same_bytes_and_the_next_one_other_prices() {
+        let refresh = refreshed_at(NOW_MS);
+        assert_eq!(body(1, refresh), body(1, refresh + 19_000));
+        assert_ne!(body(1, refresh), body(2, refresh));
+        let (now, next) = (products(1, refresh), products(1, refresh + 20_400));
+        let price = |product: &Value| product["quick_status"]["buyPrice"].as_f64().unwrap();
+        let moved = now
+            .iter()
+            .filter(|(id, product)| next.get(*id).is_some_and(|next| price(next) != price(product)));
+        assert!(moved.count() > 1_000);
+        for (id, product) in &now {
+            let Some(next) = next.get(id) else { continue };
+            let (before, after) = (price(product), price(next));
+            assert!(
+                before == 0.0 || (after / before - 1.0).abs() < 0.25,
+                "{id} leaps from {before} to {after}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_bazaar_has_its_real_size_and_awkward_products() {
+        for (seed, now_ms) in [(1, NOW_MS), (2, NOW_MS + 5 * DAY_MS), (99, 1_600_000_000_000)] {
+            let text = body(seed, now_ms);
+            assert!((2_500_000..3_600_000).contains(&text.len()), "{} bytes", text.len());
+            let products = products(seed, now_ms);
+            assert!((1_850..1_930).contains(&products.len()), "{} products", products.len());
+            for id in ["INK_SACK:3", "LOG:2", "X", "Y", "Z", "RAW_FISH:1"] {
+                assert!(PRODUCTS.iter().any(|product| product == id), "{id}");
+            }
+            let empty = products.values().filter(|product| {
+                product["quick_status"]["sellPrice"] == 0.0 || product["quick_status"]["buyPrice"] == 0.0
+            });
+            let share = empty.count() * 100 / products.len();
+            assert!((15..30).contains(&share), "{share} % have an empty side");
+            let flips = products.values().filter(|product| {
+                let status = &product["quick_status"];
+                status["sellPrice"].as_f64().unwrap() >= FLIP_PRICE
+                    && status["sellVolume"].as_i64().unwrap() >= FLIP_VOLUME
+                    && status["buyVolume"].as_i64().unwrap() >= FLIP_VOLUME
+            });
+            let flips = flips.count();
+            assert!((20..=60).contains(&flips), "{flips} flips");
+        }
+    }
+
+    #[test]
+    fn books_are_ordered_never_crossed_and_priced_in_tenths() {
+        let text = body(1, NOW_MS);
+        assert!(text.contains("E7,") || text.contains("E8,"), "large doubles in Java's spelling");
+        for (id, product) in products(1, NOW_MS) {
+            assert_eq!(product["product_id"], id);
+            assert_eq!(product["quick_status"]["productId"], id);
+            assert_eq!(product["quick_status"].as_object().unwrap().len(), 9);
+            let prices = |side: &str| -> Vec<f64> {
+                product[side]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|level| level["pricePerUnit"].as_f64().unwrap())
+                    .collect()
+            };
+            let (orders, offers) = (prices("sell_summary"), prices("buy_summary"));
+            assert!(orders.len() <= 30 && offers.len() <= 30);
+            assert!(orders.is_sorted_by(|better, worse| better > worse), "{id}");
+            assert!(offers.is_sorted_by(|better, worse| better < worse), "{id}");
+            if let (Some(order), Some(offer)) = (orders.first(), offers.first()) {
+                assert!(order < offer, "{id} is crossed");
+            }
+            assert!(orders.iter().chain(&offers).all(|price| *price >= 0.1 && *price <= 5e8));
+        }
+    }
+
+    #[test]
+    fn the_product_set_changes_from_day_to_day_in_the_middle_of_a_stable_order() {
+        let order = |now_ms| ids_in_order(&body(1, now_ms));
+        let (today, tomorrow) = (order(NOW_MS), order(NOW_MS + DAY_MS));
+        assert_ne!(today, tomorrow);
+        assert!(!today.is_sorted());
+        let both = |list: &[String], other: &[String]| -> Vec<String> {
+            list.iter().filter(|id| other.contains(id)).cloned().collect()
+        };
+        assert_eq!(both(&today, &tomorrow), both(&tomorrow, &today));
+    }
+
+    /// The product ids in the order of the text: `serde_json` sorts the keys of a map.
+    fn ids_in_order(text: &str) -> Vec<String> {
+        text.split("{\"product_id\":\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .map(String::from)
+            .collect()
+    }
+}

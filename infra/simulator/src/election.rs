@@ -1,0 +1,423 @@
+//! Mayors and elections, on the game's real calendar. Who stands, who wins and by how much comes from the seed; when it
+//! happens does not.
+
+use crate::chance::{generator, hash};
+use crate::gson::{self, Writer};
+
+/// The start of SkyBlock year 1, Unix milliseconds (2019-06-11 17:55:00 UTC).
+pub const EPOCH_MS: i64 = 1_560_275_700_000;
+
+/// The length of a SkyBlock year: 124 hours.
+pub const YEAR_MS: i64 = 446_400_000;
+
+/// Time between two refreshes, in milliseconds. It divides every opening and closing time.
+pub const REFRESH_MS: i64 = 60_000;
+
+/// Late Summer 27 and Late Spring 27, counted from the start of a year.
+const OPENS_AFTER_MS: i64 = 217_200_000;
+const CLOSES_AFTER_MS: i64 = 105_600_000;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// When the booth of election `year` opens, Unix milliseconds.
+#[must_use]
+pub fn opens_at(year: i64) -> i64 {
+    EPOCH_MS + (year - 1) * YEAR_MS + OPENS_AFTER_MS
+}
+
+/// When the booth of election `year` closes and its winner takes office, Unix milliseconds.
+#[must_use]
+pub fn closes_at(year: i64) -> i64 {
+    EPOCH_MS + year * YEAR_MS + CLOSES_AFTER_MS
+}
+
+/// The election that the mayor sitting at `now_ms` has won.
+#[must_use]
+pub fn seated_year(now_ms: i64) -> i64 {
+    (now_ms - EPOCH_MS - CLOSES_AFTER_MS).div_euclid(YEAR_MS)
+}
+
+/// The election whose booth is open at `now_ms`, if one is.
+#[must_use]
+pub fn open_year(now_ms: i64) -> Option<i64> {
+    let next = seated_year(now_ms) + 1;
+    (opens_at(next) <= now_ms).then_some(next)
+}
+
+/// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
+#[must_use]
+pub fn refreshed_at(now_ms: i64) -> i64 {
+    now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
+}
+
+/// The body of `/v2/resources/skyblock/election` at `now_ms`.
+#[must_use]
+pub fn body(seed: u64, now_ms: i64) -> String {
+    let refresh = refreshed_at(now_ms);
+    let year = seated_year(refresh);
+    let seated = Election::new(seed, year);
+    gson::object(8 << 10, |root| {
+        root.key("success").boolean(true);
+        root.key("lastUpdated").integer(refresh);
+        root.key("mayor").object(|mayor| seated.write_mayor(mayor));
+        if let Some(open) = open_year(refresh) {
+            root.key("current").object(|current| Election::new(seed, open).write_booth(refresh, current));
+        }
+    })
+}
+
+#[derive(Clone, Copy, Default)]
+struct Person {
+    key: &'static str,
+    name: &'static str,
+    perks: &'static [(&'static str, &'static str)],
+}
+
+const REGULARS: &[Person] = &[
+    Person {
+        key: "slayer",
+        name: "Aatrox",
+        perks: &[
+            ("Slashed Pricing", "Starting Slayer quests is §e50% §7cheaper."),
+            ("Slayer XP Buff", "Gain §d25% §7more Slayer XP."),
+            ("Pathfinder", "Gain rare drops §d20% §7more often."),
+        ],
+    },
+    Person {
+        key: "mining",
+        name: "Cole",
+        perks: &[
+            ("Prospection", "Mining minions work §a25% §7faster."),
+            ("Mining XP Buff", "Gain §3+60☯ Mining Wisdom §7on public islands."),
+            ("Mining Fiesta", "§7Gain §6+25%\u{e053} Mining Fortune §7while the fiesta lasts!"),
+            ("Molten Forge", "Decrease the time it takes to §6forge §7items by §d25%§7."),
+        ],
+    },
+    Person {
+        key: "pets",
+        name: "Diana",
+        perks: &[
+            ("Lucky!", "Gain §d+25\u{e013} Pet Luck§7."),
+            ("Pet XP Buff", "Gain §d35% §7more pet XP."),
+            ("Mythological Ritual", "Sells the §2Griffin §7pet and lets its owners dig in the §bHub§7."),
+            ("Sharing is Caring", "Unlocks §a2 §7more §6Exp Share §7slots in your pets menu!"),
+        ],
+    },
+    Person {
+        key: "economist",
+        name: "Diaz",
+        perks: &[
+            ("Shopping Spree", "Increase daily NPC buy limits by §e10x§7."),
+            ("Volume Trading", "Doubles the quantity on offer in §6Shen's Auction§7."),
+            ("Stock Exchange", "Brings §6stonks §7to the §bauction house§7."),
+            ("Long Term Investment", "Votes for whoever did not win count double next year."),
+        ],
+    },
+    Person {
+        key: "farming",
+        name: "Finnegan",
+        perks: &[
+            ("GOATed", "§eJacob's Farming Contest §7brackets include §a10% §7more players."),
+            ("Pelt-pocalypse", "Obtain §a1.5x §7more §5pelts §7from §aTrevor§7."),
+            ("Pest Eradicator", "Pesthunter Phillip's §6\u{e051} Farming Fortune §7bonus lasts §a60m§7."),
+            ("Blooming Business", "Visitors come §a20% §7more often."),
+        ],
+    },
+    Person {
+        key: "events",
+        name: "Foxy",
+        perks: &[
+            ("Sweet Benevolence", "Earn §a+30% §7more §dCandy§7 and §cGifts§7."),
+            ("A Time for Giving", "Spawn §dParty Chests §7during the §6Spooky Festival§7."),
+            ("Chivalrous Carnival", "Schedules a §eCarnival §7in the hub for the §bentire year§7."),
+            ("Extra Event", "Schedules an extra §6Spooky Festival §7event during the year."),
+        ],
+    },
+    Person {
+        key: "fishing",
+        name: "Marina",
+        perks: &[
+            ("Fishing XP Buff", "Gain §3+50☯ Fishing Wisdom §7on public islands."),
+            ("Luck of the Sea 2.0", "Gain §315α Sea Creature Chance§7."),
+            ("Fishing Festival", "Start a special fishing event in the first 3 days of each month!"),
+            ("Double Trouble", "For every §31α Sea Creature Chance§7, gain §9+0.1⚓ Double Hook Chance§7."),
+        ],
+    },
+    Person {
+        key: "dungeons",
+        name: "Paul",
+        perks: &[
+            ("Marauder", "Dungeon reward chests are §e20% §7cheaper."),
+            ("Benediction", "Blessings are §d25% §7stronger."),
+            ("EZPZ", "Gain §e10 §7bonus score on dungeon runs."),
+        ],
+    },
+];
+
+const JERRY: Person = Person {
+    key: "jerry",
+    name: "Jerry",
+    perks: &[
+        ("Perkpocalypse", "Activates the perks of another mayor every §d18 §7hours!"),
+        ("Statspocalypse", "Increases most stats by §a10%§7."),
+        ("Jerrypocalypse", "Reveals §aHidden Jerries §7when doing Jerry's chores!"),
+    ],
+};
+
+const SCORPIUS: Person = Person {
+    key: "shady",
+    name: "Scorpius",
+    perks: &[
+        ("Bribe", "If Scorpius wins, voters get coins in return. That's all."),
+        ("Darker Auctions", "Scorpius intensifies the §5Dark Auction§7, with more rounds."),
+    ],
+};
+
+const DERPY: Person = Person {
+    key: "derpy",
+    name: "Derpy",
+    perks: &[
+        ("QUAD TAXES!!!", "In Derpy's economy, everyone pays taxes four times!"),
+        ("TURBO MINIONS!!!", "Minions work twice as hard."),
+        ("DOUBLE MOBS HP!!!", "Monsters have twice the §c\u{e010} Health§7."),
+        ("MOAR SKILLZ!!!", "Gain §350% §7more skill experience!"),
+    ],
+};
+
+/// The special mayor who stands, and wins, every eighth year.
+fn special(year: i64) -> Option<Person> {
+    match year.rem_euclid(24) {
+        0 => Some(SCORPIUS),
+        8 => Some(DERPY),
+        16 => Some(JERRY),
+        _ => None,
+    }
+}
+
+struct Candidate {
+    person: Person,
+    /// The perks of this candidacy, each with whether it is the one a minister would bring.
+    perks: Vec<(&'static str, &'static str, bool)>,
+    /// Votes when the booth closes.
+    votes: i64,
+    /// How late this candidate's voters come; 1 is evenly.
+    lateness: f64,
+}
+
+struct Election {
+    seed: u64,
+    year: i64,
+    candidates: Vec<Candidate>,
+    has_special: bool,
+}
+
+impl Election {
+    fn new(seed: u64, year: i64) -> Self {
+        let rng = &mut generator(seed, "election", year.cast_unsigned());
+        let special = special(year);
+        let mut people = rng.choose_multiple(REGULARS.iter().copied(), if special.is_some() { 4 } else { 5 });
+        people.extend(special);
+        rng.shuffle(&mut people);
+        let favourite = rng.usize(..5);
+        let mut candidates = Vec::with_capacity(5);
+        for (position, person) in people.into_iter().enumerate() {
+            let is_special = special.is_some_and(|special| special.key == person.key);
+            let (wanted, minister) = if is_special {
+                (person.perks.len(), None)
+            } else {
+                let wanted = rng.usize(1..=person.perks.len());
+                (wanted, Some(rng.usize(..wanted)))
+            };
+            let mut chosen = rng.choose_multiple(person.perks.iter().copied(), wanted);
+            // The provider keeps a person's perks in one order, whichever of them are on offer.
+            chosen.sort_by_key(|(name, _)| person.perks.iter().position(|(known, _)| known == name));
+            let perks = chosen.into_iter().enumerate();
+            let perks = perks.map(|(place, (name, text))| (name, text, Some(place) == minister)).collect();
+            let votes = match (special.is_some(), is_special) {
+                (true, true) => rng.i64(850_000..1_300_000),
+                (true, false) => rng.i64(2_000..90_000),
+                (false, _) if position == favourite => rng.i64(300_000..750_000),
+                (false, _) => rng.i64(25_000..400_000),
+            };
+            // The last digit tells them apart: no ties.
+            let votes = votes / 10 * 10 + i64::try_from(position).unwrap_or_default();
+            candidates.push(Candidate { person, perks, votes, lateness: 0.6 + 0.6 * rng.f64() });
+        }
+        Self { seed, year, candidates, has_special: special.is_some() }
+    }
+
+    fn write_mayor(&self, mayor: &mut Writer) {
+        let mut by_votes: Vec<&Candidate> = self.candidates.iter().collect();
+        by_votes.sort_by_key(|candidate| std::cmp::Reverse(candidate.votes));
+        let mut by_votes = by_votes.into_iter();
+        let (winner, second) = (by_votes.next(), by_votes.next());
+        if let Some(winner) = winner {
+            mayor.key("key").string(winner.person.key);
+            mayor.key("name").string(winner.person.name);
+            mayor.key("perks").array(|perks| {
+                for (name, description, _) in &winner.perks {
+                    perks.object(|perk| write_perk(name, description, None, perk));
+                }
+            });
+        }
+        if let Some(second) = second.filter(|_| !self.has_special) {
+            mayor.key("minister").object(|minister| {
+                minister.key("key").string(second.person.key);
+                minister.key("name").string(second.person.name);
+                for (name, description, _) in second.perks.iter().filter(|(_, _, is_ministers)| *is_ministers)
+                {
+                    minister.key("perk").object(|perk| write_perk(name, description, Some(true), perk));
+                }
+            });
+        }
+        mayor.key("election").object(|election| {
+            election.key("year").integer(self.year);
+            election.key("candidates").array(|list| {
+                for candidate in &self.candidates {
+                    candidate.write(Some(candidate.votes), list);
+                }
+            });
+        });
+    }
+
+    fn write_booth(&self, now_ms: i64, current: &mut Writer) {
+        let (opened, closes) = (opens_at(self.year), closes_at(self.year));
+        let progress = (now_ms - opened) as f64 / (closes - opened) as f64;
+        // One election in three hides its votes for the first day, one for the last twelve hours.
+        let hidden = match hash(self.seed, "hidden votes", self.year.cast_unsigned()) % 3 {
+            0 => false,
+            1 => now_ms < opened + 24 * HOUR_MS,
+            _ => now_ms >= closes - 12 * HOUR_MS,
+        };
+        current.key("year").integer(self.year);
+        current.key("candidates").array(|list| {
+            for candidate in &self.candidates {
+                let votes = (candidate.votes as f64 * progress.powf(candidate.lateness)) as i64;
+                candidate.write((!hidden).then_some(votes), list);
+            }
+        });
+    }
+}
+
+impl Candidate {
+    fn write(&self, votes: Option<i64>, list: &mut Writer) {
+        list.object(|row| {
+            row.key("key").string(self.person.key);
+            row.key("name").string(self.person.name);
+            row.key("perks").array(|perks| {
+                for (name, description, is_ministers) in &self.perks {
+                    perks.object(|perk| write_perk(name, description, Some(*is_ministers), perk));
+                }
+            });
+            if let Some(votes) = votes {
+                row.key("votes").integer(votes);
+            }
+        });
+    }
+}
+
+fn write_perk(name: &str, description: &str, minister: Option<bool>, perk: &mut Writer) {
+    perk.key("name").string(name);
+    perk.key("description").string(description);
+    if let Some(minister) = minister {
+        perk.key("minister").boolean(minister);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn state(seed: u64, now_ms: i64) -> Value {
+        serde_json::from_str(&body(seed, now_ms)).unwrap()
+    }
+
+    #[test]
+    fn elections_close_when_the_real_ones_closed() {
+        // 2026-10-10 07:15 UTC, and close(515) on 2026-09-24 19:15 UTC.
+        assert_eq!(closes_at(518), 1_791_616_500_000);
+        assert_eq!(closes_at(515), 1_790_277_300_000);
+        // The capture of 2026-10-10 09:25 UTC: 518's winner sits, no booth is open.
+        assert_eq!(seated_year(1_791_624_309_524), 518);
+        assert_eq!(open_year(1_791_624_309_524), None);
+        // The capture of 2025-03-12: 406's winner sits while 407 is open.
+        assert_eq!(seated_year(1_741_802_638_810), 406);
+        assert_eq!(open_year(1_741_802_638_810), Some(407));
+        assert_eq!(closes_at(407) - opens_at(407), 334_800_000);
+    }
+
+    #[test]
+    fn a_mayor_takes_office_to_the_millisecond_and_the_booth_then_stays_closed_for_31_hours() {
+        let close = closes_at(519);
+        assert_eq!(state(1, close - 1)["mayor"]["election"]["year"], 518);
+        assert_eq!(state(1, close - 1)["current"]["year"], 519);
+        assert_eq!(state(1, close)["mayor"]["election"]["year"], 519);
+        assert_eq!(state(1, close)["current"], Value::Null);
+        assert_eq!(state(1, close + 31 * HOUR_MS - 1)["current"], Value::Null);
+        assert_eq!(state(1, close + 31 * HOUR_MS)["current"]["year"], 520);
+    }
+
+    #[test]
+    fn every_election_has_five_candidates_one_winner_and_the_right_minister() {
+        for seed in [1, 7] {
+            for year in 400..530 {
+                let state = state(seed, closes_at(year));
+                let mayor = &state["mayor"];
+                assert_eq!(mayor["election"]["year"], year);
+                let mut candidates = mayor["election"]["candidates"].as_array().unwrap().clone();
+                assert_eq!(candidates.len(), 5);
+                candidates.sort_by_key(|candidate| -candidate["votes"].as_i64().unwrap());
+                assert_eq!(mayor["key"], candidates[0]["key"]);
+                assert!(mayor["perks"][0].get("minister").is_none());
+                let special = match year % 24 {
+                    0 => Some("Scorpius"),
+                    8 => Some("Derpy"),
+                    16 => Some("Jerry"),
+                    _ => None,
+                };
+                if let Some(special) = special {
+                    assert_eq!(mayor["name"], special);
+                    assert!(mayor.get("minister").is_none());
+                } else {
+                    assert_eq!(mayor["minister"]["key"], candidates[1]["key"]);
+                    assert_eq!(mayor["minister"]["perk"]["minister"], true);
+                }
+                for candidate in &candidates {
+                    let perks = candidate["perks"].as_array().unwrap();
+                    let ministers = perks.iter().filter(|perk| perk["minister"] == true).count();
+                    assert_eq!(ministers, usize::from(Some(candidate["name"].as_str().unwrap()) != special));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn votes_grow_while_the_booth_is_open_and_are_hidden_at_times() {
+        let (mut shown, mut hidden) = (0, 0);
+        for year in 500..530 {
+            for hour in [1, 50, 92] {
+                let state = state(1, opens_at(year) + hour * HOUR_MS);
+                let candidates = state["current"]["candidates"].as_array().unwrap();
+                let with_votes =
+                    candidates.iter().filter(|candidate| candidate.get("votes").is_some()).count();
+                assert!(with_votes == 0 || with_votes == 5);
+                *(if with_votes == 5 { &mut shown } else { &mut hidden }) += 1;
+            }
+        }
+        assert!(shown > 30 && hidden > 5, "{shown} {hidden}");
+    }
+
+    #[test]
+    fn candidates_and_their_perks_depend_on_the_seed_but_a_term_never_changes() {
+        let now_ms = closes_at(518);
+        assert_eq!(state(1, now_ms)["mayor"], state(1, now_ms + 30 * HOUR_MS)["mayor"]);
+        assert_ne!(state(1, now_ms)["mayor"]["election"], state(2, now_ms)["mayor"]["election"]);
+    }
+
+    #[test]
+    fn apostrophes_arrive_escaped() {
+        assert!((500..530).any(|year| body(1, closes_at(year)).contains("\\u0027")));
+    }
+}

@@ -1,0 +1,331 @@
+//! The HTTP side: the provider's paths, its error answers, faults and controls. On hyper itself and not on a framework,
+//! because a fault has to be able to drop a connection.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::Compression;
+use futures_util::{StreamExt, stream};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue,
+};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use crate::item_bytes::gzip;
+use crate::world::{RateLimit, Rendered, Resource, World, provider_error};
+use crate::{Fault, FaultRule, Garbage};
+
+type Body = UnsyncBoxBody<Bytes, io::Error>;
+
+/// Moments that can be asked for, Unix milliseconds: the years 2001 to 2286.
+const MOMENTS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+
+const NAME_SERVICE: &str = "/users/profiles/minecraft/";
+
+/// What a [`Garbage::GzipBomb`] inflates to, in bytes.
+const BOMB_BYTES: usize = 48 << 20;
+
+/// The largest `/__control` body that is read, in bytes.
+const CONTROL_BYTES: usize = 1 << 20;
+
+/// So long what is before a truncation has time to leave.
+const TRUNCATION_PAUSE: Duration = Duration::from_millis(20);
+
+static BOMB: LazyLock<Bytes> = LazyLock::new(|| {
+    let mut text = vec![b' '; BOMB_BYTES];
+    text.extend(br#"{"success":true}"#);
+    gzip(&text, Compression::best()).into()
+});
+
+/// The connection is to be closed without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("closed on demand")]
+struct HangUp;
+
+/// Accepts connections until aborted; its connections end with it.
+pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(serve_connection(stream, Arc::clone(&world)));
+                }
+                // Out of file descriptors, or a client gone already: try again, but not in a tight loop.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn serve_connection(stream: TcpStream, world: Arc<World>) {
+    // Else a kept-alive client waits 40 ms for each small answer.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| respond(Arc::clone(&world), request));
+    // An error here is a client that left or a fault on demand.
+    let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Response<Body>, HangUp> {
+    let path = request.uri().path();
+    if matches!(path, "/__stats" | "/__control") {
+        return Ok(control(&world, request).await);
+    }
+    let (moment, path) = match split_moment(path) {
+        Ok((moment, path)) => (moment, path.to_owned()),
+        Err(cause) => return Ok(error(400, cause)),
+    };
+    if request.method() != Method::GET {
+        return Ok(error(405, "Method not allowed"));
+    }
+    let fault = world.admit(&path);
+    tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
+    if fault.hang {
+        return std::future::pending().await;
+    }
+    if fault.close {
+        return Err(HangUp);
+    }
+    let response = match faulty_answer(&fault, &path).await {
+        Some(response) => response,
+        None => game_answer(world, &request, &path, moment, fault.truncate.is_none()).await,
+    };
+    Ok(finish(response, &fault))
+}
+
+/// The moment and the rest of `/at/UNIX_MILLISECONDS/REST`; other paths are left as they are.
+fn split_moment(path: &str) -> Result<(Option<i64>, &str), &'static str> {
+    let Some(rest) = path.strip_prefix("/at/") else { return Ok((None, path)) };
+    let (moment, _) = rest.split_once('/').ok_or("Nothing asked for behind /at/UNIX_MILLISECONDS")?;
+    let known = moment.parse().ok().filter(|moment| MOMENTS.contains(moment));
+    let known = known.ok_or("No moment: /at/ takes Unix milliseconds of the years 2001 to 2286")?;
+    Ok((Some(known), rest.get(moment.len()..).unwrap_or("/")))
+}
+
+/// The answer that a fault gives instead of the game.
+async fn faulty_answer(fault: &Fault, path: &str) -> Option<Response<Body>> {
+    if let Some(reset) = fault.rate_limit {
+        let mut response = json(429, fault.body.clone().unwrap_or_else(|| error_body(429, path)));
+        limit_headers(
+            &mut response,
+            &RateLimit { limit: RateLimit::LIMIT, remaining: 0, reset_seconds: reset.into() },
+        );
+        return Some(response);
+    }
+    let status = fault.status.unwrap_or(200);
+    if let Some(body) = &fault.body {
+        return Some(json(status, body.clone()));
+    }
+    if let Some(garbage) = fault.garbage {
+        return Some(garbage_answer(status, garbage).await);
+    }
+    fault.status.map(|status| json(status, error_body(status, path)))
+}
+
+async fn garbage_answer(status: u16, garbage: Garbage) -> Response<Body> {
+    match garbage {
+        Garbage::Bytes => {
+            let mut bytes = vec![0; 4_096];
+            fastrand::Rng::with_seed(1).fill(&mut bytes);
+            json(status, bytes)
+        }
+        Garbage::Html => {
+            let page = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n<body>cloudflare</body></html>\n";
+            let mut response = json(status, page);
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=UTF-8"));
+            response
+        }
+        Garbage::WrongShape => {
+            let body = r#"{"success":true,"lastUpdated":"soon","products":[1],"auctions":{},"mayor":7,"items":"none"}"#;
+            json(status, body)
+        }
+        Garbage::Failure => {
+            json(status, r#"{"success":false,"cause":"This endpoint is currently disabled"}"#)
+        }
+        Garbage::GzipBomb => {
+            let bomb = tokio::task::spawn_blocking(|| BOMB.clone()).await.unwrap_or_default();
+            let mut response = json(status, bomb);
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response
+        }
+    }
+}
+
+/// The game's own answer.
+async fn game_answer(
+    world: Arc<World>,
+    request: &Request<Incoming>,
+    path: &str,
+    moment: Option<i64>,
+    may_gzip: bool,
+) -> Response<Body> {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let is_keyed = path == "/v2/skyblock/profiles";
+    let resource = match header("API-Key") {
+        None | Some("") if is_keyed => return error(400, "Missing API-Key header"),
+        Some("invalid") if is_keyed => return error(403, "Invalid API key"),
+        _ => resource(path, request.uri().query().unwrap_or_default()),
+    };
+    let limit = is_keyed.then(|| world.use_key());
+    let mut response = match resource {
+        Err(response) => response,
+        Ok(resource) => {
+            let wants_gzip = may_gzip
+                && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
+            let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end));
+            let render = move || world.render(&resource, now_ms, wants_gzip);
+            match tokio::task::spawn_blocking(render).await {
+                Ok(Rendered { status, body, is_gzipped }) => {
+                    let mut response = json(status, body);
+                    if is_gzipped {
+                        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                    }
+                    response
+                }
+                Err(_) => error(500, "The simulator failed"),
+            }
+        }
+    };
+    if let Some(limit) = limit {
+        limit_headers(&mut response, &limit);
+    }
+    response
+}
+
+/// What is asked for, or the provider's refusal.
+fn resource(path: &str, query: &str) -> Result<Resource, Response<Body>> {
+    // As with the provider, the last of several wins.
+    let parameter = |name: &str| {
+        query
+            .split('&')
+            .rev()
+            .find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name))
+            .map(|(_, value)| value)
+    };
+    match path {
+        "/v2/skyblock/bazaar" => Ok(Resource::Bazaar),
+        "/v2/skyblock/auctions" => {
+            let page = parameter("page").unwrap_or("0");
+            if page.is_empty() || !page.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(error(422, "Invalid page"));
+            }
+            page.parse().map(Resource::Auctions).map_err(|_| error(404, "Page not found"))
+        }
+        "/v2/skyblock/firesales" => Ok(Resource::FireSales),
+        "/v2/skyblock/profiles" => {
+            let uuid = parameter("uuid").ok_or_else(|| json(400, provider_error(400)))?;
+            let uuid = uuid.replace('-', "").to_ascii_lowercase();
+            if uuid.len() != 32 || !uuid.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return Err(error(422, "Malformed UUID"));
+            }
+            Ok(Resource::Profiles(uuid))
+        }
+        "/v2/resources/skyblock/items" => Ok(Resource::Items),
+        "/v2/resources/skyblock/collections" => Ok(Resource::Collections),
+        "/v2/resources/skyblock/election" => Ok(Resource::Election),
+        _ => match path.strip_prefix(NAME_SERVICE) {
+            Some(name) => Ok(Resource::Name(name.to_owned())),
+            None => Err(error(404, "Not found")),
+        },
+    }
+}
+
+/// The controls for tests in other languages and for people.
+async fn control(world: &World, request: Request<Incoming>) -> Response<Body> {
+    match (request.uri().path(), request.method()) {
+        ("/__stats", &Method::GET) => json(200, serde_json::to_vec(&world.stats()).unwrap_or_default()),
+        ("/__control", &Method::PUT) => {
+            let Ok(body) = Limited::new(request.into_body(), CONTROL_BYTES).collect().await else {
+                return error(413, "The body is too large or incomplete");
+            };
+            match FaultRule::from_json(&body.to_bytes()) {
+                Ok(rule) => {
+                    world.set_fault(rule);
+                    json(200, "{}")
+                }
+                Err(problem) => error(400, &problem.to_string()),
+            }
+        }
+        ("/__control", &Method::DELETE) => {
+            world.reset();
+            json(200, "{}")
+        }
+        _ => error(405, "Method not allowed"),
+    }
+}
+
+/// Sets a fault's headers and cuts the body where it says.
+fn finish(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
+    for (name, value) in &fault.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    let Some(keep) = fault.truncate else { return response };
+    let (mut parts, body) = response.into_parts();
+    // All of the body is promised.
+    if let Some(length) = hyper::body::Body::size_hint(&body).exact() {
+        parts.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    parts.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    Response::from_parts(parts, truncated(body, keep))
+}
+
+/// The first `keep` bytes of `body`, then an error, at which hyper closes the connection.
+fn truncated(body: Body, keep: usize) -> Body {
+    let kept = stream::once(async move {
+        let bytes = body.collect().await?.to_bytes();
+        Ok(Frame::data(bytes.slice(..keep.min(bytes.len()))))
+    });
+    let cut = stream::once(async {
+        // Not at once, or hyper drops what it has buffered.
+        tokio::time::sleep(TRUNCATION_PAUSE).await;
+        Err(io::Error::other("truncated on demand"))
+    });
+    StreamBody::new(kept.chain(cut)).boxed_unsync()
+}
+
+fn json(status: u16, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response =
+        Response::new(Full::new(body.into()).map_err(|never: Infallible| match never {}).boxed_unsync());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn error(status: u16, cause: &str) -> Response<Body> {
+    json(
+        status,
+        crate::gson::object(128, |root| {
+            root.key("success").boolean(false);
+            root.key("cause").string(cause);
+        }),
+    )
+}
+
+/// The body that belongs to an error status on this path.
+fn error_body(status: u16, path: &str) -> String {
+    if path.starts_with(NAME_SERVICE) {
+        // The name service's errors carry no message here; its 429 never does.
+        return format!("{{\n  \"path\" : \"{path}\"\n}}");
+    }
+    provider_error(status).to_owned()
+}
+
+fn limit_headers(response: &mut Response<Body>, limit: &RateLimit) {
+    let headers = response.headers_mut();
+    headers.insert("RateLimit-Limit", limit.limit.into());
+    headers.insert("RateLimit-Remaining", limit.remaining.into());
+    headers.insert("RateLimit-Reset", limit.reset_seconds.into());
+}

@@ -1,0 +1,227 @@
+//! What the server knows beside the game: the clock, the faults, the counters, and the bodies it has rendered lately.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use flate2::Compression;
+use lru::LruCache;
+
+use crate::auctions::{self, Snapshot};
+use crate::item_bytes::gzip;
+use crate::{Clock, Fault, FaultRule, bazaar, collections, election, fire_sales, items, names, profiles};
+
+/// Enough for all auction pages of a refresh and the other resources, about 150 MB when all are in use.
+const BODIES: NonZeroUsize = NonZeroUsize::new(96).unwrap();
+
+/// Pages of one minute come from two refreshes; one more for a moment in the past.
+const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
+
+/// Smaller bodies go out plain.
+const GZIP_FROM_BYTES: usize = 1_024;
+
+/// The interval of an API key's rate limit, in milliseconds.
+const LIMIT_WINDOW_MS: i64 = 300_000;
+
+/// Something the game can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Resource {
+    Bazaar,
+    /// The page.
+    Auctions(usize),
+    FireSales,
+    Items,
+    Collections,
+    Election,
+    /// The player's UUID, 32 lower-case hexadecimal digits.
+    Profiles(String),
+    /// A player's name.
+    Name(String),
+}
+
+/// A body ready to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Rendered {
+    pub(crate) status: u16,
+    pub(crate) body: Bytes,
+    pub(crate) is_gzipped: bool,
+}
+
+impl Rendered {
+    fn new(status: u16, text: String, wants_gzip: bool) -> Self {
+        let is_gzipped = wants_gzip && text.len() > GZIP_FROM_BYTES;
+        let body = if is_gzipped { gzip(text.as_bytes(), Compression::fast()).into() } else { text.into() };
+        Self { status, body, is_gzipped }
+    }
+}
+
+/// A resource, its refresh, and whether its body is gzipped.
+type BodyKey = (Resource, i64, bool);
+
+/// Rendered once, however many ask at a time.
+type Once<T> = Arc<OnceLock<T>>;
+
+#[derive(Debug)]
+pub(crate) struct World {
+    seed: u64,
+    clock: Clock,
+    faults: Mutex<BTreeMap<String, Fault>>,
+    seen: Mutex<BTreeMap<String, u64>>,
+    bodies: Mutex<LruCache<BodyKey, Once<Rendered>>>,
+    snapshots: Mutex<LruCache<i64, Once<Snapshot>>>,
+    /// The current interval of the rate limit and the keyed requests in it.
+    key_use: Mutex<(i64, u32)>,
+}
+
+/// What the answers of keyed endpoints tell of the rate limit.
+pub(crate) struct RateLimit {
+    pub(crate) limit: u32,
+    pub(crate) remaining: u32,
+    pub(crate) reset_seconds: i64,
+}
+
+impl RateLimit {
+    /// Requests in an interval. Told, but not enforced: a load test is not what it protects from. A fault enforces it.
+    pub(crate) const LIMIT: u32 = 6_000;
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, clock: Clock) -> Self {
+        Self {
+            seed,
+            clock,
+            faults: Mutex::default(),
+            seen: Mutex::default(),
+            bodies: Mutex::new(LruCache::new(BODIES)),
+            snapshots: Mutex::new(LruCache::new(SNAPSHOTS)),
+            key_use: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    pub(crate) fn set_fault(&self, rule: FaultRule) {
+        locked(&self.faults).insert(rule.path, rule.fault);
+    }
+
+    pub(crate) fn clear_faults(&self) {
+        locked(&self.faults).clear();
+    }
+
+    pub(crate) fn reset(&self) {
+        self.clear_faults();
+        locked(&self.seen).clear();
+        *locked(&self.key_use) = (0, 0);
+    }
+
+    pub(crate) fn requests(&self, path: &str) -> u64 {
+        let seen = locked(&self.seen);
+        match path.strip_suffix('*') {
+            Some(start) => {
+                seen.iter().filter(|(path, _)| path.starts_with(start)).map(|(_, count)| count).sum()
+            }
+            None => seen.get(path).copied().unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> BTreeMap<String, u64> {
+        locked(&self.seen).clone()
+    }
+
+    /// Counts a request for `path` and takes the fault that it meets: the one on the path itself, else the one on the
+    /// longest start of it.
+    pub(crate) fn admit(&self, path: &str) -> Fault {
+        *locked(&self.seen).entry(path.to_owned()).or_default() += 1;
+        let mut faults = locked(&self.faults);
+        let covers =
+            |rule: &str| rule == path || rule.strip_suffix('*').is_some_and(|start| path.starts_with(start));
+        let rank = |rule: &str| (rule == path, rule.len());
+        let Some(rule) = faults.keys().filter(|rule| covers(rule)).max_by_key(|rule| rank(rule)).cloned()
+        else {
+            return Fault::default();
+        };
+        let Some(fault) = faults.get_mut(&rule) else { return Fault::default() };
+        let met = fault.clone();
+        if let Some(times) = &mut fault.times {
+            *times = times.saturating_sub(1);
+            if *times == 0 {
+                faults.remove(&rule);
+            }
+        }
+        met
+    }
+
+    /// Counts a keyed request.
+    pub(crate) fn use_key(&self) -> RateLimit {
+        let now_ms = self.now_ms();
+        let window = now_ms.div_euclid(LIMIT_WINDOW_MS);
+        let mut key_use = locked(&self.key_use);
+        if key_use.0 != window {
+            *key_use = (window, 0);
+        }
+        key_use.1 = key_use.1.saturating_add(1);
+        RateLimit {
+            limit: RateLimit::LIMIT,
+            remaining: RateLimit::LIMIT.saturating_sub(key_use.1),
+            reset_seconds: ((window + 1) * LIMIT_WINDOW_MS - now_ms) / 1_000 + 1,
+        }
+    }
+
+    /// The game's answer at `now_ms`. It can take tens of milliseconds.
+    pub(crate) fn render(&self, resource: &Resource, now_ms: i64, wants_gzip: bool) -> Rendered {
+        let seed = self.seed;
+        let refresh = match resource {
+            // Cheap to make.
+            Resource::FireSales => return Rendered::new(200, fire_sales::body(seed, now_ms), wants_gzip),
+            Resource::Election => return Rendered::new(200, election::body(seed, now_ms), wants_gzip),
+            Resource::Name(name) => {
+                let answer = names::lookup(seed, name);
+                return Rendered::new(answer.status, answer.body, wants_gzip);
+            }
+            Resource::Bazaar => bazaar::refreshed_at(now_ms),
+            Resource::Auctions(page) => auctions::refreshed_at(seed, *page, now_ms),
+            Resource::Items => items::refreshed_at(now_ms),
+            Resource::Collections => collections::refreshed_at(now_ms),
+            Resource::Profiles(_) => profiles::refreshed_at(now_ms),
+        };
+        let key = (resource.clone(), refresh, wants_gzip);
+        let body = Arc::clone(locked(&self.bodies).get_or_insert(key, Once::default));
+        let render = || match resource {
+            Resource::Auctions(page) => match self.auction_page(refresh, *page) {
+                Some(text) => Rendered::new(200, text, wants_gzip),
+                None => Rendered::new(404, provider_error(404).to_owned(), wants_gzip),
+            },
+            Resource::Items => Rendered::new(200, items::body(seed, now_ms), wants_gzip),
+            Resource::Collections => Rendered::new(200, collections::body(seed, now_ms), wants_gzip),
+            Resource::Profiles(uuid) => Rendered::new(200, profiles::body(seed, uuid, now_ms), wants_gzip),
+            _ => Rendered::new(200, bazaar::body(seed, now_ms), wants_gzip),
+        };
+        body.get_or_init(render).clone()
+    }
+
+    fn auction_page(&self, refresh: i64, page: usize) -> Option<String> {
+        let snapshot = Arc::clone(locked(&self.snapshots).get_or_insert(refresh, Once::default));
+        snapshot.get_or_init(|| Snapshot::new(self.seed, refresh)).page(page)
+    }
+}
+
+/// The provider's body for an error status; empty if it has none of its own.
+pub(crate) fn provider_error(status: u16) -> &'static str {
+    match status {
+        400 => r#"{"success":false,"cause":"Missing one or more fields [...]"}"#,
+        403 => r#"{"success":false,"cause":"Invalid API key"}"#,
+        404 => r#"{"success":false,"cause":"Page not found"}"#,
+        422 => r#"{"success":false,"cause":"Invalid page"}"#,
+        429 => r#"{"success":false,"cause":"Key throttle","throttle":true}"#,
+        503 => r#"{"success":false,"cause":"Leaderboard data has not yet been populated"}"#,
+        _ => "",
+    }
+}
+
+/// The data, also after a panic elsewhere: nothing here is left half changed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
