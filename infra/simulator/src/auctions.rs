@@ -136,8 +136,7 @@ impl Snapshot {
         }));
         row.key("claimed").boolean(false);
         row.key("claimed_bidders").array(|_| {});
-        let bids: Vec<i64> =
-            (0..).take_while(|bid| *bid < life.bids && life.bid_at(*bid) <= updated).collect();
+        let bids: Vec<i64> = (0..life.bids).take_while(|bid| life.bid_at(*bid) <= updated).collect();
         let amount = |bid: i64| starting_bid.saturating_add(starting_bid / 20 * bid + bid);
         row.key("highest_bid_amount").integer(bids.last().map_or(0, |bid| amount(*bid)));
         row.key("last_updated").integer(updated);
@@ -175,17 +174,17 @@ struct Life {
 
 impl Life {
     fn new(seed: u64, number: i64) -> Self {
-        let bits = hash(seed, "auction life", number.cast_unsigned());
-        let start = number * SPACING_MS + (bits % SPACING_MS.unsigned_abs()).cast_signed();
-        let draw = (bits >> 16) % 100;
+        let chance = hash(seed, "auction life", number.cast_unsigned());
+        let start = number * SPACING_MS + (chance % SPACING_MS.unsigned_abs()).cast_signed();
+        let draw = (chance >> 16) % 100;
         let hours = LENGTHS.iter().find(|(below, _)| draw < *below).map_or(6, |(_, hours)| *hours);
         let length = hours * HOUR_MS;
-        let is_bin = (bits >> 24) % 100 < 88;
+        let is_bin = (chance >> 24) % 100 < 88;
         // Half of what can be bought at once is bought before it is over.
-        let is_sold = is_bin && (bits >> 32).is_multiple_of(2);
-        let sold_after = length / 1_000 * ((bits >> 40) % 1_000).cast_signed();
+        let is_sold = is_bin && (chance >> 32).is_multiple_of(2);
+        let sold_after = length / 1_000 * ((chance >> 40) % 1_000).cast_signed();
         let gone = if is_sold { start + sold_after } else { start + length };
-        let bids = if is_bin { 0 } else { ((bits >> 50) % 16).cast_signed() - 4 };
+        let bids = if is_bin { 0 } else { ((chance >> 50) % 16).cast_signed() - 4 };
         Self { start, end: start + length, gone, is_bin, bids: bids.max(0) }
     }
 
@@ -278,26 +277,30 @@ fn lore(rng: &mut Rng, painted_tier: &str) -> String {
         ("Intelligence", '\u{e003}', 'a'),
         ("Mining Fortune", '\u{e053}', '6'),
     ];
-    let mut text = format!("§7Gear Score: §d{}\n", rng.u32(1..900));
+    let mut lines = vec![format!("§7Gear Score: §d{}", rng.u32(1..900))];
     let wanted = rng.usize(1..=6);
     for (name, glyph, colour) in rng.choose_multiple(stats, wanted) {
-        text += &format!("§7{name}: §{colour}+{}{glyph} §8(+{:.1}%)\n", rng.u32(1..400), rng.f64() * 30.0);
+        let (value, share) = (rng.u32(1..400), rng.f64() * 30.0);
+        lines.push(format!("§7{name}: §{colour}+{value}{glyph} §8(+{share:.1}%)"));
     }
-    text.push('\n');
+    lines.push(String::new());
     for _ in 0..rng.u32(0..=3) {
         let enchantment = pick(rng, &["Growth", "Protection", "Sharpness", "Ultimate Wise", "Looting"]);
-        text += &format!("§9{enchantment} {}\n", words::roman(rng.usize(1..=7)));
-        text += "§7§7Grants §a+15 §c❤ Health §7for as long as\n§7you don't take it off.\n";
+        lines.push(format!("§9{enchantment} {}", words::roman(rng.usize(1..=7))));
+        lines.push(String::from("§7§7Grants §a+15 §c❤ Health §7for as long as"));
+        lines.push(String::from("§7you don't take it off."));
     }
     if rng.u32(..3) == 0 {
-        text += "\n§6Ability: Blink  §e§lRIGHT CLICK\n§7Teleport §a8 blocks §7ahead of you & hit \"all\" <foes>.\n§8Mana Cost: §350\n";
+        lines.push(String::from("\n§6Ability: Blink  §e§lRIGHT CLICK"));
+        lines.push(String::from("§7Teleport §a8 blocks §7ahead of you & hit \"all\" <foes>."));
+        lines.push(String::from("§8Mana Cost: §350"));
     }
     if rng.u32(..5) == 0 {
-        text += &format!("\n§7§8Made for §b[MVP§c+§b] {}\n", pick(rng, TOWNSFOLK));
+        lines.push(format!("\n§7§8Made for §b[MVP§c+§b] {}", pick(rng, TOWNSFOLK)));
     }
-    text += "\n§8This item can be reforged!\n";
-    text += painted_tier;
-    text
+    lines.push(String::from("\n§8This item can be reforged!"));
+    lines.push(painted_tier.to_owned());
+    lines.join("\n")
 }
 
 #[cfg(test)]

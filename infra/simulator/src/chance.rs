@@ -19,7 +19,7 @@ pub(crate) fn text_hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |state, byte| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The finish of the generator SplitMix64: every input bit reaches every output bit.
+/// The finish of the generator `SplitMix64`: every input bit reaches every output bit.
 pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -69,7 +69,7 @@ fn unlocks(kind: usize, name: &str, tier: i64) -> String {
     match kind {
         _ if tier == 1 => format!("{name} Minion Recipes"),
         0 => format!("+{tier}\u{e053} Mining Fortune"),
-        1 => format!("\u{e010} Flawed Ruby Gemstone Recipe"),
+        1 => String::from("\u{e010} Flawed Ruby Gemstone Recipe"),
         2 => format!("+{}0,000 Experience", tier * 5),
         3 => format!("Enchanted Book (Growth {}) Recipe", words::roman(usize::try_from(tier).unwrap_or(1))),
         4 => format!("Collector's {name} Sack Recipe"),

@@ -4,10 +4,10 @@
 use crate::chance::{generator, hash};
 use crate::gson::{self, Writer};
 
-/// The start of SkyBlock year 1, Unix milliseconds (2019-06-11 17:55:00 UTC).
+/// The start of the game's year 1, Unix milliseconds (2019-06-11 17:55:00 UTC).
 pub const EPOCH_MS: i64 = 1_560_275_700_000;
 
-/// The length of a SkyBlock year: 124 hours.
+/// The length of a year in the game: 124 hours.
 pub const YEAR_MS: i64 = 446_400_000;
 
 /// Time between two refreshes, in milliseconds. It divides every opening and closing time.

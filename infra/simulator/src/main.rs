@@ -67,7 +67,7 @@ async fn main() -> ExitCode {
         simulator.set_fault(&rule.path, rule.fault);
     }
     println!("simulating seed {} on {}", arguments.seed, simulator.url());
-    // Without signals there is nothing to wait for: stop as if interrupted.
+    // If waiting fails, there is nothing to wait for: stop as if interrupted.
     let _ = tokio::signal::ctrl_c().await;
     ExitCode::SUCCESS
 }

@@ -9,7 +9,7 @@ pub const WHALE: &str = "whale";
 /// A player whose profiles exceed what a Lambda function may answer (6 MB): about 8 MB.
 pub const LEVIATHAN: &str = "leviathan";
 
-/// A player without SkyBlock profiles: `profiles` is `null`.
+/// A player without profiles: `profiles` is `null`.
 pub const NEVER_PLAYED: &str = "neverplayed";
 
 /// Names that start with this belong to nobody.

@@ -11,7 +11,7 @@ use crate::words::{CREATURES, ESSENCES, FRONT_WORDS, MATERIALS, TOWNSFOLK};
 /// Time between two states of a profile, in milliseconds.
 pub const REFRESH_MS: i64 = 60_000;
 
-/// SkyBlock's first day: nobody joined earlier. Unix milliseconds.
+/// The game's first day: nobody joined earlier. Unix milliseconds.
 const FIRST_DAY_MS: i64 = 1_560_275_700_000;
 
 const FRUIT: &[&str] =
@@ -56,7 +56,7 @@ pub fn body(seed: u64, uuid: &str, now_ms: i64) -> String {
     } else if is(names::WHALE) {
         (3_500_000, 3)
     } else {
-        (magnitude(rng, 28_000.0, 190_000.0) as usize, rng.usize(1..=4))
+        (28_000 + rng.usize(..400) * rng.usize(..400), rng.usize(1..=4))
     };
     let player = Player { seed, uuid, now_ms: refreshed_at(now_ms) };
     let selected = rng.usize(..profiles);

@@ -179,7 +179,7 @@ async fn game_answer(
     };
     let limit = is_keyed.then(|| world.use_key());
     let mut response = match resource {
-        Err(response) => response,
+        Err((status, cause)) => error(status, cause),
         Ok(resource) => {
             let wants_gzip = may_gzip
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
@@ -204,7 +204,7 @@ async fn game_answer(
 }
 
 /// What is asked for, or the provider's refusal.
-fn resource(path: &str, query: &str) -> Result<Resource, Response<Body>> {
+fn resource(path: &str, query: &str) -> Result<Resource, (u16, &'static str)> {
     // As with the provider, the last of several wins.
     let parameter = |name: &str| {
         query
@@ -218,16 +218,16 @@ fn resource(path: &str, query: &str) -> Result<Resource, Response<Body>> {
         "/v2/skyblock/auctions" => {
             let page = parameter("page").unwrap_or("0");
             if page.is_empty() || !page.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(error(422, "Invalid page"));
+                return Err((422, "Invalid page"));
             }
-            page.parse().map(Resource::Auctions).map_err(|_| error(404, "Page not found"))
+            page.parse().map(Resource::Auctions).map_err(|_| (404, "Page not found"))
         }
         "/v2/skyblock/firesales" => Ok(Resource::FireSales),
         "/v2/skyblock/profiles" => {
-            let uuid = parameter("uuid").ok_or_else(|| json(400, provider_error(400)))?;
+            let uuid = parameter("uuid").ok_or((400, "Missing one or more fields [...]"))?;
             let uuid = uuid.replace('-', "").to_ascii_lowercase();
             if uuid.len() != 32 || !uuid.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                return Err(error(422, "Malformed UUID"));
+                return Err((422, "Malformed UUID"));
             }
             Ok(Resource::Profiles(uuid))
         }
@@ -236,7 +236,7 @@ fn resource(path: &str, query: &str) -> Result<Resource, Response<Body>> {
         "/v2/resources/skyblock/election" => Ok(Resource::Election),
         _ => match path.strip_prefix(NAME_SERVICE) {
             Some(name) => Ok(Resource::Name(name.to_owned())),
-            None => Err(error(404, "Not found")),
+            None => Err((404, "Not found")),
         },
     }
 }

@@ -1,0 +1,180 @@
+//! The provider's paths, statuses, headers and error bodies, over HTTP.
+
+use std::time::Duration;
+
+use crate::client::{get, get_with, request, start};
+use simulator::{Clock, Options, Simulator, auctions, bazaar, election, names};
+
+const KEY: (&str, &str) = ("API-Key", "a-key");
+
+#[tokio::test]
+async fn every_resource_answers_with_success_and_json() {
+    let (simulator, _clock) = start().await;
+    for (path, key) in [
+        ("/v2/skyblock/bazaar", "products"),
+        ("/v2/skyblock/auctions", "auctions"),
+        ("/v2/skyblock/auctions?page=2", "auctions"),
+        ("/v2/skyblock/firesales", "sales"),
+        ("/v2/resources/skyblock/items", "items"),
+        ("/v2/resources/skyblock/collections", "collections"),
+        ("/v2/resources/skyblock/election", "mayor"),
+    ] {
+        let answer = get(&simulator, path).await;
+        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("ratelimit-limit"), None, "{path} needs no key");
+        let parsed = answer.json();
+        assert_eq!(parsed["success"], true, "{path}");
+        assert!(!parsed[key].is_null(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_have_the_providers_statuses_and_bodies() {
+    let (simulator, _clock) = start().await;
+    let keyed = [KEY];
+    let invalid = [("API-Key", "invalid")];
+    for (path, headers, status, body) in [
+        ("/v2/skyblock/auctions?page=500", &[][..], 404, r#"{"success":false,"cause":"Page not found"}"#),
+        (
+            "/v2/skyblock/auctions?page=99999999999999999999",
+            &[],
+            404,
+            r#"{"success":false,"cause":"Page not found"}"#,
+        ),
+        ("/v2/skyblock/auctions?page=-1", &[], 422, r#"{"success":false,"cause":"Invalid page"}"#),
+        ("/v2/skyblock/auctions?page=one", &[], 422, r#"{"success":false,"cause":"Invalid page"}"#),
+        ("/v2/skyblock/profiles?uuid=1", &[], 400, r#"{"success":false,"cause":"Missing API-Key header"}"#),
+        ("/v2/skyblock/profiles?uuid=1", &invalid, 403, r#"{"success":false,"cause":"Invalid API key"}"#),
+        ("/v2/skyblock/profiles?uuid=1", &keyed, 422, r#"{"success":false,"cause":"Malformed UUID"}"#),
+        (
+            "/v2/skyblock/profiles",
+            &keyed,
+            400,
+            r#"{"success":false,"cause":"Missing one or more fields [...]"}"#,
+        ),
+        ("/v2/skyblock/nothing", &[], 404, r#"{"success":false,"cause":"Not found"}"#),
+    ] {
+        let answer = get_with(&simulator, path, headers).await;
+        assert_eq!((answer.status, answer.text().as_str()), (status, body), "{path}");
+    }
+    let posted = request(&simulator, "POST", "/v2/skyblock/bazaar", &[], "").await;
+    assert_eq!(posted.status, 405);
+}
+
+#[tokio::test]
+async fn a_player_is_found_by_name_then_by_uuid_with_or_without_dashes() {
+    let (simulator, _clock) = start().await;
+    let player = get(&simulator, "/users/profiles/minecraft/Some_Player").await.json();
+    let id = player["id"].as_str().unwrap();
+    let dashed = format!("{}-{}-{}-{}-{}", &id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]);
+    for uuid in [id, &dashed] {
+        let answer = get_with(&simulator, &format!("/v2/skyblock/profiles?uuid={uuid}"), &[KEY]).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("ratelimit-limit"), Some("6000"));
+        assert!(answer.header("ratelimit-remaining").unwrap().parse::<u32>().unwrap() < 6_000);
+        assert!((1..=301).contains(&answer.header("ratelimit-reset").unwrap().parse::<u32>().unwrap()));
+        for profile in answer.json()["profiles"].as_array().unwrap() {
+            assert!(profile["members"].get(id).is_some());
+        }
+    }
+}
+
+#[tokio::test]
+async fn special_names_do_what_they_say() {
+    let (simulator, _clock) = start().await;
+    let unknown = get(&simulator, "/users/profiles/minecraft/nobody_here").await;
+    assert_eq!(unknown.status, 404);
+    assert_eq!(unknown.json()["errorMessage"], "Couldn't find any profile with name nobody_here");
+    for (name, sizes) in [
+        (names::NEVER_PLAYED, 0..100),
+        (names::WHALE, 3_300_000..3_800_000),
+        (names::LEVIATHAN, 7_800_000..9_000_000),
+    ] {
+        let player = get(&simulator, &format!("/users/profiles/minecraft/{name}")).await.json();
+        let path = format!("/v2/skyblock/profiles?uuid={}", player["id"].as_str().unwrap());
+        let answer = get_with(&simulator, &path, &[KEY]).await;
+        assert!(sizes.contains(&answer.body.len()), "{name}: {} bytes", answer.body.len());
+        assert_eq!(answer.json()["profiles"].is_null(), name == names::NEVER_PLAYED);
+    }
+}
+
+#[tokio::test]
+async fn large_bodies_are_gzipped_for_those_who_ask() {
+    let (simulator, _clock) = start().await;
+    let gzip = [("Accept-Encoding", "gzip, br")];
+    let path = "/at/1795000000000/v2/skyblock/bazaar";
+    let (plain, packed) = (get(&simulator, path).await, get_with(&simulator, path, &gzip).await);
+    assert_eq!(plain.header("content-encoding"), None);
+    assert_eq!(packed.header("content-encoding"), Some("gzip"));
+    assert!(packed.body.len() < plain.body.len() / 2);
+    assert_eq!(packed.inflated(), plain.body);
+    let small = get_with(&simulator, "/users/profiles/minecraft/someone", &gzip).await;
+    assert_eq!(small.header("content-encoding"), None);
+}
+
+#[tokio::test]
+async fn any_moment_can_be_asked_for_and_is_counted_under_the_plain_path() {
+    let (simulator, _clock) = start().await;
+    let moment = 1_700_000_000_000;
+    let answer = get(&simulator, &format!("/at/{moment}/v2/skyblock/bazaar")).await;
+    assert_eq!(answer.text(), bazaar::body(1, moment));
+    let answer = get(&simulator, "/at/1791624309524/v2/resources/skyblock/election").await;
+    assert_eq!(answer.json()["mayor"]["election"]["year"], 518);
+    assert!(answer.json().get("current").is_none());
+    let page = get(&simulator, &format!("/at/{moment}/v2/skyblock/auctions?page=3")).await;
+    assert_eq!(page.json()["lastUpdated"], auctions::refreshed_at(1, 3, moment));
+    assert_eq!(simulator.requests("/v2/skyblock/bazaar"), 1);
+    // The ends of time, for arithmetic.
+    for moment in ["1000000000000", "9999999999999"] {
+        for path in [
+            "skyblock/bazaar",
+            "skyblock/auctions?page=1",
+            "skyblock/firesales",
+            "resources/skyblock/election",
+        ] {
+            assert_eq!(get(&simulator, &format!("/at/{moment}/v2/{path}")).await.status, 200, "{path}");
+        }
+    }
+    for path in ["/at/now/v2/skyblock/bazaar", "/at/1700000000/v2/skyblock/bazaar", "/at/1700000000000"] {
+        assert_eq!(get(&simulator, path).await.status, 400, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_advanced_clock_moves_the_game() {
+    let (simulator, clock) = start().await;
+    let path = "/v2/skyblock/bazaar";
+    let before = get(&simulator, path).await.json();
+    clock.advance(Duration::from_secs(21));
+    assert_ne!(get(&simulator, path).await.json()["lastUpdated"], before["lastUpdated"]);
+    let year = election::seated_year(clock.now_ms());
+    clock.advance(Duration::from_hours(124));
+    let mayor = get(&simulator, "/v2/resources/skyblock/election").await.json();
+    assert_eq!(mayor["mayor"]["election"]["year"], year + 1);
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_named() {
+    let (simulator, _clock) = start().await;
+    let address = simulator.url().trim_start_matches("http://").parse().unwrap();
+    let error = Simulator::start(Options { seed: 1, address, clock: Clock::system() }).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("cannot listen on {address}: another program uses port {}", address.port())
+    );
+}
+
+#[tokio::test]
+async fn a_dropped_simulator_stops() {
+    let (simulator, _clock) = start().await;
+    let address = simulator.url().trim_start_matches("http://").to_owned();
+    drop(simulator);
+    for _ in 0..100 {
+        if tokio::net::TcpStream::connect(&address).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{address} still accepts connections");
+}
