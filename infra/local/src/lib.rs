@@ -1,1 +1,50 @@
-//! The cloud on your machine: API Gateway and Lambda as template.yaml describes them.
+//! The cloud on your machine: API Gateway and Lambda as `template.yaml` describes them, in one process.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), local::Error> {
+//! let cloud = local::Cloud::start(local::Options::for_tests()).await?;
+//! println!("curl {}/v1/mayor", cloud.url());
+//! cloud.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The gateway ([`Cloud::url`]) matches routes and builds proxy events, the Invoke API ([`Cloud::lambda_url`]) takes
+//! events as they are, and both hand them to the functions' own binaries, which speak the Lambda Runtime API. Where this
+//! differs from AWS, the README beside this crate says so.
+
+mod build;
+mod cloud;
+mod error;
+mod gateway;
+mod instance;
+mod invoke_api;
+mod logs;
+mod pool;
+mod runtime_api;
+mod server;
+pub mod template;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
+
+pub use self::cloud::{Binaries, Cloud, Options, Upstream};
+pub use self::error::Error;
+pub use self::logs::Sink;
+
+/// The account that AWS's own examples use.
+const ACCOUNT_ID: &str = "123456789012";
+const REGION: &str = "eu-central-1";
+
+fn function_arn(name: &str) -> String {
+    format!("arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:{name}")
+}
+
+fn json_response(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

@@ -1,3 +1,156 @@
-//! The `local` command.
+//! The `cargo local` command.
+#![expect(clippy::print_stderr, reason = "it is a command-line program")]
 
-fn main() {}
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::num::NonZeroU16;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use comfy_table::{ContentArrangement, Table, presets};
+use local::template::Template;
+use local::{Binaries, Cloud, Error, Options, Upstream};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// What an example request asks for, by path.
+const EXAMPLE_QUERIES: [(&str, &str); 2] =
+    [("/v1/bazaar", "?mode=flips&limit=5"), ("/v1/auctions", "?page=0")];
+const EXAMPLE_PLAYER: &str = "Notch";
+
+/// The cloud on your machine: API Gateway and Lambda as template.yaml describes them
+#[derive(Parser)]
+#[command(name = "cargo local", version)]
+struct Arguments {
+    /// Port of the API; 0 takes a free one
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+    /// Port of Lambda's Invoke API; 0 takes a free one
+    #[arg(long, default_value_t = 3001)]
+    lambda_port: u16,
+    /// Ask this server instead of the simulator; with `HYPIXEL_API_KEY` from the environment, if it is set
+    #[arg(long, value_name = "URL", value_parser = url, conflicts_with = "live")]
+    upstream: Option<String>,
+    /// Look up players' names there
+    #[arg(long, value_name = "URL", value_parser = url)]
+    names: Option<String>,
+    /// Ask the real game; profiles need `HYPIXEL_API_KEY` in the environment
+    #[arg(long)]
+    live: bool,
+    /// The simulated game; another seed is another game
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["live", "upstream"])]
+    seed: u64,
+    /// Override a parameter of the template; may be repeated
+    #[arg(long = "parameter", value_name = "NAME=VALUE", value_parser = parameter)]
+    parameters: Vec<(String, String)>,
+    /// Build the functions optimised, as they are deployed
+    #[arg(long)]
+    release: bool,
+    /// How many instances of one function may run at a time
+    #[arg(long, value_name = "N", default_value = "4")]
+    concurrency: NonZeroU16,
+}
+
+fn url(text: &str) -> Result<String, String> {
+    if !text.starts_with("http://") && !text.starts_with("https://") {
+        return Err("it must begin with http:// or https://".to_owned());
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+impl Arguments {
+    fn options(self) -> Options {
+        Options {
+            port: self.port,
+            lambda_port: self.lambda_port,
+            upstream: match self.upstream {
+                Some(url) => Upstream::Url(url),
+                None if self.live => Upstream::Live,
+                None => Upstream::Simulator { seed: self.seed },
+            },
+            names: self.names,
+            upstream_key: std::env::var("HYPIXEL_API_KEY").ok().filter(|key| !key.is_empty()),
+            parameters: BTreeMap::from_iter(self.parameters),
+            binaries: Binaries::Build { release: self.release },
+            concurrency: self.concurrency,
+            access_log: Some(Arc::new(print)),
+            function_log: Some(Arc::new(|line| eprintln!("{line}"))),
+            ..Options::default()
+        }
+    }
+}
+
+/// Whoever has closed our output does not want to read it; that is no reason to stop.
+fn print(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = tokio::select! {
+        result = run(arguments.options()) => result,
+        // Whatever has been started ends when it is dropped.
+        ended = asked_to_end() => ended,
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("error: {sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(options: Options) -> Result<(), String> {
+    let cloud = Cloud::start(options).await.map_err(|error: Error| error.to_string())?;
+    print(&routes(cloud.template(), &cloud.url()).to_string());
+    if let Some(simulator) = cloud.simulator() {
+        print(&format!("upstream {}", simulator.url()));
+    }
+    print(&format!("lambda {}", cloud.lambda_url()));
+    print(&format!("ready {}", cloud.url()));
+    let ended = asked_to_end().await;
+    cloud.shutdown().await;
+    ended
+}
+
+/// Waits for Ctrl-C or a polite request to end.
+async fn asked_to_end() -> Result<(), String> {
+    let mut terminate =
+        signal(SignalKind::terminate()).map_err(|error| format!("cannot listen for signals: {error}"))?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted.map_err(|error| format!("cannot listen for signals: {error}"))
+        }
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+fn routes(template: &Template, base: &str) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["METHOD", "PATH", "FUNCTION", "TTL", "EXAMPLE"]);
+    for route in &template.api.routes {
+        let binary = template.functions.get(&route.function).map_or("", |function| function.binary.as_str());
+        let ttl = route.cache_ttl.map_or_else(|| "-".to_owned(), |ttl| format!("{} s", ttl.as_secs()));
+        table.add_row([&route.method, &route.path, binary, &ttl, &example(&route.method, &route.path, base)]);
+    }
+    table
+}
+
+fn example(method: &str, path: &str, base: &str) -> String {
+    let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
+    let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
+    let option = match method {
+        "GET" => String::new(),
+        "ANY" => "-X POST ".to_owned(),
+        other => format!("-X {other} "),
+    };
+    format!("curl {option}'{base}{path}{query}'")
+}

@@ -1,0 +1,34 @@
+//! A function for tests: it does what the event says. As a proxy integration it repeats the event in its answer.
+
+use std::time::Duration;
+
+use lambda_runtime::{Error, LambdaEvent, run, service_fn};
+use serde_json::{Value, json};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    run(service_fn(|event: LambdaEvent<Value>| answer(event.payload))).await
+}
+
+async fn answer(event: Value) -> Result<Value, Error> {
+    let asked = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
+    match asked.and_then(Value::as_str) {
+        Some("process") => Ok(json!(std::process::id())),
+        Some("greeting") => Ok(json!(std::env::var("GREETING").unwrap_or_default())),
+        Some("slowly") => {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            Ok(json!(std::process::id()))
+        }
+        Some("crash") => std::process::exit(7),
+        Some("hang") => std::future::pending().await,
+        Some("fail") => Err("asked to fail".into()),
+        Some("too much") => Ok(json!("x".repeat(7_000_000))),
+        Some("nonsense") => Ok(json!({"statusCode": "fine"})),
+        _ => Ok(json!({
+            "statusCode": 200,
+            "headers": {"content-type": "application/json"},
+            "multiValueHeaders": {"x-twice": ["one", "two"]},
+            "body": event.to_string(),
+        })),
+    }
+}

@@ -1,0 +1,99 @@
+//! Builds the functions with cargo and finds their binaries. Only their packages are built, so that each is compiled
+//! with the features that it has when it is deployed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde::Deserialize;
+use tokio::process::Command;
+use tokio::sync::Mutex;
+
+use crate::Error;
+
+/// Where the binaries of a build are, by name.
+type Programs = BTreeMap<String, PathBuf>;
+/// What was built: in which workspace, for release, which packages.
+type Order = (PathBuf, bool, BTreeSet<String>);
+
+/// What this process has built already. The lock is held during a build: a second cargo would only wait for the first.
+static BUILT: Mutex<BTreeMap<Order, Programs>> = Mutex::const_new(BTreeMap::new());
+
+/// A line of cargo's messages, as far as it matters here.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    target: Option<Target>,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+/// The binaries of the packages, built if they are not up to date.
+///
+/// # Errors
+/// When cargo cannot be run, or the packages do not compile; cargo says on standard error why.
+pub(crate) async fn build(
+    workspace: &Path,
+    release: bool,
+    packages: BTreeSet<String>,
+) -> Result<Programs, Error> {
+    let mut built = BUILT.lock().await;
+    let order = (workspace.to_owned(), release, packages);
+    if let Some(programs) = built.get(&order) {
+        return Ok(programs.clone());
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(&cargo);
+    command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    command.args(["build", "--message-format=json-render-diagnostics"]);
+    if release {
+        command.arg("--release");
+    }
+    for package in &order.2 {
+        command.args(["--package", package]);
+    }
+    let child = command.spawn().map_err(|cause| cannot_run(&cargo, cause))?;
+    let output = child.wait_with_output().await.map_err(|cause| cannot_run(&cargo, cause))?;
+    if !output.status.success() {
+        return Err(Error::Build);
+    }
+    let programs = executables(&output.stdout);
+    built.insert(order, programs.clone());
+    Ok(programs)
+}
+
+fn cannot_run(cargo: &OsString, cause: std::io::Error) -> Error {
+    Error::Cargo { program: cargo.to_string_lossy().into_owned(), cause }
+}
+
+fn executables(messages: &[u8]) -> Programs {
+    let lines = messages.split(|byte| *byte == b'\n');
+    let messages = lines.filter_map(|line| serde_json::from_slice::<Message>(line).ok());
+    messages
+        .filter(|message| message.reason == "compiler-artifact")
+        .filter_map(|message| Some((message.target?.name, message.executable?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binaries_are_found_among_cargos_messages() {
+        let messages = br#"{"reason":"compiler-artifact","target":{"name":"common"},"executable":null}
+{"reason":"compiler-artifact","target":{"name":"fire-sales"},"executable":"/target/debug/fire-sales"}
+not json
+{"reason":"build-finished","success":true}"#;
+        let programs = executables(messages);
+        assert_eq!(
+            programs,
+            BTreeMap::from([("fire-sales".to_owned(), PathBuf::from("/target/debug/fire-sales"))])
+        );
+    }
+}

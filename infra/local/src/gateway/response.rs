@@ -1,0 +1,247 @@
+//! Turns a function's proxy response into HTTP as API Gateway does, and knows the gateway's own answers.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use serde::Deserialize;
+
+use crate::template::{Cors, GatewayResponse};
+
+/// Why the gateway answers itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GatewayError {
+    /// The function failed, or what it answered is no proxy response.
+    IntegrationFailure,
+    /// It took longer than the gateway waits.
+    IntegrationTimeout,
+    /// Neither path nor method is known.
+    MissingAuthenticationToken,
+    /// The body is larger than the gateway or Lambda take.
+    RequestTooLarge,
+}
+
+impl GatewayError {
+    /// The response type in the template, the one that stands in for it, and AWS's own status and message.
+    fn description(self) -> (&'static str, &'static str, StatusCode, &'static str) {
+        match self {
+            Self::IntegrationFailure => {
+                ("INTEGRATION_FAILURE", "DEFAULT_5XX", StatusCode::BAD_GATEWAY, "Internal server error")
+            }
+            Self::IntegrationTimeout => (
+                "INTEGRATION_TIMEOUT",
+                "DEFAULT_5XX",
+                StatusCode::GATEWAY_TIMEOUT,
+                "Endpoint request timed out",
+            ),
+            Self::MissingAuthenticationToken => (
+                "MISSING_AUTHENTICATION_TOKEN",
+                "DEFAULT_4XX",
+                StatusCode::FORBIDDEN,
+                "Missing Authentication Token",
+            ),
+            Self::RequestTooLarge => {
+                ("REQUEST_TOO_LARGE", "DEFAULT_4XX", StatusCode::PAYLOAD_TOO_LARGE, "Request Too Long")
+            }
+        }
+    }
+
+    /// The gateway's answer, as far as the template has a say in it.
+    pub(super) fn response(self, templates: &BTreeMap<String, GatewayResponse>) -> Response<Full<Bytes>> {
+        let (kind, fallback, status, message) = self.description();
+        let template = templates.get(kind).or_else(|| templates.get(fallback));
+        let body = template
+            .and_then(|template| template.body.clone())
+            .unwrap_or_else(|| serde_json::json!({"message": message}).to_string());
+        let mut response = Response::new(Full::new(Bytes::from(body)));
+        let own_status = template.and_then(|template| template.status);
+        *response.status_mut() = own_status.and_then(|own| StatusCode::from_u16(own).ok()).unwrap_or(status);
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in template.iter().flat_map(|template| &template.headers) {
+            set(&mut response, name, value);
+        }
+        response
+    }
+}
+
+/// A preflight answer, as SAM's mock integration gives it.
+pub(super) fn preflight(cors: &Cors) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(b"{}\n")));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    set(&mut response, "access-control-allow-origin", &cors.allow_origin);
+    for (name, value) in [
+        ("access-control-allow-methods", &cors.allow_methods),
+        ("access-control-allow-headers", &cors.allow_headers),
+        ("access-control-max-age", &cors.max_age),
+    ] {
+        if let Some(value) = value {
+            set(&mut response, name, value);
+        }
+    }
+    response
+}
+
+/// What no header may hold comes from the template only; AWS would refuse to deploy it.
+fn set(response: &mut Response<Full<Bytes>>, name: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ProxyResponse {
+    status_code: u16,
+    #[serde(default)]
+    headers: Option<BTreeMap<String, PlainValue>>,
+    #[serde(default)]
+    multi_value_headers: Option<BTreeMap<String, Vec<PlainValue>>>,
+    #[serde(default)]
+    body: Option<String>,
+    // isBase64Encoded is not read: the API has no binary media types, so the gateway passes the text on as it is.
+}
+
+/// Header values may be numbers and truth values, too.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PlainValue {
+    Text(String),
+    Number(serde_json::Number),
+    Truth(bool),
+}
+
+impl PlainValue {
+    fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(number) => number.to_string(),
+            Self::Truth(truth) => truth.to_string(),
+        }
+    }
+}
+
+/// The HTTP response that a function's payload describes.
+///
+/// # Errors
+/// What is wrong with it, for the log.
+pub(super) fn from_payload(payload: &[u8]) -> Result<Response<Full<Bytes>>, String> {
+    let proxy: ProxyResponse =
+        serde_json::from_slice(payload).map_err(|error| format!("it is no proxy response: {error}"))?;
+    let mut response = Response::new(Full::new(Bytes::from(proxy.body.unwrap_or_default())));
+    *response.status_mut() = StatusCode::from_u16(proxy.status_code)
+        .ok()
+        .filter(|status| (200..=599).contains(&status.as_u16()))
+        .ok_or_else(|| format!("its status code is {}", proxy.status_code))?;
+    let several = proxy.multi_value_headers.unwrap_or_default().into_iter();
+    let single = proxy.headers.unwrap_or_default().into_iter().map(|(name, value)| (name, vec![value]));
+    for (name, values) in several.chain(single) {
+        let header = HeaderName::try_from(&name).map_err(|_| format!("{name:?} is no header name"))?;
+        if is_the_gateways_own(&header) {
+            continue;
+        }
+        for value in values {
+            let value = HeaderValue::try_from(value.into_text())
+                .map_err(|_| format!("the value of its header {name} cannot be sent"))?;
+            // A value that stands in both maps is sent once.
+            if !response.headers().get_all(&header).iter().any(|sent| *sent == value) {
+                response.headers_mut().append(&header, value);
+            }
+        }
+    }
+    response.headers_mut().entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+/// Headers that describe the connection, which is the gateway's and not the function's.
+fn is_the_gateways_own(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "content-length"
+            | "date"
+            | "keep-alive"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn mapped(payload: &Value) -> Result<Response<Full<Bytes>>, String> {
+        from_payload(payload.to_string().as_bytes())
+    }
+
+    async fn body(response: Response<Full<Bytes>>) -> Bytes {
+        response.into_body().collect().await.unwrap().to_bytes()
+    }
+
+    #[tokio::test]
+    async fn status_headers_and_body_are_passed_on() {
+        let response = mapped(&json!({
+            "statusCode": 404,
+            "headers": {"Content-Type": "text/plain", "X-Number": 5, "x-both": "1", "Content-Length": "999"},
+            "multiValueHeaders": {"X-Both": ["1", "2"]},
+            "body": "a \"quoted\" body\u{e000}",
+            "isBase64Encoded": false,
+        }))
+        .unwrap();
+        assert_eq!(response.status(), 404);
+        assert_eq!(response.headers()["content-type"], "text/plain");
+        assert_eq!(response.headers()["x-number"], "5");
+        assert_eq!(response.headers().get_all("x-both").iter().collect::<Vec<_>>(), ["1", "2"]);
+        assert!(!response.headers().contains_key("content-length"));
+        assert_eq!(body(response).await, "a \"quoted\" body\u{e000}");
+    }
+
+    #[tokio::test]
+    async fn a_status_alone_is_enough() {
+        let response = mapped(&json!({"statusCode": 204, "headers": null, "body": null})).unwrap();
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(body(response).await, "");
+    }
+
+    #[test]
+    fn what_is_no_proxy_response_is_refused() {
+        for payload in [
+            json!(null),
+            json!("text"),
+            json!({}),
+            json!({"statusCode": "fine"}),
+            json!({"statusCode": 99}),
+            json!({"statusCode": 101}),
+            json!({"statusCode": 200, "body": {"not": "text"}}),
+            json!({"statusCode": 200, "headers": {"a b": "c"}}),
+            json!({"statusCode": 200, "headers": {"a": "b\r\nc: d"}}),
+        ] {
+            assert!(mapped(&payload).is_err(), "{payload}");
+        }
+        assert!(from_payload(b"{\"statusCode\":200").is_err());
+    }
+
+    #[tokio::test]
+    async fn the_template_writes_the_gateways_own_answers() {
+        let own = GatewayResponse {
+            status: Some(500),
+            headers: BTreeMap::from([("Retry-After".to_owned(), "5".to_owned())]),
+            body: Some("{\"success\":false}".to_owned()),
+        };
+        let templates = BTreeMap::from([("DEFAULT_5XX".to_owned(), own)]);
+        let response = GatewayError::IntegrationFailure.response(&templates);
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers()["retry-after"], "5");
+        assert_eq!(body(response).await, "{\"success\":false}");
+
+        let response = GatewayError::MissingAuthenticationToken.response(&templates);
+        assert_eq!(response.status(), 403);
+        assert_eq!(body(response).await, "{\"message\":\"Missing Authentication Token\"}");
+    }
+}

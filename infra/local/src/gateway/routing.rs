@@ -1,0 +1,193 @@
+//! Finds the route for a request as API Gateway does: an exact segment goes before a parameter, a parameter before a
+//! greedy one; on the same path a method of its own goes before `ANY`. A path whose methods do not fit is passed over,
+//! so that a wrong method on a known path falls to the greedy path.
+
+use std::collections::BTreeMap;
+
+use percent_encoding::percent_decode_str;
+
+use crate::template::Route;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Segment {
+    /// In the order of precedence.
+    Exact(String),
+    Parameter(String),
+    Greedy(String),
+}
+
+#[derive(Debug)]
+struct Resource {
+    segments: Vec<Segment>,
+    /// By method.
+    routes: BTreeMap<String, Route>,
+}
+
+/// The routes of an API.
+#[derive(Debug)]
+pub(super) struct Routing {
+    /// By precedence.
+    resources: Vec<Resource>,
+}
+
+/// Values of the parameters in a path, by name.
+pub(super) type PathParameters = BTreeMap<String, String>;
+
+impl Routing {
+    pub(super) fn new(routes: &[Route]) -> Self {
+        let mut resources = BTreeMap::<Vec<Segment>, Resource>::new();
+        for route in routes {
+            let segments: Vec<_> = split(&route.path).into_iter().map(segment).collect();
+            let resource = resources
+                .entry(segments.clone())
+                .or_insert_with(|| Resource { segments, routes: BTreeMap::new() });
+            resource.routes.insert(route.method.clone(), route.clone());
+        }
+        Self { resources: resources.into_values().collect() }
+    }
+
+    /// The route for a method and a path, and what the path says.
+    pub(super) fn find(&self, method: &str, path: &str) -> Option<(&Route, PathParameters)> {
+        self.matching(path).find_map(|(resource, parameters)| {
+            let route = resource.routes.get(method).or_else(|| resource.routes.get("ANY"))?;
+            Some((route, parameters))
+        })
+    }
+
+    /// Whether SAM adds a preflight answer for the path: it does where there is no `OPTIONS` of its own.
+    pub(super) fn has_preflight(&self, path: &str) -> bool {
+        self.matching(path).next().is_some_and(|(resource, _)| !resource.routes.contains_key("OPTIONS"))
+    }
+
+    fn matching(&self, path: &str) -> impl Iterator<Item = (&Resource, PathParameters)> {
+        let given: Vec<String> = split(path)
+            .into_iter()
+            .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into())
+            .collect();
+        self.resources
+            .iter()
+            .filter_map(move |resource| Some((resource, matches(&resource.segments, &given)?)))
+    }
+}
+
+/// A trailing slash does not count.
+fn split(path: &str) -> Vec<&str> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    if path.is_empty() { Vec::new() } else { path.split('/').collect() }
+}
+
+fn segment(text: &str) -> Segment {
+    match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        None => Segment::Exact(text.to_owned()),
+        Some(name) => match name.strip_suffix('+') {
+            None => Segment::Parameter(name.to_owned()),
+            Some(name) => Segment::Greedy(name.to_owned()),
+        },
+    }
+}
+
+fn matches(segments: &[Segment], given: &[String]) -> Option<PathParameters> {
+    let mut parameters = PathParameters::new();
+    let mut rest = given;
+    for segment in segments {
+        let (first, others) = rest.split_first()?;
+        match segment {
+            Segment::Exact(text) if text == first => {}
+            Segment::Parameter(name) if !first.is_empty() => {
+                parameters.insert(name.clone(), first.clone());
+            }
+            Segment::Greedy(name) => {
+                parameters.insert(name.clone(), rest.join("/"));
+                return Some(parameters);
+            }
+            Segment::Exact(_) | Segment::Parameter(_) => return None,
+        }
+        rest = others;
+    }
+    rest.is_empty().then_some(parameters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn routing(routes: &[(&str, &str)]) -> Routing {
+        let routes: Vec<_> = routes
+            .iter()
+            .map(|(method, path)| Route {
+                method: (*method).to_owned(),
+                path: (*path).to_owned(),
+                function: String::new(),
+                caching: false,
+                cache_ttl: None,
+                cache_keys: Vec::new(),
+            })
+            .collect();
+        Routing::new(&routes)
+    }
+
+    fn service() -> Routing {
+        routing(&[
+            ("ANY", "/{proxy+}"),
+            ("GET", "/v1/profile/{username}"),
+            ("GET", "/v1/profile/me"),
+            ("GET", "/v1/mayor"),
+            ("GET", "/"),
+            ("ANY", "/"),
+        ])
+    }
+
+    #[test]
+    fn the_most_exact_path_wins_and_a_wrong_method_falls_to_the_greedy_one() {
+        for (method, path, expected_method, expected_path) in [
+            ("GET", "/v1/mayor", "GET", "/v1/mayor"),
+            ("GET", "/v1/mayor/", "GET", "/v1/mayor"),
+            ("GET", "/v1/may%6fr", "GET", "/v1/mayor"),
+            ("HEAD", "/v1/mayor", "ANY", "/{proxy+}"),
+            ("POST", "/v1/mayor", "ANY", "/{proxy+}"),
+            ("GET", "/v1/Mayor", "ANY", "/{proxy+}"),
+            ("GET", "/v1//mayor", "ANY", "/{proxy+}"),
+            ("GET", "/v1/profile/me", "GET", "/v1/profile/me"),
+            ("GET", "/v1/profile/you", "GET", "/v1/profile/{username}"),
+            ("GET", "/v1/profile/", "ANY", "/{proxy+}"),
+            ("GET", "/v1/profile//", "ANY", "/{proxy+}"),
+            ("GET", "/v1/profile/a/b", "ANY", "/{proxy+}"),
+            ("GET", "/", "GET", "/"),
+            ("GET", "", "GET", "/"),
+            ("DELETE", "/", "ANY", "/"),
+            ("OPTIONS", "*", "ANY", "/{proxy+}"),
+        ] {
+            let routing = service();
+            let (route, _) = routing.find(method, path).unwrap();
+            assert_eq!(
+                (route.method.as_str(), route.path.as_str()),
+                (expected_method, expected_path),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn parameters_are_decoded() {
+        let routing = service();
+        let (_, parameters) = routing.find("GET", "/v1/profile/a%20b%2Fc+%FF").unwrap();
+        assert_eq!(parameters["username"], "a b/c+\u{fffd}");
+        let (_, parameters) = routing.find("GET", "/any/thing%3F/else").unwrap();
+        assert_eq!(parameters["proxy"], "any/thing?/else");
+    }
+
+    #[test]
+    fn nothing_matches_where_nothing_is_declared() {
+        let routing = routing(&[("GET", "/v1/mayor")]);
+        assert!(routing.find("GET", "/").is_none());
+        assert!(routing.find("POST", "/v1/mayor").is_none());
+    }
+
+    #[test]
+    fn preflight_belongs_to_every_path_without_an_options_method() {
+        assert!(service().has_preflight("/v1/mayor") && service().has_preflight("/unknown"));
+        assert!(!routing(&[("OPTIONS", "/own")]).has_preflight("/own"));
+        assert!(!routing(&[("GET", "/v1/mayor")]).has_preflight("/unknown"));
+    }
+}

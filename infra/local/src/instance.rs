@@ -1,0 +1,186 @@
+//! One running copy of a function: its process and the Runtime API that only it talks to.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::json;
+use tokio::process::{Child, Command};
+
+use crate::logs::Logs;
+use crate::runtime_api::{MAX_RESPONSE_BYTES, Outcome, RuntimeApi};
+
+/// How long a function may take to its first poll, as on Lambda.
+const INIT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A function with everything that is needed to run it. It does not print: its environment holds the upstream's key.
+pub(crate) struct Function {
+    /// The logical id, which serves as the function's name.
+    pub(crate) name: String,
+    /// The name of its binary.
+    pub(crate) binary: String,
+    pub(crate) program: PathBuf,
+    pub(crate) environment: BTreeMap<String, String>,
+    pub(crate) memory_mb: u64,
+    pub(crate) timeout: Duration,
+}
+
+/// Why an invocation has no response. The text is for the log.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("the process does not start: {0}")]
+    Spawn(#[source] io::Error),
+    #[error("the function failed to start: {}", String::from_utf8_lossy(.0))]
+    Init(Bytes),
+    #[error("the function did not ask for an event within {} s of its start", INIT_TIMEOUT.as_secs())]
+    InitTimeout,
+    #[error("the process ended before it asked for an event: {0}")]
+    EndedInInit(ExitStatus),
+    #[error("the process ended while it waited for an event: {0}")]
+    EndedIdle(ExitStatus),
+    #[error("the process ended in the middle of an invocation: {0}")]
+    Ended(ExitStatus),
+    #[error("the invocation failed: {}", String::from_utf8_lossy(.0))]
+    Function(Bytes),
+    #[error("the response is larger than {MAX_RESPONSE_BYTES} bytes")]
+    TooLarge,
+    #[error("the invocation took longer than {:.2} s", .0.as_secs_f64())]
+    TimedOut(Duration),
+    #[error("the local cloud is shutting down")]
+    Stopped,
+}
+
+impl Failure {
+    /// Whether the process can take another event.
+    pub(crate) fn leaves_the_instance_usable(&self) -> bool {
+        matches!(self, Self::Function(_) | Self::TooLarge)
+    }
+
+    /// What Lambda answers a caller: the function's own words where it had any.
+    pub(crate) fn payload(&self) -> Bytes {
+        let error_type = match self {
+            Self::Init(payload) | Self::Function(payload) => return payload.clone(),
+            Self::Spawn(_) => "Runtime.InvalidEntrypoint",
+            Self::InitTimeout | Self::TimedOut(_) => "Sandbox.Timedout",
+            Self::EndedInInit(_) | Self::EndedIdle(_) | Self::Ended(_) => "Runtime.ExitError",
+            Self::TooLarge => "Function.ResponseSizeTooLarge",
+            Self::Stopped => "Sandbox.Failure",
+        };
+        Bytes::from(json!({"errorType": error_type, "errorMessage": self.to_string()}).to_string())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Instance {
+    child: Child,
+    api: RuntimeApi,
+    fresh: bool,
+}
+
+impl Instance {
+    /// Starts a process, which is killed when the instance is dropped.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub(crate) async fn start(function: &Function, logs: &Logs) -> Result<Self, Failure> {
+        let api = RuntimeApi::start(&function.name).await.map_err(Failure::Spawn)?;
+        let mut child = command(function, &api.address().to_string()).spawn().map_err(Failure::Spawn)?;
+        if let Some(output) = child.stdout.take() {
+            tokio::spawn(logs.clone().follow(output));
+        }
+        if let Some(output) = child.stderr.take() {
+            tokio::spawn(logs.clone().follow(output));
+        }
+        Ok(Self { child, api, fresh: true })
+    }
+
+    /// Whether the process is there.
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The function's response to the event.
+    ///
+    /// # Errors
+    /// Whatever keeps the function from answering. `EndedIdle` means that it has not seen the event.
+    pub(crate) async fn invoke(
+        &mut self,
+        request_id: &str,
+        event: Bytes,
+        timeout: Duration,
+    ) -> Result<Bytes, Failure> {
+        if self.fresh {
+            self.initialize().await?;
+        }
+        let outcome = self.api.offer(request_id, event, timeout);
+        tokio::select! {
+            // A response counts even if the process ended right after it.
+            biased;
+            Ok(outcome) = outcome => match outcome {
+                Outcome::Response(payload) => Ok(payload),
+                Outcome::Error(payload) => Err(Failure::Function(payload)),
+                Outcome::TooLarge => Err(Failure::TooLarge),
+            },
+            status = self.child.wait() => {
+                let status = status.map_err(Failure::Spawn)?;
+                Err(if self.api.is_fetched() { Failure::Ended(status) } else { Failure::EndedIdle(status) })
+            },
+            () = tokio::time::sleep(timeout) => Err(Failure::TimedOut(timeout)),
+        }
+    }
+
+    async fn initialize(&mut self) -> Result<(), Failure> {
+        tokio::select! {
+            biased;
+            started = self.api.started() => started.map_err(Failure::Init)?,
+            status = self.child.wait() => return Err(Failure::EndedInInit(status.map_err(Failure::Spawn)?)),
+            () = tokio::time::sleep(INIT_TIMEOUT) => return Err(Failure::InitTimeout),
+        }
+        self.fresh = false;
+        Ok(())
+    }
+
+    /// Ends the process and waits until it is gone.
+    pub(crate) async fn stop(mut self) {
+        // It fails if the process has ended by itself.
+        let _ = self.child.kill().await;
+    }
+}
+
+/// The environment of `provided.al2023` and nothing of this machine.
+fn command(function: &Function, runtime_api: &str) -> Command {
+    let mut command = Command::new(&function.program);
+    let task_root = function.program.parent().unwrap_or(Path::new("/"));
+    command
+        .env_clear()
+        .kill_on_drop(true)
+        // Ctrl-C is for the local cloud, which ends its functions itself.
+        .process_group(0)
+        .current_dir(task_root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .env("AWS_LAMBDA_RUNTIME_API", runtime_api)
+        .env("AWS_LAMBDA_FUNCTION_NAME", &function.name)
+        .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", function.memory_mb.to_string())
+        .env("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST")
+        .env("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
+        .env("AWS_LAMBDA_LOG_GROUP_NAME", format!("/aws/lambda/{}", function.name))
+        .env("AWS_LAMBDA_LOG_STREAM_NAME", "local")
+        .env("AWS_REGION", crate::REGION)
+        .env("AWS_DEFAULT_REGION", crate::REGION)
+        .env("AWS_ACCESS_KEY_ID", "local")
+        .env("AWS_SECRET_ACCESS_KEY", "local")
+        .env("AWS_SESSION_TOKEN", "local")
+        .env("_HANDLER", "bootstrap")
+        .env("LAMBDA_TASK_ROOT", task_root)
+        .env("LAMBDA_RUNTIME_DIR", "/var/runtime")
+        .env("LANG", "en_US.UTF-8")
+        .env("TZ", ":UTC")
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin:/opt/bin")
+        .envs(&function.environment);
+    command
+}

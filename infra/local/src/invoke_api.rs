@@ -1,0 +1,106 @@
+//! Lambda's Invoke API, so that functions can be called without the gateway: by the AWS CLI and SDKs, by
+//! `curl -d @event.json`, as with `sam local start-lambda` and `cargo lambda watch`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use percent_encoding::percent_decode_str;
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use crate::pool::Pool;
+use crate::server::{self, Body};
+
+/// Lambda's bound on the payload of a synchronous invocation.
+const MAX_PAYLOAD_BYTES: usize = 6 * 1024 * 1024;
+
+/// By logical id.
+pub(crate) type Pools = Arc<BTreeMap<String, Arc<Pool>>>;
+
+pub(crate) async fn handle(pools: Pools, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let body = server::read(body, MAX_PAYLOAD_BYTES).await;
+    let name = parts
+        .uri
+        .path()
+        .strip_prefix("/2015-03-31/functions/")
+        .and_then(|path| path.strip_suffix("/invocations"));
+    let Some(name) = name.filter(|_| parts.method == Method::POST) else {
+        return refuse(
+            StatusCode::NOT_FOUND,
+            "UnknownOperationException",
+            "this is Lambda's Invoke API: POST /2015-03-31/functions/NAME/invocations",
+        );
+    };
+    let name = percent_decode_str(name).decode_utf8_lossy();
+    // A version or an alias: there is one version here.
+    let name = name.split_once(':').map_or(name.as_ref(), |(name, _)| name);
+    let named = pools.get(name).or_else(|| pools.values().find(|pool| pool.function().binary == name));
+    let Some(pool) = named else {
+        let message = format!("Function not found: {}", crate::function_arn(name));
+        return refuse(StatusCode::NOT_FOUND, "ResourceNotFoundException", &message);
+    };
+    let payload = match body {
+        Body::Whole(payload) if payload.is_empty() => Bytes::from_static(b"{}"),
+        Body::Whole(payload) => payload,
+        Body::TooLarge => {
+            let message = format!("the payload must be smaller than {MAX_PAYLOAD_BYTES} bytes");
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLargeException", &message);
+        }
+        Body::Broken => {
+            return refuse(StatusCode::BAD_REQUEST, "InvalidRequestContentException", "no payload came");
+        }
+    };
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(&payload) {
+        let message = format!("Could not parse request body into json: {error}");
+        return refuse(StatusCode::BAD_REQUEST, "InvalidRequestContentException", &message);
+    }
+    let invocation_type =
+        parts.headers.get("x-amz-invocation-type").map_or(&b"RequestResponse"[..], HeaderValue::as_bytes);
+    match invocation_type {
+        b"RequestResponse" => invoke(pool, payload).await,
+        b"Event" => {
+            let pool = Arc::clone(pool);
+            // The pool logs a failure. (Lambda would try twice more.)
+            tokio::spawn(async move { pool.invoke(payload).await.map(drop) });
+            empty(StatusCode::ACCEPTED)
+        }
+        b"DryRun" => empty(StatusCode::NO_CONTENT),
+        _ => refuse(
+            StatusCode::BAD_REQUEST,
+            "InvalidParameterValueException",
+            "X-Amz-Invocation-Type must be RequestResponse, Event or DryRun",
+        ),
+    }
+}
+
+async fn invoke(pool: &Arc<Pool>, payload: Bytes) -> Response<Full<Bytes>> {
+    let (payload, failed) = match pool.invoke(payload).await {
+        Ok(payload) => (payload, false),
+        Err(failure) => (failure.payload(), true),
+    };
+    let mut response = Response::new(Full::new(payload));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert("x-amz-executed-version", HeaderValue::from_static("$LATEST"));
+    if failed {
+        response.headers_mut().insert("x-amz-function-error", HeaderValue::from_static("Unhandled"));
+    }
+    response
+}
+
+fn refuse(status: StatusCode, error_type: &'static str, message: &str) -> Response<Full<Bytes>> {
+    let mut response = crate::json_response(status, &json!({"Type": "User", "Message": message}));
+    response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(error_type));
+    response
+}
+
+fn empty(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::default();
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,245 @@
+//! The instances of one function: an idle one answers, else a new one starts, up to the bound on concurrency; beyond it
+//! callers wait. An instance that ended or hangs is replaced.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{Semaphore, watch};
+use uuid::Uuid;
+
+use crate::instance::{Failure, Function, Instance};
+use crate::logs::Logs;
+
+/// How long a shutdown waits for instances that are being stopped.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) struct Pool {
+    function: Function,
+    concurrency: u32,
+    slots: Arc<Semaphore>,
+    idle: Mutex<Vec<Instance>>,
+    logs: Logs,
+    stopped: watch::Sender<bool>,
+}
+
+impl Pool {
+    pub(crate) fn new(function: Function, concurrency: u32, logs: Logs) -> Self {
+        Self {
+            function,
+            concurrency,
+            slots: Arc::new(Semaphore::new(usize::try_from(concurrency).unwrap_or(usize::MAX))),
+            idle: Mutex::default(),
+            logs,
+            stopped: watch::Sender::new(false),
+        }
+    }
+
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// The function's response to the event. Dropping the future gives up a place in the queue; an invocation that has
+    /// begun goes on to its end, as on Lambda.
+    ///
+    /// # Errors
+    /// Whatever keeps the function from answering; it has been logged.
+    pub(crate) async fn invoke(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
+        let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| Failure::Stopped)?;
+        let pool = Arc::clone(self);
+        let invocation = tokio::spawn(async move {
+            let mut stopped = pool.stopped.subscribe();
+            let result = tokio::select! {
+                result = pool.run(event) => result,
+                _ = stopped.wait_for(|stopped| *stopped) => Err(Failure::Stopped),
+            };
+            drop(slot);
+            result
+        });
+        invocation.await.unwrap_or(Err(Failure::Stopped))
+    }
+
+    async fn run(&self, event: Bytes) -> Result<Bytes, Failure> {
+        let request_id = Uuid::new_v4().to_string();
+        loop {
+            let (mut instance, fresh) = match self.take_idle() {
+                Some(instance) => (instance, false),
+                None => match Instance::start(&self.function, &self.logs).await {
+                    Ok(instance) => (instance, true),
+                    Err(failure) => return Err(self.logged(&request_id, failure)),
+                },
+            };
+            let failure = match instance.invoke(&request_id, event.clone(), self.function.timeout).await {
+                Ok(response) => {
+                    self.give_back(instance);
+                    return Ok(response);
+                }
+                Err(failure) => self.logged(&request_id, failure),
+            };
+            if failure.leaves_the_instance_usable() {
+                self.give_back(instance);
+            } else {
+                instance.stop().await;
+            }
+            // The event has not been seen by anybody, so another instance may have it.
+            if matches!(failure, Failure::EndedIdle(_)) && !fresh {
+                continue;
+            }
+            return Err(failure);
+        }
+    }
+
+    fn take_idle(&self) -> Option<Instance> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(mut instance) = idle.pop() {
+            if instance.is_running() {
+                return Some(instance);
+            }
+            self.logs
+                .push(&format!("local: {}: an idle process has ended and is replaced", self.function.binary));
+        }
+        None
+    }
+
+    fn give_back(&self, instance: Instance) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
+    }
+
+    fn logged(&self, request_id: &str, failure: Failure) -> Failure {
+        self.logs.push(&format!("local: {}: request {request_id}: {failure}", self.function.binary));
+        failure
+    }
+
+    /// Takes no more invocations and lets the running ones end. Their processes are killed without waiting.
+    pub(crate) fn close(&self) {
+        self.slots.close();
+        self.stopped.send_replace(true);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Ends every process and waits until it is gone.
+    pub(crate) async fn stop(&self) {
+        self.stopped.send_replace(true);
+        let all_slots = tokio::time::timeout(PATIENCE, self.slots.acquire_many(self.concurrency)).await;
+        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        for instance in idle {
+            instance.stop().await;
+        }
+        drop(all_slots);
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// `examples/parrot.rs`, which `cargo test` builds.
+    fn parrot() -> PathBuf {
+        let test = std::env::current_exe().unwrap();
+        test.parent().unwrap().with_file_name("examples").join("parrot")
+    }
+
+    fn pool(program: PathBuf, timeout: Duration, concurrency: u32) -> Arc<Pool> {
+        let function = Function {
+            name: "ParrotFunction".to_owned(),
+            binary: "parrot".to_owned(),
+            program,
+            environment: BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]),
+            memory_mb: 128,
+            timeout,
+        };
+        Arc::new(Pool::new(function, concurrency, Logs::default()))
+    }
+
+    fn say(word: &str) -> Bytes {
+        Bytes::from(format!("{{\"say\":{word:?}}}"))
+    }
+
+    async fn process_of(pool: &Arc<Pool>) -> Bytes {
+        pool.invoke(say("process")).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_idle_instance_answers_again() {
+        let pool = pool(parrot(), Duration::from_secs(10), 4);
+        let first = process_of(&pool).await;
+        assert_eq!(first, process_of(&pool).await);
+        assert_eq!(pool.invoke(say("greeting")).await.unwrap(), "\"hello\"");
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_second_instance_starts_when_the_first_is_busy_and_a_third_caller_waits() {
+        let pool = pool(parrot(), Duration::from_secs(10), 2);
+        let slowly = || pool.invoke(say("slowly"));
+        let (first, second, third) = tokio::join!(slowly(), slowly(), slowly());
+        let mut processes = vec![first.unwrap(), second.unwrap(), third.unwrap()];
+        processes.sort();
+        processes.dedup();
+        assert_eq!(processes.len(), 2, "{processes:?}");
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_crash_is_told_and_the_next_caller_gets_a_new_instance() {
+        let pool = pool(parrot(), Duration::from_secs(10), 1);
+        let before = process_of(&pool).await;
+        let failure = pool.invoke(say("crash")).await.unwrap_err();
+        assert!(matches!(failure, Failure::Ended(_)), "{failure}");
+        assert_ne!(before, process_of(&pool).await);
+        assert!(
+            pool.logs.lines().iter().any(|line| line.contains("parrot") && line.contains("exit status: 7"))
+        );
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_hanging_function_is_killed_at_its_timeout() {
+        let pool = pool(parrot(), Duration::from_secs(1), 1);
+        let before = process_of(&pool).await;
+        let failure = pool.invoke(say("hang")).await.unwrap_err();
+        assert!(matches!(failure, Failure::TimedOut(_)), "{failure}");
+        assert_ne!(before, process_of(&pool).await);
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_function_that_fails_stays_and_its_words_are_passed_on() {
+        let pool = pool(parrot(), Duration::from_secs(10), 1);
+        let before = process_of(&pool).await;
+        let failure = pool.invoke(say("fail")).await.unwrap_err();
+        assert!(String::from_utf8_lossy(&failure.payload()).contains("asked to fail"), "{failure}");
+        let failure = pool.invoke(say("too much")).await.unwrap_err();
+        assert!(matches!(failure, Failure::TooLarge), "{failure}");
+        assert_eq!(before, process_of(&pool).await);
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn a_program_that_ends_at_once_fails_quickly() {
+        let started = Instant::now();
+        let pool = pool(PathBuf::from("/bin/true"), Duration::from_secs(10), 1);
+        let failure = pool.invoke(say("anything")).await.unwrap_err();
+        assert!(matches!(failure, Failure::EndedInInit(_)), "{failure}");
+        assert!(started.elapsed() < Duration::from_secs(5));
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn stopping_ends_invocations_that_run() {
+        let pool = pool(parrot(), Duration::from_mins(1), 1);
+        let hanging = tokio::spawn({
+            let pool = Arc::clone(&pool);
+            async move { pool.invoke(say("hang")).await }
+        });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        pool.stop().await;
+        assert!(matches!(hanging.await.unwrap(), Err(Failure::Stopped)));
+        assert!(matches!(pool.invoke(say("process")).await, Err(Failure::Stopped)));
+    }
+}
