@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flate2::read::MultiGzDecoder;
-use lambda_http::http::StatusCode;
+pub use lambda_http::http::StatusCode;
 use lambda_http::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use serde::Deserialize;

@@ -1,0 +1,31 @@
+//! What a page costs beside skipping the same bytes: from the provider's body to the answer's bytes.
+//!
+//!     cargo bench -p auctions
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use common::upstream::{Reply, StatusCode};
+use criterion::{Criterion, criterion_group, criterion_main};
+use serde::de::IgnoredAny;
+use simulator::auctions::Snapshot;
+
+/// The capture, or a simulated page where there is none.
+fn body() -> String {
+    let simulated = || Snapshot::new(1, 1_777_388_580_000).page(0).unwrap();
+    captures::text("auctions/v2-20250608T1707Z-page0.json").unwrap_or_else(simulated)
+}
+
+fn page(criterion: &mut Criterion) {
+    let reply =
+        Reply { path: "/v2/skyblock/auctions".to_owned(), status: StatusCode::OK, body: Arc::new(body()) };
+    let mut group = criterion.benchmark_group("auctions");
+    group.bench_function("skip", |bencher| {
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
+    });
+    group.bench_function("page", |bencher| bencher.iter(|| auctions::shape(black_box(&reply)).unwrap()));
+    group.finish();
+}
+
+criterion_group!(benches, page);
+criterion_main!(benches);

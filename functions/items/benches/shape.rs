@@ -1,0 +1,32 @@
+//! What the catalogue costs beside skipping the same bytes: from the provider's body to the answer's bytes.
+//!
+//!     cargo bench -p items
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use common::upstream::{Reply, StatusCode};
+use criterion::{Criterion, criterion_group, criterion_main};
+use serde::de::IgnoredAny;
+
+/// The capture, or simulated items where there is none.
+fn body() -> String {
+    captures::text("items/v2-20241015.json").unwrap_or_else(|| simulator::items::body(1, 1_777_388_600_000))
+}
+
+fn catalogue(criterion: &mut Criterion) {
+    let reply = Reply {
+        path: "/v2/resources/skyblock/items".to_owned(),
+        status: StatusCode::OK,
+        body: Arc::new(body()),
+    };
+    let mut group = criterion.benchmark_group("items");
+    group.bench_function("skip", |bencher| {
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
+    });
+    group.bench_function("catalogue", |bencher| bencher.iter(|| items::shape(black_box(&reply)).unwrap()));
+    group.finish();
+}
+
+criterion_group!(benches, catalogue);
+criterion_main!(benches);
