@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
 use local::template::Template;
-use local::{Binaries, Cloud, Error, Options, Upstream};
+use local::{Binaries, Cloud, Options, Upstream};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// What an example request asks for, by path.
@@ -92,13 +92,7 @@ fn print(line: &str) {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = tokio::select! {
-        result = run(arguments.options()) => result,
-        // Whatever has been started ends when it is dropped.
-        ended = asked_to_end() => ended,
-    };
-    match result {
+    match run(Arguments::parse().options()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
             eprintln!("error: {sentence}");
@@ -108,8 +102,12 @@ async fn main() -> ExitCode {
 }
 
 async fn run(options: Options) -> Result<(), String> {
-    let cloud = Cloud::start(options).await.map_err(|error: Error| error.to_string())?;
-    print(&routes(cloud.template(), &cloud.url()).to_string());
+    let cloud = tokio::select! {
+        started = Cloud::start(options) => started.map_err(|error| error.to_string())?,
+        // Cargo, which may be building, ends when it is dropped.
+        ended = asked_to_end() => return ended,
+    };
+    print(&routes(cloud.template(), &cloud.url()).trim_fmt());
     if let Some(simulator) = cloud.simulator() {
         print(&format!("upstream {}", simulator.url()));
     }

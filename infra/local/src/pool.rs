@@ -48,11 +48,7 @@ impl Pool {
         let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| Failure::Stopped)?;
         let pool = Arc::clone(self);
         let invocation = tokio::spawn(async move {
-            let mut stopped = pool.stopped.subscribe();
-            let result = tokio::select! {
-                result = pool.run(event) => result,
-                _ = stopped.wait_for(|stopped| *stopped) => Err(Failure::Stopped),
-            };
+            let result = pool.run(event).await;
             drop(slot);
             result
         });
@@ -61,6 +57,7 @@ impl Pool {
 
     async fn run(&self, event: Bytes) -> Result<Bytes, Failure> {
         let request_id = Uuid::new_v4().to_string();
+        let mut stopped = self.stopped.subscribe();
         loop {
             let (mut instance, fresh) = match self.take_idle() {
                 Some(instance) => (instance, false),
@@ -69,7 +66,11 @@ impl Pool {
                     Err(failure) => return Err(self.logged(&request_id, failure)),
                 },
             };
-            let failure = match instance.invoke(&request_id, event.clone(), self.function.timeout).await {
+            let result = tokio::select! {
+                result = instance.invoke(&request_id, event.clone(), self.function.timeout) => result,
+                _ = stopped.wait_for(|stopped| *stopped) => Err(Failure::Stopped),
+            };
+            let failure = match result {
                 Ok(response) => {
                     self.give_back(instance);
                     return Ok(response);
@@ -106,7 +107,9 @@ impl Pool {
     }
 
     fn logged(&self, request_id: &str, failure: Failure) -> Failure {
-        self.logs.push(&format!("local: {}: request {request_id}: {failure}", self.function.binary));
+        if !matches!(failure, Failure::Stopped) {
+            self.logs.push(&format!("local: {}: request {request_id}: {failure}", self.function.binary));
+        }
         failure
     }
 

@@ -64,7 +64,7 @@ pub struct Api {
     pub cache_enabled: bool,
     /// `MinimumCompressionSize` in bytes, if answers are compressed.
     pub minimum_compression_size: Option<u64>,
-    /// The routes in the order of the template.
+    /// The routes by path, `ANY` after the methods of the same path.
     pub routes: Vec<Route>,
     /// What preflight requests are answered, if they are.
     pub cors: Option<Cors>,
@@ -414,6 +414,7 @@ fn read_api(logical_id: &str, section: &Section<'_>, mut routes: Vec<Route>) -> 
             return Err(broken(&format!("{}.Properties.Events", route.function), reason));
         }
     }
+    routes.sort_by_cached_key(|route| (route.path.clone(), route.method == "ANY", route.method.clone()));
     apply_method_settings(section, &mut routes)?;
     let mut gateway_responses = BTreeMap::new();
     let responses = section.section("GatewayResponses")?;
