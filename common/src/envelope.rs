@@ -25,7 +25,7 @@ pub struct Document {
     passed: Option<(Arc<String>, Range<usize>)>,
     tail: &'static str,
     /// The envelope with `cached: true`, escaped when it is first needed.
-    replay: OnceLock<Arc<Body>>,
+    replay: OnceLock<Box<RawValue>>,
 }
 
 impl Document {
@@ -73,15 +73,13 @@ impl Document {
         ]
     }
 
-    fn body(&self, cached: bool) -> Result<Arc<Body>, serde_json::Error> {
-        if !cached {
-            return Body::new(&self.envelope(false)).map(Arc::new);
+    /// The success envelope with `cached: true`, escaped.
+    fn replay(&self) -> Result<&RawValue, serde_json::Error> {
+        if let Some(escaped) = self.replay.get() {
+            return Ok(escaped);
         }
-        if let Some(body) = self.replay.get() {
-            return Ok(Arc::clone(body));
-        }
-        let body = Arc::new(Body::new(&self.envelope(true))?);
-        Ok(Arc::clone(self.replay.get_or_init(|| body)))
+        let escaped = serde_json::value::to_raw_value(&Joined(&self.envelope(true)))?;
+        Ok(self.replay.get_or_init(|| escaped))
     }
 }
 
@@ -106,55 +104,88 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The success envelope, `meta.cached` as it is, or `true` where the gateway will store and replay the body.
-    ///
-    /// # Errors
-    /// If it cannot be written as JSON.
-    pub fn body(&self, is_replayed: impl Fn(usize) -> bool) -> Result<Arc<Body>, serde_json::Error> {
-        let length = total(&self.document.envelope(true));
-        self.document.body(self.cached || is_replayed(length))
+    /// The success envelope, `meta.cached` as it is, or `true` where the gateway will store and replay a body of so
+    /// many bytes.
+    #[must_use]
+    pub fn body(&self, is_replayed: impl Fn(usize) -> bool) -> Body {
+        let cached = self.cached || is_replayed(total(&self.document.envelope(true)));
+        Body::Success { document: Arc::clone(&self.document), cached }
     }
 }
 
-/// A response body: plain text of so many bytes, kept as the JSON string that a proxy response carries it in.
+/// A response body. It serialises as the JSON string that a proxy response carries it in.
 #[derive(Debug)]
-pub struct Body {
-    escaped: Box<RawValue>,
-    bytes: usize,
+pub enum Body {
+    /// The success envelope around a document.
+    Success {
+        /// The data.
+        document: Arc<Document>,
+        /// What `meta.cached` says.
+        cached: bool,
+    },
+    /// The error envelope as JSON text.
+    Error(String),
 }
 
 impl Body {
-    fn new(pieces: &[&str]) -> Result<Self, serde_json::Error> {
-        let escaped = serde_json::value::to_raw_value(&Joined(pieces))?;
-        Ok(Self { escaped, bytes: total(pieces) })
-    }
-
     /// The error envelope of `error`.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn of_error(error: &ApiError) -> Result<Self, serde_json::Error> {
         let failure = Failure { code: error.code().name(), message: error.message() };
-        Self::new(&[&serde_json::to_string(&ErrorEnvelope { success: false, error: failure })?])
+        serde_json::to_string(&ErrorEnvelope { success: false, error: failure }).map(Self::Error)
     }
 
     /// How many bytes the caller receives, before compression.
     #[must_use]
-    pub const fn bytes(&self) -> usize {
-        self.bytes
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Success { document, cached } => total(&document.envelope(*cached)),
+            Self::Error(text) => text.len(),
+        }
     }
 
-    /// How many bytes it takes in a proxy response.
+    /// How many bytes it takes as a JSON string, quotes included; at least whether that is more than `limit`.
     #[must_use]
-    pub fn escaped_bytes(&self) -> usize {
-        self.escaped.get().len()
+    pub fn escaped_bytes(&self, limit: usize) -> usize {
+        let most = self.bytes() * LONGEST_ESCAPE + 2;
+        match self {
+            Self::Success { document, cached } if most > limit => {
+                let pieces = document.envelope(*cached);
+                pieces.iter().map(|piece| escaped_length(piece)).sum::<usize>() + 2
+            }
+            _ => most,
+        }
     }
 }
 
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.escaped.serialize(serializer)
+        match self {
+            // Served again: the escaped form is kept for the next time.
+            Self::Success { document, cached: true } => {
+                document.replay().map_err(serde::ser::Error::custom)?.serialize(serializer)
+            }
+            Self::Success { document, cached: false } => {
+                Joined(&document.envelope(false)).serialize(serializer)
+            }
+            Self::Error(text) => text.serialize(serializer),
+        }
     }
+}
+
+/// The longest escape of one byte in a JSON string: `\u001f`.
+const LONGEST_ESCAPE: usize = 6;
+
+/// How many bytes `text` takes inside a JSON string.
+fn escaped_length(text: &str) -> usize {
+    let escape = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => LONGEST_ESCAPE,
+        _ => 1,
+    };
+    text.bytes().map(escape).sum()
 }
 
 #[derive(Serialize)]
@@ -191,10 +222,14 @@ impl Serialize for Joined<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn text(body: &Body) -> String {
-        let text: String = serde_json::from_str(body.escaped.get()).unwrap();
+        let escaped = serde_json::to_string(body).unwrap();
+        assert_eq!(body.escaped_bytes(0).max(escaped.len()), body.escaped_bytes(0), "{escaped}");
+        let text: String = serde_json::from_str(&escaped).unwrap();
         assert_eq!(text.len(), body.bytes());
         text
     }
@@ -203,11 +238,13 @@ mod tests {
     fn the_pieces_of_a_document_make_one_envelope() {
         let upstream = Arc::new(r#"{"products":{"A":"\u0027"},"x":1}"#.to_owned());
         let document = Document::passing(r#"{"products":"#.to_owned(), upstream, 12..26, "}");
-        let fresh = text(&document.body(false).unwrap());
+        let document = Arc::new(document);
+        let body = |cached| Body::Success { document: Arc::clone(&document), cached };
+        let fresh = text(&body(false));
         let expected = r#"{"success":true,"data":{"products":{"A":"\u0027"}},"meta":{"cached":false,"api_version":"v1"}}"#;
         assert_eq!(fresh, expected);
         for _ in 0..2 {
-            assert_eq!(text(&document.body(true).unwrap()), expected.replace("false", "true"));
+            assert_eq!(text(&body(true)), expected.replace("false", "true"));
         }
     }
 
@@ -224,7 +261,14 @@ mod tests {
     fn a_body_that_the_gateway_replays_never_claims_to_be_fresh() {
         let document = Arc::new(Document::new("{}".to_owned()));
         let answer = Answer { document, cached: false, fetched_at: None, refresh_failure: None };
-        assert!(text(&answer.body(|_| true).unwrap()).contains(r#""cached":true"#));
-        assert!(text(&answer.body(|_| false).unwrap()).contains(r#""cached":false"#));
+        assert!(text(&answer.body(|_| true)).contains(r#""cached":true"#));
+        assert!(text(&answer.body(|_| false)).contains(r#""cached":false"#));
+    }
+
+    proptest! {
+        #[test]
+        fn the_escaped_length_is_known_before_escaping(text in any::<String>()) {
+            prop_assert_eq!(escaped_length(&text) + 2, serde_json::to_string(&text).unwrap().len());
+        }
     }
 }

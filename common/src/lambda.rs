@@ -3,13 +3,13 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt;
 use lambda_http::{Context, LambdaEvent, service_fn};
 use lambda_runtime::Diagnostic;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use tokio::time::Instant;
 
 pub use lambda_http::Error;
@@ -26,11 +26,8 @@ use crate::upstream::ClientError;
 /// How long before Lambda ends the invocation the function gives up by itself.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Lambda refuses a larger response. (Lambda quotas: 6 MB, to the byte as its errors give it.)
-const LARGEST_RESPONSE: usize = 6_291_556;
-
-/// What a proxy response has beside its body, at the most.
-const RESPONSE_FRAME: usize = 1_024;
+/// How many bytes a body may take in a response: Lambda's 6 MB, less what a response has beside its body.
+const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 
 /// The stage cache stores nothing larger (API Gateway's documentation).
 const LARGEST_STORED_BODY: usize = 1_048_576;
@@ -134,10 +131,11 @@ impl<F: Function> Instance<F> {
     ) -> Result<(ProxyResponse, LogLine), serde_json::Error> {
         let answered = result.and_then(|answer| {
             let is_replayed = |bytes| self.gateway_cache == GatewayCache::On && bytes <= LARGEST_STORED_BODY;
-            let body = answer.body(is_replayed).map_err(ApiError::internal)?;
-            let bytes = body.escaped_bytes() + RESPONSE_FRAME;
-            if bytes > LARGEST_RESPONSE {
-                let cause = format!("the answer takes {bytes} bytes of Lambda's {LARGEST_RESPONSE}");
+            let body = answer.body(is_replayed);
+            let bytes = body.escaped_bytes(LARGEST_BODY);
+            if bytes > LARGEST_BODY {
+                let cause =
+                    format!("the answer takes {bytes} bytes of the {LARGEST_BODY} that a response may have");
                 return Err(ApiError::internal(cause));
             }
             Ok((answer, body))
@@ -150,7 +148,7 @@ impl<F: Function> Instance<F> {
                 Ok((ProxyResponse::success(body, expiry), line))
             }
             Err(error) => {
-                let body = Arc::new(Body::of_error(&error)?);
+                let body = Body::of_error(&error)?;
                 let line = LogLine::of_error(&error, body.bytes());
                 Ok((ProxyResponse::error(&error, body), line))
             }
@@ -177,12 +175,7 @@ struct ProxyResponse {
     status_code: u16,
     headers: Headers,
     is_base64_encoded: bool,
-    #[serde(serialize_with = "shared")]
-    body: Arc<Body>,
-}
-
-fn shared<S: Serializer>(body: &Arc<Body>, serializer: S) -> Result<S::Ok, S::Error> {
-    body.serialize(serializer)
+    body: Body,
 }
 
 /// The headers of an answer. Times are absolute, so that they stay true when the gateway replays them.
@@ -211,7 +204,7 @@ impl ProxyResponse {
     };
 
     /// `expiry`: when the answer's data was fetched, and when it expires.
-    fn success(body: Arc<Body>, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
+    fn success(body: Body, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
         let headers = Headers {
             last_modified: expiry.map(|(fetched_at, _)| fetched_at.http_date()),
             expires: expiry.map(|(_, expires)| expires.http_date()),
@@ -220,7 +213,7 @@ impl ProxyResponse {
         Self { status_code: 200, headers, is_base64_encoded: false, body }
     }
 
-    fn error(error: &ApiError, body: Arc<Body>) -> Self {
+    fn error(error: &ApiError, body: Body) -> Self {
         let headers =
             Headers { retry_after: error.wait_seconds().map(|wait| wait.to_string()), ..Self::HEADERS };
         let status_code = error.code().status().as_u16();

@@ -2,6 +2,8 @@
 //!
 //!     cargo bench -p auctions
 
+#![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 
