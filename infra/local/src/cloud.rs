@@ -348,3 +348,71 @@ fn runnable(function: &template::Function, program: PathBuf, key: Option<&str>, 
         timeout: function.timeout,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DECLARED: &str = "Parameters: {GatewayCache: {}, UpstreamBaseUrl: {}, NamesBaseUrl: {}}";
+
+    fn chosen(options: &Options) -> Vec<(String, String)> {
+        parameters(options, &Document::parse(DECLARED).unwrap(), None).into_iter().collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn an_upstream_serves_names_unless_told_otherwise() {
+        let mut options = Options { upstream: Upstream::Url("http://one".to_owned()), ..Options::default() };
+        let both =
+            [("GatewayCache", "off"), ("NamesBaseUrl", "http://one"), ("UpstreamBaseUrl", "http://one")];
+        assert_eq!(chosen(&options), pairs(&both));
+        options.names = Some("http://two".to_owned());
+        let apart =
+            [("GatewayCache", "off"), ("NamesBaseUrl", "http://two"), ("UpstreamBaseUrl", "http://one")];
+        assert_eq!(chosen(&options), pairs(&apart));
+    }
+
+    #[test]
+    fn live_leaves_the_addresses_to_the_template_and_parameters_go_first() {
+        let parameters = BTreeMap::from([(CACHE_PARAMETER.to_owned(), "on".to_owned())]);
+        let options = Options { upstream: Upstream::Live, parameters, ..Options::default() };
+        assert_eq!(chosen(&options), pairs(&[("GatewayCache", "on")]));
+    }
+
+    #[test]
+    fn the_key_goes_to_real_upstreams_only() {
+        let mut options = Options { upstream_key: Some("real".to_owned()), ..Options::default() };
+        assert_eq!(upstream_key(&options), Some("local"));
+        options.upstream = Upstream::Url("http://one".to_owned());
+        assert_eq!(upstream_key(&options), Some("real"));
+        options.upstream = Upstream::Live;
+        assert_eq!(upstream_key(&options), Some("real"));
+        options.upstream_key = None;
+        assert_eq!(upstream_key(&options), None);
+    }
+
+    #[test]
+    fn a_secret_is_filled_in_or_left_out() {
+        let secret = || "{{resolve:secretsmanager:name}}".to_owned();
+        let function = template::Function {
+            logical_id: "ProfileFunction".to_owned(),
+            binary: "profile".to_owned(),
+            timeout: std::time::Duration::from_secs(1),
+            memory_mb: 128,
+            environment: BTreeMap::from([
+                (KEY_VARIABLE.to_owned(), secret()),
+                ("OTHER".to_owned(), secret()),
+                ("PLAIN".to_owned(), "text".to_owned()),
+            ]),
+        };
+        let environment = |key| {
+            let function = runnable(&function, PathBuf::new(), key, &Logs::default());
+            function.environment.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(environment(Some("k")), pairs(&[(KEY_VARIABLE, "k"), ("PLAIN", "text")]));
+        assert_eq!(environment(None), pairs(&[("PLAIN", "text")]));
+    }
+}
