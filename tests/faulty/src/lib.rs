@@ -17,7 +17,7 @@ use common::routes::{Location, Parameter, Route};
 const ROUTE: Route = Route {
     function: "faulty",
     path: "/v1/faulty/{fault}",
-    cache: Duration::from_secs(60),
+    cache: Duration::from_mins(1),
     summary: "Fails as asked",
     parameters: &[Parameter {
         name: "fault",
@@ -58,7 +58,7 @@ impl Function for Faulty {
             "error" => return Err(ApiError::internal("asked to fail")),
             "slow" => return std::future::pending().await,
             "stuck" => {
-                std::thread::sleep(Duration::from_secs(600));
+                std::thread::sleep(Duration::from_mins(10));
                 0
             }
             "undeclared" => return request.required::<Fault>("other", "").map(|_| answer(0)),

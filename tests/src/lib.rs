@@ -1,1 +1,0 @@
-//! Black-box tests through the local cloud.
