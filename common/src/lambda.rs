@@ -132,7 +132,7 @@ impl<F: Function> Instance<F> {
         let answered = result.and_then(|answer| {
             let is_replayed = |bytes| self.gateway_cache == GatewayCache::On && bytes <= LARGEST_STORED_BODY;
             let body = answer.body(is_replayed);
-            let bytes = body.escaped_bytes(LARGEST_BODY);
+            let bytes = body.escaped_bytes();
             if bytes > LARGEST_BODY {
                 let cause =
                     format!("the answer takes {bytes} bytes of the {LARGEST_BODY} that a response may have");
