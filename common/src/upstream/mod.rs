@@ -40,8 +40,8 @@ const LARGEST_BODY: usize = 32 * 1024 * 1024;
 const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
 /// For how long a rate limit is believed at the most.
 const LONGEST_BLOCK: Duration = Duration::from_hours(1);
-/// How long opening a connection during start-up may take.
-const WARM_UP_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long opening a connection during start-up may take: a handshake takes a fifth of that.
+const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
@@ -403,17 +403,29 @@ mod tests {
         }
     }
 
+    fn upstream(base: &str) -> Upstream {
+        Upstream::new(Url::parse(base).unwrap(), &HeaderValue::from_static("test"), None).unwrap()
+    }
+
+    #[tokio::test]
+    async fn start_up_opens_a_connection_where_a_handshake_costs_and_waits_for_nobody() {
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = silent.local_addr().unwrap();
+        let start = Instant::now();
+        upstream(&format!("https://{address}")).warm_up().await;
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        silent.accept().await.unwrap();
+
+        upstream(&format!("http://{address}")).warm_up().await;
+        let more = tokio::time::timeout(Duration::from_millis(100), silent.accept()).await;
+        assert!(more.is_err(), "without TLS there is nothing to warm up");
+    }
+
     #[test]
     fn a_base_address_may_have_a_path() {
-        let upstream = |base: &str| {
-            let agent = HeaderValue::from_static("test");
-            Upstream::new(Url::parse(base).unwrap(), &agent, None)
-                .unwrap()
-                .url("/v2/x", &[("page", "1&2")])
-                .to_string()
-        };
-        assert_eq!(upstream("http://127.0.0.1:1"), "http://127.0.0.1:1/v2/x?page=1%262");
-        assert_eq!(upstream("http://127.0.0.1:1/at/5/"), "http://127.0.0.1:1/at/5/v2/x?page=1%262");
+        let url = |base: &str| upstream(base).url("/v2/x", &[("page", "1&2")]).to_string();
+        assert_eq!(url("http://127.0.0.1:1"), "http://127.0.0.1:1/v2/x?page=1%262");
+        assert_eq!(url("http://127.0.0.1:1/at/5/"), "http://127.0.0.1:1/at/5/v2/x?page=1%262");
     }
 
     #[test]
