@@ -1,12 +1,18 @@
 //! Starts the service and asks it.
 
-use http_body_util::{BodyExt, Empty};
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+use std::time::{Duration, Instant};
+
+use common::routes::{self, Route};
+use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use local::{Cloud, Options};
-use serde_json::Value;
+use serde_json::{Value, json};
+use simulator::Simulator;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -122,5 +128,107 @@ pub(crate) async fn get_raw(cloud: &Cloud, target: &[u8]) -> Answered {
 pub(crate) fn expect_clean_logs(cloud: &Cloud) {
     for line in cloud.logs() {
         assert!(!line.contains("panicked"), "{line}");
+    }
+}
+
+/// A request to one route, and what the route asks the upstreams for it.
+#[derive(Debug)]
+pub(crate) struct Example {
+    pub(crate) route: &'static Route,
+    /// What to ask for.
+    pub(crate) path: &'static str,
+    /// The upstream paths, in the order in which they are asked.
+    pub(crate) upstream: &'static [&'static str],
+}
+
+/// One request to every route under `/v1`.
+pub(crate) fn examples() -> impl Iterator<Item = Example> {
+    routes::VERSION_1.into_iter().map(|route| {
+        let (path, upstream): (_, &[_]) = match route.function {
+            "mayor" => ("/v1/mayor", &["/v2/resources/skyblock/election"]),
+            "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
+            "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
+            "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
+            "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
+            "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),
+            "profile" => ("/v1/profile/Notch", &["/users/profiles/minecraft/Notch", "/v2/skyblock/profiles"]),
+            other => panic!("{other} is a new route: say here what it asks the upstreams"),
+        };
+        Example { route, path, upstream }
+    })
+}
+
+/// Options for a cloud with one instance of each function, so that what is cached is cached for every request.
+pub(crate) fn one_instance_each() -> Options {
+    Options { concurrency: NonZeroU16::MIN, ..Options::for_tests() }
+}
+
+/// The game behind the service.
+#[track_caller]
+pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {
+    cloud.simulator().unwrap()
+}
+
+/// What the function that answers `path` makes of a request that arrives at `time_ms`, by Lambda's Invoke API: there a
+/// test chooses the time to the millisecond.
+pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Answered {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut parameters = BTreeMap::<_, Vec<_>>::new();
+    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        parameters.entry(name).or_default().push(value);
+    }
+    let route =
+        examples().find(|example| path.starts_with(example.path.trim_end_matches("Notch"))).unwrap().route;
+    let event = json!({
+        "httpMethod": "GET",
+        "path": path,
+        "resource": route.path,
+        "multiValueQueryStringParameters": parameters,
+        "pathParameters": {"username": path.rsplit('/').next()},
+        "requestContext": {"requestTimeEpoch": time_ms},
+    });
+    let answered = invoke(cloud, route.function, event.to_string()).await;
+    let response = answered.json();
+    let headers = response["headers"].as_object().unwrap_or_else(|| panic!("no response: {response}"));
+    let headers =
+        headers.iter().map(|(name, value)| (name.parse().unwrap(), value.as_str().unwrap().parse().unwrap()));
+    Answered {
+        status: u16::try_from(response["statusCode"].as_u64().unwrap()).unwrap().try_into().unwrap(),
+        headers: headers.collect(),
+        text: response["body"].as_str().unwrap().to_owned(),
+    }
+}
+
+/// What the Invoke API answers when `function` gets the event `payload`.
+pub(crate) async fn invoke(cloud: &Cloud, function: &str, payload: String) -> Answered {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let uri = format!("{}/2015-03-31/functions/{function}/invocations", cloud.lambda_url());
+    let request = Request::post(uri).body(Full::from(payload)).unwrap();
+    let response = client.request(request).await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    Answered { status, headers, text: String::from_utf8(body.to_vec()).unwrap() }
+}
+
+/// The JSON log lines that functions have written so far.
+pub(crate) fn log_lines(cloud: &Cloud) -> Vec<Value> {
+    cloud.logs().iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The first `count` JSON log lines that are `wanted`; a line may come a moment after its answer.
+pub(crate) async fn await_logs(cloud: &Cloud, count: usize, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+    let start = Instant::now();
+    loop {
+        let lines: Vec<_> = log_lines(cloud).into_iter().filter(&wanted).take(count).collect();
+        if lines.len() == count {
+            return lines;
+        }
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "{} of {count} lines: {:#?}",
+            lines.len(),
+            cloud.logs()
+        );
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -1,0 +1,326 @@
+//! `meta.cached` tells the truth: what is fresh is served without asking again, what is fetched says so, and every answer
+//! carries when it was fetched and when it expires.
+
+use std::time::Duration;
+
+use common::routes::{AUCTIONS, PROFILE};
+use hyper::StatusCode;
+use local::{Cloud, Options};
+use simulator::Fault;
+
+use crate::support::{
+    Answered, await_logs, examples, expect_clean_logs, get, get_at, invoke, one_instance_each, simulator,
+    start_with,
+};
+
+/// 2026-04-28 15:03:20.999 UTC.
+const START: i64 = 1_777_388_600_999;
+const SECOND_OF_DAY: u64 = 54_200;
+
+const BAZAAR: &str = "/v2/skyblock/bazaar";
+const AUCTION_PAGES: &str = "/v2/skyblock/auctions";
+const NAMES: &str = "/users/profiles/minecraft/*";
+const PROFILES: &str = "/v2/skyblock/profiles";
+
+/// That the upstream has been asked for `path` so many times.
+#[track_caller]
+fn expect_requests(cloud: &Cloud, path: &str, count: u64) {
+    assert_eq!(simulator(cloud).requests(path), count, "requests for {path}");
+}
+
+/// The data of both answers is the same, only the first was fetched for its request.
+#[track_caller]
+fn expect_replay(first: &Answered, second: &Answered) {
+    assert_eq!((first.cached(), second.cached()), (false, true));
+    assert_eq!(first.data(), second.data());
+    for header in ["expires", "last-modified"] {
+        assert_eq!(first.headers[header], second.headers[header], "{header}");
+    }
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    duration.as_millis().try_into().unwrap()
+}
+
+#[tokio::test]
+async fn the_same_request_twice_is_one_upstream_request_until_the_ttl_is_over() {
+    let cloud = start_with(one_instance_each()).await;
+    for example in examples() {
+        let first = get(&cloud, example.path).await;
+        let second = get(&cloud, example.path).await;
+        expect_replay(&first, &second);
+        for path in example.upstream {
+            expect_requests(&cloud, path, 1);
+        }
+        cloud.clock().advance(example.route.cache);
+        assert!(!get(&cloud, example.path).await.cached(), "{} after its TTL", example.path);
+        for path in example.upstream {
+            expect_requests(&cloud, path, 2);
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_answer_is_fresh_to_the_last_millisecond_of_its_ttl() {
+    let cloud = start_with(one_instance_each()).await;
+    for example in examples() {
+        let ttl = milliseconds(example.route.cache);
+        for (after, cached, requests) in
+            [(0, false, 1), (ttl - 1, true, 1), (ttl, false, 2), (2 * ttl - 1, true, 2)]
+        {
+            let answered = get_at(&cloud, example.path, START + after).await;
+            assert_eq!(answered.cached(), cached, "{} after {after} ms", example.path);
+            for path in example.upstream {
+                expect_requests(&cloud, path, requests);
+            }
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_answer_says_when_it_was_fetched_and_when_it_expires() {
+    let cloud = start_with(one_instance_each()).await;
+    let date = |second: u64| {
+        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+        format!("Tue, 28 Apr 2026 {hour:02}:{minute:02}:{second:02} GMT")
+    };
+    for example in examples() {
+        let ttl = example.route.cache;
+        for after in [0, milliseconds(ttl) - 1] {
+            let answered = get_at(&cloud, example.path, START + after).await;
+            assert_eq!(answered.cached(), after > 0);
+            assert_eq!(answered.headers["last-modified"], date(SECOND_OF_DAY), "{}", example.path);
+            assert_eq!(answered.headers["expires"], date(SECOND_OF_DAY + ttl.as_secs()), "{}", example.path);
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn no_answer_has_a_header_that_a_replay_would_make_untrue() {
+    let cloud = start_with(one_instance_each()).await;
+    let others =
+        ["/", "/v1/nowhere", "/v1/auctions?page=-1", "/v1/profile/nobody_here", "/v1/bazaar?mode=item&id=Q"];
+    for path in examples().map(|example| example.path).chain(others) {
+        for _ in 0..2 {
+            let answered = get(&cloud, path).await;
+            for header in
+                ["age", "etag", "cache-control", "ratelimit-remaining", "ratelimit-reset", "x-cache"]
+            {
+                assert!(
+                    !answered.headers.contains_key(header),
+                    "{path} has {header}: {:?}",
+                    answered.headers
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_four_modes_of_the_bazaar_share_one_snapshot() {
+    let questions = ["?mode=full", "?mode=list", "?mode=item&id=INK_SACK:3", "?mode=flips&limit=3"];
+    for turn in 0..questions.len() {
+        let cloud = start_with(one_instance_each()).await;
+        // Whichever mode comes first brings the snapshot for the others.
+        for position in 0..questions.len() {
+            let question = questions[(turn + position) % questions.len()];
+            let answered = get_at(&cloud, &format!("/v1/bazaar{question}"), START).await;
+            assert_eq!(answered.cached(), position > 0, "{question} in position {position}");
+        }
+        let unknown = get_at(&cloud, "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", START).await;
+        unknown.error("NOT_FOUND");
+        expect_requests(&cloud, BAZAAR, 1);
+    }
+}
+
+#[tokio::test]
+async fn every_mode_of_one_snapshot_tells_of_the_same_moment() {
+    let cloud = start_with(one_instance_each()).await;
+    let full = get_at(&cloud, "/v1/bazaar?mode=full", START).await.data();
+    // The game goes on, the snapshot does not.
+    cloud.clock().advance(Duration::from_hours(1));
+    let item = get_at(&cloud, "/v1/bazaar?mode=item&id=INK_SACK:3", START + 1).await.data();
+    let status = &full["products"]["INK_SACK:3"]["quick_status"];
+    for field in ["sellPrice", "buyPrice", "sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"] {
+        assert_eq!(item[field], status[field], "{field}");
+    }
+    let later = get_at(&cloud, "/v1/bazaar?mode=full", START + 5_000).await.data();
+    assert_ne!(later["lastUpdated"], full["lastUpdated"]);
+}
+
+#[tokio::test]
+async fn auction_pages_are_cached_apart() {
+    let cloud = start_with(one_instance_each()).await;
+    for (position, page) in [0, 1, 2].into_iter().enumerate() {
+        let path = format!("/v1/auctions?page={page}");
+        let first = get_at(&cloud, &path, START).await;
+        let second = get_at(&cloud, &path, START).await;
+        expect_replay(&first, &second);
+        assert_eq!(second.data()["page"], page);
+        expect_requests(&cloud, AUCTION_PAGES, position as u64 + 1);
+    }
+    // No page, and the first one spelled otherwise, are page 0.
+    for path in ["/v1/auctions", "/v1/auctions?page=0", "/v1/auctions?page=00", "/v1/auctions?page=2&page=0"]
+    {
+        assert_eq!(get_at(&cloud, path, START).await.data()["page"], 0, "{path}");
+    }
+    expect_requests(&cloud, AUCTION_PAGES, 3);
+}
+
+#[tokio::test]
+async fn a_profile_is_one_entry_however_its_name_is_spelled() {
+    let cloud = start_with(one_instance_each()).await;
+    let first = get_at(&cloud, "/v1/profile/Technoblade", START).await;
+    for spelling in ["technoblade", "TECHNOBLADE", "tEchnoBlade"] {
+        expect_replay(&first, &get_at(&cloud, &format!("/v1/profile/{spelling}"), START).await);
+    }
+    expect_requests(&cloud, NAMES, 1);
+    expect_requests(&cloud, PROFILES, 1);
+    assert!(!get_at(&cloud, "/v1/profile/technoblade_", START).await.cached());
+    expect_requests(&cloud, PROFILES, 2);
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_asked_for_again_within_the_ttl() {
+    let cloud = start_with(one_instance_each()).await;
+    for (route, paths, upstream) in [
+        (&AUCTIONS, ["/v1/auctions?page=99999", "/v1/auctions?page=99999"], AUCTION_PAGES),
+        (&PROFILE, ["/v1/profile/nobody_here", "/v1/profile/NOBODY_here"], NAMES),
+    ] {
+        let ttl = milliseconds(route.cache);
+        for (after, requests) in [(0, 1), (ttl - 1, 1), (ttl, 2)] {
+            for path in paths {
+                get_at(&cloud, path, START + after).await.error("NOT_FOUND");
+                expect_requests(&cloud, upstream, requests);
+            }
+        }
+    }
+    expect_requests(&cloud, PROFILES, 0);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_page_that_appears_is_found_after_the_ttl() {
+    let cloud = start_with(one_instance_each()).await;
+    let path = "/v1/auctions?page=1";
+    simulator(&cloud).set_fault(AUCTION_PAGES, Fault::status(404).times(1));
+    get_at(&cloud, path, START).await.error("NOT_FOUND");
+    get_at(&cloud, path, START + milliseconds(AUCTIONS.cache) - 1).await.error("NOT_FOUND");
+    assert!(!get_at(&cloud, path, START + milliseconds(AUCTIONS.cache)).await.cached());
+}
+
+#[tokio::test]
+async fn the_auction_page_that_nobody_asked_for_longest_is_forgotten() {
+    let cloud = start_with(one_instance_each()).await;
+    let page = async |page: u64| get_at(&cloud, &format!("/v1/auctions?page={page}"), START).await.cached();
+    assert!(!page(0).await && !page(1).await);
+    // An instance keeps about twenty pages.
+    for number in 2..30 {
+        assert!(!page(number).await, "page {number}");
+        assert!(page(0).await, "page 0 after page {number}");
+    }
+    expect_requests(&cloud, AUCTION_PAGES, 30);
+    assert!(page(29).await);
+    assert!(!page(1).await, "nothing was forgotten");
+    expect_requests(&cloud, AUCTION_PAGES, 31);
+    expect_clean_logs(&cloud);
+}
+
+/// Options for a cloud whose functions believe that the gateway stores and replays what they answer.
+fn behind_a_gateway_cache() -> Options {
+    let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
+    Options { parameters, ..one_instance_each() }
+}
+
+#[tokio::test]
+async fn what_the_gateway_may_replay_never_claims_to_be_fresh() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    for example in examples() {
+        let (first, second) = (get(&cloud, example.path).await, get(&cloud, example.path).await);
+        let is_stored = first.text.len() <= 1_048_576;
+        assert_eq!(
+            is_stored,
+            example.route.function != "bazaar",
+            "{} bytes: {}",
+            first.text.len(),
+            example.path
+        );
+        assert_eq!((first.cached(), second.cached()), (is_stored, true), "{}", example.path);
+        for path in example.upstream {
+            expect_requests(&cloud, path, 1);
+        }
+    }
+    for mode in ["list", "item&id=X", "flips"] {
+        cloud.clock().advance(Duration::from_secs(5));
+        assert!(get(&cloud, &format!("/v1/bazaar?mode={mode}")).await.cached(), "{mode}");
+    }
+    expect_requests(&cloud, BAZAAR, 4);
+    let whale = "/v1/profile/whale";
+    assert!(!get(&cloud, whale).await.cached());
+    assert!(get(&cloud, whale).await.cached());
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_gateway_stores_a_mebibyte_and_not_one_byte_more() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    let around =
+        r#"{"success":true,"data":{"collections":{"A":""}},"meta":{"cached":true,"api_version":"v1"}}"#;
+    for (bytes, cached) in [(1_048_576, true), (1_048_577, false)] {
+        let filling = "x".repeat(bytes - around.len());
+        let body = format!(r#"{{"success":true,"collections":{{"A":"{filling}"}}}}"#);
+        simulator(&cloud).set_fault("/v2/resources/skyblock/collections", Fault::default().with_body(body));
+        let fresh = get(&cloud, "/v1/collections").await;
+        assert_eq!(fresh.cached(), cached, "{bytes} bytes");
+        let replayed = get(&cloud, "/v1/collections").await;
+        assert!(replayed.cached());
+        assert_eq!(replayed.text.len(), bytes);
+        cloud.clock().advance(Duration::from_hours(1));
+    }
+}
+
+#[tokio::test]
+async fn the_gateway_is_given_no_failure_to_store() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    for example in examples() {
+        for path in example.upstream {
+            simulator(&cloud).set_fault(path, Fault::status(503));
+        }
+        // Lambda hears of a failed invocation, the caller reads the gateway's own words.
+        let message = get(&cloud, example.path).await.error("INTERNAL_ERROR");
+        assert!(message.contains("could not answer this request"), "{message}");
+        let function = example.route.function;
+        let line = await_logs(&cloud, 1, |line| line["route"] == example.route.path).await.remove(0);
+        assert_eq!(line["status"], 500, "{line}");
+        assert!(line["cause"].as_str().unwrap().contains("503"), "{line}");
+        let event = format!(
+            r#"{{"httpMethod":"GET","path":"{}","pathParameters":{{"username":"Notch"}},"requestContext":{{}}}}"#,
+            example.path
+        );
+        let failed = invoke(&cloud, function, event).await;
+        assert_eq!(failed.status, StatusCode::OK);
+        assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{function}");
+        assert!(!failed.text.contains("populated"), "{}", failed.text);
+        simulator(&cloud).clear_faults();
+        assert!(get(&cloud, example.path).await.data().is_object(), "{function} is there again");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_gateway_may_store_what_is_the_callers_own_mistake() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    for (path, code) in [
+        ("/v1/auctions?page=x", "BAD_REQUEST"),
+        ("/v1/auctions?page=99999", "NOT_FOUND"),
+        ("/v1/bazaar?mode=item&id=Q", "NOT_FOUND"),
+        ("/v1/profile/nobody_here", "NOT_FOUND"),
+        ("/v1/nowhere", "NOT_FOUND"),
+    ] {
+        get(&cloud, path).await.error(code);
+    }
+    expect_clean_logs(&cloud);
+}
