@@ -130,8 +130,8 @@ impl<F: Function> Instance<F> {
         result: Result<Answer, ApiError>,
     ) -> Result<(ProxyResponse, LogLine), serde_json::Error> {
         let answered = result.and_then(|answer| {
-            let is_replayed = |bytes| self.gateway_cache == GatewayCache::On && bytes <= LARGEST_STORED_BODY;
-            let body = answer.body(is_replayed);
+            let is_stored = self.gateway_cache == GatewayCache::On && !F::ROUTE.cache.is_zero();
+            let body = answer.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
             let bytes = body.escaped_bytes();
             if bytes > LARGEST_BODY {
                 let cause =

@@ -19,8 +19,10 @@ use crate::time::UnixMilliseconds;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProxyEvent {
+    resource: String,
     http_method: String,
     path: String,
+    query_string_parameters: Option<HashMap<String, String>>,
     multi_value_query_string_parameters: Option<HashMap<String, Vec<String>>>,
     path_parameters: Option<HashMap<String, String>>,
     request_context: RequestContext,
@@ -62,6 +64,13 @@ impl Request {
         &self.event.http_method
     }
 
+    /// The template's path that the request matched, parameters in braces. Unlike the path it is the same behind every
+    /// stage and domain.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.event.resource
+    }
+
     /// The path, as sent.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -99,17 +108,19 @@ impl Request {
         let declared = self.route.parameter(name);
         let declared =
             declared.ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared")))?;
-        Ok(match declared.location {
-            Location::Path => {
-                self.event.path_parameters.as_ref().and_then(|map| map.get(name)).map(String::as_str)
-            }
-            Location::Query => {
-                let values =
-                    self.event.multi_value_query_string_parameters.as_ref().and_then(|map| map.get(name));
-                values.and_then(|values| values.last()).map(String::as_str)
-            }
-        })
+        let event = &self.event;
+        Ok(match (declared.location, &event.multi_value_query_string_parameters) {
+            (Location::Path, _) => value(event.path_parameters.as_ref(), name),
+            (Location::Query, Some(values)) => values.get(name).and_then(|values| values.last()),
+            // Events written by hand often have only this one.
+            (Location::Query, None) => value(event.query_string_parameters.as_ref(), name),
+        }
+        .map(String::as_str))
     }
+}
+
+fn value<'a>(parameters: Option<&'a HashMap<String, String>>, name: &str) -> Option<&'a String> {
+    parameters.and_then(|parameters| parameters.get(name))
 }
 
 fn parse<T: FromStr<Err: Into<Refused>>>(name: &str, text: &str) -> Result<T, ApiError> {
@@ -117,4 +128,61 @@ fn parse<T: FromStr<Err: Into<Refused>>>(name: &str, text: &str) -> Result<T, Ap
         let (Refused { allowed }, came) = (refused.into(), Echo(text));
         ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{came}'."))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::params::Limit;
+    use crate::routes;
+
+    fn request(event: &str) -> Request {
+        let event: ProxyEvent = serde_json::from_str(event).unwrap();
+        let invocation = Invocation::new(event.time(), Instant::now());
+        Request::new(event, &routes::BAZAAR, invocation)
+    }
+
+    fn limit(query: &str) -> Result<usize, ApiError> {
+        let event = format!(
+            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{query},"requestContext":{{}}}}"#
+        );
+        request(&event).parameter::<Limit<1, 100, 20>>("limit").map(Limit::get)
+    }
+
+    #[test]
+    fn of_a_parameter_given_twice_the_last_one_counts() {
+        let both =
+            r#""queryStringParameters":{"limit":"3"},"multiValueQueryStringParameters":{"limit":["7","3"]}"#;
+        assert_eq!(limit(both).unwrap(), 3);
+        assert_eq!(limit(r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#).unwrap(), 9);
+    }
+
+    #[test]
+    fn an_event_without_lists_of_values_is_read_all_the_same() {
+        assert_eq!(limit(r#""queryStringParameters":{"limit":"3"}"#).unwrap(), 3);
+        assert_eq!(
+            limit(r#""queryStringParameters":null,"multiValueQueryStringParameters":null"#).unwrap(),
+            20
+        );
+    }
+
+    #[test]
+    fn a_refused_value_is_named_with_what_is_allowed() {
+        let error = limit(r#""queryStringParameters":{"limit":"a lot"}"#).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "Parameter 'limit' must be a whole number from 1 to 100, but was 'a lot'."
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_the_route_does_not_declare_cannot_be_read() {
+        let event = r#"{"resource":"/","path":"/","httpMethod":"GET","queryStringParameters":{"page":"1"},
+            "requestContext":{"requestTimeEpoch":1777388600}}"#;
+        let request = request(event);
+        assert!(request.parameter::<crate::params::Page>("page").is_err());
+        assert_eq!(request.invocation().now(), UnixMilliseconds::new(1_777_388_600_000));
+    }
 }

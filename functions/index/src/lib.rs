@@ -85,9 +85,8 @@ impl Function for Index {
     }
 
     async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        let (method, path) = (request.method(), request.path());
-        if (method, path) != ("GET", Self::ROUTE.path) {
-            return Err(unknown_route(method, path));
+        if (request.method(), request.resource()) != ("GET", Self::ROUTE.path) {
+            return Err(unknown_route(request.method(), request.path()));
         }
         let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
         let data =
