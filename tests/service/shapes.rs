@@ -22,6 +22,12 @@ const ATTEMPTS: usize = 5;
 /// An object whose values keep their spelling.
 type Raw = BTreeMap<String, Box<RawValue>>;
 
+/// What an example has to be like.
+type Fits = fn(&Value) -> bool;
+
+/// The name of a parameter, where it stands, and whether it is required.
+type Parameter = (&'static str, &'static str, bool);
+
 /// A type of the contract.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -93,8 +99,11 @@ fn move_to(cloud: &Cloud, moment_ms: i64) {
 fn move_to_refresh(cloud: &Cloud, cache: Duration, refreshed_at: impl Fn(i64) -> i64) {
     let expired = cloud.clock().now_ms() + i64::try_from(cache.as_millis()).unwrap() + 1;
     let before = refreshed_at(expired);
-    let refresh = (1..).map(|step| refreshed_at(expired + step * 500)).find(|refresh| *refresh != before);
-    move_to(cloud, refresh.unwrap());
+    let mut moment = expired;
+    while refreshed_at(moment) == before {
+        moment += 500;
+    }
+    move_to(cloud, refreshed_at(moment));
 }
 
 /// What the service answers to `paths` while the upstream shows one refresh, and which. They are asked in turn, so that
@@ -220,7 +229,7 @@ async fn a_bazaar_item_is_its_own_prices_and_what_follows_from_them() {
     let cloud = start().await;
     let upstream = parsed(&bazaar::body(SEED, cloud.clock().now_ms()));
     let products: Vec<&Value> = upstream["products"].as_object().unwrap().values().collect();
-    let kinds: [(&str, fn(&Value) -> bool); 5] = [
+    let kinds: [(&str, Fits); 5] = [
         ("with two prices", |product| price(product, "sellPrice") > 0.0 && price(product, "buyPrice") > 0.0),
         ("without any price", |product| {
             price(product, "sellPrice") == 0.0 && price(product, "buyPrice") == 0.0
@@ -550,7 +559,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     assert_eq!(data["api_version"], "v1");
     assert_eq!(data["documentation"], documentation);
     // Of `interface.md`, part 4, by hand.
-    let contract: [(&str, u64, &[(&str, &str, bool)]); 7] = [
+    let contract: [(&str, u64, &[Parameter]); 7] = [
         ("/v1/mayor", 300, &[]),
         ("/v1/fire-sales", 60, &[]),
         ("/v1/bazaar", 5, &[("mode", "query", false), ("id", "query", false), ("limit", "query", false)]),

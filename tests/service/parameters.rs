@@ -1,0 +1,294 @@
+//! Whatever a caller writes into a parameter, the answer is the right envelope: the value is taken, or a message names
+//! the parameter, what was allowed and what came.
+
+use local::Cloud;
+use simulator::{bazaar, names};
+
+use crate::support::{expect_clean_logs, get, get_raw, one_instance_each, start, start_with};
+
+const MODES: &str = "one of full, list, item, flips";
+const LIMITS: &str = "a whole number from 1 to 100";
+const PAGES: &str = "a whole number from 0 to 4294967295";
+const USERNAMES: &str = "1 to 16 letters (a-z, A-Z), digits and underscores";
+
+/// Longer than any message: even one that repeats a caller's text, six characters for each control character.
+const LONGEST_MESSAGE: usize = 600;
+
+/// What a request is to be answered.
+enum Expected {
+    /// 200.
+    Taken,
+    /// 400 for the parameter, which must be this and was that.
+    Refused(&'static str, &'static str, &'static str),
+    /// 400 for the parameter, which is required.
+    Missing(&'static str),
+    /// 404 with this in the message.
+    NotFound(&'static str),
+}
+
+use Expected::{Missing, NotFound, Refused, Taken};
+
+/// Asks for each target as it is, byte for byte, and checks the answer.
+async fn expect_answers<Target: AsRef<[u8]>>(
+    cloud: &Cloud,
+    rows: impl IntoIterator<Item = (Target, Expected)>,
+) {
+    for (target, expected) in rows {
+        let target = target.as_ref();
+        let answered = get_raw(cloud, target).await;
+        let shown = String::from_utf8_lossy(&target[..target.len().min(100)]).into_owned();
+        let context = format!("{shown:?}: {:.300}", answered.text);
+        let (code, parts) = match expected {
+            Taken => {
+                assert_eq!(answered.status, 200, "{context}");
+                answered.data();
+                continue;
+            }
+            Refused(name, allowed, came) => {
+                let (must, was) = (format!("'{name}' must be {allowed}"), format!("was '{came}'"));
+                ("BAD_REQUEST", vec![must, was])
+            }
+            Missing(name) => ("BAD_REQUEST", vec![format!("'{name}' is required")]),
+            NotFound(part) => ("NOT_FOUND", vec![part.to_owned()]),
+        };
+        let status = if code == "BAD_REQUEST" { 400 } else { 404 };
+        assert_eq!(answered.status, status, "{context}");
+        let message = answered.error(code);
+        for part in parts {
+            assert!(message.contains(&part), "{part:?} is not in the message for {context}");
+        }
+        assert!(message.len() <= LONGEST_MESSAGE, "{} bytes for {context}", message.len());
+        assert!(!message.chars().any(char::is_control), "{context}");
+    }
+    expect_clean_logs(cloud);
+}
+
+/// `before`, and ten thousand times the character.
+fn long(before: &str, character: char) -> String {
+    format!("{before}{}", character.to_string().repeat(10_240))
+}
+
+#[tokio::test]
+async fn a_bazaar_mode_is_one_of_four_words_in_lower_case() {
+    let cloud = start().await;
+    let refused = |came| Refused("mode", MODES, came);
+    let rows: [(&[u8], Expected); 24] = [
+        (b"/v1/bazaar", Taken),
+        (b"/v1/bazaar?", Taken),
+        (b"/v1/bazaar?mode=full", Taken),
+        (b"/v1/bazaar?mode=list", Taken),
+        (b"/v1/bazaar?mode=flips", Taken),
+        (b"/v1/bazaar?mode=fl%69ps", Taken),
+        (b"/v1/bazaar?MODE=nonsense", Taken),
+        (b"/v1/bazaar?mode=nonsense&mode=list", Taken),
+        (b"/v1/bazaar?mode=list&mode=nonsense", refused("nonsense")),
+        (b"/v1/bazaar?mode=list&mode=", refused("")),
+        (b"/v1/bazaar?mode", refused("")),
+        (b"/v1/bazaar?mode=", refused("")),
+        (b"/v1/bazaar?mode=FULL", refused("FULL")),
+        (b"/v1/bazaar?mode=Flips", refused("Flips")),
+        (b"/v1/bazaar?mode=+list", refused(" list")),
+        (b"/v1/bazaar?mode=list%20", refused("list ")),
+        (b"/v1/bazaar?mode=-1", refused("-1")),
+        (b"/v1/bazaar?mode=history", refused("history")),
+        (b"/v1/bazaar?mode=%", refused("%")),
+        (b"/v1/bazaar?mode=%zz%4", refused("%zz%4")),
+        (b"/v1/bazaar?mode=list%00", refused("list\\u{0}")),
+        (b"/v1/bazaar?mode=%0d%0aX-Evil:%201\x01\x7f", refused("\\r\\nX-Evil: 1\\u{1}\\u{7f}")),
+        (b"/v1/bazaar?mode=%ff%fe\xc3", refused("\u{fffd}\u{fffd}\u{fffd}")),
+        (b"/v1/bazaar?mode=<script>\"'", refused("<script>\"'")),
+    ];
+    expect_answers(&cloud, rows).await;
+    let shortened = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm\u{2026}";
+    expect_answers(&cloud, [(long("/v1/bazaar?mode=", 'm'), refused(shortened))]).await;
+}
+
+#[tokio::test]
+async fn a_bazaar_id_is_required_with_mode_item_only_and_any_text_else() {
+    let cloud = start().await;
+    let moment = cloud.clock().now_ms();
+    let products: serde_json::Value = serde_json::from_str(&bazaar::body(1, moment)).unwrap();
+    let products = &products["products"];
+    assert!(products.get("INK_SACK:3").is_some() && products.get("X").is_some());
+    let rows: [(&[u8], Expected); 24] = [
+        (b"/v1/bazaar?mode=item", Missing("id")),
+        (b"/v1/bazaar?mode=item&id", Missing("id")),
+        (b"/v1/bazaar?mode=item&id=", Missing("id")),
+        (b"/v1/bazaar?mode=item&ID=X", Missing("id")),
+        (b"/v1/bazaar?mode=item&id=X&id=", Missing("id")),
+        (b"/v1/bazaar?mode=item&id=X", Taken),
+        (b"/v1/bazaar?id=X&mode=item", Taken),
+        (b"/v1/bazaar?mode=item&id=INK_SACK:3", Taken),
+        (b"/v1/bazaar?mode=item&id=INK_SACK%3A3", Taken),
+        (b"/v1/bazaar?mode=item&id=NOPE&id=X", Taken),
+        (b"/v1/bazaar?mode=item&id=X&id=NOPE", NotFound("'NOPE'")),
+        (b"/v1/bazaar?mode=item&id=x", NotFound("'x'")),
+        (b"/v1/bazaar?mode=item&id=-1", NotFound("'-1'")),
+        (b"/v1/bazaar?mode=item&id=+X", NotFound("' X'")),
+        (b"/v1/bazaar?mode=item&id=%2", NotFound("'%2'")),
+        (b"/v1/bazaar?mode=item&id=%00", NotFound("'\\u{0}'")),
+        (b"/v1/bazaar?mode=item&id=\x1b[31m", NotFound("'\\u{1b}[31m'")),
+        (b"/v1/bazaar?mode=item&id=%C3%28\xff", NotFound("'\u{fffd}(\u{fffd}'")),
+        (b"/v1/bazaar?mode=item&id=%C3%A9", NotFound("'\u{e9}'")),
+        (b"/v1/bazaar?mode=item&id=%22%7D<script>", NotFound("'\"}<script>'")),
+        (b"/v1/bazaar?id=", Taken),
+        (b"/v1/bazaar?mode=full&id=NOPE", Taken),
+        (b"/v1/bazaar?mode=list&id=%ff", Taken),
+        (b"/v1/bazaar?mode=flips&id=", Taken),
+    ];
+    expect_answers(&cloud, rows).await;
+    let shortened = "'XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX\u{2026}'";
+    let path = long("/v1/bazaar?mode=item&id=", 'X');
+    expect_answers(&cloud, [(path, NotFound(shortened))]).await;
+}
+
+#[tokio::test]
+async fn a_flips_limit_is_a_whole_number_from_1_to_100_and_other_modes_ignore_it() {
+    let cloud = start().await;
+    let refused = |came| Refused("limit", LIMITS, came);
+    let rows: [(&[u8], Expected); 29] = [
+        (b"/v1/bazaar?mode=flips&limit=1", Taken),
+        (b"/v1/bazaar?mode=flips&limit=100", Taken),
+        (b"/v1/bazaar?mode=flips&LIMIT=0", Taken),
+        (b"/v1/bazaar?mode=flips&limit=0&limit=2", Taken),
+        (b"/v1/bazaar?mode=flips&limit=2&limit=0", refused("0")),
+        (b"/v1/bazaar?mode=flips&limit", refused("")),
+        (b"/v1/bazaar?mode=flips&limit=", refused("")),
+        (b"/v1/bazaar?mode=flips&limit=0", refused("0")),
+        (b"/v1/bazaar?mode=flips&limit=101", refused("101")),
+        (b"/v1/bazaar?mode=flips&limit=-1", refused("-1")),
+        (b"/v1/bazaar?mode=flips&limit=-0", refused("-0")),
+        (b"/v1/bazaar?mode=flips&limit=+5", refused(" 5")),
+        (b"/v1/bazaar?mode=flips&limit=%2B5", refused("+5")),
+        (b"/v1/bazaar?mode=flips&limit=5%20", refused("5 ")),
+        (b"/v1/bazaar?mode=flips&limit=5.0", refused("5.0")),
+        (b"/v1/bazaar?mode=flips&limit=1e1", refused("1e1")),
+        (b"/v1/bazaar?mode=flips&limit=0x5", refused("0x5")),
+        (b"/v1/bazaar?mode=flips&limit=4294967297", refused("4294967297")),
+        (b"/v1/bazaar?mode=flips&limit=99999999999999999999", refused("99999999999999999999")),
+        (b"/v1/bazaar?mode=flips&limit=five", refused("five")),
+        (b"/v1/bazaar?mode=flips&limit=NaN", refused("NaN")),
+        (b"/v1/bazaar?mode=flips&limit=%D9%A5", refused("\u{665}")),
+        (b"/v1/bazaar?mode=flips&limit=%zz", refused("%zz")),
+        (b"/v1/bazaar?mode=flips&limit=5%00", refused("5\\u{0}")),
+        (b"/v1/bazaar?mode=flips&limit=\x035", refused("\\u{3}5")),
+        (b"/v1/bazaar?mode=flips&limit=\xff", refused("\u{fffd}")),
+        (b"/v1/bazaar?limit=nonsense", Taken),
+        (b"/v1/bazaar?mode=list&limit=0", Taken),
+        (b"/v1/bazaar?mode=item&id=X&limit=-1", Taken),
+    ];
+    expect_answers(&cloud, rows).await;
+    let shortened = "9999999999999999999999999999999999999999999999999999999999999999\u{2026}";
+    expect_answers(&cloud, [(long("/v1/bazaar?mode=flips&limit=", '9'), refused(shortened))]).await;
+    for (query, count) in [("limit=0&limit=3", 3), ("limit=5&limit=4", 4)] {
+        let data = get(&cloud, &format!("/v1/bazaar?mode=flips&{query}")).await.data();
+        assert_eq!(data["count"], count, "of a parameter given twice the last value counts");
+    }
+}
+
+#[tokio::test]
+async fn an_auctions_page_is_a_whole_number_from_0() {
+    let cloud = start().await;
+    let refused = |came| Refused("page", PAGES, came);
+    let rows: [(&[u8], Expected); 25] = [
+        (b"/v1/auctions", Taken),
+        (b"/v1/auctions?page=0", Taken),
+        (b"/v1/auctions?page=%30", Taken),
+        (b"/v1/auctions?PAGE=x", Taken),
+        (b"/v1/auctions?page=x&page=0", Taken),
+        (b"/v1/auctions?page=0&page=x", refused("x")),
+        (b"/v1/auctions?page", refused("")),
+        (b"/v1/auctions?page=", refused("")),
+        (b"/v1/auctions?page=-1", refused("-1")),
+        (b"/v1/auctions?page=+1", refused(" 1")),
+        (b"/v1/auctions?page=%2B1", refused("+1")),
+        (b"/v1/auctions?page=1.5", refused("1.5")),
+        (b"/v1/auctions?page=1e0", refused("1e0")),
+        (b"/v1/auctions?page=one", refused("one")),
+        (b"/v1/auctions?page=null", refused("null")),
+        (b"/v1/auctions?page=%D9%A5", refused("\u{665}")),
+        (b"/v1/auctions?page=4294967296", refused("4294967296")),
+        (b"/v1/auctions?page=18446744073709551616", refused("18446744073709551616")),
+        (b"/v1/auctions?page=4294967295", NotFound("4294967295")),
+        (b"/v1/auctions?page=9999", NotFound("9999")),
+        (b"/v1/auctions?page=%", refused("%")),
+        (b"/v1/auctions?page=0%0a", refused("0\\n")),
+        (b"/v1/auctions?page=\x080", refused("\\u{8}0")),
+        (b"/v1/auctions?page=\x800", refused("\u{fffd}0")),
+        (b"/v1/auctions?page=0&page='%20OR%201=1", refused("' OR 1=1")),
+    ];
+    expect_answers(&cloud, rows).await;
+    let shortened = "7777777777777777777777777777777777777777777777777777777777777777\u{2026}";
+    expect_answers(&cloud, [(long("/v1/auctions?page=", '7'), refused(shortened))]).await;
+    let data = get(&cloud, "/v1/auctions?page=0&page=1").await.data();
+    assert_eq!(data["page"], 1, "of a parameter given twice the last value counts");
+}
+
+#[tokio::test]
+async fn a_username_has_1_to_16_letters_digits_and_underscores() {
+    let cloud = start().await;
+    let refused = |came| Refused("username", USERNAMES, came);
+    let rows: [(&[u8], Expected); 31] = [
+        (b"/v1/profile/N", Taken),
+        (b"/v1/profile/_", Taken),
+        (b"/v1/profile/0123456789", Taken),
+        (b"/v1/profile/sixteen_letters_", Taken),
+        (b"/v1/profile/Some_Body", Taken),
+        (b"/v1/profile/%41%5F%62", Taken),
+        (b"/v1/profile/Notch?username=not.this", Taken),
+        // Without a name, or with more behind it, it is another path.
+        (b"/v1/profile", NotFound("GET /v1/profile ")),
+        (b"/v1/profile/", NotFound("GET /v1/profile/ ")),
+        (b"/v1/profile//", NotFound("GET /v1/profile// ")),
+        (b"/v1/profile/?username=Notch", NotFound("GET /v1/profile/ ")),
+        (b"/v1/profile/Notch/Jeb", NotFound("GET /v1/profile/Notch/Jeb ")),
+        (b"/v1/profile/seventeen_letters", refused("seventeen_letters")),
+        (b"/v1/profile/with-dash", refused("with-dash")),
+        (b"/v1/profile/with.dot", refused("with.dot")),
+        (b"/v1/profile/-1", refused("-1")),
+        (b"/v1/profile/.", refused(".")),
+        (b"/v1/profile/..", refused("..")),
+        (b"/v1/profile/%2e%2e%2fmayor", refused("../mayor")),
+        (b"/v1/profile/a%2Fb", refused("a/b")),
+        (b"/v1/profile/a+b", refused("a+b")),
+        (b"/v1/profile/a%20b", refused("a b")),
+        (b"/v1/profile/%20", refused(" ")),
+        (b"/v1/profile/Zo%C3%AB", refused("Zo\u{eb}")),
+        (b"/v1/profile/%EF%BC%A1", refused("\u{ff21}")),
+        (b"/v1/profile/%", refused("%")),
+        (b"/v1/profile/%4", refused("%4")),
+        (b"/v1/profile/Notch%00", refused("Notch\\u{0}")),
+        (b"/v1/profile/a\x02\x7f", refused("a\\u{2}\\u{7f}")),
+        (b"/v1/profile/\xff%fe", refused("\u{fffd}\u{fffd}")),
+        (b"/v1/profile/<script>\"'", refused("<script>\"'")),
+    ];
+    expect_answers(&cloud, rows).await;
+    let shortened = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\u{2026}";
+    expect_answers(&cloud, [(long("/v1/profile/", 'n'), refused(shortened))]).await;
+    let data = get(&cloud, "/v1/profile/%4e%6Ftch").await.data();
+    assert_eq!(data["uuid"], names::uuid(1, "Notch").unwrap(), "a name may be percent-encoded");
+}
+
+#[tokio::test]
+async fn what_no_route_reads_is_ignored_and_a_trailing_slash_does_not_count() {
+    let cloud = start_with(one_instance_each()).await;
+    let routes = common::routes::VERSION_1.map(|route| route.path.replace("{username}", "Notch"));
+    let with_slash = routes.iter().map(|path| format!("{path}/"));
+    for path in routes.iter().cloned().chain(with_slash).chain(["/".to_owned()]) {
+        let rows: [&[u8]; 6] = [
+            b"",
+            b"?",
+            b"?unknown=1&unknown&=&&=x",
+            b"?mode[]=1&page%00=x&limit%20=x&Page=-1&Username=-",
+            b"?%ff=%fe&%=%\xff\x01",
+            b"?<script>=\"'",
+        ];
+        expect_answers(&cloud, rows.map(|rest| ([path.as_bytes(), rest].concat(), Taken))).await;
+        expect_answers(&cloud, [(long(&format!("{path}?x="), 'x'), Taken)]).await;
+    }
+    // `data` alone: `meta.cached` may differ.
+    for path in routes.iter().filter(|path| !path.contains("bazaar") && !path.contains("auctions")) {
+        let (plain, slash) = (get(&cloud, path).await, get(&cloud, &format!("{path}/")).await);
+        assert_eq!(slash.data(), plain.data(), "{path}");
+    }
+}
