@@ -3,40 +3,23 @@
 
 use std::sync::Arc;
 
-use common::config::Config;
-use common::envelope::{Answer, Document};
-use common::error::ApiError;
-use common::lambda::{Function, StartError};
-use common::request::Request;
+use common::envelope::Document;
 use common::resource::Resource;
 use common::routes::{self, Route};
 use common::upstream::resources::{self, COLLECTIONS_PATH};
 use common::upstream::{Reply, UpstreamError};
 
-fn shape(reply: &Reply) -> Result<Document, UpstreamError> {
-    let resources::Collections { collections, .. } = reply.parse()?;
-    let range = collections.range_in(&reply.body);
-    Ok(Document::passing(r#"{"collections":"#.to_owned(), Arc::clone(&reply.body), range, "}"))
-}
-
-/// The function.
+/// The collections.
 #[derive(Debug)]
-pub struct Collections {
-    collections: Resource,
-}
+pub struct Collections;
 
-impl Function for Collections {
+impl Resource for Collections {
     const ROUTE: &'static Route = &routes::COLLECTIONS;
+    const PATH: &'static str = COLLECTIONS_PATH;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { collections: Resource::new(config, Self::ROUTE, COLLECTIONS_PATH, shape)? })
-    }
-
-    async fn warm_up(&self) {
-        self.collections.warm_up().await;
-    }
-
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        self.collections.answer(request).await
+    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
+        let resources::Collections { collections, .. } = reply.parse()?;
+        let range = collections.range_in(&reply.body);
+        Ok(Document::passing(r#"{"collections":"#.to_owned(), Arc::clone(&reply.body), range, "}"))
     }
 }

@@ -1,10 +1,6 @@
 //! `GET /v1/fire-sales`: the fire sales that run or are announced.
 
-use common::config::Config;
-use common::envelope::{Answer, Document};
-use common::error::ApiError;
-use common::lambda::{Function, StartError};
-use common::request::Request;
+use common::envelope::Document;
 use common::resource::Resource;
 use common::routes::{self, Route};
 use common::upstream::fire_sales::{self, FireSale};
@@ -18,29 +14,16 @@ struct Data<'a> {
     sales: Vec<FireSale<'a>>,
 }
 
-fn shape(reply: &Reply) -> Result<Document, UpstreamError> {
-    let fire_sales::FireSales { sales, .. } = reply.parse()?;
-    Document::of(&Data { sales }).map_err(|error| reply.nonsense(error))
-}
-
-/// The function.
+/// The fire sales.
 #[derive(Debug)]
-pub struct FireSales {
-    sales: Resource,
-}
+pub struct FireSales;
 
-impl Function for FireSales {
+impl Resource for FireSales {
     const ROUTE: &'static Route = &routes::FIRE_SALES;
+    const PATH: &'static str = fire_sales::PATH;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { sales: Resource::new(config, Self::ROUTE, fire_sales::PATH, shape)? })
-    }
-
-    async fn warm_up(&self) {
-        self.sales.warm_up().await;
-    }
-
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        self.sales.answer(request).await
+    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
+        let fire_sales::FireSales { sales, .. } = reply.parse()?;
+        Document::of(&Data { sales }).map_err(|error| reply.nonsense(error))
     }
 }

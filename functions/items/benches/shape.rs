@@ -7,8 +7,10 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use common::resource::Resource;
 use common::upstream::{Reply, StatusCode};
 use criterion::{Criterion, criterion_group, criterion_main};
+use items::Items;
 use serde::de::IgnoredAny;
 
 /// The capture, or simulated items where there is none.
@@ -26,7 +28,7 @@ fn catalogue(criterion: &mut Criterion) {
     group.bench_function("skip", |bencher| {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
     });
-    group.bench_function("catalogue", |bencher| bencher.iter(|| items::shape(black_box(&reply)).unwrap()));
+    group.bench_function("catalogue", |bencher| bencher.iter(|| Items::document(black_box(&reply)).unwrap()));
     group.finish();
 }
 

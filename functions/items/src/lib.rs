@@ -1,11 +1,7 @@
 //! `GET /v1/items`: the complete item catalogue.
 
-use common::config::Config;
-use common::envelope::{Answer, Document};
-use common::error::ApiError;
+use common::envelope::Document;
 use common::json::StringText;
-use common::lambda::{Function, StartError};
-use common::request::Request;
 use common::resource::Resource;
 use common::routes::{self, Route};
 use common::upstream::resources::{self, ITEMS_PATH};
@@ -48,34 +44,17 @@ impl<'a> From<resources::Item<'a>> for Item<'a> {
     }
 }
 
-/// The data of an answer, made of the provider's.
-///
-/// # Errors
-/// If the provider's answer makes no sense.
-pub fn shape(reply: &Reply) -> Result<Document, UpstreamError> {
-    let resources::Items { items, .. } = reply.parse()?;
-    let items = items.into_iter().map(Item::from).collect();
-    Document::of(&Data { items }).map_err(|error| reply.nonsense(error))
-}
-
-/// The function.
+/// The item catalogue.
 #[derive(Debug)]
-pub struct Items {
-    items: Resource,
-}
+pub struct Items;
 
-impl Function for Items {
+impl Resource for Items {
     const ROUTE: &'static Route = &routes::ITEMS;
+    const PATH: &'static str = ITEMS_PATH;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { items: Resource::new(config, Self::ROUTE, ITEMS_PATH, shape)? })
-    }
-
-    async fn warm_up(&self) {
-        self.items.warm_up().await;
-    }
-
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        self.items.answer(request).await
+    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
+        let resources::Items { items, .. } = reply.parse()?;
+        let items = items.into_iter().map(Item::from).collect();
+        Document::of(&Data { items }).map_err(|error| reply.nonsense(error))
     }
 }

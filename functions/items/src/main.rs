@@ -1,6 +1,8 @@
 //! The Lambda binary of `items`.
 
+use common::resource::Mirror;
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<items::Items>().await
+    common::lambda::run::<Mirror<items::Items>>().await
 }

@@ -1,11 +1,7 @@
 //! `GET /v1/mayor`: the sitting mayor, the open election, and the election that the mayor won.
 
-use common::config::Config;
-use common::envelope::{Answer, Document};
-use common::error::ApiError;
+use common::envelope::Document;
 use common::json::{ObjectText, StringText};
-use common::lambda::{Function, StartError};
-use common::request::Request;
 use common::resource::Resource;
 use common::routes::{self, Route};
 use common::upstream::election::{self, Elections, Perk};
@@ -48,31 +44,18 @@ impl<'a> From<Option<ObjectText<'a>>> for Election<'a> {
     }
 }
 
-fn shape(reply: &Reply) -> Result<Document, UpstreamError> {
-    let Elections { mayor, current, .. } = reply.parse()?;
-    let sitting = SittingMayor { name: mayor.name, key: mayor.key, perks: mayor.perks };
-    let data = Data { mayor: sitting, current: current.into(), election: mayor.election.into() };
-    Document::of(&data).map_err(|error| reply.nonsense(error))
-}
-
-/// The function.
+/// The mayor and the elections.
 #[derive(Debug)]
-pub struct Mayor {
-    elections: Resource,
-}
+pub struct Mayor;
 
-impl Function for Mayor {
+impl Resource for Mayor {
     const ROUTE: &'static Route = &routes::MAYOR;
+    const PATH: &'static str = election::PATH;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { elections: Resource::new(config, Self::ROUTE, election::PATH, shape)? })
-    }
-
-    async fn warm_up(&self) {
-        self.elections.warm_up().await;
-    }
-
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        self.elections.answer(request).await
+    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
+        let Elections { mayor, current, .. } = reply.parse()?;
+        let sitting = SittingMayor { name: mayor.name, key: mayor.key, perks: mayor.perks };
+        let data = Data { mayor: sitting, current: current.into(), election: mayor.election.into() };
+        Document::of(&data).map_err(|error| reply.nonsense(error))
     }
 }

@@ -1,6 +1,8 @@
 //! The Lambda binary of `mayor`.
 
+use common::resource::Mirror;
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<mayor::Mayor>().await
+    common::lambda::run::<Mirror<mayor::Mayor>>().await
 }
