@@ -14,8 +14,8 @@ pub const PATH: &str = "/v2/skyblock/profiles";
 pub struct Profiles<'a> {
     #[serde(rename = "success")]
     _success: Success,
-    /// The profiles; `null` for a player who never played this game.
-    #[serde(borrow)]
+    /// The profiles; `null` for a player who never played this game, but never absent.
+    #[serde(borrow, deserialize_with = "Option::deserialize")]
     pub profiles: Option<Vec<Profile<'a>>>,
 }
 

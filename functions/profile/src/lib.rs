@@ -96,8 +96,7 @@ impl Function for Profiles {
     }
 
     async fn warm_up(&self) {
-        self.provider.warm_up().await;
-        self.name_service.warm_up().await;
+        tokio::join!(self.provider.warm_up(), self.name_service.warm_up());
     }
 
     async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
