@@ -9,5 +9,6 @@
 mod support;
 
 mod caching;
+mod errors;
 mod parameters;
 mod shapes;
