@@ -11,4 +11,5 @@ mod support;
 mod caching;
 mod errors;
 mod parameters;
+mod routes;
 mod shapes;

@@ -1,0 +1,166 @@
+//! The table of routes in `common`, the template, the folders of the functions and the example events say the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use common::routes::{INDEX, Location, VERSION_1};
+use local::Options;
+use local::template::{CacheKey, Document, Template};
+use serde_json::Value;
+
+use crate::support::{expect_clean_logs, invoke, start};
+
+/// The template as it is deployed: with the stage cache.
+fn template() -> Template {
+    let document = Document::read(&Options::default().template).unwrap();
+    document.evaluate(&BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())])).unwrap()
+}
+
+/// A folder beside the template.
+fn beside_template(name: &str) -> PathBuf {
+    Options::default().template.with_file_name(name)
+}
+
+/// The names of what is in that folder.
+fn names_in(folder: &str) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(beside_template(folder)).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// The binary of the function with this logical id.
+#[track_caller]
+fn binary<'a>(template: &'a Template, logical_id: &str) -> &'a str {
+    &template.functions[logical_id].binary
+}
+
+#[test]
+fn the_template_answers_each_route_by_its_function_and_caches_it_as_long_as_the_table_says() {
+    let template = template();
+    assert!(template.api.cache_enabled);
+    for route in VERSION_1 {
+        let declared: Vec<_> =
+            template.api.routes.iter().filter(|declared| declared.path == route.path).collect();
+        let [declared] = declared.as_slice() else { panic!("{}: {declared:?}", route.path) };
+        assert_eq!(declared.method, "GET", "{}", route.path);
+        assert_eq!(binary(&template, &declared.function), route.function, "{}", route.path);
+        assert!(declared.caching, "{}", route.path);
+        assert_eq!(declared.cache_ttl, Some(route.cache), "{}", route.path);
+        assert!(!route.cache.is_zero(), "{}", route.path);
+    }
+}
+
+/// One that is missing would serve one caller's answer to everybody; one too many would only split the cache.
+#[test]
+fn the_cache_keys_of_a_route_are_exactly_the_parameters_that_its_function_reads() {
+    let template = template();
+    for route in VERSION_1 {
+        let declared = template.api.routes.iter().find(|declared| declared.path == route.path).unwrap();
+        let mut keys = declared.cache_keys.clone();
+        keys.sort();
+        let mut parameters: Vec<_> = route
+            .parameters
+            .iter()
+            .map(|parameter| match parameter.location {
+                Location::Path => CacheKey::Path(parameter.name.to_owned()),
+                Location::Query => CacheKey::Query(parameter.name.to_owned()),
+            })
+            .collect();
+        parameters.sort();
+        assert_eq!(keys, parameters, "{}", route.path);
+        let in_path: Vec<_> =
+            route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+        let path_parameters: Vec<_> = route
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.location == Location::Path)
+            .map(|parameter| parameter.name)
+            .collect();
+        assert_eq!(in_path, path_parameters, "{}", route.path);
+    }
+}
+
+#[test]
+fn a_route_is_never_cached_without_being_in_the_table() {
+    let template = template();
+    for declared in &template.api.routes {
+        let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
+        assert_eq!(declared.caching, in_table, "{} {}", declared.method, declared.path);
+        let is_index = binary(&template, &declared.function) == INDEX.function;
+        assert_eq!(is_index, !in_table, "{} {}", declared.method, declared.path);
+    }
+}
+
+#[test]
+fn the_index_answers_the_root_and_every_method_and_path_that_no_other_route_has() {
+    let template = template();
+    let mut declared: Vec<_> = template
+        .api
+        .routes
+        .iter()
+        .filter(|declared| binary(&template, &declared.function) == INDEX.function)
+        .map(|declared| (declared.path.as_str(), declared.method.as_str()))
+        .collect();
+    declared.sort_unstable();
+    assert_eq!(declared, [("/", "ANY"), ("/", "GET"), ("/{proxy+}", "ANY")]);
+    assert_eq!(INDEX.path, "/");
+}
+
+#[test]
+fn every_function_has_one_route_one_folder_and_one_place_in_the_template() {
+    let in_table: BTreeSet<String> =
+        VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
+    assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
+    let template = template();
+    let in_template: Vec<String> =
+        template.functions.values().map(|function| function.binary.clone()).collect();
+    assert_eq!(in_template.len(), in_table.len(), "{in_template:?}");
+    assert_eq!(in_template.into_iter().collect::<BTreeSet<_>>(), in_table);
+    assert_eq!(names_in("functions"), in_table);
+}
+
+#[test]
+fn every_functions_package_is_named_like_its_folder_and_has_a_library_beside_its_binary() {
+    for name in names_in("functions") {
+        let folder = beside_template("functions").join(&name);
+        for file in ["src/main.rs", "src/lib.rs"] {
+            assert!(folder.join(file).is_file(), "functions/{name} has no {file}");
+        }
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "functions/{name} has another name");
+    }
+}
+
+#[tokio::test]
+async fn every_function_has_an_example_event_that_it_answers() {
+    let cloud = start().await;
+    let mut missing: BTreeSet<&str> =
+        VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function).collect();
+    for file in names_in("events") {
+        let event = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is no event"));
+        // `broken-NAME` shows what the function NAME makes of a bad request.
+        let (function, is_broken) =
+            event.strip_prefix("broken-").map_or((event, false), |function| (function, true));
+        let text = std::fs::read_to_string(beside_template("events").join(&file)).unwrap();
+        let parsed: Value = serde_json::from_str(&text).unwrap();
+        let route = VERSION_1.into_iter().chain([&INDEX]).find(|route| route.function == function);
+        let route = route.unwrap_or_else(|| panic!("events/{file} is for no function"));
+        assert_eq!(parsed["httpMethod"], "GET", "{file}");
+        assert_eq!(parsed["resource"], route.path, "{file}");
+
+        let invoked = invoke(&cloud, function, text).await;
+        assert_eq!(invoked.status, 200, "{file}");
+        assert!(!invoked.headers.contains_key("x-amz-function-error"), "{file}: {}", invoked.text);
+        let response = invoked.json();
+        assert_eq!(response["isBase64Encoded"], false, "{file}");
+        assert_eq!(response["headers"]["Content-Type"], "application/json", "{file}");
+        let body: Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
+        assert_eq!(response["statusCode"].as_u64().unwrap() == 200, !is_broken, "{file}: {body}");
+        assert_eq!(body["success"], !is_broken, "{file}: {body}");
+        assert_eq!(body["error"]["code"].is_string(), is_broken, "{file}: {body}");
+        if !is_broken {
+            missing.remove(function);
+        }
+    }
+    assert!(missing.is_empty(), "without an example event: {missing:?}");
+    expect_clean_logs(&cloud);
+}
