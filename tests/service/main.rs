@@ -9,6 +9,7 @@
 mod support;
 
 mod caching;
+mod dependencies;
 mod errors;
 mod parameters;
 mod routes;
