@@ -11,6 +11,8 @@ mod support;
 mod caching;
 mod dependencies;
 mod errors;
+mod limits;
 mod parameters;
 mod routes;
 mod shapes;
+mod upstream_faults;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::routes::{self, Route};
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use simulator::Simulator;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 
 /// The service with the simulator behind it, on ports of its own.
 pub(crate) async fn start() -> Cloud {
@@ -44,7 +46,19 @@ impl Answered {
     /// The data of a success envelope, which is checked.
     #[track_caller]
     pub(crate) fn data(&self) -> Value {
-        let mut body = self.json();
+        self.success()["data"].take()
+    }
+
+    /// `meta.cached` of a success envelope, which is checked.
+    #[track_caller]
+    pub(crate) fn cached(&self) -> bool {
+        self.success()["meta"]["cached"].as_bool().unwrap()
+    }
+
+    /// A success envelope, which is checked.
+    #[track_caller]
+    fn success(&self) -> Value {
+        let body = self.json();
         assert_eq!(self.status, StatusCode::OK, "{body}");
         assert_eq!(body["success"], true, "{body}");
         assert!(body["meta"]["cached"].is_boolean(), "{}", body["meta"]);
@@ -52,14 +66,25 @@ impl Answered {
         assert_eq!(body["meta"].as_object().unwrap().len(), 2);
         assert_eq!(body.as_object().unwrap().len(), 3);
         self.expect_headers();
-        body["data"].take()
+        body
     }
 
-    /// `meta.cached` of a success envelope.
+    /// That this is `earlier` once more, served from a cache: the same bytes and times, and `cached: true`.
     #[track_caller]
-    pub(crate) fn cached(&self) -> bool {
-        self.data();
-        self.json()["meta"]["cached"].as_bool().unwrap()
+    pub(crate) fn expect_replay_of(&self, earlier: &Self) {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.text);
+        let (fresh, replayed) =
+            (r#""cached":false,"api_version":"v1"}}"#, r#""cached":true,"api_version":"v1"}}"#);
+        let data =
+            |text: &'_ str| text.strip_suffix(fresh).or_else(|| text.strip_suffix(replayed)).map(str::len);
+        assert!(self.text.ends_with(replayed), "{:.200}", self.text);
+        let length = data(&self.text).unwrap();
+        assert!(data(&earlier.text) == Some(length), "the answers differ in length");
+        assert!(self.text[..length] == earlier.text[..length], "the answers differ");
+        for header in ["expires", "last-modified"] {
+            assert_eq!(self.headers[header], earlier.headers[header], "{header}");
+        }
+        self.expect_headers();
     }
 
     /// The message of an error envelope, whose code and status are checked.
@@ -231,4 +256,13 @@ pub(crate) async fn await_logs(cloud: &Cloud, count: usize, wanted: impl Fn(&Val
         );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Does for every route what `check` does for one, all at a time.
+pub(crate) async fn for_every_route<F>(cloud: &Arc<Cloud>, check: impl Fn(Arc<Cloud>, Example) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let checks: JoinSet<()> = examples().map(|example| check(Arc::clone(cloud), example)).collect();
+    checks.join_all().await;
 }

@@ -1,0 +1,453 @@
+//! Whatever the upstreams do, the caller gets the last good answer or the 500 envelope, in time, and the reason is in the
+//! log only.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::error::INTERNAL_MESSAGE;
+use local::{Cloud, Options, Upstream};
+use serde_json::{Value, json};
+use simulator::{Clock, Fault, Garbage, Simulator};
+use tokio::net::TcpListener;
+
+use crate::support::{
+    Answered, Example, await_logs, examples, expect_clean_logs, for_every_route, get, get_at,
+    one_instance_each, simulator, start, start_with,
+};
+
+/// 2026-04-28 15:03:20 UTC.
+const START: i64 = 1_777_388_600_000;
+
+const BAZAAR: &str = "/v2/skyblock/bazaar";
+const NAMES: &str = "/users/profiles/minecraft/*";
+const PROFILES: &str = "/v2/skyblock/profiles";
+
+/// The contract's bound on an answer, whatever happens upstream.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the upstreams say when they fail; none of it is the caller's business.
+const PROVIDERS_WORDS: [&str; 10] = [
+    "throttle",
+    "populated",
+    "html",
+    "cloudflare",
+    "disabled",
+    "Invalid",
+    "Page not found",
+    "\"soon\"",
+    "minecraft",
+    "junk",
+];
+
+/// A fault, how often the upstream is asked when it persists, and a word of the cause in the log.
+struct Case {
+    name: &'static str,
+    fault: Fault,
+    requests: u64,
+    cause: &'static str,
+}
+
+/// Every fault that is over at once.
+fn cases() -> Vec<Case> {
+    let case = |name, fault, requests, cause| Case { name, fault, requests, cause };
+    let garbage = Fault::garbage;
+    vec![
+        case("500", Fault::status(500), 2, "500"),
+        case("502 with a page", Fault { status: Some(502), ..garbage(Garbage::Html) }, 2, "502"),
+        case("503", Fault::status(503), 2, "503"),
+        case("504", Fault::status(504), 2, "504"),
+        case("403", Fault::status(403), 1, "403"),
+        case("401 with junk", Fault::status(401).with_body("junk"), 1, "401"),
+        case("301", Fault::status(301).with_header("Location", "/v2/skyblock/bazaar"), 1, "301"),
+        case("404 with junk", Fault::status(404).with_body("junk"), 1, "makes no sense"),
+        case("404 with a page", Fault { status: Some(404), ..garbage(Garbage::Html) }, 1, "makes no sense"),
+        case("400 with junk", Fault::status(400).with_body(r#"{"junk":1}"#), 1, "makes no sense"),
+        case("429", Fault::status(429), 1, "limits the rate"),
+        case("an early end", Fault::truncate(10), 1, "cannot be read"),
+        case("random bytes", garbage(Garbage::Bytes), 1, "cannot be read"),
+        case("a page with 200", garbage(Garbage::Html), 1, "makes no sense"),
+        case("another shape", garbage(Garbage::WrongShape), 1, "makes no sense"),
+        case("success: false", garbage(Garbage::Failure), 1, "makes no sense"),
+        case("null", Fault::default().with_body("null"), 1, "makes no sense"),
+        case("half an object", Fault::default().with_body(r#"{"success":true,"#), 1, "makes no sense"),
+        case("a gzip bomb", garbage(Garbage::GzipBomb), 1, "cannot be read"),
+        case(
+            "no gzip",
+            Fault::default().with_body("junk").with_header("Content-Encoding", "gzip"),
+            1,
+            "cannot be read",
+        ),
+        case(
+            "an unknown encoding",
+            Fault::default().with_body("junk").with_header("Content-Encoding", "br"),
+            1,
+            "cannot be read",
+        ),
+        case("a closed connection", Fault::close(), 2, "cannot reach"),
+    ]
+}
+
+/// The 500 envelope that a caller gets when there is nothing to serve.
+#[track_caller]
+fn expect_failure(answered: &Answered, what: &str) {
+    let message = answered.error("INTERNAL_ERROR");
+    assert_eq!(message, INTERNAL_MESSAGE, "{what}");
+    let wait: u64 = answered.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=3_600).contains(&wait), "{what}: {wait}");
+    for words in PROVIDERS_WORDS {
+        assert!(!answered.text.contains(words), "{what}: {}", answered.text);
+    }
+    for header in ["expires", "last-modified"] {
+        assert!(!answered.headers.contains_key(header), "{what}: {:?}", answered.headers);
+    }
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    duration.as_millis().try_into().unwrap()
+}
+
+/// Waits for the `count` lines with a cause that `example`'s function writes, and gives the last.
+async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
+    let of_failure = |line: &Value| line["route"] == example.route.path && line["cause"].is_string();
+    await_logs(cloud, count, of_failure).await.pop().unwrap()
+}
+
+#[tokio::test]
+async fn without_an_earlier_answer_every_fault_is_the_500_envelope_and_a_cause_in_the_log() {
+    let cloud = Arc::new(start_with(one_instance_each()).await);
+    for_every_route(&cloud, async |cloud, example| {
+        let mut failures = 0;
+        for upstream in example.upstream {
+            for Case { name, fault, requests, cause } in cases() {
+                let what = format!("{name} on {upstream}");
+                let before = simulator(&cloud).requests(upstream);
+                simulator(&cloud).set_fault(upstream, fault);
+                let start = Instant::now();
+                expect_failure(&get_at(&cloud, example.path, START).await, &what);
+                assert!(start.elapsed() < PATIENCE, "{what}");
+                assert_eq!(simulator(&cloud).requests(upstream) - before, requests, "{what}");
+
+                failures += 1;
+                let line = await_cause(&cloud, &example, failures).await;
+                assert_eq!(
+                    (&line["status"], &line["level"]),
+                    (&json!(500), &json!("ERROR")),
+                    "{what}: {line}"
+                );
+                assert!(line["cause"].as_str().unwrap().contains(cause), "{what}: {line}");
+                assert!(line["upstream_ms"].as_f64().unwrap() > 0.0, "{what}: {line}");
+            }
+            // The next upstream of this route has its turn when this one is well again.
+            simulator(&cloud).set_fault(upstream, Fault::default());
+        }
+        assert!(!get_at(&cloud, example.path, START).await.cached(), "{} after all faults", example.path);
+    })
+    .await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn with_an_earlier_answer_every_fault_serves_that_one() {
+    let cloud = Arc::new(start_with(one_instance_each()).await);
+    for_every_route(&cloud, async |cloud, example| {
+        let earlier = get_at(&cloud, example.path, START).await;
+        assert!(!earlier.cached());
+        let (expired, mut failures) = (START + milliseconds(example.route.cache), 0);
+        for upstream in example.upstream {
+            for Case { name, fault, requests, cause } in cases() {
+                let what = format!("{name} on {upstream}");
+                let before = simulator(&cloud).requests(upstream);
+                simulator(&cloud).set_fault(upstream, fault);
+                get_at(&cloud, example.path, expired).await.expect_replay_of(&earlier);
+                assert_eq!(simulator(&cloud).requests(upstream) - before, requests, "{what}");
+
+                failures += 1;
+                let line = await_cause(&cloud, &example, failures).await;
+                assert_eq!(
+                    (&line["status"], &line["level"]),
+                    (&json!(200), &json!("WARN")),
+                    "{what}: {line}"
+                );
+                assert_eq!(line["cached"], true, "{what}: {line}");
+                assert!(line["cause"].as_str().unwrap().contains(cause), "{what}: {line}");
+            }
+            simulator(&cloud).set_fault(upstream, Fault::default());
+        }
+        assert!(!get_at(&cloud, example.path, expired).await.cached(), "{} is fetched again", example.path);
+    })
+    .await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_earlier_answer_serves_for_ten_more_ttls_and_at_most_an_hour() {
+    let cloud = start_with(one_instance_each()).await;
+    for example in examples() {
+        let earlier = get_at(&cloud, example.path, START).await;
+        simulator(&cloud).set_fault(example.upstream[0], Fault::status(403));
+        let ttl = example.route.cache;
+        let oldest = START + milliseconds(ttl + (ttl * 10).min(Duration::from_hours(1)));
+        get_at(&cloud, example.path, oldest).await.expect_replay_of(&earlier);
+        expect_failure(&get_at(&cloud, example.path, oldest + 1).await, example.path);
+        // What was good once is not forgotten: an earlier request may still have it.
+        get_at(&cloud, example.path, oldest).await.expect_replay_of(&earlier);
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_earlier_no_serves_as_well_as_an_earlier_answer() {
+    let cloud = start_with(one_instance_each()).await;
+    for (path, upstream, ttl) in [
+        ("/v1/auctions?page=9999", "/v2/skyblock/auctions", 30_000),
+        ("/v1/profile/nobody_1", NAMES, 900_000),
+    ] {
+        get_at(&cloud, path, START).await.error("NOT_FOUND");
+        simulator(&cloud).set_fault(upstream, Fault::status(503));
+        get_at(&cloud, path, START + ttl).await.error("NOT_FOUND");
+        assert_eq!(simulator(&cloud).requests(upstream), 3, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_first_failure_is_tried_once_more() {
+    let cloud = Arc::new(start_with(one_instance_each()).await);
+    for_every_route(&cloud, async |cloud, example| {
+        let mut moment = START;
+        for fault in [Fault::status(500), Fault::status(502), Fault::status(503), Fault::close()] {
+            for upstream in example.upstream {
+                let before = simulator(&cloud).requests(upstream);
+                simulator(&cloud).set_fault(upstream, fault.clone().times(1));
+                assert!(!get_at(&cloud, example.path, moment).await.cached(), "{upstream} after {fault:?}");
+                assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{upstream} after {fault:?}");
+                moment += milliseconds(example.route.cache);
+            }
+        }
+    })
+    .await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_rate_limit_is_left_alone_until_it_is_over() {
+    let cloud = Arc::new(start_with(one_instance_each()).await);
+    for_every_route(&cloud, async |cloud, example| {
+        let mut now = START;
+        for fault in [
+            Fault::rate_limit(40),
+            Fault::status(429).with_header("Retry-After", "40"),
+            Fault::status(429).with_header("Retry-After", "7").with_header("RateLimit-Reset", "40"),
+        ] {
+            for upstream in example.upstream {
+                let what = format!("{upstream} after {fault:?}");
+                let before = simulator(&cloud).requests(upstream);
+                simulator(&cloud).set_fault(upstream, fault.clone().times(1));
+                // The upstream is well again at once; who asked to be left alone until then is left alone.
+                for (after, wait) in [(0, "40"), (1, "40"), (1_001, "39"), (20_000, "20"), (39_999, "1")] {
+                    let answered = get_at(&cloud, example.path, now + after).await;
+                    expect_failure(&answered, &what);
+                    assert_eq!(answered.headers["retry-after"], wait, "{what}, {after} ms later");
+                    assert_eq!(simulator(&cloud).requests(upstream) - before, 1, "{what}, {after} ms later");
+                }
+                assert!(!get_at(&cloud, example.path, now + 40_000).await.cached(), "{what}");
+                assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{what}");
+                // So late that the answer that is there by now is too old to be served.
+                now += milliseconds(Duration::from_hours(24));
+            }
+        }
+    })
+    .await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn while_the_rate_is_limited_the_earlier_answer_serves() {
+    let cloud = start_with(one_instance_each()).await;
+    let earlier = get_at(&cloud, "/v1/bazaar?mode=list", START).await;
+    simulator(&cloud).set_fault(BAZAAR, Fault::rate_limit(20).times(1));
+    for after in [5_000, 10_000, 24_999] {
+        let answered = get_at(&cloud, "/v1/bazaar?mode=list", START + after).await;
+        answered.expect_replay_of(&earlier);
+        assert_eq!(simulator(&cloud).requests(BAZAAR), 2);
+    }
+    assert!(!get_at(&cloud, "/v1/bazaar?mode=list", START + 25_000).await.cached());
+    assert_eq!(simulator(&cloud).requests(BAZAAR), 3);
+}
+
+#[tokio::test]
+async fn a_rate_limit_counts_for_every_question_to_that_upstream_and_for_no_other() {
+    let cloud = start_with(one_instance_each()).await;
+    simulator(&cloud).set_fault(PROFILES, Fault::rate_limit(60).times(1));
+    expect_failure(&get_at(&cloud, "/v1/profile/One", START).await, "the first player");
+    expect_failure(&get_at(&cloud, "/v1/profile/Two", START).await, "the second player");
+    // The names are another service, which has not complained.
+    assert_eq!((simulator(&cloud).requests(NAMES), simulator(&cloud).requests(PROFILES)), (2, 1));
+    get_at(&cloud, "/v1/profile/nobody_1", START).await.error("NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_caller_who_comes_by_the_gateway_is_told_how_long_the_limit_lasts() {
+    let cloud = start_with(one_instance_each()).await;
+    simulator(&cloud).set_fault("/v2/resources/skyblock/election", Fault::rate_limit(1_000).times(1));
+    expect_failure(&get(&cloud, "/v1/mayor").await, "limited");
+    cloud.clock().advance(Duration::from_secs(500));
+    let answered = get(&cloud, "/v1/mayor").await;
+    let wait: u64 = answered.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((400..=500).contains(&wait), "{wait}");
+    cloud.clock().advance(Duration::from_secs(500));
+    assert!(!get(&cloud, "/v1/mayor").await.cached());
+}
+
+#[tokio::test]
+async fn the_ways_in_which_the_name_service_says_no() {
+    let cloud = start_with(one_instance_each()).await;
+    let message =
+        r#"{"path":"/users/profiles/minecraft/x","errorMessage":"Couldn't find any profile with name x"}"#;
+    for (name, fault, code) in [
+        ("unknown", Fault::status(404).with_body(message), "NOT_FOUND"),
+        ("refused", Fault::status(400).with_body(message), "NOT_FOUND"),
+        ("no_content", Fault::status(204).with_body(""), "NOT_FOUND"),
+        ("empty", Fault::status(200).with_body(""), "NOT_FOUND"),
+        (
+            "limited",
+            Fault::status(429).with_body(r#"{"path":"/users/profiles/minecraft/x"}"#),
+            "INTERNAL_ERROR",
+        ),
+        ("limited_by_404", Fault::status(404).with_body(r#"{"path":"/x"}"#), "INTERNAL_ERROR"),
+        ("forbidden", Fault::status(403).with_body(""), "INTERNAL_ERROR"),
+        ("empty_error", Fault::status(500).with_body(""), "INTERNAL_ERROR"),
+        ("no_uuid", Fault::default().with_body(r#"{"id":"12","name":"x"}"#), "INTERNAL_ERROR"),
+        (
+            "a_path",
+            Fault::default().with_body(r#"{"id":"../../../../../../../etc/hostname1","name":"x"}"#),
+            "INTERNAL_ERROR",
+        ),
+    ] {
+        simulator(&cloud).set_fault(NAMES, fault);
+        let message = get(&cloud, &format!("/v1/profile/{name}")).await.error(code);
+        assert_eq!(message.contains(name), code == "NOT_FOUND", "{message}");
+        assert_eq!(simulator(&cloud).requests(PROFILES), 0, "{name}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_upstream_that_hangs_or_dawdles_is_given_up_in_time() {
+    // Each path hangs for one request and is slow for another, all at a time: this takes as long as the longest wait.
+    let cloud = Arc::new(start().await);
+    let slow = Arc::new(start().await);
+    for example in examples() {
+        for path in example.upstream {
+            simulator(&cloud).set_fault(path, Fault::hang());
+            simulator(&slow).set_fault(path, Fault::delay(Duration::from_secs(20)));
+        }
+    }
+    // A name that is known at once, whose profiles do not come.
+    simulator(&cloud).set_fault("/users/profiles/minecraft/quick", Fault::default());
+    let give_up = async |cloud: Arc<Cloud>, path: &'static str| {
+        let start = Instant::now();
+        expect_failure(&get(&cloud, path).await, path);
+        assert!((7_000..10_000).contains(&start.elapsed().as_millis()), "{path}: {:?}", start.elapsed());
+    };
+    tokio::join!(
+        for_every_route(&cloud, |cloud, example| give_up(cloud, example.path)),
+        for_every_route(&slow, |cloud, example| give_up(cloud, example.path)),
+        give_up(Arc::clone(&cloud), "/v1/profile/quick"),
+    );
+    for cloud in [&cloud, &slow] {
+        for example in examples() {
+            let line = await_cause(cloud, &example, 1).await;
+            assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
+            assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
+            // Nothing that took so long is tried again.
+            assert_eq!(simulator(cloud).requests(example.upstream[0]), 1, "{}", example.upstream[0]);
+        }
+        expect_clean_logs(cloud);
+    }
+    assert_eq!(simulator(&cloud).requests(PROFILES), 1);
+}
+
+#[tokio::test]
+async fn all_upstream_requests_of_one_answer_share_its_time() {
+    let cloud = Arc::new(start_with(one_instance_each()).await);
+    // Each of the two takes less than the eight seconds that both have together.
+    simulator(&cloud).set_fault("/users/profiles/minecraft/Notch", Fault::delay(Duration::from_secs(5)));
+    simulator(&cloud).set_fault(PROFILES, Fault::delay(Duration::from_secs(5)));
+    // Late, but not too late; and a body that ends too late although it has begun in time.
+    simulator(&cloud).set_fault(BAZAAR, Fault::delay(Duration::from_secs(6)));
+    let earlier = get_at(&cloud, "/v1/mayor", START).await;
+    simulator(&cloud).set_fault("/v2/resources/skyblock/election", Fault::hang());
+    let timed = async |path: &'static str| {
+        let start = Instant::now();
+        let answered = get_at(&cloud, path, START + 300_000).await;
+        assert!(start.elapsed() < PATIENCE, "{path}: {:?}", start.elapsed());
+        answered
+    };
+    let (profile, bazaar, mayor) =
+        tokio::join!(timed("/v1/profile/Notch"), timed("/v1/bazaar?mode=list"), timed("/v1/mayor"));
+    expect_failure(&profile, "5 s and 5 s");
+    assert!(!bazaar.cached(), "6 s are in time");
+    mayor.expect_replay_of(&earlier);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_the_500_envelope() {
+    // Nobody listens on a port that was free a moment ago.
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let upstream = Upstream::Url(format!("http://127.0.0.1:{port}"));
+    let cloud = Arc::new(start_with(Options { upstream, ..one_instance_each() }).await);
+    for_every_route(&cloud, async |cloud, example| {
+        let start = Instant::now();
+        expect_failure(&get(&cloud, example.path).await, example.path);
+        assert!(start.elapsed() < PATIENCE, "{}", example.path);
+        let line = await_cause(&cloud, &example, 1).await;
+        assert!(line["cause"].as_str().unwrap().contains("cannot reach"), "{line}");
+        let again = |line: &Value| line["message"].as_str().is_some_and(|text| text.contains("once more"));
+        await_logs(&cloud, 1, again).await;
+    })
+    .await;
+    expect_clean_logs(&cloud);
+}
+
+/// A cloud that shows `key` to a simulator of the test's own.
+async fn with_key(key: &str) -> (Cloud, Simulator) {
+    let address = ([127, 0, 0, 1], 0).into();
+    let game =
+        Simulator::start(simulator::Options { seed: 1, address, clock: Clock::system() }).await.unwrap();
+    let (upstream, upstream_key) = (Upstream::Url(game.url()), Some(key.to_owned()));
+    (start_with(Options { upstream, upstream_key, ..one_instance_each() }).await, game)
+}
+
+#[tokio::test]
+async fn a_key_that_the_provider_refuses_is_the_500_envelope() {
+    let (cloud, game) = with_key("invalid").await;
+    expect_failure(&get(&cloud, "/v1/profile/Notch").await, "an invalid key");
+    assert_eq!(game.requests(PROFILES), 1, "a refused key is not tried again");
+    let line = await_logs(&cloud, 1, |line| line["status"] == 500).await.remove(0);
+    assert!(line["cause"].as_str().unwrap().contains("403"), "{line}");
+    assert!(get(&cloud, "/v1/mayor").await.data().is_object(), "nothing else needs the key");
+}
+
+#[tokio::test]
+async fn the_key_is_in_no_log_and_in_no_answer() {
+    const KEY: &str = "5f0c2f7e-key-of-this-test";
+    let (cloud, game) = with_key(KEY).await;
+    let mut answers = vec![get(&cloud, "/v1/profile/Notch").await];
+    assert!(!answers[0].cached(), "the key is good");
+    for (number, case) in cases().into_iter().enumerate() {
+        game.set_fault(PROFILES, case.fault);
+        answers.push(get(&cloud, &format!("/v1/profile/player{number}")).await);
+        game.set_fault(PROFILES, Fault::default());
+    }
+    await_logs(&cloud, answers.len(), |line| line["route"] == "/v1/profile/{username}").await;
+    for answered in answers {
+        assert!(
+            !answered.text.contains(KEY) && !format!("{:?}", answered.headers).contains(KEY),
+            "{answered:?}"
+        );
+    }
+    for line in cloud.logs() {
+        assert!(!line.contains(KEY), "{line}");
+    }
+}
