@@ -1,0 +1,151 @@
+//! What is too large is refused in the envelope, with a log line that says what was too large; what is merely large or
+//! much is answered.
+
+use local::Cloud;
+use serde_json::Value;
+use simulator::{Fault, Garbage};
+use tokio::task::JoinSet;
+
+use crate::support::{await_logs, examples, expect_clean_logs, get, send, simulator, start};
+
+/// The cause in the log of the first request that failed.
+async fn cause_of_failure(cloud: &Cloud) -> String {
+    let lines = await_logs(cloud, 1, |line| line["status"] == 500).await;
+    lines[0]["cause"].as_str().unwrap().to_owned()
+}
+
+/// The numbers in a text.
+fn numbers(text: &str) -> Vec<u64> {
+    text.split(|character: char| !character.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+#[tokio::test]
+async fn an_answer_beyond_lambdas_6_mb_is_an_error_and_the_log_says_how_large_it_was() {
+    let cloud = start().await;
+    get(&cloud, "/v1/profile/leviathan").await.error("INTERNAL_ERROR");
+    let cause = cause_of_failure(&cloud).await;
+    let sizes = numbers(&cause);
+    assert!(sizes.iter().any(|size| *size > 8_000_000), "the answer's size: {cause}");
+    assert!(sizes.iter().any(|size| (6_000_000..=6_291_556).contains(size)), "the limit: {cause}");
+    // The instance is none the worse for it.
+    let data = get(&cloud, "/v1/profile/Notch").await.data();
+    assert_eq!(data["username"].as_str().unwrap().to_lowercase(), "notch");
+    expect_clean_logs(&cloud);
+    for line in cloud.logs() {
+        assert!(!line.starts_with("local:"), "the function refuses, not Lambda: {line}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_answer_is_answered_whole() {
+    let cloud = start().await;
+    for _ in 0..2 {
+        let answered = get(&cloud, "/v1/profile/whale").await;
+        assert!(answered.text.len() > 3_000_000, "{} bytes", answered.text.len());
+        assert_eq!(answered.data()["profiles"].as_array().unwrap().len(), 3);
+    }
+    let answered = get(&cloud, "/v1/bazaar").await;
+    assert!(answered.text.len() > 2_000_000, "{} bytes", answered.text.len());
+    answered.data();
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_upstream_body_that_unpacks_to_more_than_32_mb_is_an_error_on_every_route() {
+    let cloud = start().await;
+    for example in examples() {
+        for path in example.upstream {
+            simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
+            get(&cloud, example.path).await.error("INTERNAL_ERROR");
+            simulator(&cloud).clear_faults();
+            let of_route =
+                |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(path);
+            let lines = await_logs(&cloud, 1, of_route).await;
+            let cause = lines[0]["cause"].as_str().unwrap();
+            assert!(numbers(cause).contains(&33_554_432), "{}: {cause}", example.path);
+        }
+        get(&cloud, example.path).await.data();
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn flips_are_20_unless_asked_for_otherwise_and_never_more_than_100() {
+    let cloud = start().await;
+    let product = |number: u32| {
+        let status = serde_json::json!({
+            "sellPrice": 50_000.0, "buyPrice": 60_000 + number, "sellVolume": 10_000, "buyVolume": 10_000,
+            "sellMovingWeek": 0, "buyMovingWeek": 0, "sellOrders": 1, "buyOrders": 1,
+        });
+        (format!("FLIP_{number}"), serde_json::json!({ "quick_status": status }))
+    };
+    let products: serde_json::Map<String, Value> = (0..150).map(product).collect();
+    let body = serde_json::json!({"success": true, "lastUpdated": 1, "products": products});
+    simulator(&cloud).set_fault("/v2/skyblock/bazaar", Fault::status(200).with_body(body.to_string()));
+    for (limit, count) in [("", 20), ("&limit=1", 1), ("&limit=99", 99), ("&limit=100", 100)] {
+        let data = get(&cloud, &format!("/v1/bazaar?mode=flips{limit}")).await.data();
+        let items = data["items"].as_array().unwrap();
+        assert_eq!((&data["count"], items.len()), (&count.into(), count), "{limit}");
+        assert_eq!(items[0]["id"], "FLIP_149", "{limit}");
+    }
+    for limit in ["0", "101"] {
+        let message = get(&cloud, &format!("/v1/bazaar?mode=flips&limit={limit}")).await.error("BAD_REQUEST");
+        assert!(message.contains("1 to 100"), "{message}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_long_query_with_many_parameters_is_answered() {
+    let cloud = start().await;
+    let padding: Vec<String> = (0..1_200).map(|number| format!("p{number}=x")).collect();
+    let padding = padding.join("&");
+    assert!(padding.len() > 8_192);
+    for example in examples() {
+        get(&cloud, &format!("{}?{padding}", example.path)).await.data();
+    }
+    let data = get(&cloud, &format!("/v1/bazaar?mode=flips&limit=1&{padding}&limit=2")).await.data();
+    assert_eq!(data["count"], 2, "the last value counts, however far behind");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn thirty_requests_at_a_time_are_each_answered_properly() {
+    let cloud = start().await;
+    let (base, mut requests) = (cloud.url(), JoinSet::new());
+    for number in 0..30 {
+        let (path, status) = match number % 10 {
+            0 => ("/v1/mayor".to_owned(), 200),
+            1 => ("/v1/fire-sales".to_owned(), 200),
+            2 => ("/v1/bazaar".to_owned(), 200),
+            3 => (format!("/v1/bazaar?mode=flips&limit={}", number + 1), 200),
+            4 => (format!("/v1/auctions?page={number}"), 200),
+            5 => ("/v1/collections".to_owned(), 200),
+            6 => ("/v1/items".to_owned(), 200),
+            7 => (format!("/v1/profile/player_{number}"), 200),
+            8 => (format!("/v1/bazaar?mode=list&mode=x{number}"), 400),
+            _ => (format!("/v1/unknown/{number}"), 404),
+        };
+        let base = base.clone();
+        requests.spawn(async move { (send(&base, hyper::Method::GET, &path).await, path, status) });
+    }
+    let mut answers = 0;
+    while let Some(request) = requests.join_next().await {
+        let (answered, path, status) = request.unwrap();
+        assert_eq!(answered.status, status, "{path}: {:.300}", answered.text);
+        // Each its own answer, not another's.
+        match (status, path.rsplit_once("page=")) {
+            (200, Some((_, page))) => assert_eq!(answered.data()["page"].to_string(), page),
+            (200, None) if path.starts_with("/v1/profile/") => {
+                let name = answered.data()["username"].as_str().unwrap().to_lowercase();
+                assert_eq!(path, format!("/v1/profile/{name}"));
+            }
+            (200, None) => drop(answered.data()),
+            (400, _) => assert!(answered.error("BAD_REQUEST").contains(path.rsplit('=').next().unwrap())),
+            _ => assert!(answered.error("NOT_FOUND").contains(&path)),
+        }
+        answers += 1;
+    }
+    assert_eq!(answers, 30);
+    expect_clean_logs(&cloud);
+}
