@@ -3,13 +3,16 @@
 
 use std::time::Duration;
 
+use common::error::INTERNAL_MESSAGE;
 use common::routes::{AUCTIONS, PROFILE};
 use hyper::StatusCode;
 use local::{Cloud, Options};
+use serde_json::json;
 use simulator::Fault;
 
 use crate::support::{
-    await_logs, examples, expect_clean_logs, get, get_at, invoke, one_instance_each, simulator, start_with,
+    await_logs, event, examples, expect_clean_logs, get, get_at, invoke, one_instance_each, simulator,
+    start_with,
 };
 
 /// 2026-04-28 15:03:20.999 UTC.
@@ -287,14 +290,12 @@ async fn the_gateway_is_given_no_failure_to_store() {
         let line = await_logs(&cloud, 1, |line| line["route"] == example.route.path).await.remove(0);
         assert_eq!(line["status"], 500, "{line}");
         assert!(line["cause"].as_str().unwrap().contains("503"), "{line}");
-        let event = format!(
-            r#"{{"httpMethod":"GET","path":"{}","pathParameters":{{"username":"Notch"}},"requestContext":{{}}}}"#,
-            example.path
-        );
+        let (_, event) = event(example.path, START);
         let failed = invoke(&cloud, function, event).await;
         assert_eq!(failed.status, StatusCode::OK);
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{function}");
-        assert!(!failed.text.contains("populated"), "{}", failed.text);
+        let told = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
+        assert_eq!(failed.json(), told, "{function}");
         simulator(&cloud).clear_faults();
         assert!(get(&cloud, example.path).await.data().is_object(), "{function} is there again");
     }

@@ -9,9 +9,12 @@
 mod support;
 
 mod caching;
+mod captures;
 mod dependencies;
 mod errors;
+mod failures_inside;
 mod limits;
+mod local_cloud;
 mod parameters;
 mod routes;
 mod shapes;

@@ -194,34 +194,46 @@ pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {
     cloud.simulator().unwrap()
 }
 
-/// What the function that answers `path` makes of a request that arrives at `time_ms`, by Lambda's Invoke API: there a
-/// test chooses the time to the millisecond.
-pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Answered {
+/// The function that answers `path`, and the event by which the gateway tells it of a request at `time_ms`.
+pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut parameters = BTreeMap::<_, Vec<_>>::new();
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
         parameters.entry(name).or_default().push(value);
     }
-    let route =
-        examples().find(|example| path.starts_with(example.path.trim_end_matches("Notch"))).unwrap().route;
+    let route = examples()
+        .find(|example| path.starts_with(example.path.trim_end_matches("Notch")))
+        .unwrap_or_else(|| panic!("no route has {path}"))
+        .route;
     let event = json!({
         "httpMethod": "GET",
         "path": path,
         "resource": route.path,
+        "headers": {},
+        "multiValueHeaders": {},
+        "queryStringParameters": {},
         "multiValueQueryStringParameters": parameters,
         "pathParameters": {"username": path.rsplit('/').next()},
         "requestContext": {"requestTimeEpoch": time_ms},
+        "body": null,
+        "isBase64Encoded": false,
     });
-    let answered = invoke(cloud, route.function, event.to_string()).await;
-    let response = answered.json();
+    (route.function, event.to_string())
+}
+
+/// What the function that answers `path` makes of a request that arrives at `time_ms`, by Lambda's Invoke API: there a
+/// test chooses the time to the millisecond.
+pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Answered {
+    let (function, event) = event(path, time_ms);
+    let response = invoke(cloud, function, event).await.json();
     let headers = response["headers"].as_object().unwrap_or_else(|| panic!("no response: {response}"));
-    let headers =
-        headers.iter().map(|(name, value)| (name.parse().unwrap(), value.as_str().unwrap().parse().unwrap()));
-    Answered {
-        status: u16::try_from(response["statusCode"].as_u64().unwrap()).unwrap().try_into().unwrap(),
-        headers: headers.collect(),
-        text: response["body"].as_str().unwrap().to_owned(),
-    }
+    let headers = headers
+        .iter()
+        .map(|(name, value)| (name.parse().unwrap(), value.as_str().unwrap().parse().unwrap()))
+        .collect();
+    let status = u16::try_from(response["statusCode"].as_u64().unwrap()).unwrap();
+    let text = response["body"].as_str().unwrap().to_owned();
+    Answered { status: status.try_into().unwrap(), headers, text }
 }
 
 /// What the Invoke API answers when `function` gets the event `payload`.

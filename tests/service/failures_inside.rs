@@ -1,0 +1,184 @@
+//! Whatever goes wrong inside a function, the caller gets the 500 envelope, the log one line that says why, and the next
+//! caller an answer. The function `faulty` fails on demand.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::error::INTERNAL_MESSAGE;
+use local::{Cloud, Options};
+use serde_json::{Value, json};
+
+use crate::support::{await_logs, get, log_lines, one_instance_each, start_with};
+
+/// What the gateway of `faulty`'s template answers when it has to answer itself.
+const GATEWAYS_MESSAGE: &str = "The gateway says this.";
+
+/// The fields of a line about a request that went well.
+const FIELDS: [&str; 11] = [
+    "timestamp",
+    "level",
+    "message",
+    "route",
+    "status",
+    "duration_ms",
+    "upstream_ms",
+    "bytes",
+    "cached",
+    "cold_start",
+    "request_id",
+];
+
+/// One instance of the function that fails.
+fn faulty() -> Options {
+    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("faulty/template.yaml");
+    Options { template, ..one_instance_each() }
+}
+
+/// What comes of a request for `fault`, and how long it takes.
+async fn ask(cloud: &Cloud, fault: &str) -> (crate::support::Answered, Duration) {
+    let start = Instant::now();
+    let answered = get(cloud, &format!("/v1/faulty/{fault}")).await;
+    (answered, start.elapsed())
+}
+
+fn is_request_line(line: &Value) -> bool {
+    line["route"] == "/v1/faulty/{fault}"
+}
+
+/// The `count`th line about a request.
+async fn line_of_request(cloud: &Cloud, count: usize) -> Value {
+    await_logs(cloud, count, is_request_line).await.pop().unwrap()
+}
+
+/// The line that the local cloud itself writes about a failed invocation.
+async fn await_platform_line(cloud: &Cloud, words: &str) {
+    let start = Instant::now();
+    while !cloud.logs().iter().any(|line| line.starts_with("local: faulty: ") && line.contains(words)) {
+        assert!(start.elapsed() < Duration::from_secs(10), "no line with {words}: {:#?}", cloud.logs());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[track_caller]
+fn expect_fields(line: &Value, more: &[&str]) {
+    let expected: BTreeSet<_> = FIELDS.iter().chain(more).copied().collect();
+    let fields: BTreeSet<_> = line.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, expected);
+    assert!(line["timestamp"].as_str().unwrap().ends_with('Z'), "{line}");
+    assert!(line["request_id"].as_str().unwrap().len() == 36, "{line}");
+    for number in ["duration_ms", "upstream_ms"] {
+        assert!(line[number].as_f64().unwrap() >= 0.0, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_goes_well_leaves_one_line_with_the_promised_fields() {
+    let cloud = start_with(faulty()).await;
+    for (count, is_cold) in [(1, true), (2, false)] {
+        let (answered, _) = ask(&cloud, "nothing").await;
+        assert_eq!(answered.data(), "xx");
+        let line = line_of_request(&cloud, count).await;
+        expect_fields(&line, &[]);
+        assert_eq!(line["status"], 200);
+        assert_eq!(line["level"], "INFO");
+        assert_eq!(line["bytes"], answered.text.len());
+        assert_eq!(line["cached"], false);
+        assert_eq!(line["cold_start"], is_cold);
+        assert_eq!(line["upstream_ms"], 0.0);
+    }
+    let lines = log_lines(&cloud);
+    assert_ne!(lines[0]["request_id"], lines[1]["request_id"]);
+    assert_eq!(cloud.logs().len(), 2, "every line is JSON and about a request: {:#?}", cloud.logs());
+}
+
+#[tokio::test]
+async fn a_failure_is_the_500_envelope_and_one_line_and_the_instance_goes_on() {
+    let cloud = start_with(faulty()).await;
+    assert_eq!(ask(&cloud, "nothing").await.0.data(), "xx");
+    let mut count = 1;
+    for (fault, cause) in [
+        ("panic", "asked to panic"),
+        ("error", "asked to fail"),
+        ("undeclared", "parameter 'other' is not declared"),
+        ("too-large", " bytes "),
+        ("panic", "asked to panic"),
+    ] {
+        let (answered, _) = ask(&cloud, fault).await;
+        assert_eq!(answered.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{fault}");
+        count += 1;
+        let line = line_of_request(&cloud, count).await;
+        expect_fields(&line, &["cause"]);
+        assert!(line["cause"].as_str().unwrap().contains(cause), "{line}");
+        assert_eq!((&line["status"], &line["level"]), (&json!(500), &json!("ERROR")), "{line}");
+        assert_eq!(line["bytes"], answered.text.len(), "{line}");
+        assert_eq!(line["cold_start"], false, "{line}");
+
+        assert_eq!(ask(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
+        count += 1;
+        assert_eq!(line_of_request(&cloud, count).await["cold_start"], false, "after {fault}");
+    }
+    assert_eq!(cloud.logs().len(), count, "one line for each request: {:#?}", cloud.logs());
+}
+
+#[tokio::test]
+async fn a_handler_that_takes_too_long_is_given_up_a_second_before_lambda_would() {
+    let cloud = start_with(faulty()).await;
+    ask(&cloud, "nothing").await;
+    let (answered, took) = ask(&cloud, "slow").await;
+    assert_eq!(answered.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
+    assert!((1_800..2_900).contains(&took.as_millis()), "{took:?}");
+    let line = line_of_request(&cloud, 2).await;
+    expect_fields(&line, &["cause"]);
+    assert!(line["cause"].as_str().unwrap().contains("deadline"), "{line}");
+    assert!(line["duration_ms"].as_f64().unwrap() >= 1_800.0, "{line}");
+    ask(&cloud, "nothing").await;
+    assert_eq!(line_of_request(&cloud, 3).await["cold_start"], false, "it is the same instance");
+}
+
+#[tokio::test]
+async fn an_instance_that_hangs_or_ends_is_replaced_and_the_gateway_answers_for_it() {
+    let cloud = start_with(faulty()).await;
+    ask(&cloud, "nothing").await;
+    let mut count = 1;
+    for (fault, least, words) in [("stuck", 2_900, "took longer than 3.00 s"), ("exit", 0, "exit status: 3")]
+    {
+        let (answered, took) = ask(&cloud, fault).await;
+        assert_eq!(answered.error("INTERNAL_ERROR"), GATEWAYS_MESSAGE, "{fault}");
+        assert_eq!(answered.headers["retry-after"], "5");
+        assert!((least..least + 2_000).contains(&took.as_millis()), "{fault}: {took:?}");
+        await_platform_line(&cloud, words).await;
+
+        assert_eq!(ask(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
+        count += 1;
+        assert_eq!(line_of_request(&cloud, count).await["cold_start"], true, "after {fault}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_just_below_lambdas_bound_arrives_whole() {
+    let cloud = start_with(faulty()).await;
+    let (answered, _) = ask(&cloud, "large").await;
+    let data = answered.data();
+    let text = data.as_str().unwrap();
+    assert_eq!(text.len(), 6 * 1024 * 1024 - 4_096);
+    assert!(text.bytes().all(|byte| byte == b'x'));
+    assert_eq!(line_of_request(&cloud, 1).await["bytes"], answered.text.len());
+}
+
+#[tokio::test]
+async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
+    let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
+    let cloud = start_with(Options { parameters, ..faulty() }).await;
+    for (count, fault) in ["panic", "error", "slow", "undeclared", "too-large"].into_iter().enumerate() {
+        let (answered, _) = ask(&cloud, fault).await;
+        assert_eq!(answered.error("INTERNAL_ERROR"), GATEWAYS_MESSAGE, "{fault}");
+        let line = line_of_request(&cloud, count + 1).await;
+        expect_fields(&line, &["cause"]);
+        assert_eq!(line["status"], 500, "{line}");
+        assert_eq!(line["cold_start"], count == 0, "{line}");
+    }
+    await_platform_line(&cloud, "the invocation failed").await;
+    // What says nothing of the fault may be stored: it is small, so it says that it comes through a cache.
+    assert!(ask(&cloud, "nothing").await.0.cached());
+}

@@ -1,0 +1,210 @@
+//! One command runs it all: `cargo local` as somebody at a terminal meets it, and Lambda's Invoke API.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use hyper::{Method, StatusCode};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::net::TcpListener;
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::support::{await_logs, event, examples, expect_clean_logs, get, invoke, send, start};
+
+/// How long building and starting may take on a machine that does other things, too.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// `cargo local` with these options, as the alias in `.cargo/config.toml` has it.
+fn cargo_local(options: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.arg("local").args(options).current_dir(repository());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    // In a group of its own, as a terminal starts it, so that Ctrl-C can be sent to all of it.
+    command.process_group(0);
+    command
+}
+
+/// The processes that `leader` started, and those that they started.
+fn descendants(leader: u32) -> BTreeSet<u32> {
+    let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let id: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let status = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name, in parentheses, may hold anything; behind it come the state and the parent.
+            let parent = status.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+            Some((id, parent))
+        })
+        .collect();
+    let mut found = BTreeSet::from([leader]);
+    loop {
+        let more: Vec<_> =
+            parents.iter().filter(|(id, parent)| found.contains(parent) && !found.contains(id)).collect();
+        if more.is_empty() {
+            found.remove(&leader);
+            return found;
+        }
+        found.extend(more.into_iter().map(|(id, _)| *id));
+    }
+}
+
+fn is_running(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // A process that has ended and that nobody has asked about is a zombie.
+    status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// What `cargo local` prints before it is ready.
+#[derive(Debug)]
+struct Greeting {
+    table: Vec<String>,
+    upstream: String,
+    lambda: String,
+    ready: String,
+}
+
+async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
+    let mut lines = Vec::new();
+    loop {
+        let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap();
+        lines.push(line.unwrap_or_else(|| panic!("it ended after {lines:#?}")));
+        if lines.last().unwrap().starts_with("ready ") {
+            break;
+        }
+    }
+    let mut address = |word: &str| {
+        let line = lines.pop().unwrap();
+        line.strip_prefix(word).unwrap_or_else(|| panic!("{word} is not in {line}")).to_owned()
+    };
+    let (ready, lambda, upstream) = (address("ready "), address("lambda "), address("upstream "));
+    Greeting { table: lines, upstream, lambda, ready }
+}
+
+async fn interrupt(child: &mut Child) {
+    // Ctrl-C goes to the whole group, cargo included.
+    let group = format!("-{}", child.id().unwrap());
+    let sent = Command::new("kill").args(["-INT", "--", &group]).status().await.unwrap();
+    assert!(sent.success());
+}
+
+#[tokio::test]
+async fn one_command_runs_everything_and_ctrl_c_ends_it() {
+    let mut child =
+        cargo_local(&["--port", "0", "--lambda-port", "0", "--concurrency", "1"]).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let Greeting { table, upstream, lambda, ready } = greeting(&mut output).await;
+
+    for example in examples() {
+        let row = table.iter().find(|row| row.split_whitespace().nth(1) == Some(example.route.path)).unwrap();
+        assert_eq!(row.split_whitespace().next(), Some("GET"), "{row}");
+        assert!(row.contains(&format!(" {} s ", example.route.cache.as_secs())), "{row}");
+        // The command in the table works as it stands there.
+        let url = row.split('\'').nth(1).unwrap();
+        assert!(url.starts_with(&ready), "{row}");
+        assert!(!send("", Method::GET, url).await.cached(), "{row}");
+
+        let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap();
+        let path = url[ready.len()..].split('?').next().unwrap();
+        assert!(line.starts_with(&format!("GET {path} 200 ")), "{line}");
+        assert!(line.ends_with(example.route.function), "{line}");
+    }
+    assert_eq!(send(&upstream, Method::GET, "/v2/skyblock/firesales").await.status, StatusCode::OK);
+    assert_eq!(send(&lambda, Method::GET, "/").await.status, StatusCode::NOT_FOUND);
+
+    let processes = descendants(child.id().unwrap());
+    assert!(processes.len() >= examples().count(), "{processes:?}");
+    interrupt(&mut child).await;
+    let status = tokio::time::timeout(Duration::from_secs(30), child.wait()).await.unwrap().unwrap();
+    assert!(status.success(), "{status}");
+    let ended = Instant::now();
+    while processes.iter().any(|process| is_running(*process)) {
+        assert!(ended.elapsed() < Duration::from_secs(10), "some of {processes:?} are still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_one_sentence_and_exit_code_1() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for (option, other) in [("--port", "--lambda-port"), ("--lambda-port", "--port")] {
+        let output = cargo_local(&[option, &port, other, "0"]).output();
+        let output = tokio::time::timeout(PATIENCE, output).await.unwrap().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+        let said = String::from_utf8(output.stderr).unwrap();
+        // Cargo may have something to say about its own waiting before.
+        let said = said.lines().filter(|line| !line.contains("Blocking waiting")).collect::<Vec<_>>();
+        let [sentence] = said[..] else { panic!("not one sentence: {said:#?}") };
+        assert!(
+            sentence.starts_with("error: ") && sentence.contains(&port) && sentence.contains(option),
+            "{sentence}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_sample_event_is_answered_by_its_function() {
+    let cloud = start().await;
+    let mut files: Vec<_> = std::fs::read_dir(repository().join("events"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .collect();
+    files.sort();
+    let names: Vec<_> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();
+    for example in examples() {
+        assert!(names.contains(&example.route.function), "{} has no event", example.route.function);
+    }
+    for (file, function) in files.iter().zip(&names) {
+        let event = std::fs::read_to_string(file).unwrap();
+        let answered = invoke(&cloud, function, event).await;
+        assert_eq!(answered.status, StatusCode::OK, "{function}");
+        assert!(!answered.headers.contains_key("x-amz-function-error"), "{function}: {}", answered.text);
+        let response = answered.json();
+        assert_eq!(response["statusCode"], 200, "{function}: {response:.300}");
+        let body: serde_json::Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
+        assert_eq!(body["success"], true, "{function}");
+    }
+    await_logs(&cloud, files.len(), |line| line["status"] == 200).await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_gateway_and_the_invoke_api_share_the_instances() {
+    let cloud = start().await;
+    assert!(!get(&cloud, "/v1/mayor").await.cached());
+    let (_, event) = event("/v1/mayor", cloud.clock().now_ms());
+    for name in ["MayorFunction", "mayor"] {
+        let response = invoke(&cloud, name, event.clone()).await.json();
+        let body = response["body"].as_str().unwrap_or_else(|| panic!("{name}: {response}"));
+        assert!(body.contains(r#""cached":true"#), "{name}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn with_one_instance_requests_wait_and_with_more_they_do_not() {
+    let mut took = Vec::new();
+    for concurrency in [1, 4] {
+        let options =
+            local::Options { concurrency: concurrency.try_into().unwrap(), ..local::Options::for_tests() };
+        let cloud = crate::support::start_with(options).await;
+        let slow = simulator::Fault::delay(Duration::from_secs(1));
+        crate::support::simulator(&cloud).set_fault("/v2/skyblock/auctions", slow);
+        let begun = Instant::now();
+        let (one, two) =
+            tokio::join!(get(&cloud, "/v1/auctions?page=9990"), get(&cloud, "/v1/auctions?page=9991"));
+        one.error("NOT_FOUND");
+        two.error("NOT_FOUND");
+        took.push(begun.elapsed().as_millis());
+    }
+    assert!(took[0] >= 2_000, "{took:?}");
+    assert!((1_000..2_000).contains(&took[1]), "{took:?}");
+}
