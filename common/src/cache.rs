@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lru::LruCache;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::envelope::{Answer, Document};
 use crate::error::chain;
@@ -17,6 +18,9 @@ use crate::upstream::UpstreamError;
 const STALE_TTLS: u32 = 10;
 /// … and how long at the most.
 const LONGEST_STALE: Duration = Duration::from_hours(1);
+
+/// For how long callers whose value has expired do not wait for an upstream that has just let one wait in vain.
+const PAUSE_AFTER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What an entry takes beside its value, roughly.
 const ENTRY_BYTES: usize = 128;
@@ -44,7 +48,15 @@ impl<T: Weight> Weight for Option<T> {
 pub struct Cached<K: Hash + Eq, V> {
     ttl: Duration,
     capacity_bytes: usize,
-    entries: Mutex<LruCache<K, Entry<V>>>,
+    kept: Mutex<Kept<K, V>>,
+}
+
+#[derive(Debug)]
+struct Kept<K: Hash + Eq, V> {
+    entries: LruCache<K, Entry<V>>,
+    bytes: usize,
+    /// When a refresh last ran out of time.
+    timed_out_at: Option<UnixMilliseconds>,
 }
 
 #[derive(Debug)]
@@ -81,10 +93,14 @@ impl<V> Served<V> {
 
 impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
     /// A cache whose values are fresh for `ttl` and that holds about `capacity_bytes` at the most. A value larger than
-    /// that is kept alone until the next one comes.
+    /// that is not kept.
     #[must_use]
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
-        Self { ttl, capacity_bytes, entries: Mutex::new(LruCache::unbounded()) }
+        Self {
+            ttl,
+            capacity_bytes,
+            kept: Mutex::new(Kept { entries: LruCache::unbounded(), bytes: 0, timed_out_at: None }),
+        }
     }
 
     /// The value of `key` at the moment `now`: the one in the cache while it is fresh, else what `fetch` brings, else
@@ -98,26 +114,36 @@ impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
         now: UnixMilliseconds,
         fetch: impl AsyncFnOnce() -> Result<V, UpstreamError>,
     ) -> Result<Served<V>, UpstreamError> {
-        let mut entries = self.entries.lock().await;
-        let known = entries.get(&key).map(|entry| (entry.value.clone(), entry.fetched_at));
+        let mut kept = self.kept.lock().await;
+        let known = kept.entries.get(&key).map(|entry| (entry.value.clone(), entry.fetched_at));
         let known = match known {
             Some((value, fetched_at)) if self.is_fresh(fetched_at, now) => {
                 return Ok(Served { value, fetched_at, cached: true, refresh_failure: None });
             }
             known => known,
         };
-        match fetch().await {
+        let start = Instant::now();
+        let has_stale = known.as_ref().is_some_and(|(_, fetched_at)| self.may_serve_stale(*fetched_at, now));
+        let is_paused = kept.timed_out_at.is_some_and(|then| then.distance(now) < PAUSE_AFTER_TIMEOUT);
+        let fetched = if has_stale && is_paused { Err(UpstreamError::Paused) } else { fetch().await };
+        match fetched {
             Ok(value) => {
-                entries.put(key, Entry { value: value.clone(), fetched_at: now });
-                self.shrink(&mut entries);
-                Ok(Served { value, fetched_at: now, cached: false, refresh_failure: None })
+                // In whole seconds, as HTTP dates are. A slow upstream's value must not be old before it is there.
+                let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
+                kept.put(key, Entry { value: value.clone(), fetched_at }, self.capacity_bytes);
+                Ok(Served { value, fetched_at, cached: false, refresh_failure: None })
             }
-            Err(failure) => match known {
-                Some((value, fetched_at)) if self.may_serve_stale(fetched_at, now) => {
-                    Ok(Served { value, fetched_at, cached: true, refresh_failure: Some(failure) })
+            Err(failure) => {
+                if matches!(failure, UpstreamError::Timeout { .. }) {
+                    kept.timed_out_at = Some(now.plus(start.elapsed()));
                 }
-                _ => Err(failure),
-            },
+                match known {
+                    Some((value, fetched_at)) if has_stale => {
+                        Ok(Served { value, fetched_at, cached: true, refresh_failure: Some(failure) })
+                    }
+                    _ => Err(failure),
+                }
+            }
         }
     }
 
@@ -129,14 +155,29 @@ impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
     fn may_serve_stale(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
         fetched_at.distance(now) <= self.ttl + (self.ttl * STALE_TTLS).min(LONGEST_STALE)
     }
+}
 
-    fn shrink(&self, entries: &mut LruCache<K, Entry<V>>) {
-        let bytes = |entry: &Entry<V>| entry.value.bytes() + ENTRY_BYTES;
-        let mut held: usize = entries.iter().map(|(_, entry)| bytes(entry)).sum();
-        while held > self.capacity_bytes && entries.len() > 1 {
-            let Some((_, oldest)) = entries.pop_lru() else { return };
-            held = held.saturating_sub(bytes(&oldest));
+impl<K: Hash + Eq, V: Weight> Kept<K, V> {
+    /// Keeps the entry in place of an earlier one, and as many others as fit beside it.
+    fn put(&mut self, key: K, entry: Entry<V>, capacity_bytes: usize) {
+        if let Some(replaced) = self.entries.pop(&key) {
+            self.bytes = self.bytes.saturating_sub(replaced.bytes());
         }
+        if entry.bytes() > capacity_bytes {
+            return;
+        }
+        self.bytes += entry.bytes();
+        self.entries.put(key, entry);
+        while self.bytes > capacity_bytes {
+            let Some((_, oldest)) = self.entries.pop_lru() else { return };
+            self.bytes = self.bytes.saturating_sub(oldest.bytes());
+        }
+    }
+}
+
+impl<V: Weight> Entry<V> {
+    fn bytes(&self) -> usize {
+        self.value.bytes().saturating_add(ENTRY_BYTES)
     }
 }
 
@@ -170,7 +211,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_value_is_fresh_for_its_ttl_and_not_longer() {
-        let cache = Cached::new(TTL, 100);
+        let cache = Cached::new(TTL, 1_000);
         let just_before = Duration::from_millis(4_999);
         assert_eq!(ask(&cache, 1, Duration::ZERO, Some("a")).await, Some(served("a", false)));
         assert_eq!(ask(&cache, 1, just_before, Some("b")).await, Some(served("a", true)));
@@ -179,7 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_from_the_future_does_not_freeze_its_value() {
-        let cache = Cached::new(TTL, 100);
+        let cache = Cached::new(TTL, 1_000);
         assert_eq!(
             ask(&cache, 1, Duration::from_hours(9_000), Some("future")).await,
             Some(served("future", false))
@@ -189,7 +230,7 @@ mod tests {
 
     #[tokio::test]
     async fn when_a_refresh_fails_the_last_value_serves_for_ten_more_ttls() {
-        let cache = Cached::new(TTL, 100);
+        let cache = Cached::new(TTL, 1_000);
         ask(&cache, 1, Duration::ZERO, Some("a")).await;
         assert_eq!(ask(&cache, 1, TTL * 11, None).await, Some(served("a", true)));
         assert_eq!(ask(&cache, 1, TTL * 11 + Duration::from_millis(1), None).await, None);
@@ -199,7 +240,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_serves_for_more_than_an_hour_beyond_its_ttl() {
         let ttl = Duration::from_hours(1);
-        let cache = Cached::new(ttl, 100);
+        let cache = Cached::new(ttl, 1_000);
         ask(&cache, 1, Duration::ZERO, Some("a")).await;
         assert_eq!(ask(&cache, 1, ttl * 2, None).await, Some(served("a", true)));
         assert_eq!(ask(&cache, 1, ttl * 2 + Duration::from_millis(1), None).await, None);
@@ -218,11 +259,38 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_value_above_the_capacity_is_kept_alone() {
-        let cache = Cached::new(TTL, 3);
-        ask(&cache, 1, Duration::ZERO, Some("aaaa")).await;
-        assert_eq!(ask(&cache, 1, Duration::ZERO, None).await, Some(served("aaaa", true)));
-        ask(&cache, 2, Duration::ZERO, Some("b")).await;
-        assert_eq!(ask(&cache, 1, Duration::ZERO, None).await, None);
+    async fn a_value_above_the_capacity_is_served_and_costs_no_other_its_place() {
+        let cache = Cached::new(TTL, ENTRY_BYTES + 3);
+        ask(&cache, 1, Duration::ZERO, Some("a")).await;
+        assert_eq!(ask(&cache, 2, Duration::ZERO, Some("bbbb")).await, Some(served("bbbb", false)));
+        assert_eq!(ask(&cache, 2, Duration::ZERO, None).await, None);
+        assert_eq!(ask(&cache, 1, Duration::ZERO, None).await, Some(served("a", true)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_slow_upstream_brings_is_fresh_from_then_on() {
+        let cache = Cached::new(TTL, 1_000);
+        let slow = async || {
+            tokio::time::sleep(Duration::from_millis(6_400)).await;
+            Ok("a".to_owned())
+        };
+        let first = cache.get(1, START, slow).await.unwrap();
+        assert_eq!(first.fetched_at, START.plus(Duration::from_secs(6)));
+        assert_eq!(ask(&cache, 1, Duration::from_secs(10), None).await, Some(served("a", true)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_timeout_nobody_with_something_to_serve_waits_for_a_while() {
+        let cache = Cached::new(TTL, 1_000);
+        ask(&cache, 1, Duration::ZERO, Some("a")).await;
+        let hanging = async || {
+            tokio::time::sleep(Duration::from_secs(8)).await;
+            Err(UpstreamError::Timeout { path: "/".to_owned() })
+        };
+        assert!(cache.get(1, START.plus(Duration::from_secs(6)), hanging).await.unwrap().cached);
+        let ask = async |key, after| ask(&cache, key, Duration::from_secs(after), Some("b")).await;
+        assert_eq!(ask(1, 15).await, Some(served("a", true)));
+        assert_eq!(ask(2, 15).await, Some(served("b", false)));
+        assert_eq!(ask(1, 19).await, Some(served("b", false)));
     }
 }

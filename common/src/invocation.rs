@@ -1,6 +1,6 @@
 //! What belongs to one invocation and to no other: its moment, how long it may take, and what it has spent waiting.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -19,6 +19,7 @@ pub struct Invocation {
     now: UnixMilliseconds,
     upstream_deadline: Instant,
     upstream_time: Cell<Duration>,
+    retried: RefCell<Option<String>>,
 }
 
 impl Invocation {
@@ -27,7 +28,7 @@ impl Invocation {
     pub fn new(now: UnixMilliseconds, deadline: Instant) -> Self {
         let latest = deadline.checked_sub(SHAPING_TIME).unwrap_or(deadline);
         let upstream_deadline = latest.min(Instant::now() + UPSTREAM_TIMEOUT);
-        Self { now, upstream_deadline, upstream_time: Cell::new(Duration::ZERO) }
+        Self { now, upstream_deadline, upstream_time: Cell::new(Duration::ZERO), retried: RefCell::new(None) }
     }
 
     /// The moment that the event carries: what counts as "now".
@@ -45,6 +46,17 @@ impl Invocation {
     /// Adds to the time that this invocation has waited for upstreams.
     pub fn add_upstream_time(&self, spent: Duration) {
         self.upstream_time.set(self.upstream_time.get() + spent);
+    }
+
+    /// Notes that an upstream was asked once more, and why.
+    pub fn note_retry(&self, cause: String) {
+        self.retried.replace(Some(cause));
+    }
+
+    /// Why an upstream was asked once more, if one was.
+    #[must_use]
+    pub fn retried(&self) -> Option<String> {
+        self.retried.borrow().clone()
     }
 
     /// How long this invocation has waited for upstreams so far.

@@ -1,7 +1,9 @@
 //! JSON text that passes through as the provider wrote it. Taking a value apart to write it again costs time and can
 //! change its spelling; these types check what kind of value it is and leave the rest alone.
 
-use serde::de::Error as _;
+use std::fmt;
+
+use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -47,9 +49,61 @@ impl<const FIRST: u8> Serialize for Verbatim<'_, FIRST> {
     }
 }
 
+/// Reads a whole number, also one that is spelled as a floating-point number (`2.0`, `6.0E7`), as the provider's JSON
+/// writer spells what it holds in one. For `deserialize_with`.
+///
+/// # Errors
+/// If it is another kind of value, has a fraction, or is beyond what a floating-point number holds exactly.
+pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    struct WholeNumber;
+
+    impl Visitor<'_> for WholeNumber {
+        type Value = i64;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a whole number")
+        }
+
+        fn visit_i64<E>(self, number: i64) -> Result<i64, E> {
+            Ok(number)
+        }
+
+        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<i64, E> {
+            i64::try_from(number).map_err(E::custom)
+        }
+
+        #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is in range")]
+        fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<i64, E> {
+            const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+            let is_whole = number.fract() == 0.0 && number.abs() <= LARGEST_EXACT;
+            if is_whole {
+                Ok(number as i64)
+            } else {
+                Err(E::custom(format_args!("{number} is no whole number")))
+            }
+        }
+    }
+
+    deserializer.deserialize_i64(WholeNumber)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_number_is_read_in_every_spelling() {
+        #[derive(Deserialize)]
+        struct Number(#[serde(deserialize_with = "whole_number")] i64);
+        let read = |text: &str| serde_json::from_str::<Number>(text).ok().map(|Number(number)| number);
+        assert_eq!(read("60000000"), Some(60_000_000));
+        assert_eq!(read("6.0E7"), Some(60_000_000));
+        assert_eq!(read("-2.0"), Some(-2));
+        assert_eq!(read("9223372036854775807"), Some(i64::MAX));
+        for text in ["0.5", "1e300", "9223372036854775808", "\"7\"", "null", "true"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_string_keeps_its_escapes() {

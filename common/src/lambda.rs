@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use lambda_http::{Context, LambdaEvent, service_fn};
 use lambda_runtime::Diagnostic;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 pub use lambda_http::Error;
@@ -97,11 +98,12 @@ impl<F: Function> Instance<F> {
     /// # Errors
     /// Behind a stage cache, instead of the 500 envelope: the gateway would store that for the route's TTL. Its own
     /// answer to a failed invocation it does not store.
-    async fn invoke(&self, event: LambdaEvent<ProxyEvent>) -> Result<ProxyResponse, Diagnostic> {
+    async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = own_deadline(&event.context);
-        let invocation = Invocation::new(event.payload.time(), deadline);
-        let request = Request::new(event.payload, F::ROUTE, invocation);
+        let payload = Self::proxy_event(&event)?;
+        let invocation = Invocation::new(payload.time(), deadline);
+        let request = Request::new(payload, F::ROUTE, invocation);
 
         let result = self.guarded(&request, deadline).await;
         let (response, line) = self.respond(result).map_err(failed_invocation)?;
@@ -113,6 +115,17 @@ impl<F: Function> Instance<F> {
             return Err(failed_invocation(INTERNAL_MESSAGE));
         }
         Ok(response)
+    }
+
+    /// The request in the event. Anything else does not come from the gateway, and whoever sent it is told so.
+    fn proxy_event(event: &LambdaEvent<Box<RawValue>>) -> Result<ProxyEvent, Diagnostic> {
+        serde_json::from_str(event.payload.get()).map_err(|error| {
+            let (request_id, cause) = (&event.context.request_id, error.to_string());
+            tracing::error!(route = F::ROUTE.path, request_id, cause, "the event is no proxy event");
+            failed_invocation(format_args!(
+                "the event is no proxy event of a REST API (version 1.0): {error}"
+            ))
+        })
     }
 
     /// What the handler returns, or the error that its panic or its slowness is.
@@ -180,12 +193,16 @@ struct ProxyResponse {
 
 /// The headers of an answer. Times are absolute, so that they stay true when the gateway replays them.
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "a header's name, not the struct's")]
 #[serde(rename_all = "PascalCase")]
 struct Headers {
     #[serde(rename = "Content-Type")]
     content_type: &'static str,
     #[serde(rename = "Access-Control-Allow-Origin")]
     access_control_allow_origin: &'static str,
+    /// What scripts in browsers may read besides the headers that they always may.
+    #[serde(rename = "Access-Control-Expose-Headers")]
+    access_control_expose_headers: &'static str,
     #[serde(rename = "Last-Modified", skip_serializing_if = "Option::is_none")]
     last_modified: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,6 +215,7 @@ impl ProxyResponse {
     const HEADERS: Headers = Headers {
         content_type: "application/json",
         access_control_allow_origin: "*",
+        access_control_expose_headers: "Retry-After",
         last_modified: None,
         expires: None,
         retry_after: None,
@@ -264,6 +282,7 @@ impl LogLine {
                     cached,
                     cold_start,
                     request_id = context.request_id,
+                    retried = request.invocation().retried(),
                     cause,
                     $message
                 )

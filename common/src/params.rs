@@ -29,20 +29,37 @@ impl From<Infallible> for Refused {
     }
 }
 
-/// A caller's text as an error repeats it: shortened, control characters escaped.
+/// Somebody else's text as a message or a log line repeats it: shortened, control characters escaped.
 #[derive(Debug, Clone, Copy)]
-pub struct Echo<'a>(pub &'a str);
+pub struct Echo<'a> {
+    text: &'a str,
+    longest: usize,
+}
+
+impl<'a> Echo<'a> {
+    /// At most 64 characters of `text`.
+    #[must_use]
+    pub const fn of(text: &'a str) -> Self {
+        Self { text, longest: LONGEST_ECHO }
+    }
+
+    /// At most `longest` characters of `text`.
+    #[must_use]
+    pub const fn up_to(longest: usize, text: &'a str) -> Self {
+        Self { text, longest }
+    }
+}
 
 impl fmt::Display for Echo<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars().take(LONGEST_ECHO) {
+        for character in self.text.chars().take(self.longest) {
             if character.is_control() {
                 write!(formatter, "{}", character.escape_default())?;
             } else {
                 fmt::Write::write_char(formatter, character)?;
             }
         }
-        if self.0.chars().nth(LONGEST_ECHO).is_some() { formatter.write_str("…") } else { Ok(()) }
+        if self.text.chars().nth(self.longest).is_some() { formatter.write_str("…") } else { Ok(()) }
     }
 }
 
@@ -185,7 +202,7 @@ mod tests {
 
         #[test]
         fn an_echo_is_short_and_has_no_control_characters(text in any::<String>()) {
-            let echo = Echo(&text).to_string();
+            let echo = Echo::of(&text).to_string();
             prop_assert!(!echo.chars().any(char::is_control));
             prop_assert!(echo.chars().count() <= LONGEST_ECHO * 8 + 1);
         }

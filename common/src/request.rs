@@ -125,7 +125,7 @@ fn value<'a>(parameters: Option<&'a HashMap<String, String>>, name: &str) -> Opt
 
 fn parse<T: FromStr<Err: Into<Refused>>>(name: &str, text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|refused: T::Err| {
-        let (Refused { allowed }, came) = (refused.into(), Echo(text));
+        let (Refused { allowed }, came) = (refused.into(), Echo::of(text));
         ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{came}'."))
     })
 }

@@ -10,7 +10,7 @@ use crate::error::ApiError;
 use crate::lambda::{Function, StartError};
 use crate::request::Request;
 use crate::routes::Route;
-use crate::upstream::{Reply, Upstream, UpstreamError};
+use crate::upstream::{Question, Reply, Upstream, UpstreamError};
 
 /// A route that answers with what it makes of one resource of the provider.
 pub trait Resource {
@@ -49,7 +49,7 @@ impl<R: Resource> Function for Mirror<R> {
     async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
         let invocation = request.invocation();
         let fetch = async || {
-            let reply = self.upstream.get(invocation, R::PATH, &[]).await?;
+            let reply = self.upstream.get(invocation, &Question::of(R::PATH)).await?;
             R::document(&reply).map(Arc::new)
         };
         let served = self.latest.get((), invocation.now(), fetch).await?;

@@ -9,7 +9,7 @@ use common::error::INTERNAL_MESSAGE;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 
-use crate::support::{await_logs, get, log_lines, one_instance_each, start_with};
+use crate::support::{await_logs, expect_clean_logs, get, invoke, log_lines, one_instance_each, start_with};
 
 /// What the gateway of `faulty`'s template answers when it has to answer itself.
 const GATEWAYS_MESSAGE: &str = "The gateway says this.";
@@ -181,4 +181,19 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
     await_platform_line(&cloud, "the invocation failed").await;
     // What says nothing of the fault may be stored: it is small, so it says that it comes through a cache.
     assert!(ask(&cloud, "nothing").await.0.cached());
+}
+
+#[tokio::test]
+async fn an_event_that_is_no_request_fails_with_one_line_in_the_log() {
+    let cloud = start_with(one_instance_each()).await;
+    for (number, payload) in ["{}", "null", "[]", r#"{"httpMethod":7}"#].into_iter().enumerate() {
+        let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
+        assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
+        assert!(failed.text.contains("no proxy event"), "{failed:?}");
+        let told = |line: &Value| line["message"] == "the event is no proxy event";
+        let line = await_logs(&cloud, number + 1, told).await.pop().unwrap();
+        assert_eq!(line["route"], "/v1/mayor");
+        assert!(line["request_id"].is_string() && line["cause"].is_string(), "{line}");
+    }
+    expect_clean_logs(&cloud);
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::json::ObjectText;
+use crate::json::{ObjectText, whole_number};
 use crate::upstream::Success;
 
 /// The provider's path.
@@ -20,7 +20,7 @@ pub struct Bazaar<'a> {
     #[serde(rename = "success")]
     _success: Success,
     /// When the provider made it, in Unix milliseconds.
-    #[serde(rename = "lastUpdated")]
+    #[serde(rename = "lastUpdated", deserialize_with = "whole_number")]
     pub last_updated: i64,
     /// All products by id, in the provider's order.
     #[serde(borrow)]
@@ -32,6 +32,9 @@ pub struct Bazaar<'a> {
 pub struct Market {
     #[serde(rename = "success")]
     _success: Success,
+    /// Not needed here; but what lacks it would be no answer to those who need it.
+    #[serde(rename = "lastUpdated", deserialize_with = "whole_number")]
+    _last_updated: i64,
     /// The products, in the provider's order.
     #[serde(deserialize_with = "products")]
     pub products: Vec<Product>,
@@ -55,12 +58,16 @@ pub struct QuickStatus {
     /// What one item costs when bought at once; 0 when nobody sells.
     pub buy_price: f64,
     /// How many items the open buy orders want.
+    #[serde(deserialize_with = "whole_number")]
     pub sell_volume: i64,
     /// How many items the open sell offers hold.
+    #[serde(deserialize_with = "whole_number")]
     pub buy_volume: i64,
     /// How many items were sold at once in seven days.
+    #[serde(deserialize_with = "whole_number")]
     pub sell_moving_week: i64,
     /// How many items were bought at once in seven days.
+    #[serde(deserialize_with = "whole_number")]
     pub buy_moving_week: i64,
 }
 
@@ -68,7 +75,7 @@ pub struct QuickStatus {
 fn products<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Product>, D::Error> {
     #[derive(Deserialize)]
     struct Quoted {
-        quick_status: QuickStatus,
+        quick_status: Option<QuickStatus>,
     }
 
     struct Products;
@@ -84,7 +91,8 @@ fn products<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Product>, 
             let mut products = Vec::with_capacity(2_048);
             while let Some(id) = map.next_key()? {
                 let quoted: Quoted = map.next_value()?;
-                products.push(Product { id, status: quoted.quick_status });
+                // One product without prices is no reason to keep those of all others from everybody.
+                products.extend(quoted.quick_status.map(|status| Product { id, status }));
             }
             Ok(products)
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::StringText;
+use crate::json::{StringText, whole_number};
 use crate::upstream::Success;
 
 /// The provider's path.
@@ -25,11 +25,15 @@ pub struct FireSale<'a> {
     #[serde(borrow)]
     pub item_id: StringText<'a>,
     /// When it begins, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
     pub start: i64,
     /// When it ends, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
     pub end: i64,
     /// How many are for sale.
+    #[serde(deserialize_with = "whole_number")]
     pub amount: i64,
     /// The price of one, in gems.
+    #[serde(deserialize_with = "whole_number")]
     pub price: i64,
 }

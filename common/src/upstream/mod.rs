@@ -43,6 +43,9 @@ const LONGEST_BLOCK: Duration = Duration::from_hours(1);
 /// How long opening a connection during start-up may take: a handshake takes a fifth of that.
 const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// How many characters of somebody else's words a cause repeats.
+const LONGEST_CAUSE: usize = 256;
+
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
@@ -87,6 +90,9 @@ pub enum UpstreamError {
         /// How long it must be left alone; zero if it did not say.
         wait: Duration,
     },
+    /// It did not answer in time a moment ago, and is not asked while there is something else to serve.
+    #[error("the upstream did not answer in time a moment ago")]
+    Paused,
     /// A body that is not what it should be.
     #[error("the upstream's answer to {path} makes no sense: {cause}; it begins: {body}")]
     Nonsense {
@@ -103,7 +109,9 @@ impl UpstreamError {
     /// That `body`, the answer to `path`, is not what it should be, because of `cause`.
     #[must_use]
     pub fn nonsense(path: &str, body: &str, cause: impl fmt::Display) -> Self {
-        Self::Nonsense { path: path.to_owned(), cause: cause.to_string(), body: Echo(body).to_string() }
+        // The parser's words can quote the whole body.
+        let cause = Echo::up_to(LONGEST_CAUSE, &cause.to_string()).to_string();
+        Self::Nonsense { path: path.to_owned(), cause, body: Echo::of(body).to_string() }
     }
 }
 
@@ -122,7 +130,27 @@ impl From<UpstreamError> for ApiError {
 #[error("cannot make the HTTP client")]
 pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// An answer of an upstream to the question itself: 2xx, or 400, 404 and 422, by which both say what does not exist.
+/// What an upstream is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The path, which begins with a slash.
+    pub path: &'a str,
+    /// The query's parameter, if there is one: name and value.
+    pub parameter: Option<(&'a str, &'a str)>,
+    /// The statuses by which the upstream says that there is no such thing. They are answers; others but 200 and 204 are
+    /// failures.
+    pub refusals: &'a [StatusCode],
+}
+
+impl<'a> Question<'a> {
+    /// The question for what stands at `path` and has to be there.
+    #[must_use]
+    pub const fn of(path: &'a str) -> Self {
+        Self { path, parameter: None, refusals: &[] }
+    }
+}
+
+/// An answer of an upstream to the question itself, not a failure to answer it.
 #[derive(Debug)]
 pub struct Reply {
     /// The path that was asked for.
@@ -199,18 +227,17 @@ impl Upstream {
         }
     }
 
-    /// The answer to `GET path?query`. A failed connection and a 5xx are tried once more.
+    /// The answer to `question`. A failed connection and a 5xx are tried once more.
     ///
     /// # Errors
-    /// If there is no answer, or one with a status that is none ([`Reply`]), or one that cannot be read.
+    /// If there is no answer, or one with a status that the question does not expect, or one that cannot be read.
     pub async fn get(
         &self,
         invocation: &Invocation,
-        path: &str,
-        query: &[(&str, &str)],
+        question: &Question<'_>,
     ) -> Result<Reply, UpstreamError> {
         let start = Instant::now();
-        let reply = self.within_limits(invocation, path, query).await;
+        let reply = self.within_limits(invocation, question).await;
         invocation.add_upstream_time(start.elapsed());
         reply
     }
@@ -218,8 +245,7 @@ impl Upstream {
     async fn within_limits(
         &self,
         invocation: &Invocation,
-        path: &str,
-        query: &[(&str, &str)],
+        question: &Question<'_>,
     ) -> Result<Reply, UpstreamError> {
         let blocked_until = UnixMilliseconds::new(self.blocked_until.load(Ordering::Relaxed));
         if invocation.now() < blocked_until {
@@ -229,30 +255,28 @@ impl Upstream {
                 return Err(UpstreamError::RateLimited { wait });
             }
         }
-        let attempts = self.attempts(invocation.now(), path, query);
-        let in_time = timeout_at(invocation.upstream_deadline(), attempts).await;
-        in_time.unwrap_or_else(|_| Err(UpstreamError::Timeout { path: path.to_owned() }))
+        let in_time = timeout_at(invocation.upstream_deadline(), self.attempts(invocation, question)).await;
+        in_time.unwrap_or_else(|_| Err(UpstreamError::Timeout { path: question.path.to_owned() }))
     }
 
     async fn attempts(
         &self,
-        now: UnixMilliseconds,
-        path: &str,
-        query: &[(&str, &str)],
+        invocation: &Invocation,
+        question: &Question<'_>,
     ) -> Result<Reply, UpstreamError> {
-        let url = self.url(path, query);
-        match self.attempt(now, path, url.clone()).await {
+        match self.attempt(invocation.now(), question).await {
             Err(failure) if is_transient(&failure) => {
-                tracing::warn!(cause = chain(&failure), "trying the upstream once more");
+                invocation.note_retry(chain(&failure));
                 tokio::time::sleep(Duration::from_millis(fastrand::u64(RETRY_PAUSE_MS))).await;
-                self.attempt(now, path, url).await
+                self.attempt(invocation.now(), question).await
             }
             reply => reply,
         }
     }
 
-    async fn attempt(&self, now: UnixMilliseconds, path: &str, url: Url) -> Result<Reply, UpstreamError> {
-        let mut request = self.client.get(url);
+    async fn attempt(&self, now: UnixMilliseconds, question: &Question<'_>) -> Result<Reply, UpstreamError> {
+        let path = question.path;
+        let mut request = self.client.get(self.url(question));
         if let Some(key) = &self.key {
             request = request.header(API_KEY, key);
         }
@@ -264,18 +288,27 @@ impl Upstream {
             return Err(UpstreamError::RateLimited { wait });
         }
         let body = read(path, response).await.and_then(|packed| unpack(path, &headers, packed));
-        if status.is_success() || matches!(status.as_u16(), 400 | 404 | 422) {
+        let body = body.map(|body| self.without_key(body));
+        if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT) || question.refusals.contains(&status) {
             return Ok(Reply { path: path.to_owned(), status, body: Arc::new(body?) });
         }
-        let body = body.map_or_else(|unreadable| unreadable.to_string(), |body| Echo(&body).to_string());
+        let body = body.map_or_else(|unreadable| unreadable.to_string(), |body| Echo::of(&body).to_string());
         Err(UpstreamError::Status { path: path.to_owned(), status, body })
     }
 
-    fn url(&self, path: &str, query: &[(&str, &str)]) -> Url {
+    /// The body, the key taken out should an upstream repeat it: bodies end up in the log and in answers.
+    fn without_key(&self, body: String) -> String {
+        match self.key.as_ref().and_then(|key| key.to_str().ok()) {
+            Some(key) if body.contains(key) => body.replace(key, "[key]"),
+            _ => body,
+        }
+    }
+
+    fn url(&self, question: &Question<'_>) -> Url {
         let mut url = self.base.clone();
-        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), question.path));
+        if let Some((name, value)) = question.parameter {
+            url.query_pairs_mut().append_pair(name, value);
         }
         url
     }
@@ -366,7 +399,10 @@ fn inflate(packed: &[u8]) -> std::io::Result<Vec<u8>> {
 /// zero if it does not say.
 fn asked_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Duration {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let seconds = |text: &str| text.parse().ok().map(Duration::from_secs);
+    let seconds = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
+    };
     let until = |text: &str| {
         let date = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
         let now = UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(now.get()).ok()?))?;
@@ -398,7 +434,8 @@ mod tests {
     #[test]
     fn a_rate_limit_that_makes_no_sense_is_no_longer_than_an_hour() {
         assert_eq!(wait(&header::RETRY_AFTER, "18446744073709551615"), 3_600);
-        for nonsense in ["", "-1", "soon", "Mon, 01 Jan 2001 00:00:00 GMT", "99999999999999999999999"] {
+        assert_eq!(wait(&RATE_LIMIT_RESET, "99999999999999999999999"), 3_600);
+        for nonsense in ["", "-1", "1.5", "soon", "Mon, 01 Jan 2001 00:00:00 GMT"] {
             assert_eq!(wait(&header::RETRY_AFTER, nonsense), 0, "{nonsense}");
         }
     }
@@ -423,7 +460,8 @@ mod tests {
 
     #[test]
     fn a_base_address_may_have_a_path() {
-        let url = |base: &str| upstream(base).url("/v2/x", &[("page", "1&2")]).to_string();
+        let question = Question { path: "/v2/x", parameter: Some(("page", "1&2")), refusals: &[] };
+        let url = |base: &str| upstream(base).url(&question).to_string();
         assert_eq!(url("http://127.0.0.1:1"), "http://127.0.0.1:1/v2/x?page=1%262");
         assert_eq!(url("http://127.0.0.1:1/at/5/"), "http://127.0.0.1:1/at/5/v2/x?page=1%262");
     }
@@ -454,5 +492,19 @@ mod tests {
         assert!(error.to_string().contains("currently disabled"), "{error}");
         assert!(parse::<Answer>("/x", "<html>").is_err());
         assert!(parse::<Answer>("/x", r#"{"success":true}"#).is_ok());
+    }
+
+    #[test]
+    fn a_key_that_the_provider_repeats_goes_no_further() {
+        let mut upstream = upstream("http://127.0.0.1:1");
+        upstream.key = Some(HeaderValue::from_static("sekrit"));
+        assert_eq!(upstream.without_key("Invalid API key sekrit!".to_owned()), "Invalid API key [key]!");
+    }
+
+    #[test]
+    fn a_cause_does_not_grow_with_the_body() {
+        let body = format!("\"{}\"", "x".repeat(100_000));
+        let error = parse::<Success>("/x", &body).unwrap_err();
+        assert!(error.to_string().len() < 500, "{error}");
     }
 }

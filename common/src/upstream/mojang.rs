@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::invocation::Invocation;
 use crate::params::Username;
-use crate::upstream::{Upstream, UpstreamError};
+use crate::upstream::{Question, StatusCode, Upstream, UpstreamError};
 
 /// A player, as the name service knows them.
 #[derive(Debug, Deserialize)]
@@ -32,13 +32,15 @@ pub async fn look_up(
     invocation: &Invocation,
     name: &Username,
 ) -> Result<Option<Player>, UpstreamError> {
-    let reply =
-        upstream.get(invocation, &format!("/users/profiles/minecraft/{}", name.as_str()), &[]).await?;
-    if !reply.status.is_success() {
+    // 404 for a name that nobody has, 400 for one that it takes for illegal; until 2022 an empty 204.
+    const NOBODY: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
+    let path = format!("/users/profiles/minecraft/{}", name.as_str());
+    let question = Question { path: &path, parameter: None, refusals: NOBODY };
+    let reply = upstream.get(invocation, &question).await?;
+    if NOBODY.contains(&reply.status) {
         return reply.parse::<Refusal>().map(|_| None);
     }
-    // Until 2022 an unknown name was a success without a body, and may be again.
-    if reply.body.is_empty() {
+    if reply.status == StatusCode::NO_CONTENT {
         return Ok(None);
     }
     let player: Player = reply.parse()?;

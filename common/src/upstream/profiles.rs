@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::invocation::Invocation;
 use crate::json::{ObjectText, StringText};
-use crate::upstream::{Reply, Success, Upstream, UpstreamError};
+use crate::upstream::{Question, Reply, Success, Upstream, UpstreamError};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/profiles";
@@ -40,5 +40,6 @@ pub struct Profile<'a> {
 /// # Errors
 /// If the provider gives no answer.
 pub async fn fetch(upstream: &Upstream, invocation: &Invocation, uuid: &str) -> Result<Reply, UpstreamError> {
-    upstream.get(invocation, PATH, &[("uuid", uuid)]).await
+    let question = Question { path: PATH, parameter: Some(("uuid", uuid)), refusals: &[] };
+    upstream.get(invocation, &question).await
 }

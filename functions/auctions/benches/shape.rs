@@ -7,6 +7,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use common::params::Page;
 use common::upstream::{Reply, StatusCode};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
@@ -25,7 +26,9 @@ fn page(criterion: &mut Criterion) {
     group.bench_function("skip", |bencher| {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
     });
-    group.bench_function("page", |bencher| bencher.iter(|| auctions::shape(black_box(&reply)).unwrap()));
+    group.bench_function("page", |bencher| {
+        bencher.iter(|| auctions::shape(Page::default(), black_box(&reply)).unwrap());
+    });
     group.finish();
 }
 

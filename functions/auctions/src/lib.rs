@@ -33,12 +33,13 @@ struct Data<'a> {
     auctions: Vec<Auction<'a>>,
 }
 
-/// The data of an answer, made of the provider's.
+/// The data of an answer, made of the provider's to the question for the page `asked`.
 ///
 /// # Errors
 /// If the provider's answer makes no sense.
-pub fn shape(reply: &Reply) -> Result<Document, UpstreamError> {
-    let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } = reply.parse()?;
+pub fn shape(asked: Page, reply: &Reply) -> Result<Document, UpstreamError> {
+    let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } =
+        auctions::parse(asked, reply)?;
     let data = Data { page, total_pages, total_auctions, last_updated, auctions };
     Document::of(&data).map_err(|error| reply.nonsense(error))
 }
@@ -67,7 +68,7 @@ impl Function for Auctions {
         let page: Page = request.parameter("page")?;
         let invocation = request.invocation();
         let fetch = async || match auctions::fetch(&self.upstream, invocation, page).await? {
-            Some(reply) => Ok(Some(Arc::new(shape(&reply)?))),
+            Some(reply) => Ok(Some(Arc::new(shape(page, &reply)?))),
             None => Ok(None),
         };
         let served = self.pages.get(page, invocation.now(), fetch).await?;

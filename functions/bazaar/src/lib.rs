@@ -17,8 +17,8 @@ use common::lambda::{Function, StartError};
 use common::params::{Echo, Limit};
 use common::request::Request;
 use common::routes::{self, Route};
-use common::upstream::Upstream;
 use common::upstream::bazaar::PATH;
+use common::upstream::{self, Upstream};
 
 pub use flips::flips;
 pub use mode::Mode;
@@ -83,7 +83,7 @@ impl Function for Bazaar {
         let question = Question::of(request)?;
         let invocation = request.invocation();
         let fetch = async || {
-            let snapshot = Snapshot::new(self.upstream.get(invocation, PATH, &[]).await?);
+            let snapshot = Snapshot::new(self.upstream.get(invocation, &upstream::Question::of(PATH)).await?);
             // A body that cannot answer is a failed refresh, not a snapshot.
             snapshot.prepare(&question)?;
             Ok(Arc::new(snapshot))
@@ -111,7 +111,7 @@ fn answer(snapshot: &Snapshot, question: &Question) -> Result<Arc<Document>, Api
 }
 
 fn unknown_item(id: &str) -> ApiError {
-    let id = Echo(id);
+    let id = Echo::of(id);
     ApiError::not_found(format!(
         "No bazaar item has the id '{id}'. See mode=list for the ids of all active items."
     ))

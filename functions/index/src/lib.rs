@@ -97,7 +97,7 @@ impl Function for Index {
 }
 
 fn unknown_route(method: &str, path: &str) -> ApiError {
-    let (method, path) = (Echo(method), Echo(path));
+    let (method, path) = (Echo::of(method), Echo::of(path));
     ApiError::not_found(format!(
         "Route {method} {path} not found. See GET / for the list of available endpoints."
     ))
