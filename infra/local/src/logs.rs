@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
@@ -35,7 +36,9 @@ impl Logs {
 
     pub(crate) fn push(&self, line: &str) {
         if let Some(sink) = &self.sink {
-            sink(line);
+            // A sink that panics must neither end an invocation nor leave a function's output unread: the function would
+            // be stuck, or get a broken pipe. The panic has been reported by its hook.
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| sink(line)));
         }
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == KEPT_LINES {
@@ -52,5 +55,17 @@ impl Logs {
             self.push(String::from_utf8_lossy(&line).trim_end());
             line.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn output_is_read_to_its_end_even_if_the_sink_panics() {
+        let logs = Logs::new(Some(Arc::new(|line| assert_ne!(line, "one", "a sink that cannot write"))));
+        logs.clone().follow(&b"one\ntwo\nthree"[..]).await;
+        assert_eq!(logs.lines(), ["one", "two", "three"]);
     }
 }

@@ -1,5 +1,4 @@
 //! The `cargo local` command.
-#![expect(clippy::print_stderr, reason = "it is a command-line program")]
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -79,7 +78,7 @@ impl Arguments {
             binaries: Binaries::Build { release: self.release },
             concurrency: self.concurrency,
             access_log: Some(Arc::new(print)),
-            function_log: Some(Arc::new(|line| eprintln!("{line}"))),
+            function_log: Some(Arc::new(print_aside)),
             ..Options::default()
         }
     }
@@ -90,12 +89,17 @@ fn print(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
+/// The same on standard error. (`eprintln!` panics when its reader is gone.)
+fn print_aside(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     match run(Arguments::parse().options()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
-            eprintln!("error: {sentence}");
+            print_aside(&format!("error: {sentence}"));
             ExitCode::FAILURE
         }
     }
