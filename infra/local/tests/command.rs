@@ -1,0 +1,65 @@
+//! The program behind `cargo local`, with a cargo that builds nothing: every function is the parrot
+//! (`examples/parrot.rs`).
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::Command;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Answers `cargo build … --package NAME …` as cargo would, with the parrot for every binary.
+const CARGO: &str = r#"#!/bin/sh
+while [ $# -gt 0 ]; do
+    if [ "$1" = --package ]; then
+        echo '{"reason":"compiler-artifact","target":{"name":"'"$2"'"},"executable":"PARROT"}'
+    fi
+    shift
+done
+"#;
+
+fn command(test: &str, options: &[&str]) -> Command {
+    let tests = std::env::current_exe().unwrap();
+    let parrot = tests.parent().unwrap().with_file_name("examples").join("parrot");
+    let cargo = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-cargo"));
+    std::fs::write(&cargo, CARGO.replace("PARROT", parrot.to_str().unwrap())).unwrap();
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_local"));
+    command.args(["--port", "0", "--lambda-port", "0"]).args(options).env("CARGO", cargo);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+/// The status of the answer.
+async fn get(url: &str, target: &str) -> u16 {
+    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+    let request = format!("GET {target} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn nobody_has_to_read_what_functions_log() {
+    let mut child = command("unread", &["--concurrency", "1"]).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let url = loop {
+        let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap();
+        if let Some(url) = line.strip_prefix("ready ") {
+            break url.to_owned();
+        }
+    };
+    drop(child.stderr.take());
+    for _ in 0..3 {
+        // The first has a line for the log, of the function and of the platform; the others show that it did no harm.
+        assert_eq!(get(&url, "/v1/mayor?say=fail").await, 500);
+        assert_eq!(get(&url, "/v1/mayor?say=crash").await, 500);
+        assert_eq!(get(&url, "/v1/mayor").await, 200);
+    }
+}
