@@ -1,4 +1,5 @@
 //! A function for tests: it does what the event says. As a proxy integration it repeats the event in its answer.
+#![expect(clippy::print_stderr, reason = "that is how a function logs")]
 
 use std::time::Duration;
 
@@ -12,7 +13,11 @@ async fn main() -> Result<(), Error> {
 
 async fn answer(event: Value) -> Result<Value, Error> {
     let asked = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
-    match asked.and_then(Value::as_str) {
+    let asked = asked.and_then(Value::as_str);
+    if asked == Some("log") {
+        eprintln!("asked to log");
+    }
+    match asked {
         Some("process") => Ok(json!(std::process::id())),
         Some("greeting") => Ok(json!(std::env::var("GREETING").unwrap_or_default())),
         Some("slowly") => {

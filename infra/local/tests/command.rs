@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Answers `cargo build … --package NAME …` as cargo would, with the parrot for every binary.
 const CARGO: &str = r#"#!/bin/sh
@@ -57,9 +57,9 @@ async fn nobody_has_to_read_what_functions_log() {
     };
     drop(child.stderr.take());
     for _ in 0..3 {
-        // The first has a line for the log, of the function and of the platform; the others show that it did no harm.
+        // Lines of the platform, and of the function, which would fail if nobody read them.
         assert_eq!(get(&url, "/v1/mayor?say=fail").await, 500);
-        assert_eq!(get(&url, "/v1/mayor?say=crash").await, 500);
+        assert_eq!(get(&url, "/v1/mayor?say=log").await, 200);
         assert_eq!(get(&url, "/v1/mayor").await, 200);
     }
 }
