@@ -77,8 +77,9 @@ impl Gateway {
                 };
                 self.answer(&arrival).await
             }
-            // Whoever hung up gets to see nothing; the answer is for the access log.
-            Body::TooLarge | Body::Broken => (self.own(GatewayError::RequestTooLarge), "gateway"),
+            Body::TooLarge => (self.own(GatewayError::RequestTooLarge), "gateway"),
+            // Whoever hung up gets to see nothing; the answer is for the access log then.
+            Body::Broken => (self.own(GatewayError::BadRequestBody), "gateway"),
         };
         if let Ok(value) = HeaderValue::try_from(request_id.to_string()) {
             response.headers_mut().insert("x-amzn-requestid", value);

@@ -88,7 +88,7 @@ where
 pub(crate) enum Body {
     Whole(Bytes),
     TooLarge,
-    /// The client hung up in the middle.
+    /// The client hung up in the middle, or sent what is no chunk.
     Broken,
 }
 

@@ -191,6 +191,21 @@ async fn a_body_arrives_as_text_and_a_huge_one_is_refused() {
 }
 
 #[tokio::test]
+async fn a_broken_body_is_another_matter_than_a_huge_one() {
+    let broken = b"POST /v1/parrot HTTP/1.1\r\nhost: here\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n";
+    let cloud = Cloud::start(options("broken-body", TEMPLATE)).await.unwrap();
+    let answer = send(&cloud.url(), broken).await;
+    assert_eq!((answer.status, answer.json()), (400, json!({"message": "Invalid request body"})));
+    cloud.shutdown().await;
+
+    let own = "GatewayResponses:\n        BAD_REQUEST_BODY: {ResponseTemplates: {application/json: own}}";
+    let cloud = Cloud::start(options("own-body", &TEMPLATE.replace("GatewayResponses:", own))).await.unwrap();
+    let answer = send(&cloud.url(), broken).await;
+    assert_eq!((answer.status, answer.body.as_str()), (400, "own"));
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
 async fn the_invoke_api_takes_events_as_they_are() {
     let options = Options {
         parameters: BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]),

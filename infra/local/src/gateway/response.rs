@@ -19,6 +19,8 @@ pub(super) enum GatewayError {
     IntegrationTimeout,
     /// Neither path nor method is known.
     MissingAuthenticationToken,
+    /// The body breaks off, or is not framed as HTTP wants it.
+    BadRequestBody,
     /// The body is larger than the gateway or Lambda take.
     RequestTooLarge,
 }
@@ -42,6 +44,9 @@ impl GatewayError {
                 StatusCode::FORBIDDEN,
                 "Missing Authentication Token",
             ),
+            Self::BadRequestBody => {
+                ("BAD_REQUEST_BODY", "DEFAULT_4XX", StatusCode::BAD_REQUEST, "Invalid request body")
+            }
             Self::RequestTooLarge => {
                 ("REQUEST_TOO_LARGE", "DEFAULT_4XX", StatusCode::PAYLOAD_TOO_LARGE, "Request Too Long")
             }
