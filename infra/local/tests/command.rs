@@ -56,8 +56,9 @@ async fn nobody_has_to_read_what_functions_log() {
         }
     };
     drop(child.stderr.take());
-    // Lines of the function, whose own output breaks off if nobody takes it any more, and of the platform.
-    for (word, status) in [("log", 200), ("log", 200), ("fail", 500), ("log", 200), ("log", 200)] {
-        assert_eq!(get(&url, &format!("/v1/mayor?say={word}")).await, status, "{word}");
+    assert_eq!(get(&url, "/v1/mayor?say=fail").await, 500);
+    // The function's output would break off if nobody took it any more, though not at once.
+    for _ in 0..100 {
+        assert_eq!(get(&url, "/v1/mayor?say=log").await, 200);
     }
 }
