@@ -172,12 +172,14 @@ impl Cloud {
         );
         let gateway = Arc::new(gateway);
         let gateway = serve(gateway_listener, options.port, "--port", |listener| {
-            Server::start(listener, move |request, peer| Arc::clone(&gateway).handle(request, peer))
+            Server::start(listener, true, move |request, peer| Arc::clone(&gateway).handle(request, peer))
         })?;
         let pools = Arc::new(pools);
         let invocable = Arc::clone(&pools);
         let lambda = serve(lambda_listener, options.lambda_port, "--lambda-port", |listener| {
-            Server::start(listener, move |request, _| invoke_api::handle(Arc::clone(&invocable), request))
+            Server::start(listener, true, move |request, _| {
+                invoke_api::handle(Arc::clone(&invocable), request)
+            })
         })?;
         Ok(Self { template, gateway, lambda, simulator, clock, logs, pools })
     }

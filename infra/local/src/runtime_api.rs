@@ -76,7 +76,8 @@ impl RuntimeApi {
             start: watch::Sender::new(Start::Initializing),
         });
         let state = Arc::clone(&shared);
-        let server = Server::start(listener, move |request, _| answer(Arc::clone(&state), request))?;
+        // A poll that its function has given up must not take the next event.
+        let server = Server::start(listener, false, move |request, _| answer(Arc::clone(&state), request))?;
         Ok(Self { server, shared, events })
     }
 

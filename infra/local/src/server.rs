@@ -30,16 +30,24 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves `handler` on the listener.
+    /// Serves `handler` on the listener. With `half_close` a client that has sent its request and says that nothing more
+    /// will come is answered; without it, it counts as gone, and what it asked for is dropped.
     ///
     /// # Errors
     /// When the listener does not know its address.
-    pub(crate) fn start<Handler, Answer>(listener: TcpListener, handler: Handler) -> io::Result<Self>
+    pub(crate) fn start<Handler, Answer>(
+        listener: TcpListener,
+        half_close: bool,
+        handler: Handler,
+    ) -> io::Result<Self>
     where
         Handler: Fn(Request<Incoming>, SocketAddr) -> Answer + Clone + Send + 'static,
         Answer: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
-        Ok(Self { address: listener.local_addr()?, task: tokio::spawn(accept(listener, handler)) })
+        Ok(Self {
+            address: listener.local_addr()?,
+            task: tokio::spawn(accept(listener, half_close, handler)),
+        })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -53,7 +61,7 @@ impl Drop for Server {
     }
 }
 
-async fn accept<Handler, Answer>(listener: TcpListener, handler: Handler)
+async fn accept<Handler, Answer>(listener: TcpListener, half_close: bool, handler: Handler)
 where
     Handler: Fn(Request<Incoming>, SocketAddr) -> Answer + Clone + Send + 'static,
     Answer: Future<Output = Response<Full<Bytes>>> + Send + 'static,
@@ -79,7 +87,10 @@ where
         });
         connections.spawn(async move {
             // An error here is a client that hung up or does not speak HTTP, which hyper has answered already.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(Lenient::new(stream)), service).await;
+            let _ = http1::Builder::new()
+                .half_close(half_close)
+                .serve_connection(TokioIo::new(Lenient::new(stream)), service)
+                .await;
         });
     }
 }

@@ -173,6 +173,48 @@ async fn a_connection_serves_several_requests_and_survives_what_is_no_uri() {
 }
 
 #[tokio::test]
+async fn requests_may_come_before_the_answer_to_the_one_before() {
+    let cloud = Cloud::start(options("pipeline", TEMPLATE)).await.unwrap();
+    let mut stream = TcpStream::connect(cloud.url().strip_prefix("http://").unwrap()).await.unwrap();
+    let pieces = [
+        "GET /<1> HTTP/1.1\r\nhost: x\r\n\r\nPOST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nab",
+        "cGET /<2> HTTP/1.1\r\nhost: x\r\nconnection: close\r\n",
+        "\r\n",
+    ];
+    for piece in pieces {
+        stream.write_all(piece.as_bytes()).await.unwrap();
+        // Long enough for what has come so far to be answered.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    let mut answers = String::new();
+    tokio::time::timeout(Duration::from_secs(20), stream.read_to_string(&mut answers))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(answers.matches("HTTP/1.1 403").count(), 3, "{answers}");
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn whoever_has_nothing_more_to_send_is_answered() {
+    let cloud = Cloud::start(options("half-close", TEMPLATE)).await.unwrap();
+    let invocation = "POST /2015-03-31/functions/parrot/invocations HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 16\r\n\r\n{\"say\":\"slowly\"}";
+    let request = "GET /v1/parrot?say=slowly HTTP/1.1\r\nhost: x\r\n\r\n";
+    for (url, request, status) in [(cloud.url(), request, 500), (cloud.lambda_url(), invocation, 200)] {
+        let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        tokio::time::timeout(Duration::from_secs(20), stream.read_to_string(&mut answer))
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_body_arrives_as_text_and_a_huge_one_is_refused() {
     let template = TEMPLATE.replace("Method: GET, Path: /v1/parrot}", "Method: ANY, Path: /v1/parrot}");
     let cloud = Cloud::start(options("body", &template)).await.unwrap();

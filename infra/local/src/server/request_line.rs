@@ -8,14 +8,28 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Longer request lines go to hyper as they are; it has a limit of its own and an answer for it.
+/// Longer lines go to hyper as they are; it has a limit of its own and an answer for it.
 const LONGEST_LINE: usize = 128 * 1024;
+
+/// What the next byte of a connection belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    RequestLine,
+    /// The header, which so far announces a body of this length.
+    Header {
+        body: usize,
+    },
+    /// A body that has this much to come.
+    Body(usize),
+    /// Where the next request begins is not followed any more: after a chunked body, or what is no HTTP. Everything goes to
+    /// hyper as it is.
+    Anywhere,
+}
 
 pub(super) struct Lenient<Stream> {
     stream: Stream,
-    /// Whether the next bytes to come are the beginning of a request.
-    in_request_line: bool,
-    /// What has come of the request line so far.
+    place: Place,
+    /// What has come of a line that is not complete.
     line: Vec<u8>,
     /// What is ready for hyper, and how much of it hyper has.
     ready: Vec<u8>,
@@ -24,33 +38,80 @@ pub(super) struct Lenient<Stream> {
 
 impl<Stream> Lenient<Stream> {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, in_request_line: true, line: Vec::new(), ready: Vec::new(), taken: 0 }
+        Self { stream, place: Place::RequestLine, line: Vec::new(), ready: Vec::new(), taken: 0 }
     }
 
-    /// Hands the line over once it is complete.
-    fn advance(&mut self, at_end: bool) {
-        // Empty lines before a request are allowed.
-        let blank = self.line.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        self.line.drain(..blank);
-        let end = self.line.iter().position(|byte| *byte == b'\n');
-        if end.is_none() && !at_end && self.line.len() <= LONGEST_LINE {
-            return;
+    /// Makes what has come ready for hyper, except for a line that is not complete.
+    fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let count = match self.place {
+                Place::Anywhere => bytes.len(),
+                Place::Body(left) => left.min(bytes.len()),
+                Place::RequestLine | Place::Header { .. } => {
+                    bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |position| position + 1)
+                }
+            };
+            let (part, rest) = bytes.split_at(count);
+            bytes = rest;
+            match self.place {
+                Place::Anywhere => self.ready.extend_from_slice(part),
+                Place::Body(left) => {
+                    self.ready.extend_from_slice(part);
+                    self.place = after_header(left.saturating_sub(count));
+                }
+                Place::RequestLine | Place::Header { .. } => {
+                    self.line.extend_from_slice(part);
+                    if part.ends_with(b"\n") {
+                        self.end_line();
+                    } else if self.line.len() > LONGEST_LINE {
+                        self.give_up();
+                    }
+                }
+            }
         }
-        let (line, rest) = self.line.split_at(end.unwrap_or(0));
-        self.ready = encode_target(line);
-        self.ready.extend_from_slice(rest);
-        self.taken = 0;
-        self.line.clear();
-        self.in_request_line = false;
     }
 
-    /// An answer has gone out, so a request comes next. (Handlers read a request's body before they answer.)
-    fn wrote(&mut self, bytes: &[u8]) {
-        let asks_for_body = bytes.starts_with(b"HTTP/1.1 100");
-        if !asks_for_body && self.taken == self.ready.len() {
-            self.in_request_line = true;
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let is_blank = matches!(line.as_slice(), b"\r\n" | b"\n");
+        match self.place {
+            // Empty lines before a request are allowed.
+            Place::RequestLine if is_blank => {}
+            Place::RequestLine => {
+                self.ready.extend(encode_target(&line));
+                self.place = Place::Header { body: 0 };
+            }
+            Place::Header { body } => {
+                self.place = if is_blank { after_header(body) } else { after_field(&line, body) };
+                self.ready.extend(line);
+            }
+            Place::Body(_) | Place::Anywhere => self.ready.extend(line),
         }
     }
+
+    fn give_up(&mut self) {
+        self.ready.append(&mut self.line);
+        self.place = Place::Anywhere;
+    }
+}
+
+fn after_header(body: usize) -> Place {
+    if body == 0 { Place::RequestLine } else { Place::Body(body) }
+}
+
+/// Where a line of the header leads to, after others that announced a body of this length.
+fn after_field(line: &[u8], body: usize) -> Place {
+    let mut parts = line.splitn(2, |byte| *byte == b':');
+    let name = parts.next().unwrap_or_default();
+    if name.eq_ignore_ascii_case(b"transfer-encoding") {
+        return Place::Anywhere;
+    }
+    if !name.eq_ignore_ascii_case(b"content-length") {
+        return Place::Header { body };
+    }
+    let value = parts.next().unwrap_or_default().trim_ascii();
+    let length = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+    length.map_or(Place::Anywhere, |body| Place::Header { body })
 }
 
 /// The request line with everything encoded in its target that no URI may hold.
@@ -90,17 +151,21 @@ impl<Stream: AsyncRead + Unpin> AsyncRead for Lenient<Stream> {
                 this.taken += count;
                 return Poll::Ready(Ok(()));
             }
-            if !this.in_request_line {
+            if this.place == Place::Anywhere {
                 return Pin::new(&mut this.stream).poll_read(context, buffer);
             }
             let mut chunk = [0; 8 * 1024];
             let mut chunk = ReadBuf::new(&mut chunk);
             ready!(Pin::new(&mut this.stream).poll_read(context, &mut chunk))?;
-            let at_end = chunk.filled().is_empty();
-            this.line.extend_from_slice(chunk.filled());
-            this.advance(at_end);
-            if at_end && this.ready.len() == this.taken {
-                return Poll::Ready(Ok(()));
+            this.ready.clear();
+            this.taken = 0;
+            this.feed(chunk.filled());
+            if chunk.filled().is_empty() {
+                if this.line.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                // The end came in the middle of a line, which hyper has an answer for.
+                this.give_up();
             }
         }
     }
@@ -108,10 +173,7 @@ impl<Stream: AsyncRead + Unpin> AsyncRead for Lenient<Stream> {
 
 impl<Stream: AsyncWrite + Unpin> AsyncWrite for Lenient<Stream> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let count = ready!(Pin::new(&mut this.stream).poll_write(context, bytes))?;
-        this.wrote(bytes);
-        Poll::Ready(Ok(count))
+        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -119,10 +181,7 @@ impl<Stream: AsyncWrite + Unpin> AsyncWrite for Lenient<Stream> {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let count = ready!(Pin::new(&mut this.stream).poll_write_vectored(context, slices))?;
-        this.wrote(slices.first().map(|slice| &**slice).unwrap_or_default());
-        Poll::Ready(Ok(count))
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, slices)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -164,6 +223,38 @@ mod tests {
     fn what_is_no_request_line_is_left_to_hyper() {
         for line in ["", "GET", "GET /", "GET / <", "\u{16}\u{3}\u{1} TLS"] {
             assert_eq!(encoded(line.as_bytes()), line);
+        }
+    }
+
+    /// What hyper gets of the connection's bytes if they come in these pieces.
+    fn handed_over<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+        let mut connection = Lenient::new(());
+        for piece in pieces {
+            connection.feed(piece);
+        }
+        assert_eq!(connection.line, b"");
+        String::from_utf8(connection.ready).unwrap()
+    }
+
+    #[test]
+    fn each_request_on_a_connection_is_found_wherever_packets_end() {
+        let sent = "GET /< HTTP/1.1\r\nHost: x\r\n\r\n\r\nPOST /<2 HTTP/1.1\ncontent-LENGTH: 12 \n\nGET /< HTTP/\n\
+            PUT /<3 HTTP/1.1\r\nContent-Length: 0\r\n\r\nGET /<4 HTTP/1.1\r\n\r\n";
+        let expected = "GET /%3C HTTP/1.1\r\nHost: x\r\n\r\nPOST /%3C2 HTTP/1.1\ncontent-LENGTH: 12 \n\nGET /< HTTP/\
+            PUT /%3C3 HTTP/1.1\r\nContent-Length: 0\r\n\r\nGET /%3C4 HTTP/1.1\r\n\r\n";
+        let sent = sent.as_bytes();
+        for end in 0..=sent.len() {
+            let (one, two) = sent.split_at(end);
+            assert_eq!(handed_over([one, two]), expected, "{end}");
+        }
+        assert_eq!(handed_over(sent.chunks(1)), expected);
+    }
+
+    #[test]
+    fn after_a_body_of_unknown_length_everything_is_left_to_hyper() {
+        for field in ["Transfer-Encoding: chunked", "Content-Length: some", "Content-Length: -1"] {
+            let sent = format!("GET / HTTP/1.1\r\n{field}\r\n\r\n0\r\n\r\nGET /< HTTP/1.1\r\n\r\n");
+            assert_eq!(handed_over([sent.as_bytes()]), sent);
         }
     }
 }
