@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
+use hyper::Uri;
 use local::template::Template;
 use local::{Binaries, Cloud, Options, Upstream};
 use tokio::signal::unix::{SignalKind, signal};
@@ -19,7 +20,7 @@ const EXAMPLE_PLAYER: &str = "Notch";
 
 /// The cloud on your machine: API Gateway and Lambda as template.yaml describes them
 #[derive(Parser)]
-#[command(name = "cargo local", version)]
+#[command(name = "local", bin_name = "cargo local", display_name = "cargo local", version)]
 struct Arguments {
     /// Port of the API; 0 takes a free one
     #[arg(long, default_value_t = 3000)]
@@ -28,10 +29,10 @@ struct Arguments {
     #[arg(long, default_value_t = 3001)]
     lambda_port: u16,
     /// Ask this server instead of the simulator; with `HYPIXEL_API_KEY` from the environment, if it is set
-    #[arg(long, value_name = "URL", value_parser = url, conflicts_with = "live")]
+    #[arg(long, value_name = "URL", conflicts_with = "live")]
     upstream: Option<String>,
     /// Look up players' names there
-    #[arg(long, value_name = "URL", value_parser = url)]
+    #[arg(long, value_name = "URL")]
     names: Option<String>,
     /// Ask the real game; profiles need `HYPIXEL_API_KEY` in the environment
     #[arg(long)]
@@ -46,15 +47,34 @@ struct Arguments {
     #[arg(long)]
     release: bool,
     /// How many instances of one function may run at a time
-    #[arg(long, value_name = "N", default_value = "4")]
+    #[arg(long, value_name = "N", default_value = "4", value_parser = concurrency)]
     concurrency: NonZeroU16,
 }
 
-fn url(text: &str) -> Result<String, String> {
-    if !text.starts_with("http://") && !text.starts_with("https://") {
-        return Err("it must begin with http:// or https://".to_owned());
+/// The URL without a slash at its end. It is not repeated in the sentence: it may hold a key.
+fn url(option: &str, text: &str) -> Result<String, String> {
+    let refuse = |reason: &str| Err(format!("{option} must be a URL like http://127.0.0.1:4000, {reason}"));
+    if text.contains(['?', '#']) {
+        return refuse("without a query (?) or a fragment (#): paths are appended to it");
+    }
+    let Ok(url) = text.parse::<Uri>() else { return refuse("but what was given is none") };
+    if !matches!(url.scheme_str(), Some("http" | "https")) {
+        return refuse("beginning with http:// or https://");
+    }
+    let Some(authority) = url.authority().filter(|authority| !authority.host().is_empty()) else {
+        return refuse("with the name or the address of a host");
+    };
+    // The parser takes any text for a port.
+    if authority.port_u16().is_none() && !authority.as_str().ends_with(authority.host()) {
+        return refuse("with a port up to 65535 or none");
     }
     Ok(text.trim_end_matches('/').to_owned())
+}
+
+fn concurrency(text: &str) -> Result<NonZeroU16, String> {
+    let number: u16 =
+        text.parse().map_err(|_| format!("it must be a whole number from 1 to {}", u16::MAX))?;
+    NonZeroU16::new(number).ok_or_else(|| "it must be at least 1".to_owned())
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {
@@ -63,16 +83,18 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 }
 
 impl Arguments {
-    fn options(self) -> Options {
-        Options {
+    /// # Errors
+    /// The sentence that says what is wrong.
+    fn options(self) -> Result<Options, String> {
+        Ok(Options {
             port: self.port,
             lambda_port: self.lambda_port,
             upstream: match self.upstream {
-                Some(url) => Upstream::Url(url),
+                Some(text) => Upstream::Url(url("--upstream", &text)?),
                 None if self.live => Upstream::Live,
                 None => Upstream::Simulator { seed: self.seed },
             },
-            names: self.names,
+            names: self.names.map(|text| url("--names", &text)).transpose()?,
             upstream_key: std::env::var("HYPIXEL_API_KEY").ok().filter(|key| !key.is_empty()),
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: Binaries::Build { release: self.release },
@@ -80,7 +102,7 @@ impl Arguments {
             access_log: Some(Arc::new(print)),
             function_log: Some(Arc::new(print_aside)),
             ..Options::default()
-        }
+        })
     }
 }
 
@@ -96,7 +118,7 @@ fn print_aside(line: &str) {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(Arguments::parse().options()).await {
+    match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
             print_aside(&format!("error: {sentence}"));
@@ -105,7 +127,8 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(options: Options) -> Result<(), String> {
+async fn run(arguments: Arguments) -> Result<(), String> {
+    let options = arguments.options()?;
     let cloud = tokio::select! {
         started = Cloud::start(options) => started.map_err(|error| error.to_string())?,
         // Cargo, which may be building, ends when it is dropped.
@@ -155,4 +178,36 @@ fn example(method: &str, path: &str, base: &str) -> String {
         other => format!("-X {other} "),
     };
     format!("curl {option}'{base}{path}{query}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upstream_is_a_base_url() {
+        for (given, taken) in [
+            ("http://127.0.0.1:4000", "http://127.0.0.1:4000"),
+            ("https://example.com/", "https://example.com"),
+            ("HTTP://[::1]:80/a/b//", "HTTP://[::1]:80/a/b"),
+        ] {
+            assert_eq!(url("--upstream", given).as_deref(), Ok(taken));
+        }
+        for (given, reason) in [
+            ("", "is none"),
+            ("http://", "is none"),
+            ("http://a b", "is none"),
+            ("example.com", "beginning with http"),
+            ("ftp://example.com", "beginning with http"),
+            ("/v2", "beginning with http"),
+            ("http://:80", "a host"),
+            ("http://a:99999", "a port"),
+            ("http://a/?key=secret", "without a query"),
+            ("http://a/#b", "without a query"),
+        ] {
+            let said = url("--names", given).unwrap_err();
+            assert!(said.starts_with("--names must be") && said.contains(reason), "{given}: {said}");
+            assert!(!said.contains("secret"), "{said}");
+        }
+    }
 }

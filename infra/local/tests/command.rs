@@ -62,3 +62,28 @@ async fn nobody_has_to_read_what_functions_log() {
         assert_eq!(get(&url, "/v1/mayor?say=log").await, 200);
     }
 }
+
+#[tokio::test]
+async fn what_is_no_upstream_is_one_sentence_and_exit_code_1() {
+    for (option, value) in [("--upstream", "http://"), ("--names", "http://127.0.0.1:1/?a=b")] {
+        let output = command("refused", &[option, value]).output().await.unwrap();
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.starts_with(&format!("error: {option} must be a URL")), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn help_and_mistakes_name_what_to_type() {
+    for (options, expected) in [
+        (&["--help"][..], "Usage: cargo local [OPTIONS]"),
+        (&["--version"], "cargo local "),
+        (&["--concurrency", "0"], "it must be at least 1"),
+        (&["--concurrency", "many"], "it must be a whole number from 1 to 65535"),
+    ] {
+        let output = command("help", options).output().await.unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(said.contains(expected), "{said}");
+    }
+}
