@@ -105,16 +105,6 @@ pub enum UpstreamError {
     },
 }
 
-impl UpstreamError {
-    /// That `body`, the answer to `path`, is not what it should be, because of `cause`.
-    #[must_use]
-    pub fn nonsense(path: &str, body: &str, cause: impl fmt::Display) -> Self {
-        // The parser's words can quote the whole body.
-        let cause = Echo::up_to(LONGEST_CAUSE, &cause.to_string()).to_string();
-        Self::Nonsense { path: path.to_owned(), cause, body: Echo::of(body).to_string() }
-    }
-}
-
 impl From<UpstreamError> for ApiError {
     fn from(error: UpstreamError) -> Self {
         let wait = match &error {
@@ -151,7 +141,7 @@ impl<'a> Question<'a> {
 }
 
 /// An answer of an upstream to the question itself, not a failure to answer it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Reply {
     /// The path that was asked for.
     pub path: String,
@@ -159,30 +149,43 @@ pub struct Reply {
     pub status: StatusCode,
     /// The body, unpacked.
     pub body: Arc<String>,
+    /// The key that was shown, so that no error repeats it.
+    key: Option<HeaderValue>,
 }
 
 impl Reply {
+    /// The good answer `body` to a question for `path` that needed no key.
+    #[must_use]
+    pub fn new(path: &str, body: String) -> Self {
+        Self { path: path.to_owned(), status: StatusCode::OK, body: Arc::new(body), key: None }
+    }
+
     /// The body read as `T`, which borrows from it.
     ///
     /// # Errors
     /// [`UpstreamError::Nonsense`] where the body is no JSON, of another shape, or says `success: false`.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, UpstreamError> {
-        parse(&self.path, &self.body)
+        serde_json::from_str(&self.body).map_err(|error| self.nonsense(error))
     }
 
     /// That this answer is not what it should be, because of `cause`.
     #[must_use]
     pub fn nonsense(&self, cause: impl fmt::Display) -> UpstreamError {
-        UpstreamError::nonsense(&self.path, &self.body, cause)
+        let key = self.key.as_ref();
+        // The parser's words can quote the body, and the whole of it.
+        let cause = Echo::up_to(LONGEST_CAUSE, &without_key(key, &cause.to_string())).to_string();
+        let beginning: String = self.body.chars().take(LONGEST_CAUSE).collect();
+        let body = Echo::of(&without_key(key, &beginning)).to_string();
+        UpstreamError::Nonsense { path: self.path.clone(), cause, body }
     }
 }
 
-/// The JSON text `body`, the answer to `path`, read as `T`.
-///
-/// # Errors
-/// [`UpstreamError::Nonsense`] where the body is no JSON, of another shape, or says `success: false`.
-pub fn parse<'a, T: Deserialize<'a>>(path: &str, body: &'a str) -> Result<T, UpstreamError> {
-    serde_json::from_str(body).map_err(|error| UpstreamError::nonsense(path, body, error))
+/// The text with the key taken out, should an upstream repeat it: for the log.
+fn without_key(key: Option<&HeaderValue>, text: &str) -> String {
+    match key.and_then(|key| key.to_str().ok()) {
+        Some(key) => text.replace(key, "[key]"),
+        None => text.to_owned(),
+    }
 }
 
 /// `success: true`, as every good answer of the game's provider has it. Reading anything else as this fails.
@@ -288,20 +291,12 @@ impl Upstream {
             return Err(UpstreamError::RateLimited { wait });
         }
         let body = read(path, response).await.and_then(|packed| unpack(path, &headers, packed));
-        let body = body.map(|body| self.without_key(body));
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT) || question.refusals.contains(&status) {
-            return Ok(Reply { path: path.to_owned(), status, body: Arc::new(body?) });
+            return Ok(Reply { path: path.to_owned(), status, body: Arc::new(body?), key: self.key.clone() });
         }
-        let body = body.map_or_else(|unreadable| unreadable.to_string(), |body| Echo::of(&body).to_string());
+        let body = body.unwrap_or_else(|unreadable| unreadable.to_string());
+        let body = Echo::of(&without_key(self.key.as_ref(), &body)).to_string();
         Err(UpstreamError::Status { path: path.to_owned(), status, body })
-    }
-
-    /// The body, the key taken out should an upstream repeat it: bodies end up in the log and in answers.
-    fn without_key(&self, body: String) -> String {
-        match self.key.as_ref().and_then(|key| key.to_str().ok()) {
-            Some(key) if body.contains(key) => body.replace(key, "[key]"),
-            _ => body,
-        }
     }
 
     fn url(&self, question: &Question<'_>) -> Url {
@@ -479,32 +474,34 @@ mod tests {
         assert!(error.to_string().contains("33554432"), "{error}");
     }
 
-    #[test]
-    fn a_failure_that_the_provider_admits_is_no_answer() {
-        #[derive(Debug, Deserialize)]
-        struct Answer {
-            #[serde(rename = "success")]
-            _success: Success,
-        }
-        let error =
-            parse::<Answer>("/x", r#"{"success":false,"cause":"This endpoint is currently disabled"}"#)
-                .unwrap_err();
-        assert!(error.to_string().contains("currently disabled"), "{error}");
-        assert!(parse::<Answer>("/x", "<html>").is_err());
-        assert!(parse::<Answer>("/x", r#"{"success":true}"#).is_ok());
+    #[derive(Debug, Deserialize)]
+    struct Answer {
+        #[serde(rename = "success")]
+        _success: Success,
     }
 
     #[test]
-    fn a_key_that_the_provider_repeats_goes_no_further() {
-        let mut upstream = upstream("http://127.0.0.1:1");
-        upstream.key = Some(HeaderValue::from_static("sekrit"));
-        assert_eq!(upstream.without_key("Invalid API key sekrit!".to_owned()), "Invalid API key [key]!");
+    fn a_failure_that_the_provider_admits_is_no_answer() {
+        let read = |body: &str| Reply::new("/x", body.to_owned()).parse::<Answer>();
+        let error = read(r#"{"success":false,"cause":"This endpoint is currently disabled"}"#).unwrap_err();
+        assert!(error.to_string().contains("currently disabled"), "{error}");
+        assert!(read("<html>").is_err());
+        assert!(read(r#"{"success":true}"#).is_ok());
+    }
+
+    #[test]
+    fn a_key_that_the_provider_repeats_is_in_no_error_and_its_letters_stay_in_the_data() {
+        let mut reply = Reply::new("/x", r#"{"success":"kite"}"#.to_owned());
+        reply.key = Some(HeaderValue::from_static("kite"));
+        let error = reply.parse::<Answer>().unwrap_err().to_string();
+        assert!(error.contains("[key]") && !error.contains("kite"), "{error}");
+        assert!(reply.body.contains("kite"));
     }
 
     #[test]
     fn a_cause_does_not_grow_with_the_body() {
-        let body = format!("\"{}\"", "x".repeat(100_000));
-        let error = parse::<Success>("/x", &body).unwrap_err();
+        let reply = Reply::new("/x", format!("\"{}\"", "x".repeat(100_000)));
+        let error = reply.parse::<Success>().unwrap_err();
         assert!(error.to_string().len() < 500, "{error}");
     }
 }

@@ -5,10 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use common::params::Page;
-use common::upstream::{Reply, StatusCode};
+use common::upstream::Reply;
+use common::upstream::auctions::PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 use simulator::auctions::Snapshot;
@@ -20,8 +20,7 @@ fn body() -> String {
 }
 
 fn page(criterion: &mut Criterion) {
-    let reply =
-        Reply { path: "/v2/skyblock/auctions".to_owned(), status: StatusCode::OK, body: Arc::new(body()) };
+    let reply = Reply::new(PATH, body());
     let mut group = criterion.benchmark_group("auctions");
     group.bench_function("skip", |bencher| {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());

@@ -6,30 +6,27 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use bazaar::{FlipsLimit, ProcessedItem, Snapshot, flips};
 use common::envelope::{Answer, Document};
 use common::upstream::Reply;
+use common::upstream::bazaar::PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 
 /// The capture, or a simulated body where there is none.
-fn body() -> Arc<String> {
+fn body() -> String {
     let capture = captures::text("bazaar/v2-20260428T1503Z.json");
-    Arc::new(capture.unwrap_or_else(|| simulator::bazaar::body(1, 1_777_388_600_000)))
+    capture.unwrap_or_else(|| simulator::bazaar::body(1, 1_777_388_600_000))
 }
 
 fn modes(criterion: &mut Criterion) {
-    let body = body();
-    let snapshot = || {
-        let (path, status) = ("/v2/skyblock/bazaar".to_owned(), common::upstream::StatusCode::OK);
-        Snapshot::new(Reply { path, status, body: Arc::clone(&body) })
-    };
+    let reply = Reply::new(PATH, body());
+    let snapshot = || Snapshot::new(reply.clone());
     let last = snapshot().products().unwrap().last().unwrap().id.clone();
     let mut group = criterion.benchmark_group("bazaar");
     group.bench_function("skip", |bencher| {
-        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(body.as_bytes())).unwrap());
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
     });
     group.bench_function("full", |bencher| bencher.iter(|| snapshot().full().unwrap()));
     group.bench_function("list", |bencher| bencher.iter(|| snapshot().list().unwrap()));

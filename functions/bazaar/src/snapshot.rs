@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use common::cache::Weight;
 use common::envelope::Document;
 use common::upstream::bazaar::{Bazaar, Market, Product};
-use common::upstream::{Reply, UpstreamError, parse};
+use common::upstream::{Reply, UpstreamError};
 use serde::Serialize;
 
 use crate::Question;
@@ -30,8 +30,7 @@ struct ListItem<'a> {
 /// One refresh of the bazaar.
 #[derive(Debug)]
 pub struct Snapshot {
-    path: String,
-    body: Arc<String>,
+    reply: Reply,
     full: OnceLock<Arc<Document>>,
     products: OnceLock<Vec<Product>>,
     list: OnceLock<Arc<Document>>,
@@ -42,7 +41,7 @@ impl Snapshot {
     #[must_use]
     pub fn new(reply: Reply) -> Self {
         let (full, products, list) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { path: reply.path, body: reply.body, full, products, list }
+        Self { reply, full, products, list }
     }
 
     /// Reads what the answer to `question` will need.
@@ -61,9 +60,10 @@ impl Snapshot {
         if let Some(full) = self.full.get() {
             return Ok(Arc::clone(full));
         }
-        let Bazaar { last_updated, products, .. } = parse(&self.path, &self.body)?;
+        let Bazaar { last_updated, products, .. } = self.reply.parse()?;
+        let body = &self.reply.body;
         let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
-        let document = Document::passing(head, Arc::clone(&self.body), products.range_in(&self.body), "}");
+        let document = Document::passing(head, Arc::clone(body), products.range_in(body), "}");
         Ok(Arc::clone(self.full.get_or_init(|| Arc::new(document))))
     }
 
@@ -75,7 +75,7 @@ impl Snapshot {
         if let Some(products) = self.products.get() {
             return Ok(products);
         }
-        let market: Market = parse(&self.path, &self.body)?;
+        let market: Market = self.reply.parse()?;
         Ok(self.products.get_or_init(|| market.products))
     }
 
@@ -93,7 +93,7 @@ impl Snapshot {
         let mut items: Vec<_> = active.map(|product| ListItem { id: &product.id }).collect();
         items.sort_unstable_by_key(|item| item.id);
         let document = Document::of(&List { count: items.len(), items });
-        let document = document.map_err(|error| UpstreamError::nonsense(&self.path, &self.body, error))?;
+        let document = document.map_err(|error| self.reply.nonsense(error))?;
         Ok(Arc::clone(self.list.get_or_init(|| Arc::new(document))))
     }
 }
@@ -101,6 +101,6 @@ impl Snapshot {
 impl Weight for Snapshot {
     /// The body, and its escaped form.
     fn bytes(&self) -> usize {
-        self.body.len() * 2
+        self.reply.body.len() * 2
     }
 }

@@ -5,10 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use common::resource::Resource;
-use common::upstream::{Reply, StatusCode};
+use common::upstream::Reply;
+use common::upstream::resources::ITEMS_PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
 use items::Items;
 use serde::de::IgnoredAny;
@@ -19,11 +19,7 @@ fn body() -> String {
 }
 
 fn catalogue(criterion: &mut Criterion) {
-    let reply = Reply {
-        path: "/v2/resources/skyblock/items".to_owned(),
-        status: StatusCode::OK,
-        body: Arc::new(body()),
-    };
+    let reply = Reply::new(ITEMS_PATH, body());
     let mut group = criterion.benchmark_group("items");
     group.bench_function("skip", |bencher| {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
