@@ -87,7 +87,7 @@ impl Request {
     ///
     /// # Errors
     /// `BAD_REQUEST` where the value is not allowed.
-    pub fn parameter<T: FromStr<Err = Refused> + Default>(&self, name: &str) -> Result<T, ApiError> {
+    pub fn parameter<T: FromStr<Err: Into<Refused>> + Default>(&self, name: &str) -> Result<T, ApiError> {
         self.text(name)?.map_or_else(|| Ok(T::default()), |text| parse(name, text))
     }
 

@@ -1,7 +1,6 @@
 //! Moments as the provider and the gateway write them. Time is an input everywhere: it comes with the event, so that
 //! the same event always gives the same answer.
 
-use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A moment in Unix milliseconds.
@@ -56,12 +55,6 @@ impl UnixMilliseconds {
         const LAST: u64 = 253_402_300_799_000;
         let since_epoch = Duration::from_millis(u64::try_from(self.0).unwrap_or(0).min(LAST));
         httpdate::fmt_http_date(UNIX_EPOCH + since_epoch)
-    }
-}
-
-impl fmt::Display for UnixMilliseconds {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
     }
 }
 

@@ -148,7 +148,7 @@ pub(crate) async fn get_raw(cloud: &Cloud, target: &[u8]) -> Answered {
     Answered { status, headers, text: text.to_owned() }
 }
 
-/// That nothing panicked in any function, and that no log line has the upstream's key.
+/// That nothing panicked in any function.
 #[track_caller]
 pub(crate) fn expect_clean_logs(cloud: &Cloud) {
     for line in cloud.logs() {

@@ -21,7 +21,7 @@ use common::upstream::bazaar::PATH;
 use common::upstream::{self, Upstream};
 
 pub use flips::flips;
-pub use mode::Mode;
+use mode::Mode;
 pub use processed::ProcessedItem;
 pub use snapshot::Snapshot;
 

@@ -6,7 +6,7 @@ use common::params::Refused;
 
 /// What a request wants to know of the bazaar (`interface.md`, part 4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// All products with raw data.
     #[default]
     Full,
