@@ -2,6 +2,7 @@
 //! in bytes, the least recently used going first. When a refresh fails, the last good value serves for a while longer.
 
 use std::hash::Hash;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,15 @@ const PAUSE_AFTER_TIMEOUT: Duration = Duration::from_secs(5);
 /// What an entry takes beside its value, roughly.
 const ENTRY_BYTES: usize = 128;
 
+/// Why a source gave no value, as far as a cache has to know.
+pub trait SourceError: std::error::Error {
+    /// Whether the source let one wait in vain.
+    fn is_timeout(&self) -> bool;
+
+    /// That the source was not asked, because a moment ago it let one wait in vain.
+    fn paused() -> Self;
+}
+
 /// A value that knows how much memory it holds.
 pub trait Weight {
     /// The bytes that it holds, roughly; at least what grows with the input.
@@ -43,12 +53,13 @@ impl<T: Weight> Weight for Option<T> {
     }
 }
 
-/// A cache of values of type `V` by keys of type `K`.
+/// A cache of values of type `V` by keys of type `K`, whose source fails with `E`.
 #[derive(Debug)]
-pub struct Cached<K: Hash + Eq, V> {
+pub struct Cached<K: Hash + Eq, V, E = UpstreamError> {
     ttl: Duration,
     capacity_bytes: usize,
     kept: Mutex<Kept<K, V>>,
+    source: PhantomData<fn() -> E>,
 }
 
 #[derive(Debug)]
@@ -75,7 +86,7 @@ pub struct Served<V> {
     /// Whether it was there before this request.
     pub cached: bool,
     /// Why an expired value is served: the refresh that failed.
-    pub refresh_failure: Option<UpstreamError>,
+    pub refresh_failure: Option<String>,
 }
 
 impl<V> Served<V> {
@@ -86,12 +97,12 @@ impl<V> Served<V> {
             document,
             cached: self.cached,
             fetched_at: Some(self.fetched_at),
-            refresh_failure: self.refresh_failure.as_ref().map(|failure| chain(failure)),
+            refresh_failure: self.refresh_failure.clone(),
         }
     }
 }
 
-impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
+impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cached<K, V, E> {
     /// A cache whose values are fresh for `ttl` and that holds about `capacity_bytes` at the most. A value larger than
     /// that is not kept.
     #[must_use]
@@ -100,6 +111,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
             ttl,
             capacity_bytes,
             kept: Mutex::new(Kept { entries: LruCache::unbounded(), bytes: 0, timed_out_at: None }),
+            source: PhantomData,
         }
     }
 
@@ -112,8 +124,8 @@ impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
         &self,
         key: K,
         now: UnixMilliseconds,
-        fetch: impl AsyncFnOnce() -> Result<V, UpstreamError>,
-    ) -> Result<Served<V>, UpstreamError> {
+        fetch: impl AsyncFnOnce() -> Result<V, E>,
+    ) -> Result<Served<V>, E> {
         let mut kept = self.kept.lock().await;
         let known = kept.entries.get(&key).map(|entry| (entry.value.clone(), entry.fetched_at));
         let known = match known {
@@ -125,7 +137,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
         let start = Instant::now();
         let has_stale = known.as_ref().is_some_and(|(_, fetched_at)| self.may_serve_stale(*fetched_at, now));
         let is_paused = kept.timed_out_at.is_some_and(|then| then.distance(now) < PAUSE_AFTER_TIMEOUT);
-        let fetched = if has_stale && is_paused { Err(UpstreamError::Paused) } else { fetch().await };
+        let fetched = if has_stale && is_paused { Err(E::paused()) } else { fetch().await };
         match fetched {
             Ok(value) => {
                 // In whole seconds, as HTTP dates are. A slow upstream's value must not be old before it is there.
@@ -134,12 +146,12 @@ impl<K: Hash + Eq, V: Weight + Clone> Cached<K, V> {
                 Ok(Served { value, fetched_at, cached: false, refresh_failure: None })
             }
             Err(failure) => {
-                if matches!(failure, UpstreamError::Timeout { .. }) {
+                if failure.is_timeout() {
                     kept.timed_out_at = Some(now.plus(start.elapsed()));
                 }
                 match known {
                     Some((value, fetched_at)) if has_stale => {
-                        Ok(Served { value, fetched_at, cached: true, refresh_failure: Some(failure) })
+                        Ok(Served { value, fetched_at, cached: true, refresh_failure: Some(chain(&failure)) })
                     }
                     _ => Err(failure),
                 }

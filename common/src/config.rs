@@ -37,7 +37,15 @@ pub struct Config {
     pub gateway_cache: GatewayCache,
     /// `DOCUMENTATION_URL`: what `GET /` points to.
     pub documentation_url: String,
+    /// `HISTORY_TABLE`: the name of the table that holds history; `History` if absent, as on a laptop.
+    pub history_table: String,
+    /// `AWS_REGION`: where the function runs and its tables are; Lambda sets it.
+    pub aws_region: String,
+    /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB answers, if not where the region implies.
+    pub dynamodb_endpoint: Option<Url>,
 }
+
+const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 
 impl Config {
     /// The configuration in this process's environment.
@@ -65,6 +73,11 @@ impl Config {
             user_agent: user_agent(set("USER_AGENT"))?,
             gateway_cache: gateway_cache(set("GatewayCache").as_deref())?,
             documentation_url: set("DOCUMENTATION_URL").unwrap_or_default(),
+            history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
+            aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),
+            dynamodb_endpoint: set(DYNAMODB_ENDPOINT)
+                .map(|url| base_url(DYNAMODB_ENDPOINT, Some(url), ""))
+                .transpose()?,
         })
     }
 }
@@ -122,6 +135,8 @@ mod tests {
     #[test]
     fn an_empty_variable_counts_as_unset() {
         assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
+        // The SDK, left to read it itself, would panic at the first call.
+        assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
         assert_eq!(
             with("HYPIXEL_BASE_URL", "").unwrap().hypixel_base_url.as_str(),
             "https://api.hypixel.net/"
@@ -136,6 +151,7 @@ mod tests {
             ("HYPIXEL_API_KEY", "s3cret\nkey"),
             ("USER_AGENT", "a\r\nb"),
             ("GatewayCache", "yes"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", "127.0.0.1:8000"),
         ] {
             let text = with(name, value).unwrap_err().to_string();
             assert!(text.contains(name), "{text}");

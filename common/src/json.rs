@@ -32,6 +32,15 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
     }
 }
 
+impl StringText<'_> {
+    /// What the text says, without quotes and escapes.
+    #[must_use]
+    pub fn decoded(self) -> String {
+        // It has been read as a string once; what a string cannot hold, such as half a surrogate pair, is left as it is.
+        serde_json::from_str(self.get()).unwrap_or_else(|_| self.get().to_owned())
+    }
+}
+
 impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = <&RawValue>::deserialize(deserializer)?;

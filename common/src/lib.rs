@@ -2,13 +2,16 @@
 //! how an answer is kept and written. Nothing here knows what a single route does.
 
 pub mod cache;
+pub mod calendar;
 pub mod config;
 pub mod envelope;
 pub mod error;
+pub mod http;
 pub mod invocation;
 pub mod json;
 pub mod lambda;
 pub mod params;
+pub mod prices;
 pub mod request;
 pub mod resource;
 pub mod routes;

@@ -5,6 +5,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// How much of a caller's own text an error repeats.
 const LONGEST_ECHO: usize = 64;
 
@@ -149,6 +151,40 @@ impl FromStr for Username {
     }
 }
 
+/// The id of a bazaar product, such as `INK_SACK:3`: 1 to 64 capital letters, digits, `_`, `:` and `-` (`decisions.md`).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ItemId(Box<str>);
+
+impl ItemId {
+    /// The id.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ItemId {
+    type Err = Refused;
+
+    fn from_str(text: &str) -> Result<Self, Refused> {
+        let is_legal =
+            |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_:-".contains(&byte);
+        let legal = (1..=64).contains(&text.len()) && text.bytes().all(is_legal);
+        legal
+            .then(|| Self(text.into()))
+            .ok_or_else(|| Refused::must_be("1 to 64 capital letters (A-Z), digits and the characters _ : -"))
+    }
+}
+
+impl TryFrom<String> for ItemId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse().map_err(|Refused { allowed }| format!("an item id must be {allowed}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -198,6 +234,19 @@ mod tests {
             let legal = name.chars().all(|c| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_'))
                 && (1..=16).contains(&name.chars().count());
             prop_assert_eq!(name.parse::<Username>().is_ok(), legal);
+        }
+
+        #[test]
+        fn every_legal_id_is_taken_as_it_is(id in "[A-Z0-9_:-]{1,64}") {
+            let parsed = id.parse::<ItemId>().unwrap();
+            prop_assert_eq!(parsed.as_str(), &id);
+        }
+
+        #[test]
+        fn no_illegal_id_is_taken(id in any::<String>()) {
+            let legal = id.chars().all(|c| matches!(c, 'A'..='Z' | '0'..='9' | '_' | ':' | '-'))
+                && (1..=64).contains(&id.chars().count());
+            prop_assert_eq!(id.parse::<ItemId>().is_ok(), legal);
         }
 
         #[test]

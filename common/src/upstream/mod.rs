@@ -23,26 +23,21 @@ pub use lambda_http::http::StatusCode;
 use lambda_http::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use serde::Deserialize;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout_at;
 
+use crate::cache::SourceError;
 use crate::error::{ApiError, chain};
+use crate::http::{self, ClientError};
 use crate::invocation::Invocation;
 use crate::params::Echo;
 use crate::time::UnixMilliseconds;
 
-/// How long a connection may take to be made.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long an idle connection is kept: less than servers and address translators usually keep it.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many bytes a body may have, on the wire and unpacked.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
 /// Between which bounds the pause before the retry is drawn, in milliseconds.
 const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
 /// For how long a rate limit is believed at the most.
 const LONGEST_BLOCK: Duration = Duration::from_hours(1);
-/// How long opening a connection during start-up may take: a handshake takes a fifth of that.
-const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
-
 /// How many characters of somebody else's words a cause repeats.
 const LONGEST_CAUSE: usize = 256;
 
@@ -105,6 +100,16 @@ pub enum UpstreamError {
     },
 }
 
+impl SourceError for UpstreamError {
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
+    }
+
+    fn paused() -> Self {
+        Self::Paused
+    }
+}
+
 impl From<UpstreamError> for ApiError {
     fn from(error: UpstreamError) -> Self {
         let wait = match &error {
@@ -114,11 +119,6 @@ impl From<UpstreamError> for ApiError {
         Self::internal(error).retry_after(wait)
     }
 }
-
-/// Why an upstream cannot be asked at all.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot make the HTTP client")]
-pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
 /// What an upstream is asked.
 #[derive(Debug, Clone, Copy)]
@@ -217,17 +217,15 @@ impl Upstream {
     /// # Errors
     /// If the TLS stack cannot be set up.
     pub fn new(base: Url, user_agent: &HeaderValue, key: Option<HeaderValue>) -> Result<Self, ClientError> {
-        let client = client(user_agent).map_err(ClientError)?;
+        // The client leaves bodies packed: unpacking in one go takes half the time of unpacking as they come.
+        let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
+        let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
         Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
     }
 
-    /// Opens a connection while the function starts, when Lambda lends it a whole core. Only the TLS handshake is worth
-    /// that, so it is not done without TLS. Failures are left to the first request to meet.
+    /// Opens a connection while the function starts.
     pub async fn warm_up(&self) {
-        if self.base.scheme() == "https" {
-            let request = self.client.head(self.base.clone()).send();
-            let _ = tokio::time::timeout(WARM_UP_TIMEOUT, request).await;
-        }
+        http::warm_up(&self.client, &self.base).await;
     }
 
     /// The answer to `question`. A failed connection and a 5xx are tried once more.
@@ -239,10 +237,7 @@ impl Upstream {
         invocation: &Invocation,
         question: &Question<'_>,
     ) -> Result<Reply, UpstreamError> {
-        let start = Instant::now();
-        let reply = self.within_limits(invocation, question).await;
-        invocation.add_upstream_time(start.elapsed());
-        reply
+        invocation.waiting_for(self.within_limits(invocation, question)).await
     }
 
     async fn within_limits(
@@ -307,27 +302,6 @@ impl Upstream {
         }
         url
     }
-}
-
-fn client(user_agent: &HeaderValue) -> Result<Client, Box<dyn std::error::Error + Send + Sync>> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    // Compiled in, because reading the system's certificates would double the time that a function takes to start.
-    let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    // The client leaves bodies packed: unpacking in one go takes half the time of unpacking as they come.
-    let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
-    let client = Client::builder()
-        .tls_backend_preconfigured(tls)
-        .user_agent(user_agent)
-        .default_headers(headers)
-        .connect_timeout(CONNECT_TIMEOUT)
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .redirect(reqwest::redirect::Policy::none())
-        .build()?;
-    Ok(client)
 }
 
 /// Whether a second attempt may succeed at once.
@@ -410,6 +384,8 @@ fn asked_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::Instant;
+
     use super::*;
 
     const NOW: UnixMilliseconds = UnixMilliseconds::new(1_777_388_600_000);

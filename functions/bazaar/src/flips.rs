@@ -1,9 +1,10 @@
 //! `mode=flips`: the products that pay most for buying by order and selling by offer.
 
+use common::prices::spread_percent;
 use common::upstream::bazaar::{Product, QuickStatus};
 use serde::Serialize;
 
-use crate::processed::{ProcessedItem, spread_percent};
+use crate::processed::ProcessedItem;
 
 /// Below this sell price, in coins, a flip is not worth the clicks (`interface.md`, part 8).
 const LEAST_SELL_PRICE: f64 = 50_000.0;

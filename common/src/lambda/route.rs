@@ -1,31 +1,23 @@
-//! Runs a function: start-up, one log line per request, and an envelope for whatever happens inside. A handler that
-//! fails, panics or takes too long ends here, as the 500 envelope and a cause in the log.
+//! A function behind the gateway: a proxy event in, an envelope out. A handler that fails, panics or takes too long ends
+//! here, as the 500 envelope and a cause in the log.
 
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use futures_util::FutureExt;
 use lambda_http::{Context, LambdaEvent, service_fn};
 use lambda_runtime::Diagnostic;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-pub use lambda_http::Error;
-
-use crate::config::{Config, ConfigError, GatewayCache};
+use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, set_up};
+use crate::config::{Config, GatewayCache};
 use crate::envelope::{Answer, Body};
-use crate::error::{ApiError, Code, INTERNAL_MESSAGE, chain};
+use crate::error::{ApiError, Code, INTERNAL_MESSAGE};
 use crate::invocation::Invocation;
 use crate::request::{ProxyEvent, Request};
 use crate::routes::Route;
 use crate::time::UnixMilliseconds;
-use crate::upstream::ClientError;
-
-/// How long before Lambda ends the invocation the function gives up by itself.
-const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
 /// How many bytes a body may take in a response: Lambda's 6 MB, less what a response has beside its body.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
@@ -56,26 +48,15 @@ pub trait Function: Sized {
     fn answer(&self, request: &Request) -> impl Future<Output = Result<Answer, ApiError>>;
 }
 
-/// Why a function cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The environment is wrong.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// There is no way to ask an upstream.
-    #[error(transparent)]
-    Client(#[from] ClientError),
-}
-
 /// Runs the function `F` until Lambda ends the process.
 ///
 /// # Errors
 /// If the function cannot start or the Runtime API is gone; the cause is in the log.
 pub async fn run<F: Function>() -> Result<(), Error> {
-    log_to_standard_output();
-    remember_panics();
-    let instance =
-        Instance::<F>::start().inspect_err(|error| tracing::error!(cause = chain(error), "cannot start"))?;
+    let instance = set_up(|config| {
+        let function = F::new(config)?;
+        Ok(Instance { function, gateway_cache: config.gateway_cache, is_cold: true.into() })
+    })?;
     instance.function.warm_up().await;
     lambda_runtime::Runtime::new(service_fn(|event| instance.invoke(event))).run().await
 }
@@ -88,11 +69,6 @@ struct Instance<F> {
 }
 
 impl<F: Function> Instance<F> {
-    fn start() -> Result<Self, StartError> {
-        let config = Config::from_environment()?;
-        Ok(Self { function: F::new(&config)?, gateway_cache: config.gateway_cache, is_cold: true.into() })
-    }
-
     /// Answers one event.
     ///
     /// # Errors
@@ -105,7 +81,8 @@ impl<F: Function> Instance<F> {
         let invocation = Invocation::new(payload.time(), deadline);
         let request = Request::new(payload, F::ROUTE, invocation);
 
-        let result = self.guarded(&request, deadline).await;
+        let result = guarded(deadline, self.function.answer(&request)).await;
+        let result = result.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
         let (response, line) = self.respond(result).map_err(failed_invocation)?;
         line.write(F::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
 
@@ -126,16 +103,6 @@ impl<F: Function> Instance<F> {
                 "the event is no proxy event of a REST API (version 1.0): {error}"
             ))
         })
-    }
-
-    /// What the handler returns, or the error that its panic or its slowness is.
-    async fn guarded(&self, request: &Request, deadline: Instant) -> Result<Answer, ApiError> {
-        let handler = AssertUnwindSafe(self.function.answer(request)).catch_unwind();
-        match tokio::time::timeout_at(deadline, handler).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(ApiError::internal(format!("the handler panicked: {}", last_panic()))),
-            Err(_) => Err(ApiError::internal("the handler ran into the function's own deadline")),
-        }
     }
 
     fn respond(
@@ -167,18 +134,6 @@ impl<F: Function> Instance<F> {
             }
         }
     }
-}
-
-/// What the Runtime API is told of an invocation that has no response.
-fn failed_invocation(message: impl std::fmt::Display) -> Diagnostic {
-    Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
-}
-
-/// The end of the invocation, less the margin. Lambda gives it by the wall clock.
-fn own_deadline(context: &Context) -> Instant {
-    let end = UNIX_EPOCH + Duration::from_millis(context.deadline);
-    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
-    Instant::now() + left.saturating_sub(DEADLINE_MARGIN)
 }
 
 /// A proxy response (REST, version 1.0).
@@ -269,7 +224,6 @@ impl LogLine {
         request: &Request,
         cold_start: bool,
     ) {
-        let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
         let Self { status, bytes, cached, cause } = self;
         macro_rules! line {
             ($level:ident, $message:literal) => {
@@ -294,32 +248,4 @@ impl LogLine {
             _ => line!(info, "answered"),
         }
     }
-}
-
-/// One JSON object a line, as log queries read it without being told.
-fn log_to_standard_output() {
-    let subscriber = tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(false)
-        .with_span_list(false)
-        .with_target(false)
-        .with_max_level(tracing::Level::INFO)
-        .finish();
-    // Fails only where a subscriber is already at work, which then logs.
-    let _ = tracing::subscriber::set_global_default(subscriber);
-}
-
-/// What the last panic said, and where. The hook cannot know the request, so it leaves the text to whoever does.
-static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
-
-fn remember_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic.to_string());
-    }));
-}
-
-fn last_panic() -> String {
-    let text = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-    text.unwrap_or_else(|| "it did not say why".to_owned())
 }

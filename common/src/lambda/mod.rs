@@ -1,0 +1,110 @@
+//! Runs a function, of either kind: a [`Function`] answers requests, a [`Recorder`] acts on a schedule. What both need is
+//! here: start-up, the log, a deadline of their own, and an end for panics.
+
+mod recorder;
+mod route;
+
+use std::fmt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::FutureExt;
+use lambda_http::Context;
+use lambda_runtime::Diagnostic;
+use tokio::time::Instant;
+
+pub use lambda_http::Error;
+
+pub use self::recorder::{Recorder, run_recorder};
+pub use self::route::{Function, run};
+use crate::config::{Config, ConfigError};
+use crate::error::{Code, chain};
+use crate::http::ClientError;
+
+/// How long before Lambda ends the invocation the function gives up by itself.
+const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
+
+/// Why a function cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The environment is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// There is no way to ask anybody.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// What every function begins with: its log, and itself as the environment wants it.
+fn set_up<T>(start: impl FnOnce(&Config) -> Result<T, StartError>) -> Result<T, StartError> {
+    log_to_standard_output();
+    remember_panics();
+    let started = Config::from_environment().map_err(StartError::from).and_then(|config| start(&config));
+    started.inspect_err(|error| tracing::error!(cause = chain(error), "cannot start"))
+}
+
+/// Why a handler came to no end of its own.
+#[derive(Debug, thiserror::Error)]
+enum Interrupted {
+    #[error("the handler panicked: {0}")]
+    Panic(String),
+    #[error("the handler ran into the function's own deadline")]
+    Deadline,
+}
+
+/// What the handler returns, unless it panics or takes too long.
+async fn guarded<T>(deadline: Instant, handler: impl Future<Output = T>) -> Result<T, Interrupted> {
+    let handler = AssertUnwindSafe(handler).catch_unwind();
+    match tokio::time::timeout_at(deadline, handler).await {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(_)) => Err(Interrupted::Panic(last_panic())),
+        Err(_) => Err(Interrupted::Deadline),
+    }
+}
+
+/// What the Runtime API is told of an invocation that has no response.
+fn failed_invocation(message: impl fmt::Display) -> Diagnostic {
+    Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
+}
+
+/// The end of the invocation, less the margin. Lambda gives it by the wall clock.
+fn own_deadline(context: &Context) -> Instant {
+    let end = UNIX_EPOCH + Duration::from_millis(context.deadline);
+    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
+    Instant::now() + left.saturating_sub(DEADLINE_MARGIN)
+}
+
+/// As the log writes durations: milliseconds, to the microsecond.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// One JSON object a line, as log queries read it without being told.
+fn log_to_standard_output() {
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_target(false)
+        .with_max_level(tracing::Level::INFO)
+        .finish();
+    // Fails only where a subscriber is already at work, which then logs.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// What the last panic said, and where. The hook cannot know the request, so it leaves the text to whoever does.
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+fn remember_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic.to_string());
+    }));
+}
+
+fn last_panic() -> String {
+    let text = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    text.unwrap_or_else(|| "it did not say why".to_owned())
+}

@@ -1,0 +1,56 @@
+//! The SDK's requests over the service's own HTTP client. The SDK's client would read the system's certificates, which
+//! takes longer than everything else that a function does to start, and would bring HTTP/2, which DynamoDB does not speak.
+
+use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
+use aws_sdk_dynamodb::config::{RuntimeComponents, SharedHttpClient};
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector, http_client_fn,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest as Request;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_types::body::SdkBody;
+use bytes::Bytes;
+use lambda_http::http;
+use reqwest::Client;
+
+/// The SDK's view of `client`.
+pub(crate) fn over(client: Client) -> SharedHttpClient {
+    let connector = SharedHttpConnector::new(Connector(client));
+    http_client_fn(move |_: &HttpConnectorSettings, _: &RuntimeComponents| connector.clone())
+}
+
+#[derive(Debug)]
+struct Connector(Client);
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let client = self.0.clone();
+        HttpConnectorFuture::new(send(client, request))
+    }
+}
+
+async fn send(client: Client, request: Request) -> Result<HttpResponse, ConnectorError> {
+    let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
+    let (parts, body) = request.into_parts();
+    // Requests to DynamoDB are never streamed.
+    let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
+    let request = reqwest::Request::try_from(http::Request::from_parts(parts, body))
+        .map_err(|error| ConnectorError::user(error.into()))?;
+    let mut response = client.execute(request).await.map_err(failure)?;
+    let headers = std::mem::take(response.headers_mut());
+    let status = response.status().as_u16();
+    let body = response.bytes().await.map_err(failure)?;
+    let status = status.try_into().map_err(|error| ConnectorError::other(Box::new(error), None))?;
+    let mut answer = HttpResponse::new(status, SdkBody::from(body));
+    for (name, value) in &headers {
+        // Values that are no text are none that the SDK reads.
+        if let Ok(value) = value.to_str() {
+            answer.headers_mut().append(name.as_str().to_owned(), value.to_owned());
+        }
+    }
+    Ok(answer)
+}
+
+fn failure(error: reqwest::Error) -> ConnectorError {
+    if error.is_timeout() { ConnectorError::timeout(error.into()) } else { ConnectorError::io(error.into()) }
+}

@@ -1,0 +1,435 @@
+//! Prices of the bazaar over time, written every minute for all products and read for one at a time.
+//!
+//! A row holds one tick of one shard of products, as a map from product id to `[sell_price, buy_price, sell_volume,
+//! buy_volume]`. So a tick is some hundred rows and not one for each product, and a query reads the rows of one shard and
+//! takes one entry of each. Five tiers hold the same at five intervals; each serves one range, and nothing is resampled.
+//!
+//! | key | value |
+//! |---|---|
+//! | `pk` | `bazaar#TIER#SHARD`, such as `bazaar#5m#017` |
+//! | `sk` | the slot: the beginning of the tier's interval, in Unix seconds, ten digits |
+//! | `products` | the map |
+//! | `recorded_at` | the tick in Unix seconds, if it is another than the slot |
+//! | `ttl` | when the row expires, in Unix seconds |
+//!
+//! When all rows of a slot are there, a row under `bazaar#TIER` says so, and which tick they are of. A slot belongs to the
+//! earliest tick in it that was recorded. So an event that comes twice changes nothing, events may come in any order, and
+//! a tick that is missed leaves no gap in a coarse tier: the next one fills the slot.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, WriteRequest};
+use common::params::ItemId;
+use common::time::{Tick, UnixSeconds};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Serialize, Serializer};
+use tokio::time::Instant;
+
+use crate::item::{
+    self, Corrupt, Item, PARTITION_KEY, SORT_KEY, TIME_TO_LIVE, integer, number, readable, string, text,
+};
+use crate::{Error, Table};
+
+const PRODUCTS: &str = "products";
+const RECORDED_AT: &str = "recorded_at";
+
+/// How much longer than its range a tier is kept: whoever takes backups or looks into a gap has a day for it.
+const MARGIN: Duration = Duration::from_hours(24);
+
+/// One of the five resolutions in which prices are kept.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// Its name, which is its interval's.
+    pub name: &'static str,
+    /// The range of `GET /v1/bazaar/history` that it serves.
+    pub range: &'static str,
+    /// The time from slot to slot.
+    pub interval: Duration,
+    /// How many slots the range has, the newest included: never more points than the contract allows.
+    pub slots: u32,
+    /// Into how many shards the products are cut.
+    pub shards: u32,
+}
+
+/// The tiers, the finest first.
+///
+/// The shard counts were chosen with the 1,913 ids and the prices of a real snapshot. Every row costs at least one write
+/// unit a tick and holds a kilobyte for it, so the finest tier, which is three quarters of all writing, has as many
+/// shards as fill their kilobyte. The coarse ones are written rarely, and a query of theirs reads up to 720 rows: there
+/// small rows count, the more so as a hash spreads so few products unevenly. `cargo local cost` shows what comes of it.
+pub const TIERS: [Tier; 5] = [
+    Tier { name: "1m", range: "1h", interval: Duration::from_mins(1), slots: 60, shards: 96 },
+    Tier { name: "5m", range: "24h", interval: Duration::from_mins(5), slots: 288, shards: 192 },
+    Tier { name: "30m", range: "7d", interval: Duration::from_mins(30), slots: 336, shards: 256 },
+    Tier { name: "1h", range: "30d", interval: Duration::from_hours(1), slots: 720, shards: 1_024 },
+    Tier { name: "3h", range: "90d", interval: Duration::from_hours(3), slots: 720, shards: 1_024 },
+];
+
+impl Tier {
+    /// The slot in which the moment lies.
+    #[must_use]
+    pub const fn slot(&self, moment: UnixSeconds) -> UnixSeconds {
+        moment.rounded_down(self.interval)
+    }
+
+    /// When the rows of this slot expire.
+    fn expires(&self, slot: UnixSeconds) -> UnixSeconds {
+        slot.plus(self.interval * self.slots + MARGIN)
+    }
+
+    /// The shard that the product is in. CRC-32, so that it is the same for ever and in every language.
+    fn shard(&self, id: &ItemId) -> u32 {
+        crc32fast::hash(id.as_str().as_bytes()) % self.shards
+    }
+
+    /// Where the rows of the shard are.
+    fn partition(&self, shard: u32) -> String {
+        format!("bazaar#{}#{shard:03}", self.name)
+    }
+
+    /// Where it says which slots are complete.
+    fn markers(&self) -> String {
+        format!("bazaar#{}", self.name)
+    }
+}
+
+/// The sort key of a slot: in the order of time as text, too.
+fn sort_key(slot: UnixSeconds) -> String {
+    format!("{:010}", slot.get())
+}
+
+/// A price in coins, exact to 0.01.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Price(f64);
+
+impl Price {
+    /// The highest one: the game's purses hold less, and everything below has its cents.
+    pub const HIGHEST: f64 = 1e12;
+
+    /// The price nearest to so many coins, or `None` where that is no price: below 0, above the highest, or no number.
+    #[must_use]
+    pub fn nearest(coins: f64) -> Option<Self> {
+        let is_price = (0.0..=Self::HIGHEST).contains(&coins);
+        // By way of decimal digits: there is where it must be exact. (Adding 0 makes a zero positive.)
+        is_price.then(|| format!("{coins:.2}").parse().ok().map(|coins: f64| Self(coins + 0.0))).flatten()
+    }
+
+    /// In coins.
+    #[must_use]
+    pub const fn coins(self) -> f64 {
+        self.0
+    }
+}
+
+/// What a product costs at a tick. It is written as a list of four: `[sell_price, buy_price, sell_volume, buy_volume]`.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "(f64, f64, i64, i64)")]
+pub struct Quote {
+    /// What one item brings when sold at once; 0 when nobody buys.
+    pub sell_price: Price,
+    /// What one item costs when bought at once; 0 when nobody sells.
+    pub buy_price: Price,
+    /// How many items the open buy orders want.
+    pub sell_volume: i64,
+    /// How many items the open sell offers hold.
+    pub buy_volume: i64,
+}
+
+impl Quote {
+    /// The quote with prices nearest to these, or `None` where one is no price or a volume is below 0.
+    #[must_use]
+    pub fn nearest(sell_price: f64, buy_price: f64, sell_volume: i64, buy_volume: i64) -> Option<Self> {
+        let is_volume = sell_volume >= 0 && buy_volume >= 0;
+        let (sell_price, buy_price) = (Price::nearest(sell_price)?, Price::nearest(buy_price)?);
+        is_volume.then_some(Self { sell_price, buy_price, sell_volume, buy_volume })
+    }
+
+    fn attribute(&self) -> AttributeValue {
+        AttributeValue::L(vec![
+            number(self.sell_price.0),
+            number(self.buy_price.0),
+            number(self.sell_volume),
+            number(self.buy_volume),
+        ])
+    }
+
+    fn of_attribute(value: &AttributeValue) -> Option<Self> {
+        let [sell_price, buy_price, sell_volume, buy_volume] = value.as_l().ok()?.as_slice() else {
+            return None;
+        };
+        let price = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
+        let volume = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
+        Self::nearest(price(sell_price)?, price(buy_price)?, volume(sell_volume)?, volume(buy_volume)?)
+    }
+}
+
+impl TryFrom<(f64, f64, i64, i64)> for Quote {
+    type Error = String;
+
+    fn try_from((sell, buy, sell_volume, buy_volume): (f64, f64, i64, i64)) -> Result<Self, String> {
+        Self::nearest(sell, buy, sell_volume, buy_volume).ok_or_else(|| {
+            format!("a quote is two prices from 0 to {:e} and two volumes from 0", Price::HIGHEST)
+        })
+    }
+}
+
+impl Serialize for Quote {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut four = serializer.serialize_tuple(4)?;
+        four.serialize_element(&self.sell_price)?;
+        four.serialize_element(&self.buy_price)?;
+        four.serialize_element(&self.sell_volume)?;
+        four.serialize_element(&self.buy_volume)?;
+        four.end()
+    }
+}
+
+/// What all products cost at a tick.
+pub type Quotes = BTreeMap<ItemId, Quote>;
+
+/// A slot of a tier that a tick is to fill.
+#[derive(Debug)]
+pub struct Due {
+    tier: &'static Tier,
+    slot: UnixSeconds,
+    /// Whether a later tick has filled it before.
+    replaces: bool,
+}
+
+/// A slot that was filled.
+#[derive(Debug, Serialize)]
+pub struct Filled {
+    /// The tier's name.
+    pub tier: &'static str,
+    /// The slot.
+    pub slot: UnixSeconds,
+    /// How many rows its products take.
+    pub rows: usize,
+    /// How many write units they took.
+    pub write_units: f64,
+}
+
+/// What a product cost at a tick.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The tick that was recorded.
+    pub recorded_at: UnixSeconds,
+    /// The prices and volumes.
+    pub quote: Quote,
+}
+
+/// The slots that the tick has to fill: of each tier the one in which it lies, unless that one is complete with this or an
+/// earlier tick. Rows that would have expired at the moment `now` are not worth writing.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn due(table: &Table, tick: Tick, now: UnixSeconds, deadline: Instant) -> Result<Vec<Due>, Error> {
+    let mut slots = Vec::new();
+    for tier in &TIERS {
+        let slot = tier.slot(tick.time());
+        if tier.expires(slot) > now {
+            slots.push((tier, slot));
+        }
+    }
+    let keys = slots.iter().map(|(tier, slot)| item::key(tier.markers(), sort_key(*slot))).collect();
+    // What was written a moment ago must be seen.
+    let markers = table.get_all(keys, true, deadline).await?;
+    let complete: HashMap<_, _> = markers
+        .iter()
+        .filter_map(|marker| Some((text(marker, PARTITION_KEY).ok()?, integer(marker, RECORDED_AT).ok()?)))
+        .collect();
+    let due = slots.into_iter().filter_map(|(tier, slot)| match complete.get(&tier.markers()) {
+        Some(recorded_at) if *recorded_at <= tick.time().get() => None,
+        recorded_at => Some(Due { tier, slot, replaces: recorded_at.is_some() }),
+    });
+    Ok(due.collect())
+}
+
+/// Fills the slots with what the products cost at the tick. After a failure the same again completes it.
+///
+/// # Errors
+/// If a part could not be written before the deadline.
+pub async fn fill(
+    table: &Table,
+    tick: Tick,
+    due: &[Due],
+    quotes: &Quotes,
+    deadline: Instant,
+) -> Result<Vec<Filled>, Error> {
+    let mut filled = Vec::with_capacity(due.len());
+    for Due { tier, slot, replaces } in due {
+        let mut shards = HashMap::<u32, HashMap<String, AttributeValue>>::new();
+        for (id, quote) in quotes {
+            shards.entry(tier.shard(id)).or_default().insert(id.as_str().to_owned(), quote.attribute());
+        }
+        let rows = shards.len();
+        let mut requests = Vec::with_capacity(rows);
+        for shard in 0..tier.shards {
+            match shards.remove(&shard) {
+                Some(products) => requests.push(put(table, row(tier, shard, *slot, tick, products))?),
+                // What the later tick had there is none of this one's.
+                None if *replaces => {
+                    requests.push(delete(table, item::key(tier.partition(shard), sort_key(*slot)))?);
+                }
+                None => {}
+            }
+        }
+        let write_units = table.write_all(requests, deadline).await?;
+        mark(table, tier, *slot, tick, deadline).await?;
+        filled.push(Filled { tier: tier.name, slot: *slot, rows, write_units });
+    }
+    Ok(filled)
+}
+
+fn row(
+    tier: &Tier,
+    shard: u32,
+    slot: UnixSeconds,
+    tick: Tick,
+    products: HashMap<String, AttributeValue>,
+) -> Item {
+    let mut row = item::key(tier.partition(shard), sort_key(slot));
+    row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
+    row.insert(TIME_TO_LIVE.to_owned(), number(tier.expires(slot).get()));
+    // Nearly always it is the slot, and rows are read by the hundred: what they do not hold costs nothing.
+    if tick.time() != slot {
+        row.insert(RECORDED_AT.to_owned(), number(tick.time().get()));
+    }
+    row
+}
+
+fn put(table: &Table, row: Item) -> Result<WriteRequest, Error> {
+    let put = PutRequest::builder().set_item(Some(row)).build();
+    let put = put.map_err(|error| table.failed("BatchWriteItem", error.to_string()))?;
+    Ok(WriteRequest::builder().put_request(put).build())
+}
+
+fn delete(table: &Table, key: Item) -> Result<WriteRequest, Error> {
+    let delete = DeleteRequest::builder().set_key(Some(key)).build();
+    let delete = delete.map_err(|error| table.failed("BatchWriteItem", error.to_string()))?;
+    Ok(WriteRequest::builder().delete_request(delete).build())
+}
+
+/// Says that the slot is complete with the tick, unless an earlier one has it meanwhile.
+async fn mark(
+    table: &Table,
+    tier: &Tier,
+    slot: UnixSeconds,
+    tick: Tick,
+    deadline: Instant,
+) -> Result<(), Error> {
+    let marker = item::key(tier.markers(), sort_key(slot));
+    let request = table
+        .client()
+        .put_item()
+        .table_name(table.name())
+        .set_item(Some(marker))
+        .item(RECORDED_AT, number(tick.time().get()))
+        .item(TIME_TO_LIVE, number(tier.expires(slot).get()))
+        .condition_expression("attribute_not_exists(recorded_at) OR recorded_at > :tick")
+        .expression_attribute_values(":tick", number(tick.time().get()));
+    table.unless_refused("PutItem", deadline, request.send()).await.map(drop)
+}
+
+/// What the product cost in the tier's range before the moment `now`, oldest first. A tick without the product gives no
+/// point.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn points(
+    table: &Table,
+    tier: &Tier,
+    id: &ItemId,
+    now: UnixSeconds,
+    deadline: Instant,
+) -> Result<Vec<Point>, Error> {
+    let partition = tier.partition(tier.shard(id));
+    let last = tier.slot(now);
+    let first = last.minus(tier.interval * (tier.slots - 1));
+    let query = table
+        .query()
+        .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
+        .expression_attribute_values(":partition", string(&partition))
+        .expression_attribute_values(":first", string(sort_key(first)))
+        .expression_attribute_values(":last", string(sort_key(last)))
+        .projection_expression("sk, recorded_at, products.#id")
+        .expression_attribute_names("#id", id.as_str());
+    let rows = table.rows(query, tier.slots as usize, deadline).await?;
+    Ok(readable(&rows, &partition, |row| point(row, id)))
+}
+
+/// The product's point in a row, if the row has the product.
+fn point(row: &Item, id: &ItemId) -> Result<Option<Point>, Corrupt> {
+    let Some(products) = row.get(PRODUCTS) else { return Ok(None) };
+    let quote = products.as_m().ok().and_then(|products| products.get(id.as_str()));
+    let Some(quote) = quote.and_then(Quote::of_attribute) else {
+        return Err(Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes"));
+    };
+    Ok(Some(Point { recorded_at: recorded_at(row)?, quote }))
+}
+
+/// The tick that a row is of.
+fn recorded_at(row: &Item) -> Result<UnixSeconds, Corrupt> {
+    if row.contains_key(RECORDED_AT) {
+        return integer(row, RECORDED_AT).map(UnixSeconds::new);
+    }
+    let slot = text(row, SORT_KEY)?.parse();
+    slot.map(UnixSeconds::new).map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))
+}
+
+/// A tick that is wholly recorded, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded {
+    /// The tick.
+    pub tick: Tick,
+    tier: &'static Tier,
+    slot: UnixSeconds,
+}
+
+/// Every tick that is wholly recorded in some tier, oldest first.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded(table: &Table, deadline: Instant) -> Result<Vec<Recorded>, Error> {
+    let mut ticks = BTreeMap::new();
+    for tier in &TIERS {
+        let query = table
+            .query()
+            .key_condition_expression("pk = :partition")
+            .expression_attribute_values(":partition", string(tier.markers()));
+        let markers = table.rows(query, usize::MAX, deadline).await?;
+        let slots = readable(&markers, &tier.markers(), |marker| {
+            let tick = Tick::of(UnixSeconds::new(integer(marker, RECORDED_AT)?));
+            let slot = text(marker, SORT_KEY)?.parse();
+            let slot = slot.map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))?;
+            Ok(Some(Recorded { tick, tier, slot: UnixSeconds::new(slot) }))
+        });
+        for recorded in slots {
+            // The finer tier has fewer shards to ask for.
+            ticks.entry(recorded.tick).or_insert(recorded);
+        }
+    }
+    Ok(ticks.into_values().collect())
+}
+
+/// What the products cost at a recorded tick.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn quotes(table: &Table, recorded: Recorded, deadline: Instant) -> Result<Quotes, Error> {
+    let Recorded { tick, tier, slot } = recorded;
+    let keys = (0..tier.shards).map(|shard| item::key(tier.partition(shard), sort_key(slot))).collect();
+    let rows = table.get_all(keys, false, deadline).await?;
+    let shards = readable(&rows, tier.name, |row| {
+        // A row of another tick is what a recorder left that did not come to its end.
+        if recorded_at(row)? != tick.time() {
+            return Ok(None);
+        }
+        let corrupt = || Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes");
+        let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok()).ok_or_else(corrupt)?;
+        let quotes = products.iter().map(|(id, quote)| Some((id.parse().ok()?, Quote::of_attribute(quote)?)));
+        quotes.collect::<Option<Vec<(ItemId, Quote)>>>().ok_or_else(corrupt).map(Some)
+    });
+    Ok(shards.into_iter().flatten().collect())
+}

@@ -1,0 +1,113 @@
+//! Past mayors: one row for each election, under `pk` `mayors` and the year of the election as `sk`, four digits. The
+//! term is not in it: it follows from the calendar.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::calendar::ElectionYear;
+use common::time::UnixSeconds;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::item::{self, Corrupt, Item, SORT_KEY, readable, string, text};
+use crate::{Error, Table};
+
+const PARTITION: &str = "mayors";
+const NAME: &str = "name";
+const KEY: &str = "key";
+const PERKS: &str = "perks";
+const DESCRIPTION: &str = "description";
+
+/// A mayor and the election that made them one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mayor {
+    /// The year of the election.
+    pub year: ElectionYear,
+    /// The display name.
+    pub name: String,
+    /// The role, such as `mining`.
+    pub key: String,
+    /// The perks of the term.
+    pub perks: Vec<Perk>,
+}
+
+/// A perk of a mayor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Perk {
+    /// The display name.
+    pub name: String,
+    /// What it does, with the game's `§` colour codes.
+    pub description: String,
+}
+
+fn sort_key(year: ElectionYear) -> String {
+    format!("{:04}", year.get())
+}
+
+/// Writes the mayor, if none is there for the year, and says whether it did.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn record(table: &Table, mayor: &Mayor, deadline: Instant) -> Result<bool, Error> {
+    let perks = mayor.perks.iter().map(|perk| {
+        AttributeValue::M(Item::from([
+            (NAME.to_owned(), string(&perk.name)),
+            (DESCRIPTION.to_owned(), string(&perk.description)),
+        ]))
+    });
+    let request = table
+        .client()
+        .put_item()
+        .table_name(table.name())
+        .set_item(Some(item::key(PARTITION, sort_key(mayor.year))))
+        .item(NAME, string(&mayor.name))
+        .item(KEY, string(&mayor.key))
+        .item(PERKS, AttributeValue::L(perks.collect()))
+        .condition_expression("attribute_not_exists(pk)");
+    table.unless_refused("PutItem", deadline, request.send()).await.map(|written| written.is_some())
+}
+
+/// The mayors whose terms have ended at the moment `now`, newest first, at most `limit`.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn ended(
+    table: &Table,
+    now: UnixSeconds,
+    limit: usize,
+    deadline: Instant,
+) -> Result<Vec<Mayor>, Error> {
+    let sitting = ElectionYear::sitting_at(now);
+    let Some(last) = sitting.and_then(ElectionYear::previous) else { return Ok(Vec::new()) };
+    let query = table
+        .query()
+        .key_condition_expression("pk = :partition AND sk <= :last")
+        .expression_attribute_values(":partition", string(PARTITION))
+        .expression_attribute_values(":last", string(sort_key(last)))
+        .scan_index_forward(false);
+    Ok(readable(&table.rows(query, limit, deadline).await?, PARTITION, mayor))
+}
+
+/// Every mayor that is recorded, the sitting one included, oldest first.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn all(table: &Table, deadline: Instant) -> Result<Vec<Mayor>, Error> {
+    let query = table
+        .query()
+        .key_condition_expression("pk = :partition")
+        .expression_attribute_values(":partition", string(PARTITION));
+    Ok(readable(&table.rows(query, usize::MAX, deadline).await?, PARTITION, mayor))
+}
+
+fn mayor(row: &Item) -> Result<Option<Mayor>, Corrupt> {
+    let year = text(row, SORT_KEY)?.parse().ok().and_then(|number| ElectionYear::new(number).ok());
+    let year = year.ok_or(Corrupt::new(SORT_KEY, "the year of an election"))?;
+    let perks = row.get(PERKS).and_then(|perks| perks.as_l().ok());
+    let perks = perks.and_then(|perks| perks.iter().map(perk).collect());
+    let perks = perks.ok_or(Corrupt::new(PERKS, "a list of perks with names and descriptions"))?;
+    Ok(Some(Mayor { year, name: text(row, NAME)?, key: text(row, KEY)?, perks }))
+}
+
+fn perk(value: &AttributeValue) -> Option<Perk> {
+    let perk = value.as_m().ok()?;
+    Some(Perk { name: text(perk, NAME).ok()?, description: text(perk, DESCRIPTION).ok()? })
+}

@@ -1,0 +1,72 @@
+//! Rows as DynamoDB has them, read with an eye to what somebody may have put there: a row that is not what it should be
+//! is skipped with a warning that names its key, and takes nothing else down.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+/// A row by attribute.
+pub(crate) type Item = HashMap<String, AttributeValue>;
+
+pub(crate) const PARTITION_KEY: &str = "pk";
+pub(crate) const SORT_KEY: &str = "sk";
+pub(crate) const TIME_TO_LIVE: &str = "ttl";
+
+/// What is wrong with a row.
+#[derive(Debug, thiserror::Error)]
+#[error("its attribute {attribute} is missing or not {expected}")]
+pub(crate) struct Corrupt {
+    attribute: &'static str,
+    expected: &'static str,
+}
+
+impl Corrupt {
+    pub(crate) const fn new(attribute: &'static str, expected: &'static str) -> Self {
+        Self { attribute, expected }
+    }
+}
+
+pub(crate) fn string(text: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(text.into())
+}
+
+pub(crate) fn number<N: ToString + Copy>(number: N) -> AttributeValue {
+    AttributeValue::N(number.to_string())
+}
+
+pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Item {
+    Item::from([(PARTITION_KEY.to_owned(), string(partition)), (SORT_KEY.to_owned(), string(sort))])
+}
+
+/// The text in `attribute`.
+pub(crate) fn text(item: &Item, attribute: &'static str) -> Result<String, Corrupt> {
+    let text = item.get(attribute).and_then(|value| value.as_s().ok());
+    text.cloned().ok_or(Corrupt { attribute, expected: "a string" })
+}
+
+/// The whole number in `attribute`.
+pub(crate) fn integer(item: &Item, attribute: &'static str) -> Result<i64, Corrupt> {
+    let number = item.get(attribute).and_then(|value| value.as_n().ok());
+    number.and_then(|number| number.parse().ok()).ok_or(Corrupt { attribute, expected: "a whole number" })
+}
+
+/// What `read` makes of the rows, without those that it finds corrupt. `partition` is where they were looked for.
+pub(crate) fn readable<T>(
+    rows: &[Item],
+    partition: &str,
+    read: impl Fn(&Item) -> Result<Option<T>, Corrupt>,
+) -> Vec<T> {
+    let read = |row: &Item| {
+        read(row).unwrap_or_else(|corrupt| {
+            let sort_key = text(row, SORT_KEY).unwrap_or_default();
+            tracing::warn!(
+                partition_key = partition,
+                sort_key,
+                cause = corrupt.to_string(),
+                "a corrupt row is skipped"
+            );
+            None
+        })
+    };
+    rows.iter().filter_map(read).collect()
+}

@@ -1,0 +1,13 @@
+//! What the service keeps in DynamoDB. A crate of its own, and not a part of `common`, because cargo unites the features
+//! of what it builds together: only so is it certain that a function without a table does not link the AWS SDK.
+
+mod client;
+mod connector;
+pub mod history;
+mod item;
+mod table;
+
+pub use aws_config::SdkConfig;
+
+pub use self::client::from_profile;
+pub use self::table::{Error, Table};
