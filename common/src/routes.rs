@@ -68,6 +68,20 @@ pub const MAYOR: Route = Route {
     parameters: &[],
 };
 
+/// `GET /v1/mayor/history`
+pub const MAYOR_HISTORY: Route = Route {
+    function: "mayor-history",
+    path: "/v1/mayor/history",
+    cache: Duration::from_mins(5),
+    summary: "The mayors whose terms have ended, newest first",
+    parameters: &[Parameter {
+        name: "limit",
+        location: Location::Query,
+        required: false,
+        description: "How many mayors at the most: 1 to 100; 24 if absent",
+    }],
+};
+
 /// `GET /v1/fire-sales`
 pub const FIRE_SALES: Route = Route {
     function: "fire-sales",
@@ -75,6 +89,20 @@ pub const FIRE_SALES: Route = Route {
     cache: Duration::from_mins(1),
     summary: "The fire sales that run or are announced",
     parameters: &[],
+};
+
+/// `GET /v1/fire-sales/history`
+pub const FIRE_SALES_HISTORY: Route = Route {
+    function: "fire-sales-history",
+    path: "/v1/fire-sales/history",
+    cache: Duration::from_mins(5),
+    summary: "The fire sales that were recorded, newest first",
+    parameters: &[Parameter {
+        name: "limit",
+        location: Location::Query,
+        required: false,
+        description: "How many sales at the most: 1 to 200; 50 if absent",
+    }],
 };
 
 /// `GET /v1/bazaar`
@@ -101,6 +129,28 @@ pub const BAZAAR: Route = Route {
             location: Location::Query,
             required: false,
             description: "How many flips at the most, with mode=flips: 1 to 100; 20 if absent",
+        },
+    ],
+};
+
+/// `GET /v1/bazaar/history`
+pub const BAZAAR_HISTORY: Route = Route {
+    function: "bazaar-history",
+    path: "/v1/bazaar/history",
+    cache: Duration::from_mins(5),
+    summary: "What a product of the bazaar cost over a range of time, oldest first",
+    parameters: &[
+        Parameter {
+            name: "item_id",
+            location: Location::Query,
+            required: true,
+            description: "The id of a bazaar product, as mode=list of /v1/bazaar gives it",
+        },
+        Parameter {
+            name: "range",
+            location: Location::Query,
+            required: false,
+            description: "How far back: 1h, 24h, 7d, 30d or 90d; 24h if absent",
         },
     ],
 };
@@ -161,4 +211,15 @@ pub const INDEX: Route = Route {
 };
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 7] = [&MAYOR, &FIRE_SALES, &BAZAAR, &AUCTIONS, &COLLECTIONS, &ITEMS, &PROFILE];
+pub const VERSION_1: [&Route; 10] = [
+    &MAYOR,
+    &MAYOR_HISTORY,
+    &FIRE_SALES,
+    &FIRE_SALES_HISTORY,
+    &BAZAAR,
+    &BAZAAR_HISTORY,
+    &AUCTIONS,
+    &COLLECTIONS,
+    &ITEMS,
+    &PROFILE,
+];

@@ -1,0 +1,92 @@
+//! Records what the products of the bazaar cost, every minute, for `GET /v1/bazaar/history`.
+
+use std::error::Error;
+
+use common::config::Config;
+use common::invocation::Invocation;
+use common::lambda::{Recorder, StartError};
+use common::params::Echo;
+use common::time::Tick;
+use common::upstream::bazaar::{Market, PATH};
+use common::upstream::{Question, Upstream};
+use serde::Serialize;
+use tables::Table;
+use tables::history::bazaar::{self, Filled, Quote, Quotes};
+
+/// The recorder.
+#[derive(Debug)]
+pub struct RecordBazaar {
+    upstream: Upstream,
+    table: Table,
+}
+
+/// What was recorded.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    /// How many products have a price; 0 where there was nothing to do.
+    products: usize,
+    /// The slots that the tick filled: none if it had been recorded before.
+    slots: Vec<Filled>,
+}
+
+impl Recorder for RecordBazaar {
+    const NAME: &'static str = "record-bazaar";
+
+    type Outcome = Outcome;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
+        Ok(Self { upstream, table: Table::history(config)? })
+    }
+
+    async fn warm_up(&self) {
+        // In the order in which they are needed.
+        self.table.warm_up().await;
+        self.upstream.warm_up().await;
+    }
+
+    async fn record(
+        &self,
+        tick: Tick,
+        invocation: &Invocation,
+    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
+        let (table, deadline) = (&self.table, invocation.deadline());
+        let due = bazaar::due(table, tick, invocation.now().into(), deadline);
+        let due = invocation.waiting_for(due).await?;
+        if due.is_empty() {
+            return Ok(Outcome { products: 0, slots: Vec::new() });
+        }
+        let reply = self.upstream.get(invocation, &Question::of(PATH)).await?;
+        let quotes = quotes(reply.parse()?);
+        // A slot that is marked complete stays as it is: better a gap of a minute than one of three hours.
+        if quotes.is_empty() {
+            return Err(reply.nonsense("no product has a price").into());
+        }
+        let filled = bazaar::fill(table, tick, &due, &quotes, deadline);
+        Ok(Outcome { products: quotes.len(), slots: invocation.waiting_for(filled).await? })
+    }
+}
+
+/// What is worth recording: products with a price on one side at least. What cannot be kept, because its id could not be
+/// asked for or its price is none, is left out with a warning: it must not keep the others from being recorded.
+fn quotes(market: Market) -> Quotes {
+    let mut refused = Vec::new();
+    let mut quotes = Quotes::new();
+    for product in market.products {
+        let status = product.status;
+        if status.sell_price == 0.0 && status.buy_price == 0.0 {
+            continue;
+        }
+        let quote =
+            Quote::nearest(status.sell_price, status.buy_price, status.sell_volume, status.buy_volume);
+        match (product.id.parse(), quote) {
+            (Ok(id), Some(quote)) => drop(quotes.insert(id, quote)),
+            _ => refused.push(product.id),
+        }
+    }
+    if !refused.is_empty() {
+        let some = refused.iter().take(5).map(|id| Echo::of(id).to_string()).collect::<Vec<_>>().join(", ");
+        tracing::warn!(count = refused.len(), some, "products with illegal ids or prices are not recorded");
+    }
+    quotes
+}

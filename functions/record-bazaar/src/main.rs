@@ -1,0 +1,6 @@
+//! The Lambda binary of `record-bazaar`.
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run_recorder::<record_bazaar::RecordBazaar>().await
+}
