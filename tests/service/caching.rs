@@ -11,8 +11,8 @@ use serde_json::json;
 use simulator::Fault;
 
 use crate::support::{
-    await_logs, event, examples, expect_clean_logs, get, get_at, invoke, one_instance_each, simulator,
-    start_with,
+    await_logs, event, examples, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each,
+    simulator, start_with,
 };
 
 /// 2026-04-28 15:03:20.999 UTC.
@@ -279,7 +279,7 @@ async fn the_gateway_stores_a_mebibyte_and_not_one_byte_more() {
 #[tokio::test]
 async fn the_gateway_is_given_no_failure_to_store() {
     let cloud = start_with(behind_a_gateway_cache()).await;
-    for example in examples() {
+    for example in live_examples() {
         for path in example.upstream {
             simulator(&cloud).set_fault(path, Fault::status(503));
         }

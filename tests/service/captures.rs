@@ -20,7 +20,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::support::{
-    Example, examples, expect_clean_logs, for_every_route, get, one_instance_each, send, start_with,
+    Example, expect_clean_logs, for_every_live_route, get, live_examples, one_instance_each, send, start_with,
 };
 
 const BAZAAR: &str = "bazaar/v2-20260428T1503Z.json";
@@ -382,7 +382,7 @@ async fn a_profile_follows_from_the_real_players() {
 async fn the_same_request_twice_is_one_request_to_the_provider() {
     let Some(stage) = Stage::open().await else { return };
     let cloud = stage.cloud(one_instance_each()).await;
-    for example in examples() {
+    for example in live_examples() {
         let path = path_of(&example);
         let (first, second) = (get(&cloud, path).await, get(&cloud, path).await);
         assert!(!first.cached(), "{path}");
@@ -421,19 +421,23 @@ async fn expect_failures(faults: &[Value]) {
     let concurrency = NonZeroU16::MIN.saturating_add(1);
     let cloud = Arc::new(stage.cloud(Options { concurrency, ..Options::for_tests() }).await);
     for fault in faults {
-        for upstream in examples().flat_map(|example| example.upstream) {
+        for upstream in live_examples().flat_map(|example| example.upstream) {
             let mut rule = fault.clone();
             rule["path"] = upstream.replace("Notch", "newcomer").into();
             stage.control(rule).await;
         }
         let what = fault.to_string();
         tokio::join!(
-            for_every_route(&cloud, |cloud, example| fails_in_time(cloud, path_of(&example), what.clone())),
+            for_every_live_route(&cloud, |cloud, example| fails_in_time(
+                cloud,
+                path_of(&example),
+                what.clone()
+            )),
             fails_in_time(Arc::clone(&cloud), "/v1/profile/co_op_farmer", what.clone()),
         );
     }
     stage.reset().await;
-    for example in examples() {
+    for example in live_examples() {
         assert!(!get(&cloud, path_of(&example)).await.cached(), "{} is well again", example.path);
     }
     expect_clean_logs(&cloud);

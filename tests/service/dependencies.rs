@@ -8,14 +8,30 @@ use std::process::Command;
 use common::routes::{INDEX, VERSION_1};
 use local::Options;
 
-/// The versions of every package that the functions link, by name.
-fn linked_packages() -> BTreeMap<String, BTreeSet<String>> {
+/// The functions that have a table.
+const WITH_TABLE: [&str; 6] = [
+    "bazaar-history",
+    "fire-sales-history",
+    "mayor-history",
+    "record-bazaar",
+    "record-fire-sales",
+    "record-mayor",
+];
+
+/// The functions that have none.
+fn without_table() -> Vec<&'static str> {
+    let functions = VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function);
+    functions.filter(|function| !WITH_TABLE.contains(function)).collect()
+}
+
+/// The versions of every package that `functions` link, by name.
+fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.current_dir(Options::default().template.parent().unwrap());
     command.args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
-    for route in VERSION_1.into_iter().chain([&INDEX]) {
-        command.args(["--package", route.function]);
+    for function in functions {
+        command.args(["--package", function]);
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -32,23 +48,30 @@ fn linked_packages() -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn the_functions_link_one_http_stack_and_one_tls_stack() {
-    let packages = linked_packages();
-    for route in VERSION_1.into_iter().chain([&INDEX]) {
-        assert!(packages.contains_key(route.function), "{} is not in the tree", route.function);
-    }
-    for name in ["hyper", "http", "http-body", "rustls", "ring", "tokio", "serde_json", "reqwest"] {
-        let versions = packages.get(name).unwrap_or_else(|| panic!("{name} is not linked at all"));
-        assert_eq!(versions.len(), 1, "{name}: {versions:?}");
-    }
-    for name in ["aws-lc-rs", "aws-lc-sys", "native-tls", "openssl", "openssl-sys", "boring", "h2"] {
-        assert_eq!(packages.get(name), None, "{name} is linked");
+    for functions in [without_table(), WITH_TABLE.to_vec()] {
+        let packages = linked_packages(&functions);
+        for function in functions {
+            assert!(packages.contains_key(function), "{function} is not in the tree");
+        }
+        for name in ["hyper", "http", "http-body", "rustls", "ring", "tokio", "serde_json", "reqwest"] {
+            let versions = packages.get(name).unwrap_or_else(|| panic!("{name} is not linked at all"));
+            assert_eq!(versions.len(), 1, "{name}: {versions:?}");
+        }
+        for name in ["aws-lc-rs", "aws-lc-sys", "native-tls", "openssl", "openssl-sys", "boring", "h2"] {
+            assert_eq!(packages.get(name), None, "{name} is linked");
+        }
     }
 }
 
 #[test]
-fn the_functions_of_the_live_routes_link_no_store_and_no_development_tool() {
-    let packages = linked_packages();
-    for name in ["aws-sdk-dynamodb", "aws-config", "local", "simulator", "axum", "clap", "proptest"] {
+fn functions_link_no_store_unless_they_have_a_table_and_no_development_tool_at_all() {
+    let packages = linked_packages(&without_table());
+    for name in ["aws-sdk-dynamodb", "aws-config", "tables"] {
         assert_eq!(packages.get(name), None, "{name} is linked");
+    }
+    for packages in [packages, linked_packages(&WITH_TABLE)] {
+        for name in ["local", "simulator", "axum", "clap", "proptest", "dynoxide-rs"] {
+            assert_eq!(packages.get(name), None, "{name} is linked");
+        }
     }
 }

@@ -8,7 +8,7 @@ use hyper::Method;
 use local::Cloud;
 use simulator::Fault;
 
-use crate::support::{Answered, examples, expect_clean_logs, get, get_raw, send, simulator, start};
+use crate::support::{Answered, expect_clean_logs, get, get_raw, live_examples, send, simulator, start};
 
 /// Every path that a route has, and one that none has.
 fn paths() -> Vec<String> {
@@ -152,7 +152,7 @@ async fn exists(cloud: &Cloud, page: u64) -> bool {
 #[tokio::test]
 async fn a_failing_upstream_is_an_internal_error_that_says_nothing_of_it() {
     let cloud = start().await;
-    for example in examples() {
+    for example in live_examples() {
         let its_words = r#"{"success":false,"cause":"disk on fire at 10.0.0.7"}"#;
         let failing = Fault::status(503).with_body(its_words).with_header("Retry-After", "9000");
         for path in example.upstream {

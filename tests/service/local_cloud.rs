@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::support::{await_logs, event, examples, expect_clean_logs, get, invoke, send, start};
+use crate::support::{event, examples, get, invoke, send, start};
 
 /// How long building and starting may take on a machine that does other things, too.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -146,33 +146,6 @@ async fn a_port_in_use_is_one_sentence_and_exit_code_1() {
         assert_eq!(said.lines().last(), Some(sentence));
         assert!(sentence.contains(&port) && sentence.contains(option), "{sentence}");
     }
-}
-
-#[tokio::test]
-async fn every_sample_event_is_answered_by_its_function() {
-    let cloud = start().await;
-    let mut files: Vec<_> = std::fs::read_dir(repository().join("events"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-        .collect();
-    files.sort();
-    let names: Vec<_> = files.iter().map(|file| file.file_stem().unwrap().to_str().unwrap()).collect();
-    for example in examples() {
-        assert!(names.contains(&example.route.function), "{} has no event", example.route.function);
-    }
-    for (file, function) in files.iter().zip(&names) {
-        let event = std::fs::read_to_string(file).unwrap();
-        let answered = invoke(&cloud, function, event).await;
-        assert_eq!(answered.status, StatusCode::OK, "{function}");
-        assert!(!answered.headers.contains_key("x-amz-function-error"), "{function}: {}", answered.text);
-        let response = answered.json();
-        assert_eq!(response["statusCode"], 200, "{function}: {response:.300}");
-        let body: serde_json::Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
-        assert_eq!(body["success"], true, "{function}");
-    }
-    await_logs(&cloud, files.len(), |line| line["status"] == 200).await;
-    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Whatever a caller writes into a parameter, the answer is the right envelope: the value is taken, or a message names
 //! the parameter, what was allowed and what came.
 
+use common::routes::{Location, Parameter};
 use local::Cloud;
 use simulator::{bazaar, names};
 
@@ -272,7 +273,12 @@ async fn a_username_has_1_to_16_letters_digits_and_underscores() {
 #[tokio::test]
 async fn what_no_route_reads_is_ignored_and_a_trailing_slash_does_not_count() {
     let cloud = start_with(one_instance_each()).await;
-    let routes = common::routes::VERSION_1.map(|route| route.path.replace("{username}", "Notch"));
+    let is_required = |parameter: &Parameter| parameter.required && parameter.location == Location::Query;
+    let routes: Vec<_> = common::routes::VERSION_1
+        .iter()
+        .filter(|route| !route.parameters.iter().any(is_required))
+        .map(|route| route.path.replace("{username}", "Notch"))
+        .collect();
     let with_slash = routes.iter().map(|path| format!("{path}/"));
     for path in routes.iter().cloned().chain(with_slash).chain(["/".to_owned()]) {
         let rows: [&[u8]; 6] = [

@@ -8,7 +8,7 @@ use local::Options;
 use local::template::{CacheKey, Document, Template};
 use serde_json::Value;
 
-use crate::support::{expect_clean_logs, invoke, start};
+use crate::support::{RECORDERS, expect_clean_logs, invoke, start};
 
 /// The template as it is deployed: with the stage cache.
 fn template() -> Template {
@@ -106,10 +106,11 @@ fn the_index_answers_the_root_and_every_method_and_path_that_no_other_route_has(
 }
 
 #[test]
-fn every_function_has_one_route_one_folder_and_one_place_in_the_template() {
-    let in_table: BTreeSet<String> =
+fn every_function_has_one_route_or_schedule_one_folder_and_one_place_in_the_template() {
+    let mut in_table: BTreeSet<String> =
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
+    in_table.extend(RECORDERS.map(str::to_owned));
     let template = template();
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
@@ -134,7 +135,7 @@ fn every_functions_package_is_named_like_its_folder_and_has_a_library_beside_its
 async fn every_function_has_an_example_event_that_it_answers() {
     let cloud = start().await;
     let mut missing: BTreeSet<&str> =
-        VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function).collect();
+        VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function).chain(RECORDERS).collect();
     for file in names_in("events") {
         let event = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is no event"));
         // `broken-NAME` shows what the function NAME makes of a bad request.
@@ -142,6 +143,13 @@ async fn every_function_has_an_example_event_that_it_answers() {
             event.strip_prefix("broken-").map_or((event, false), |function| (function, true));
         let text = std::fs::read_to_string(beside_template("events").join(&file)).unwrap();
         let parsed: Value = serde_json::from_str(&text).unwrap();
+        if RECORDERS.contains(&function) {
+            let invoked = invoke(&cloud, function, text).await;
+            assert!(!invoked.headers.contains_key("x-amz-function-error"), "{file}: {}", invoked.text);
+            assert_eq!(invoked.json()["tick"], parsed["time"], "{file}");
+            missing.remove(function);
+            continue;
+        }
         let route = VERSION_1.into_iter().chain([&INDEX]).find(|route| route.function == function);
         let route = route.unwrap_or_else(|| panic!("events/{file} is for no function"));
         assert_eq!(parsed["httpMethod"], "GET", "{file}");

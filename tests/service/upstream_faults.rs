@@ -11,7 +11,7 @@ use simulator::{Clock, Fault, Garbage, Simulator};
 use tokio::net::TcpListener;
 
 use crate::support::{
-    Answered, Example, await_logs, examples, expect_clean_logs, for_every_route, get, get_at,
+    Answered, Example, await_logs, expect_clean_logs, for_every_live_route, get, get_at, live_examples,
     one_instance_each, simulator, start, start_with,
 };
 
@@ -116,7 +116,7 @@ async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
 #[tokio::test]
 async fn without_an_earlier_answer_every_fault_is_the_500_envelope_and_a_cause_in_the_log() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
-    for_every_route(&cloud, async |cloud, example| {
+    for_every_live_route(&cloud, async |cloud, example| {
         let mut failures = 0;
         for upstream in example.upstream {
             for Case { name, fault, requests, cause } in cases() {
@@ -150,7 +150,7 @@ async fn without_an_earlier_answer_every_fault_is_the_500_envelope_and_a_cause_i
 #[tokio::test]
 async fn with_an_earlier_answer_every_fault_serves_that_one() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
-    for_every_route(&cloud, async |cloud, example| {
+    for_every_live_route(&cloud, async |cloud, example| {
         let earlier = get_at(&cloud, example.path, START).await;
         assert!(!earlier.cached());
         let (expired, mut failures) = (START + milliseconds(example.route.cache), 0);
@@ -183,7 +183,7 @@ async fn with_an_earlier_answer_every_fault_serves_that_one() {
 #[tokio::test]
 async fn an_earlier_answer_serves_for_ten_more_ttls_and_at_most_an_hour() {
     let cloud = start_with(one_instance_each()).await;
-    for example in examples() {
+    for example in live_examples() {
         let earlier = get_at(&cloud, example.path, START).await;
         simulator(&cloud).set_fault(example.upstream[0], Fault::status(403));
         let ttl = example.route.cache;
@@ -213,7 +213,7 @@ async fn an_earlier_no_serves_as_well_as_an_earlier_answer() {
 #[tokio::test]
 async fn a_first_failure_is_tried_once_more() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
-    for_every_route(&cloud, async |cloud, example| {
+    for_every_live_route(&cloud, async |cloud, example| {
         let mut moment = START;
         for fault in [Fault::status(500), Fault::status(502), Fault::status(503), Fault::close()] {
             for upstream in example.upstream {
@@ -232,7 +232,7 @@ async fn a_first_failure_is_tried_once_more() {
 #[tokio::test]
 async fn a_rate_limit_is_left_alone_until_it_is_over() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
-    for_every_route(&cloud, async |cloud, example| {
+    for_every_live_route(&cloud, async |cloud, example| {
         let mut now = START;
         for fault in [
             Fault::rate_limit(40),
@@ -337,7 +337,7 @@ async fn an_upstream_that_hangs_or_dawdles_is_given_up_in_time() {
     // Each path hangs for one request and is slow for another, all at a time: this takes as long as the longest wait.
     let cloud = Arc::new(start().await);
     let slow = Arc::new(start().await);
-    for example in examples() {
+    for example in live_examples() {
         for path in example.upstream {
             simulator(&cloud).set_fault(path, Fault::hang());
             simulator(&slow).set_fault(path, Fault::delay(Duration::from_secs(20)));
@@ -351,12 +351,12 @@ async fn an_upstream_that_hangs_or_dawdles_is_given_up_in_time() {
         assert!((7_000..10_000).contains(&start.elapsed().as_millis()), "{path}: {:?}", start.elapsed());
     };
     tokio::join!(
-        for_every_route(&cloud, |cloud, example| give_up(cloud, example.path)),
-        for_every_route(&slow, |cloud, example| give_up(cloud, example.path)),
+        for_every_live_route(&cloud, |cloud, example| give_up(cloud, example.path)),
+        for_every_live_route(&slow, |cloud, example| give_up(cloud, example.path)),
         give_up(Arc::clone(&cloud), "/v1/profile/quick"),
     );
     for cloud in [&cloud, &slow] {
-        for example in examples() {
+        for example in live_examples() {
             let line = await_cause(cloud, &example, 1).await;
             assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
             assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
@@ -398,7 +398,7 @@ async fn a_refused_connection_is_the_500_envelope() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let upstream = Upstream::Url(format!("http://127.0.0.1:{port}"));
     let cloud = Arc::new(start_with(Options { upstream, ..one_instance_each() }).await);
-    for_every_route(&cloud, async |cloud, example| {
+    for_every_live_route(&cloud, async |cloud, example| {
         let start = Instant::now();
         expect_failure(&get(&cloud, example.path).await, example.path);
         assert!(start.elapsed() < PATIENCE, "{}", example.path);
