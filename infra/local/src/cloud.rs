@@ -1,4 +1,4 @@
-//! Puts the parts together: template, upstream, functions, and the two servers in front of them.
+//! Puts the parts together: template, upstream, database, functions, and what invokes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -7,9 +7,12 @@ use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use simulator::{Clock, Simulator};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
+use crate::dynamodb::DynamoDb;
 use crate::gateway::Gateway;
 use crate::instance::Function;
 use crate::invoke_api::{self, Pools};
@@ -17,7 +20,7 @@ use crate::logs::{Logs, Sink};
 use crate::pool::Pool;
 use crate::server::Server;
 use crate::template::{self, Document, Template};
-use crate::{Error, build};
+use crate::{Error, InvocationError, build, schedules};
 
 /// The template's parameters that the local cloud chooses itself.
 const UPSTREAM_PARAMETER: &str = "UpstreamBaseUrl";
@@ -25,6 +28,8 @@ const NAMES_PARAMETER: &str = "NamesBaseUrl";
 const CACHE_PARAMETER: &str = "GatewayCache";
 /// The variable that holds the upstream's key, which is a secret in the template.
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
+/// The variable that tells the SDKs where `DynamoDB` is.
+const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// What upstreams that look at no key are given as one.
 const PLACEHOLDER_KEY: &str = "local";
 /// How `CloudFormation` refers to a secret, which it looks up when it deploys.
@@ -39,6 +44,12 @@ pub struct Options {
     pub port: u16,
     /// The Invoke API's port; 0 takes a free one.
     pub lambda_port: u16,
+    /// `DynamoDB`'s port; 0 takes a free one.
+    pub dynamodb_port: u16,
+    /// The folder that keeps the tables from one run to the next; without one they are in memory.
+    pub data: Option<PathBuf>,
+    /// Whether schedules run.
+    pub schedules: bool,
     /// Where the functions get their data.
     pub upstream: Upstream,
     /// Where they look up players' names, if not where the upstream implies.
@@ -92,6 +103,9 @@ impl Default for Options {
             template: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml"),
             port: 3000,
             lambda_port: 3001,
+            dynamodb_port: 3002,
+            data: None,
+            schedules: true,
             upstream: Upstream::Simulator { seed: 1 },
             names: None,
             upstream_key: None,
@@ -106,10 +120,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults on free ports, so that any number of clouds run beside each other.
+    /// The defaults on free ports, so that any number of clouds run beside each other, and without schedules, so that
+    /// nothing happens but what the test does.
     #[must_use]
     pub fn for_tests() -> Self {
-        Self { port: 0, lambda_port: 0, ..Self::default() }
+        Self { port: 0, lambda_port: 0, dynamodb_port: 0, schedules: false, ..Self::default() }
     }
 }
 
@@ -118,6 +133,8 @@ pub struct Cloud {
     template: Template,
     gateway: Server,
     lambda: Server,
+    dynamodb: DynamoDb,
+    schedules: JoinSet<()>,
     simulator: Option<Simulator>,
     clock: Clock,
     logs: Logs,
@@ -133,6 +150,7 @@ impl Cloud {
         // What fails quickly comes first: building may take minutes.
         let gateway_listener = listen(options.port, "--port").await?;
         let lambda_listener = listen(options.lambda_port, "--lambda-port").await?;
+        let dynamodb_listener = listen(options.dynamodb_port, "--dynamodb-port").await?;
         let document = Document::read(&options.template)?;
         let simulator = match options.upstream {
             Upstream::Simulator { seed } => {
@@ -143,6 +161,8 @@ impl Cloud {
             Upstream::Url(_) | Upstream::Live => None,
         };
         let template = document.evaluate(&parameters(&options, &document, simulator.as_ref()))?;
+        let tables = template.tables.values();
+        let dynamodb = DynamoDb::start(dynamodb_listener, options.data.as_deref(), &options.clock, tables)?;
         let programs = programs(&options, &template).await?;
 
         let logs = Logs::new(options.function_log.clone());
@@ -155,7 +175,7 @@ impl Cloud {
         let mut pools = BTreeMap::new();
         for (logical_id, program) in programs {
             if let Some(function) = template.functions.get(&logical_id) {
-                let function = runnable(function, program, key, &logs);
+                let function = runnable(function, program, key, dynamodb.url(), &logs);
                 pools.insert(
                     logical_id,
                     Arc::new(Pool::new(function, options.concurrency.get().into(), logs.clone())),
@@ -181,7 +201,12 @@ impl Cloud {
                 invoke_api::handle(Arc::clone(&invocable), request)
             })
         })?;
-        Ok(Self { template, gateway, lambda, simulator, clock, logs, pools })
+        let schedules = if options.schedules {
+            schedules::start(&template, &pools, &clock, &logs)
+        } else {
+            JoinSet::new()
+        };
+        Ok(Self { template, gateway, lambda, dynamodb, schedules, simulator, clock, logs, pools })
     }
 
     /// The base URL of the API, without a slash at its end.
@@ -194,6 +219,44 @@ impl Cloud {
     #[must_use]
     pub fn lambda_url(&self) -> String {
         format!("http://{}", self.lambda.address())
+    }
+
+    /// `DynamoDB`, which every function finds.
+    #[must_use]
+    pub fn dynamodb(&self) -> &DynamoDb {
+        &self.dynamodb
+    }
+
+    /// The response of a function, by logical id or name of its binary, to an event.
+    ///
+    /// # Errors
+    /// When there is no such function, and whatever keeps it from answering; that has been logged.
+    pub async fn invoke(
+        &self,
+        function: &str,
+        event: impl Into<Bytes> + Send,
+    ) -> Result<Bytes, InvocationError> {
+        let pool = self.pool(function)?;
+        pool.invoke(event.into()).await.map_err(|failure| InvocationError::Failed {
+            function: pool.function().name.clone(),
+            reason: failure.to_string(),
+            payload: failure.payload(),
+        })
+    }
+
+    /// Ends every process of a function at once, as when its host dies, and waits until all are gone. What it was doing
+    /// fails; the next invocation starts a new process.
+    ///
+    /// # Errors
+    /// When there is no such function.
+    pub async fn kill(&self, function: &str) -> Result<(), InvocationError> {
+        self.pool(function)?.kill().await;
+        Ok(())
+    }
+
+    fn pool(&self, function: &str) -> Result<&Arc<Pool>, InvocationError> {
+        invoke_api::find(&self.pools, function)
+            .ok_or_else(|| InvocationError::UnknownFunction(function.to_owned()))
     }
 
     /// The simulated upstream, unless another one is in use.
@@ -222,7 +285,8 @@ impl Cloud {
     }
 
     /// Ends everything and waits until every function's process is gone.
-    pub async fn shutdown(self) {
+    pub async fn shutdown(mut self) {
+        self.schedules.shutdown().await;
         for pool in self.pools.values() {
             pool.stop().await;
         }
@@ -324,8 +388,15 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
         .collect()
 }
 
-/// The function with its secrets, which here are the upstream's key and no other.
-fn runnable(function: &template::Function, program: PathBuf, key: Option<&str>, logs: &Logs) -> Function {
+/// The function with its secrets, which here are the upstream's key and no other, and with the way to `DynamoDB`, which
+/// the template must not change.
+fn runnable(
+    function: &template::Function,
+    program: PathBuf,
+    key: Option<&str>,
+    dynamodb_url: String,
+    logs: &Logs,
+) -> Function {
     let mut environment = function.environment.clone();
     environment.retain(|name, value| {
         if !value.starts_with(DYNAMIC_REFERENCE) {
@@ -341,6 +412,7 @@ fn runnable(function: &template::Function, program: PathBuf, key: Option<&str>, 
         }
         key.is_some()
     });
+    environment.insert(DYNAMODB_VARIABLE.to_owned(), dynamodb_url);
     Function {
         name: function.logical_id.clone(),
         binary: function.binary.clone(),
@@ -397,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_filled_in_or_left_out() {
+    fn a_secret_is_filled_in_or_left_out_and_the_database_is_here() {
         let secret = || "{{resolve:secretsmanager:name}}".to_owned();
         let function = template::Function {
             logical_id: "ProfileFunction".to_owned(),
@@ -408,13 +480,17 @@ mod tests {
                 (KEY_VARIABLE.to_owned(), secret()),
                 ("OTHER".to_owned(), secret()),
                 ("PLAIN".to_owned(), "text".to_owned()),
+                (DYNAMODB_VARIABLE.to_owned(), "http://elsewhere".to_owned()),
             ]),
+            schedules: Vec::new(),
         };
         let environment = |key| {
-            let function = runnable(&function, PathBuf::new(), key, &Logs::default());
+            let url = "http://here".to_owned();
+            let function = runnable(&function, PathBuf::new(), key, url, &Logs::default());
             function.environment.into_iter().collect::<Vec<_>>()
         };
-        assert_eq!(environment(Some("k")), pairs(&[(KEY_VARIABLE, "k"), ("PLAIN", "text")]));
-        assert_eq!(environment(None), pairs(&[("PLAIN", "text")]));
+        let here = (DYNAMODB_VARIABLE, "http://here");
+        assert_eq!(environment(Some("k")), pairs(&[here, (KEY_VARIABLE, "k"), ("PLAIN", "text")]));
+        assert_eq!(environment(None), pairs(&[here, ("PLAIN", "text")]));
     }
 }

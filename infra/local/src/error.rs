@@ -1,7 +1,9 @@
-//! Why the local cloud could not start. Each text is one sentence that a person can act on.
+//! Why the local cloud could not start, and why an invocation failed. Each text is one sentence that a person can act on.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+use bytes::Bytes;
 
 /// Why the local cloud could not start.
 #[derive(Debug, thiserror::Error)]
@@ -67,4 +69,33 @@ pub enum Error {
     /// The simulated upstream did not start.
     #[error("the simulator does not start: {0}")]
     Simulator(#[from] simulator::Error),
+    /// There is no database in the folder for it.
+    #[error("cannot keep data in {}: {reason}; choose another folder with --data", path.display())]
+    Data {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The embedded database does not work.
+    #[error("the embedded DynamoDB fails: {0}")]
+    DynamoDb(String),
+}
+
+/// Why an invocation brought no response.
+#[derive(Debug, thiserror::Error)]
+pub enum InvocationError {
+    /// There is no function of that name.
+    #[error("the template has no function {0}")]
+    UnknownFunction(String),
+    /// The function did not answer, or answered with an error.
+    #[error("{function}: {reason}")]
+    Failed {
+        /// The function's logical id.
+        function: String,
+        /// What happened.
+        reason: String,
+        /// What Lambda would answer: JSON with `errorType` and `errorMessage`, the function's own where it had any.
+        payload: Bytes,
+    },
 }

@@ -49,6 +49,8 @@ pub(crate) enum Failure {
     TooLarge,
     #[error("the invocation took longer than {:.2} s", .0.as_secs_f64())]
     TimedOut(Duration),
+    #[error("the process was killed")]
+    Killed,
     #[error("the local cloud is shutting down")]
     Stopped,
 }
@@ -65,7 +67,7 @@ impl Failure {
             Self::Init(payload) | Self::Function(payload) => return payload.clone(),
             Self::Spawn(_) => "Runtime.InvalidEntrypoint",
             Self::InitTimeout | Self::TimedOut(_) => "Sandbox.Timedout",
-            Self::EndedInInit(_) | Self::EndedIdle(_) | Self::Ended(_) => "Runtime.ExitError",
+            Self::EndedInInit(_) | Self::EndedIdle(_) | Self::Ended(_) | Self::Killed => "Runtime.ExitError",
             Self::TooLarge => "Function.ResponseSizeTooLarge",
             Self::Stopped => "Sandbox.Failure",
         };

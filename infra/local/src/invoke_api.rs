@@ -22,6 +22,11 @@ const MAX_PAYLOAD_BYTES: usize = 6 * 1024 * 1024;
 /// By logical id.
 pub(crate) type Pools = Arc<BTreeMap<String, Arc<Pool>>>;
 
+/// The function of that logical id or with that binary.
+pub(crate) fn find<'pools>(pools: &'pools Pools, name: &str) -> Option<&'pools Arc<Pool>> {
+    pools.get(name).or_else(|| pools.values().find(|pool| pool.function().binary == name))
+}
+
 pub(crate) async fn handle(pools: Pools, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let body = server::read(body, MAX_PAYLOAD_BYTES).await;
@@ -40,8 +45,7 @@ pub(crate) async fn handle(pools: Pools, request: Request<Incoming>) -> Response
     let name = percent_decode_str(name).decode_utf8_lossy();
     // A version or an alias: there is one version here.
     let name = name.split_once(':').map_or(name.as_ref(), |(name, _)| name);
-    let named = pools.get(name).or_else(|| pools.values().find(|pool| pool.function().binary == name));
-    let Some(pool) = named else {
+    let Some(pool) = find(&pools, name) else {
         let message = format!("Function not found: {}", crate::function_arn(name));
         return refuse(StatusCode::NOT_FOUND, "ResourceNotFoundException", &message);
     };

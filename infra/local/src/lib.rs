@@ -1,4 +1,5 @@
-//! The cloud on your machine: API Gateway and Lambda as `template.yaml` describes them, in one process.
+//! The cloud on your machine: API Gateway, Lambda, schedules and `DynamoDB` as `template.yaml` describes them, in one
+//! process.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), local::Error> {
@@ -10,11 +11,13 @@
 //! ```
 //!
 //! The gateway ([`Cloud::url`]) matches routes and builds proxy events, the Invoke API ([`Cloud::lambda_url`]) takes
-//! events as they are, and both hand them to the functions' own binaries, which speak the Lambda Runtime API. Where this
-//! differs from AWS, the README beside this crate says so.
+//! events as they are, schedules make events of their own, and all of them go to the functions' own binaries, which speak
+//! the Lambda Runtime API and find an embedded `DynamoDB` ([`Cloud::dynamodb`]). Where this differs from AWS, the README
+//! beside this crate says so.
 
 mod build;
 mod cloud;
+mod dynamodb;
 mod error;
 mod gateway;
 mod instance;
@@ -22,6 +25,7 @@ mod invoke_api;
 mod logs;
 mod pool;
 mod runtime_api;
+mod schedules;
 mod server;
 pub mod template;
 
@@ -31,7 +35,8 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
 pub use self::cloud::{Binaries, Cloud, Options, Upstream};
-pub use self::error::Error;
+pub use self::dynamodb::{Consumed, DynamoDb, Fault, Refusal};
+pub use self::error::{Error, InvocationError};
 pub use self::logs::Sink;
 
 /// The account that AWS's own examples use.
@@ -40,6 +45,10 @@ const REGION: &str = "eu-central-1";
 
 fn function_arn(name: &str) -> String {
     format!("arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:{name}")
+}
+
+fn table_arn(name: &str) -> String {
+    format!("arn:aws:dynamodb:{REGION}:{ACCOUNT_ID}:table/{name}")
 }
 
 fn json_response(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ const EXAMPLE_QUERIES: [(&str, &str); 2] =
     [("/v1/bazaar", "?mode=flips&limit=5"), ("/v1/auctions", "?page=0")];
 const EXAMPLE_PLAYER: &str = "Notch";
 
-/// The cloud on your machine: API Gateway and Lambda as template.yaml describes them
+/// The cloud on your machine: API Gateway, Lambda, schedules and `DynamoDB` as template.yaml describes them
 #[derive(Parser)]
 #[command(name = "local", bin_name = "cargo local", display_name = "cargo local", version)]
 struct Arguments {
@@ -28,6 +29,15 @@ struct Arguments {
     /// Port of Lambda's Invoke API; 0 takes a free one
     #[arg(long, default_value_t = 3001)]
     lambda_port: u16,
+    /// Port of `DynamoDB`; 0 takes a free one
+    #[arg(long, default_value_t = 3002)]
+    dynamodb_port: u16,
+    /// Keep the tables in this folder; without it they are in memory and gone at the end
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Do not run the template's schedules
+    #[arg(long)]
+    no_schedules: bool,
     /// Ask this server instead of the simulator; with `HYPIXEL_API_KEY` from the environment, if it is set
     #[arg(long, value_name = "URL", conflicts_with = "live")]
     upstream: Option<String>,
@@ -89,6 +99,9 @@ impl Arguments {
         Ok(Options {
             port: self.port,
             lambda_port: self.lambda_port,
+            dynamodb_port: self.dynamodb_port,
+            data: self.data,
+            schedules: !self.no_schedules,
             upstream: match self.upstream {
                 Some(text) => Upstream::Url(url("--upstream", &text)?),
                 None if self.live => Upstream::Live,
@@ -138,6 +151,7 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     if let Some(simulator) = cloud.simulator() {
         print(&format!("upstream {}", simulator.url()));
     }
+    print(&format!("dynamodb {}", cloud.dynamodb().url()));
     print(&format!("lambda {}", cloud.lambda_url()));
     print(&format!("ready {}", cloud.url()));
     let ended = asked_to_end().await;

@@ -14,11 +14,18 @@ use crate::logs::Logs;
 /// How long a shutdown waits for instances that are being stopped.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What the next invocation begins with.
+struct Ready {
+    idle: Vec<Instance>,
+    /// Says when the instances of now are to end. Each invocation holds a receiver as long as its instance runs.
+    killed: watch::Sender<bool>,
+}
+
 pub(crate) struct Pool {
     function: Function,
     concurrency: u32,
     slots: Arc<Semaphore>,
-    idle: Mutex<Vec<Instance>>,
+    ready: Mutex<Ready>,
     logs: Logs,
     stopped: watch::Sender<bool>,
 }
@@ -29,7 +36,7 @@ impl Pool {
             function,
             concurrency,
             slots: Arc::new(Semaphore::new(usize::try_from(concurrency).unwrap_or(usize::MAX))),
-            idle: Mutex::default(),
+            ready: Mutex::new(Ready { idle: Vec::new(), killed: watch::Sender::new(false) }),
             logs,
             stopped: watch::Sender::new(false),
         }
@@ -59,26 +66,29 @@ impl Pool {
         let request_id = Uuid::new_v4().to_string();
         let mut stopped = self.stopped.subscribe();
         loop {
-            let (mut instance, fresh) = match self.take_idle() {
-                Some(instance) => (instance, false),
+            let (idle, mut killed) = self.take_idle();
+            let fresh = idle.is_none();
+            let mut instance = match idle {
+                Some(instance) => instance,
                 None => match Instance::start(&self.function, &self.logs).await {
-                    Ok(instance) => (instance, true),
+                    Ok(instance) => instance,
                     Err(failure) => return Err(self.logged(&request_id, failure)),
                 },
             };
             let result = tokio::select! {
                 result = instance.invoke(&request_id, event.clone(), self.function.timeout) => result,
                 _ = stopped.wait_for(|stopped| *stopped) => Err(Failure::Stopped),
+                _ = killed.wait_for(|killed| *killed) => Err(Failure::Killed),
             };
             let failure = match result {
                 Ok(response) => {
-                    self.give_back(instance);
+                    self.give_back(instance, &killed).await;
                     return Ok(response);
                 }
                 Err(failure) => self.logged(&request_id, failure),
             };
             if failure.leaves_the_instance_usable() {
-                self.give_back(instance);
+                self.give_back(instance, &killed).await;
             } else {
                 instance.stop().await;
             }
@@ -90,20 +100,47 @@ impl Pool {
         }
     }
 
-    fn take_idle(&self) -> Option<Instance> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(mut instance) = idle.pop() {
+    /// An idle instance, if there is one, and what says that it, or the one that is started instead, is to end.
+    fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let killed = ready.killed.subscribe();
+        while let Some(mut instance) = ready.idle.pop() {
             if instance.is_running() {
-                return Some(instance);
+                return (Some(instance), killed);
             }
             self.logs
                 .push(&format!("local: {}: an idle process has ended and is replaced", self.function.binary));
         }
-        None
+        (None, killed)
     }
 
-    fn give_back(&self, instance: Instance) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(instance);
+    async fn give_back(&self, instance: Instance, killed: &watch::Receiver<bool>) {
+        let late = {
+            let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            if *killed.borrow() {
+                Some(instance)
+            } else {
+                ready.idle.push(instance);
+                None
+            }
+        };
+        if let Some(instance) = late {
+            instance.stop().await;
+        }
+    }
+
+    /// Ends every process at once, whatever it does, and waits until all are gone. Later invocations start new ones.
+    pub(crate) async fn kill(&self) {
+        let (idle, killed) = {
+            let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            let killed = std::mem::replace(&mut ready.killed, watch::Sender::new(false));
+            killed.send_replace(true);
+            (std::mem::take(&mut ready.idle), killed)
+        };
+        for instance in idle {
+            instance.stop().await;
+        }
+        killed.closed().await;
     }
 
     fn logged(&self, request_id: &str, failure: Failure) -> Failure {
@@ -117,14 +154,14 @@ impl Pool {
     pub(crate) fn close(&self) {
         self.slots.close();
         self.stopped.send_replace(true);
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).idle.clear();
     }
 
     /// Ends every process and waits until it is gone.
     pub(crate) async fn stop(&self) {
         self.stopped.send_replace(true);
         let all_slots = tokio::time::timeout(PATIENCE, self.slots.acquire_many(self.concurrency)).await;
-        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        let idle = std::mem::take(&mut self.ready.lock().unwrap_or_else(PoisonError::into_inner).idle);
         for instance in idle {
             instance.stop().await;
         }
@@ -230,6 +267,27 @@ mod tests {
         let failure = pool.invoke(say("anything")).await.unwrap_err();
         assert!(matches!(failure, Failure::EndedInInit(_)), "{failure}");
         assert!(started.elapsed() < Duration::from_secs(5));
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn killing_ends_what_runs_and_what_is_idle_and_the_next_caller_gets_a_new_instance() {
+        let pool = pool(parrot(), Duration::from_mins(1), 2);
+        let idle = process_of(&pool).await;
+        let hanging = tokio::spawn({
+            let pool = Arc::clone(&pool);
+            async move { pool.invoke(say("hang")).await }
+        });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let other = process_of(&pool).await;
+        pool.kill().await;
+        assert!(matches!(hanging.await.unwrap(), Err(Failure::Killed)));
+        for process in [&idle, &other] {
+            let process = std::str::from_utf8(process).unwrap();
+            assert!(!std::path::Path::new("/proc").join(process).exists(), "{process} is still there");
+        }
+        let fresh = process_of(&pool).await;
+        assert!(fresh != idle && fresh != other);
         pool.stop().await;
     }
 

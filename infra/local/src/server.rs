@@ -1,9 +1,8 @@
-//! One HTTP/1.1 server on the loopback address, three times in use: gateway, Invoke API, Runtime API. It ends, with all
-//! of its connections, when it is dropped.
+//! One HTTP/1.1 server on the loopback address, four times in use: gateway, Invoke API, Runtime API, DynamoDB. It ends,
+//! with all of its connections, when it is dropped.
 
 mod request_line;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -22,6 +21,11 @@ use self::request_line::Lenient;
 
 /// After a failed accept (usually: too many open files), so that the loop does not spin.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(50);
+
+/// Among the extensions of a response, it says that the connection is to be closed instead.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("closed without an answer, as asked for")]
+pub(crate) struct CloseUnanswered;
 
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -83,7 +87,13 @@ where
         let handler = handler.clone();
         let service = service_fn(move |request| {
             let answer = handler(request, peer);
-            async move { Ok::<_, Infallible>(answer.await) }
+            async move {
+                let response = answer.await;
+                match response.extensions().get::<CloseUnanswered>() {
+                    None => Ok(response),
+                    Some(close) => Err(*close),
+                }
+            }
         });
         connections.spawn(async move {
             // An error here is a client that hung up or does not speak HTTP, which hyper has answered already.

@@ -1,9 +1,11 @@
-//! What `template.yaml` says, as far as the local cloud acts on it: functions with their environment, routes with their
-//! cache durations and keys, and the gateway's own answers. Reading it, instead of a second list of routes, is what
+//! What `template.yaml` says, as far as the local cloud acts on it: functions with their environment and schedules, routes
+//! with their cache durations and keys, the gateway's own answers, and tables. Reading it, instead of a second list of routes, is what
 //! makes the local cloud a test of the deployed one.
 
 mod document;
 mod expression;
+mod schedule;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,6 +14,8 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use self::expression::Scope;
+pub use self::schedule::Schedule;
+pub use self::table::Table;
 use crate::Error;
 
 /// Lambda's own default, and the longest that it allows.
@@ -34,6 +38,8 @@ pub struct Template {
     pub parameters: BTreeMap<String, String>,
     /// The functions, by logical id.
     pub functions: BTreeMap<String, Function>,
+    /// The tables, by logical id.
+    pub tables: BTreeMap<String, Table>,
     /// The API.
     pub api: Api,
 }
@@ -51,6 +57,8 @@ pub struct Function {
     pub memory_mb: u64,
     /// Its own environment variables.
     pub environment: BTreeMap<String, String>,
+    /// What invokes it regularly.
+    pub schedules: Vec<Schedule>,
 }
 
 /// The `AWS::Serverless::Api`.
@@ -158,11 +166,14 @@ impl Document {
     /// When a parameter is unknown or has a value that is not allowed, and when the template is broken.
     pub fn evaluate(&self, overrides: &BTreeMap<String, String>) -> Result<Template, Error> {
         let resources = self.mapping("Resources")?;
-        let scope = Scope {
+        let mut scope = Scope {
             parameters: self.parameters(overrides)?,
             conditions: self.mapping("Conditions")?,
             resources: resources.keys().cloned().collect::<BTreeSet<_>>(),
+            tables: BTreeMap::new(),
         };
+        let tables = table::read(&resources, &scope)?;
+        scope.tables = tables.values().map(|table| (table.logical_id.clone(), table.name.clone())).collect();
         let globals = self.mapping("Globals")?;
         let mut functions = BTreeMap::new();
         let mut routes = Vec::new();
@@ -185,7 +196,7 @@ impl Document {
             return Err(broken("Resources", "there must be exactly one AWS::Serverless::Api"));
         };
         let api = read_api(logical_id, section, routes)?;
-        Ok(Template { parameters: scope.parameters, functions, api })
+        Ok(Template { parameters: scope.parameters, functions, tables, api })
     }
 
     fn mapping(&self, name: &str) -> Result<Map<String, Value>, Error> {
@@ -347,6 +358,7 @@ fn read_function(logical_id: &str, resource: &Value, section: &Section<'_>) -> R
         timeout: Duration::from_secs(timeout_s),
         memory_mb: section.number("MemorySize")?.unwrap_or(DEFAULT_MEMORY_MB),
         environment: section.section("Environment")?.section("Variables")?.texts()?,
+        schedules: schedule::read(section)?,
     })
 }
 
@@ -562,7 +574,7 @@ Resources:
     Metadata: {BuildProperties: {Binary: echo}}
     Properties:
       Timeout: !Ref Count
-      Environment: {Variables: {OWN: !Sub 'is ${Switch}'}}
+      Environment: {Variables: {OWN: !Sub 'is ${Switch}', TABLE: !Ref Table}}
       Policies: [!GetAtt Table.Arn]
       Events:
         Get:
@@ -575,7 +587,11 @@ Resources:
               - method.request.querystring.unread: {Required: false, Caching: false}
         Every: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute)}}
         Other: {Type: Api, Properties: {Path: '/{proxy+}', Method: ANY}}
-  Table: {Type: AWS::DynamoDB::Table}
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{AttributeName: pk, KeyType: HASH}]
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
 ";
 
     fn evaluate(text: &str, overrides: &[(&str, &str)]) -> Result<Template, Error> {
@@ -594,7 +610,8 @@ Resources:
             function.environment,
             BTreeMap::from([
                 ("OWN".to_owned(), "is off".to_owned()),
-                ("SHARED".to_owned(), "everyone".to_owned())
+                ("SHARED".to_owned(), "everyone".to_owned()),
+                ("TABLE".to_owned(), "Table".to_owned()),
             ])
         );
     }

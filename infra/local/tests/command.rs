@@ -30,7 +30,10 @@ fn command(test: &str, options: &[&str]) -> Command {
     std::fs::write(&cargo, CARGO.replace("PARROT", parrot.to_str().unwrap())).unwrap();
     std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_local"));
-    command.args(["--port", "0", "--lambda-port", "0"]).args(options).env("CARGO", cargo);
+    command
+        .args(["--port", "0", "--lambda-port", "0", "--dynamodb-port", "0"])
+        .args(options)
+        .env("CARGO", cargo);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
 }

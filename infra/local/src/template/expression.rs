@@ -1,5 +1,5 @@
 //! Evaluates `CloudFormation`'s intrinsic functions. Only those that a template needs before there is anything deployed:
-//! what a resource is like on AWS (`Fn::GetAtt`) is not known here and is refused by name.
+//! what a resource is like on AWS (`Fn::GetAtt`) is known of tables only, and refused by name for the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +17,8 @@ pub(super) struct Scope {
     pub(super) conditions: Map<String, Value>,
     /// Logical ids of the resources.
     pub(super) resources: BTreeSet<String>,
+    /// Names of the tables, by logical id.
+    pub(super) tables: BTreeMap<String, String>,
 }
 
 impl Scope {
@@ -59,6 +61,12 @@ impl Scope {
     fn call(&self, function: &str, argument: &Value, depth: u8) -> Result<Option<Value>, String> {
         match function {
             "Ref" => self.reference(text(argument, "Ref")?),
+            "Fn::GetAtt" => match argument.as_array().map(Vec::as_slice) {
+                Some([Value::String(resource), Value::String(attribute)]) => {
+                    self.attribute(resource, attribute).map(Some)
+                }
+                _ => Err("Fn::GetAtt needs a resource and an attribute".to_owned()),
+            },
             "Fn::Sub" => self.substitute(argument, depth).map(|text| Some(Value::String(text))),
             "Fn::If" => match argument.as_array().map(Vec::as_slice) {
                 Some([condition, then, otherwise]) => {
@@ -84,11 +92,21 @@ impl Scope {
         if let Some(value) = pseudo_parameter(name) {
             return Ok(Some(Value::from(value)));
         }
+        if let Some(table) = self.tables.get(name) {
+            return Ok(Some(Value::from(table.as_str())));
+        }
         // On AWS it is a generated name; here the logical id serves as name.
         if self.resources.contains(name) {
             return Ok(Some(Value::from(name)));
         }
         Err(format!("it refers to {name}, which is neither a parameter nor a resource"))
+    }
+
+    fn attribute(&self, resource: &str, attribute: &str) -> Result<Value, String> {
+        match (self.tables.get(resource), attribute) {
+            (Some(table), "Arn") => Ok(Value::from(crate::table_arn(table))),
+            _ => Err(format!("the local cloud cannot evaluate Fn::GetAtt {resource}.{attribute}")),
+        }
     }
 
     fn substitute(&self, argument: &Value, depth: u8) -> Result<String, String> {
@@ -112,7 +130,10 @@ impl Scope {
             } else {
                 let value = match variables.and_then(|variables| variables.get(name)) {
                     Some(variable) => self.evaluate_within(variable, depth)?,
-                    None => self.reference(name)?,
+                    None => match name.split_once('.') {
+                        Some((resource, attribute)) => Some(self.attribute(resource, attribute)?),
+                        None => self.reference(name)?,
+                    },
                 };
                 match value {
                     Some(Value::String(value)) => result.push_str(&value),
@@ -224,15 +245,28 @@ mod tests {
         Scope {
             parameters: BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]),
             conditions: conditions.as_object().unwrap().clone(),
-            resources: BTreeSet::from(["HistoryTable".to_owned()]),
+            resources: BTreeSet::from(["HistoryTable".to_owned(), "Queue".to_owned()]),
+            tables: BTreeMap::from([("HistoryTable".to_owned(), "history".to_owned())]),
         }
     }
 
     #[test]
     fn references_are_parameters_pseudo_parameters_and_logical_ids() {
         let scope = scope();
-        let value = json!([{"Ref": "GatewayCache"}, {"Ref": "AWS::Region"}, {"Ref": "HistoryTable"}]);
-        assert_eq!(scope.evaluate(&value).unwrap().unwrap(), json!(["on", crate::REGION, "HistoryTable"]));
+        let value = json!([{"Ref": "GatewayCache"}, {"Ref": "AWS::Region"}, {"Ref": "Queue"}]);
+        assert_eq!(scope.evaluate(&value).unwrap().unwrap(), json!(["on", crate::REGION, "Queue"]));
+    }
+
+    #[test]
+    fn a_table_has_its_name_and_an_arn() {
+        let value = json!([
+            {"Ref": "HistoryTable"},
+            {"Fn::Sub": "${HistoryTable}/${HistoryTable.Arn}"},
+            {"Fn::GetAtt": ["HistoryTable", "Arn"]},
+        ]);
+        let arn = "arn:aws:dynamodb:eu-central-1:123456789012:table/history";
+        let expected = json!(["history", format!("history/{arn}"), arn]);
+        assert_eq!(scope().evaluate(&value).unwrap().unwrap(), expected);
     }
 
     #[test]
@@ -268,7 +302,9 @@ mod tests {
     fn what_cannot_be_evaluated_is_named() {
         for (value, named) in [
             (json!({"Ref": "Nothing"}), "Nothing"),
-            (json!({"Fn::GetAtt": ["HistoryTable", "Arn"]}), "Fn::GetAtt"),
+            (json!({"Fn::GetAtt": ["Queue", "Arn"]}), "Fn::GetAtt Queue.Arn"),
+            (json!({"Fn::GetAtt": ["HistoryTable", "StreamArn"]}), "HistoryTable.StreamArn"),
+            (json!({"Fn::Sub": "${Queue.Arn}"}), "Queue.Arn"),
             (json!({"Fn::If": ["Absent", 1, 2]}), "Absent"),
             (json!({"Fn::If": ["Circle", 1, 2]}), "itself"),
             (json!({"Fn::Sub": "${Open"}), "without its }"),
