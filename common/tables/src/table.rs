@@ -14,7 +14,7 @@ use common::config::Config;
 use common::error::{ApiError, chain};
 use common::http::{self, ClientError};
 use futures_util::future::LocalBoxFuture;
-use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use reqwest::Url;
 use tokio::time::{Instant, timeout_at};
 
@@ -48,6 +48,8 @@ pub enum Error {
         table: String,
         /// What was asked of it.
         operation: &'static str,
+        /// DynamoDB's name for the error, if it was DynamoDB that refused.
+        code: Option<String>,
         /// What DynamoDB or the client says.
         cause: String,
     },
@@ -60,6 +62,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// DynamoDB's name for the error, such as `ResourceNotFoundException`; `None` where DynamoDB did not get to say one.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        if let Self::Failed { code, .. } = self { code.as_deref() } else { None }
+    }
+
     /// That the rows cannot be written as an answer.
     #[must_use]
     pub fn unwritable(error: impl StandardError + 'static) -> Self {
@@ -152,6 +160,23 @@ impl Table {
                 return Ok(rows);
             }
         }
+    }
+
+    /// Every row that `query` finds, in its order, page by page. Each page may take as long as `patience`.
+    pub(crate) fn pages(
+        &self,
+        query: QueryFluentBuilder,
+        patience: Duration,
+    ) -> impl Stream<Item = Result<Vec<Item>, Error>> {
+        stream::try_unfold(Some(None), move |after: Option<Option<Item>>| {
+            let query = query.clone();
+            async move {
+                let Some(after) = after else { return Ok(None) };
+                let page = query.set_exclusive_start_key(after).send();
+                let page = self.in_time("Query", Instant::now() + patience, page).await?;
+                Ok(Some((page.items.unwrap_or_default(), page.last_evaluated_key.map(Some))))
+            }
+        })
     }
 
     /// The rows with these keys, those that are there, in no order.
@@ -258,7 +283,12 @@ impl Table {
                 Ok(Err(SdkError::TimeoutError(_))) | Err(_) => {
                     Err(Error::Timeout { table: self.name.clone(), operation })
                 }
-                Ok(Err(error)) => Err(self.failed(operation, cause(&error))),
+                Ok(Err(error)) => Err(Error::Failed {
+                    table: self.name.clone(),
+                    operation,
+                    code: error.code().map(str::to_owned),
+                    cause: cause(&error),
+                }),
             }
         };
         in_time.boxed_local()
@@ -284,7 +314,7 @@ impl Table {
     }
 
     pub(crate) fn failed(&self, operation: &'static str, cause: impl Into<String>) -> Error {
-        Error::Failed { table: self.name.clone(), operation, cause: cause.into() }
+        Error::Failed { table: self.name.clone(), operation, code: None, cause: cause.into() }
     }
 }
 

@@ -34,8 +34,8 @@ use crate::{Error, Table};
 const PRODUCTS: &str = "products";
 const RECORDED_AT: &str = "recorded_at";
 
-/// How much longer than its range a tier is kept: whoever takes backups or looks into a gap has a day for it.
-const MARGIN: Duration = Duration::from_hours(24);
+/// How much longer than its range a tier is kept: the longest interval, so that nothing expires that a query may ask for.
+const MARGIN: Duration = Duration::from_hours(3);
 
 /// One of the five resolutions in which prices are kept.
 #[derive(Debug, PartialEq, Eq)]
@@ -387,30 +387,97 @@ pub struct Recorded {
     slot: UnixSeconds,
 }
 
-/// Every tick that is wholly recorded in some tier, oldest first.
+/// Every tick that is wholly recorded in some tier, oldest first. Rows that have expired at the moment `now` do not count:
+/// DynamoDB takes its time to delete them, and does so in no order.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn recorded(table: &Table, deadline: Instant) -> Result<Vec<Recorded>, Error> {
+pub async fn recorded(table: &Table, now: UnixSeconds, deadline: Instant) -> Result<Vec<Recorded>, Error> {
     let mut ticks = BTreeMap::new();
     for tier in &TIERS {
-        let query = table
-            .query()
-            .key_condition_expression("pk = :partition")
-            .expression_attribute_values(":partition", string(tier.markers()));
-        let markers = table.rows(query, usize::MAX, deadline).await?;
-        let slots = readable(&markers, &tier.markers(), |marker| {
-            let tick = Tick::of(UnixSeconds::new(integer(marker, RECORDED_AT)?));
-            let slot = text(marker, SORT_KEY)?.parse();
-            let slot = slot.map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))?;
-            Ok(Some(Recorded { tick, tier, slot: UnixSeconds::new(slot) }))
-        });
-        for recorded in slots {
-            // The finer tier has fewer shards to ask for.
-            ticks.entry(recorded.tick).or_insert(recorded);
+        for recorded in complete_slots(table, tier, deadline).await? {
+            if tier.expires(recorded.slot) > now {
+                // The finer tier has fewer shards to ask for.
+                ticks.entry(recorded.tick).or_insert(recorded);
+            }
         }
     }
     Ok(ticks.into_values().collect())
+}
+
+/// The complete slots of a tier, in order.
+async fn complete_slots(
+    table: &Table,
+    tier: &'static Tier,
+    deadline: Instant,
+) -> Result<Vec<Recorded>, Error> {
+    let query = table
+        .query()
+        .key_condition_expression("pk = :partition")
+        .expression_attribute_values(":partition", string(tier.markers()));
+    let markers = table.rows(query, usize::MAX, deadline).await?;
+    Ok(readable(&markers, &tier.markers(), |marker| {
+        let tick = Tick::of(UnixSeconds::new(integer(marker, RECORDED_AT)?));
+        let slot = text(marker, SORT_KEY)?.parse();
+        let slot = slot.map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))?;
+        Ok(Some(Recorded { tick, tier, slot: UnixSeconds::new(slot) }))
+    }))
+}
+
+/// What there is to do for a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Slots are to be filled with it, as far as is known: [`due`] says which.
+    Slots,
+    /// Nothing: its slots are complete with it or with earlier ticks.
+    Nothing,
+    /// Nothing: all that it could fill would have expired.
+    TooOld,
+}
+
+/// The slots that are known to be complete. Whoever brings many ticks need not ask the table about each of them: a slot
+/// that is complete with a tick never comes to belong to a later one.
+#[derive(Debug, Default)]
+pub struct CompleteSlots(HashMap<(&'static str, UnixSeconds), Tick>);
+
+impl CompleteSlots {
+    /// Those that are complete now.
+    ///
+    /// # Errors
+    /// If the table does not answer in time.
+    pub async fn of(table: &Table, deadline: Instant) -> Result<Self, Error> {
+        let mut ticks = HashMap::new();
+        for tier in &TIERS {
+            for Recorded { tick, tier, slot } in complete_slots(table, tier, deadline).await? {
+                ticks.insert((tier.name, slot), tick);
+            }
+        }
+        Ok(Self(ticks))
+    }
+
+    /// What there is to do for the tick at the moment `now`.
+    #[must_use]
+    pub fn need(&self, tick: Tick, now: UnixSeconds) -> Need {
+        let mut need = Need::TooOld;
+        for tier in &TIERS {
+            let slot = tier.slot(tick.time());
+            if tier.expires(slot) > now {
+                match self.0.get(&(tier.name, slot)) {
+                    Some(complete) if *complete <= tick => need = Need::Nothing,
+                    _ => return Need::Slots,
+                }
+            }
+        }
+        need
+    }
+
+    /// Takes note that the tick has filled all that was due.
+    pub fn filled(&mut self, tick: Tick) {
+        for tier in &TIERS {
+            let owner = self.0.entry((tier.name, tier.slot(tick.time()))).or_insert(tick);
+            *owner = tick.min(*owner);
+        }
+    }
 }
 
 /// What the products cost at a recorded tick.
@@ -420,7 +487,8 @@ pub async fn recorded(table: &Table, deadline: Instant) -> Result<Vec<Recorded>,
 pub async fn quotes(table: &Table, recorded: Recorded, deadline: Instant) -> Result<Quotes, Error> {
     let Recorded { tick, tier, slot } = recorded;
     let keys = (0..tier.shards).map(|shard| item::key(tier.partition(shard), sort_key(slot))).collect();
-    let rows = table.get_all(keys, false, deadline).await?;
+    // A row that is not seen yet would be missing for ever from what is made of this.
+    let rows = table.get_all(keys, true, deadline).await?;
     let shards = readable(&rows, tier.name, |row| {
         // A row of another tick is what a recorder left that did not come to its end.
         if recorded_at(row)? != tick.time() {

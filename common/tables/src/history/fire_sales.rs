@@ -4,7 +4,11 @@
 //! A sale is seen many times, and the provider may correct it meanwhile. The row keeps when it was first seen and what was
 //! seen last, by the time of the ticks and not by the order in which they come.
 
+use std::time::Duration;
+
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -144,29 +148,24 @@ pub async fn record(table: &Table, sighting: &Sighting, deadline: Instant) -> Re
 /// # Errors
 /// If the table does not answer in time.
 pub async fn latest(table: &Table, limit: usize, deadline: Instant) -> Result<Vec<Sighting>, Error> {
-    query(table, false, limit, deadline).await
+    let query = every(table).scan_index_forward(false);
+    Ok(readable(&table.rows(query, limit, deadline).await?, PARTITION, sighting))
 }
 
-/// Every sale, by its start, oldest first.
+/// Every sale, by its start, oldest first. Each page of them may take as long as `patience`.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn all(table: &Table, deadline: Instant) -> Result<Vec<Sighting>, Error> {
-    query(table, true, usize::MAX, deadline).await
+pub fn all(table: &Table, patience: Duration) -> impl Stream<Item = Result<Sighting, Error>> {
+    let pages = table.pages(every(table), patience);
+    pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()
 }
 
-async fn query(
-    table: &Table,
-    oldest_first: bool,
-    limit: usize,
-    deadline: Instant,
-) -> Result<Vec<Sighting>, Error> {
-    let query = table
+fn every(table: &Table) -> QueryFluentBuilder {
+    table
         .query()
         .key_condition_expression("pk = :partition")
         .expression_attribute_values(":partition", string(PARTITION))
-        .scan_index_forward(oldest_first);
-    Ok(readable(&table.rows(query, limit, deadline).await?, PARTITION, sighting))
 }
 
 fn sighting(row: &Item) -> Result<Option<Sighting>, Corrupt> {

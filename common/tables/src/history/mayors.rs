@@ -1,9 +1,12 @@
 //! Past mayors: one row for each election, under `pk` `mayors` and the year of the election as `sk`, four digits. The
 //! term is not in it: it follows from the calendar.
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::calendar::ElectionYear;
 use common::time::UnixSeconds;
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -86,16 +89,17 @@ pub async fn ended(
     Ok(readable(&table.rows(query, limit, deadline).await?, PARTITION, mayor))
 }
 
-/// Every mayor that is recorded, the sitting one included, oldest first.
+/// Every mayor that is recorded, the sitting one included, oldest first. Each page of them may take as long as `patience`.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn all(table: &Table, deadline: Instant) -> Result<Vec<Mayor>, Error> {
+pub fn all(table: &Table, patience: Duration) -> impl Stream<Item = Result<Mayor, Error>> {
     let query = table
         .query()
         .key_condition_expression("pk = :partition")
         .expression_attribute_values(":partition", string(PARTITION));
-    Ok(readable(&table.rows(query, usize::MAX, deadline).await?, PARTITION, mayor))
+    let pages = table.pages(query, patience);
+    pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
 }
 
 fn mayor(row: &Item) -> Result<Option<Mayor>, Corrupt> {
