@@ -12,6 +12,7 @@ use simulator::{Clock, Simulator};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use crate::backfill::{self, ProgressSink};
 use crate::dynamodb::DynamoDb;
 use crate::gateway::Gateway;
 use crate::instance::Function;
@@ -50,6 +51,11 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// Whether schedules run.
     pub schedules: bool,
+    /// How many days of history a simulated game begins with, 90 at the most; past mayors come with the first. The
+    /// recorders make it in the background, after the start.
+    pub history: u16,
+    /// Takes every step of that.
+    pub progress: Option<ProgressSink>,
     /// Where the functions get their data.
     pub upstream: Upstream,
     /// Where they look up players' names, if not where the upstream implies.
@@ -106,6 +112,8 @@ impl Default for Options {
             dynamodb_port: 3002,
             data: None,
             schedules: true,
+            history: 1,
+            progress: None,
             upstream: Upstream::Simulator { seed: 1 },
             names: None,
             upstream_key: None,
@@ -124,7 +132,7 @@ impl Options {
     /// nothing happens but what the test does.
     #[must_use]
     pub fn for_tests() -> Self {
-        Self { port: 0, lambda_port: 0, dynamodb_port: 0, schedules: false, ..Self::default() }
+        Self { port: 0, lambda_port: 0, dynamodb_port: 0, schedules: false, history: 0, ..Self::default() }
     }
 }
 
@@ -135,6 +143,7 @@ pub struct Cloud {
     lambda: Server,
     dynamodb: DynamoDb,
     schedules: JoinSet<()>,
+    backfill: JoinSet<()>,
     simulator: Option<Simulator>,
     clock: Clock,
     logs: Logs,
@@ -152,11 +161,11 @@ impl Cloud {
         let lambda_listener = listen(options.lambda_port, "--lambda-port").await?;
         let dynamodb_listener = listen(options.dynamodb_port, "--dynamodb-port").await?;
         let document = Document::read(&options.template)?;
-        let simulator = match options.upstream {
+        let simulator = match &options.upstream {
             Upstream::Simulator { seed } => {
                 let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
                 let clock = options.clock.clone();
-                Some(Simulator::start(simulator::Options { seed, address, clock }).await?)
+                Some(Simulator::start(simulator::Options { seed: *seed, address, clock }).await?)
             }
             Upstream::Url(_) | Upstream::Live => None,
         };
@@ -206,7 +215,21 @@ impl Cloud {
         } else {
             JoinSet::new()
         };
-        Ok(Self { template, gateway, lambda, dynamodb, schedules, simulator, clock, logs, pools })
+        let backfill = match (options.upstream, &simulator) {
+            (Upstream::Simulator { seed }, Some(simulator)) if options.history > 0 => {
+                backfill::start(backfill::Plan {
+                    days: options.history,
+                    seed,
+                    upstream: simulator.url(),
+                    now_ms: clock.now_ms(),
+                    functions: pools.values().map(|pool| pool.function().clone()).collect(),
+                    logs: logs.clone(),
+                    progress: options.progress,
+                })
+            }
+            _ => JoinSet::new(),
+        };
+        Ok(Self { template, gateway, lambda, dynamodb, schedules, backfill, simulator, clock, logs, pools })
     }
 
     /// The base URL of the API, without a slash at its end.
@@ -286,6 +309,7 @@ impl Cloud {
 
     /// Ends everything and waits until every function's process is gone.
     pub async fn shutdown(mut self) {
+        self.backfill.shutdown().await;
         self.schedules.shutdown().await;
         for pool in self.pools.values() {
             pool.stop().await;

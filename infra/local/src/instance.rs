@@ -17,6 +17,7 @@ use crate::runtime_api::{MAX_RESPONSE_BYTES, Outcome, RuntimeApi};
 const INIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A function with everything that is needed to run it. It does not print: its environment holds the upstream's key.
+#[derive(Clone)]
 pub(crate) struct Function {
     /// The logical id, which serves as the function's name.
     pub(crate) name: String,

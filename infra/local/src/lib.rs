@@ -15,6 +15,7 @@
 //! the Lambda Runtime API and find an embedded `DynamoDB` ([`Cloud::dynamodb`]). Where this differs from AWS, the README
 //! beside this crate says so.
 
+mod backfill;
 mod build;
 mod cloud;
 mod dynamodb;
@@ -34,6 +35,7 @@ use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
+pub use self::backfill::{Progress, ProgressSink};
 pub use self::cloud::{Binaries, Cloud, Options, Upstream};
 pub use self::dynamodb::{Consumed, DynamoDb, Fault, Refusal};
 pub use self::error::{Error, InvocationError};

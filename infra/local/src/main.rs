@@ -10,13 +10,17 @@ use std::sync::Arc;
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
 use hyper::Uri;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use local::template::Template;
-use local::{Binaries, Cloud, Options, Upstream};
+use local::{Binaries, Cloud, Options, Progress, ProgressSink, Sink, Upstream};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// What an example request asks for, by path.
-const EXAMPLE_QUERIES: [(&str, &str); 2] =
-    [("/v1/bazaar", "?mode=flips&limit=5"), ("/v1/auctions", "?page=0")];
+const EXAMPLE_QUERIES: [(&str, &str); 3] = [
+    ("/v1/bazaar", "?mode=flips&limit=5"),
+    ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
+    ("/v1/auctions", "?page=0"),
+];
 const EXAMPLE_PLAYER: &str = "Notch";
 
 /// The cloud on your machine: API Gateway, Lambda, schedules and `DynamoDB` as template.yaml describes them
@@ -38,6 +42,9 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
+    /// How many days of history the simulated game begins with, up to 90
+    #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
+    history: u16,
     /// Ask this server instead of the simulator; with `HYPIXEL_API_KEY` from the environment, if it is set
     #[arg(long, value_name = "URL", conflicts_with = "live")]
     upstream: Option<String>,
@@ -95,13 +102,15 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 impl Arguments {
     /// # Errors
     /// The sentence that says what is wrong.
-    fn options(self) -> Result<Options, String> {
+    fn options(self, bar: &ProgressBar) -> Result<Options, String> {
         Ok(Options {
             port: self.port,
             lambda_port: self.lambda_port,
             dynamodb_port: self.dynamodb_port,
             data: self.data,
             schedules: !self.no_schedules,
+            history: self.history,
+            progress: Some(shown_on(bar.clone())),
             upstream: match self.upstream {
                 Some(text) => Upstream::Url(url("--upstream", &text)?),
                 None if self.live => Upstream::Live,
@@ -112,11 +121,34 @@ impl Arguments {
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: Binaries::Build { release: self.release },
             concurrency: self.concurrency,
-            access_log: Some(Arc::new(print)),
-            function_log: Some(Arc::new(print_aside)),
+            access_log: Some(beside(bar.clone(), print)),
+            function_log: Some(beside(bar.clone(), print_aside)),
             ..Options::default()
         })
     }
+}
+
+/// Draws the progress on the bar, which is invisible where nobody sees it: standard error is no terminal.
+fn shown_on(bar: ProgressBar) -> ProgressSink {
+    Arc::new(move |progress: &Progress| {
+        if bar.length() != Some(progress.total) {
+            bar.set_style(ProgressStyle::default_bar());
+            bar.set_length(progress.total);
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        bar.set_position(progress.done);
+        if let Some(news) = &progress.news {
+            bar.suspend(|| print_aside(news));
+        }
+        if progress.done == progress.total {
+            bar.finish_and_clear();
+        }
+    })
+}
+
+/// Writes lines past the bar, which would be torn by them.
+fn beside(bar: ProgressBar, write: fn(&str)) -> Sink {
+    Arc::new(move |line: &str| bar.suspend(|| write(line)))
 }
 
 /// Whoever has closed our output does not want to read it; that is no reason to stop.
@@ -141,12 +173,20 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
-    let options = arguments.options()?;
+    let bar = ProgressBar::hidden();
+    let options = arguments.options(&bar)?;
     let cloud = tokio::select! {
         started = Cloud::start(options) => started.map_err(|error| error.to_string())?,
         // Cargo, which may be building, ends when it is dropped.
         ended = asked_to_end() => return ended,
     };
+    bar.suspend(|| greet(&cloud));
+    let ended = asked_to_end().await;
+    cloud.shutdown().await;
+    ended
+}
+
+fn greet(cloud: &Cloud) {
     print(&routes(cloud.template(), &cloud.url()).trim_fmt());
     if let Some(simulator) = cloud.simulator() {
         print(&format!("upstream {}", simulator.url()));
@@ -154,9 +194,6 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     print(&format!("dynamodb {}", cloud.dynamodb().url()));
     print(&format!("lambda {}", cloud.lambda_url()));
     print(&format!("ready {}", cloud.url()));
-    let ended = asked_to_end().await;
-    cloud.shutdown().await;
-    ended
 }
 
 /// Waits for Ctrl-C or a polite request to end.

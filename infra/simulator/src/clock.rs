@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A clock that a test can move: system time plus an offset. Clones share the offset.
+/// A clock that can be moved: system time plus an offset. Clones share the offset.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     offset_ms: Arc<AtomicI64>,
@@ -22,6 +22,12 @@ impl Clock {
     pub fn now_ms(&self) -> i64 {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         milliseconds(since_epoch).saturating_add(self.offset_ms.load(Ordering::Relaxed))
+    }
+
+    /// Sets this clock and all its clones to a moment in Unix milliseconds, from which they run on.
+    pub fn set(&self, now_ms: i64) {
+        let offset = now_ms.saturating_sub(Self::system().now_ms());
+        self.offset_ms.store(offset, Ordering::Relaxed);
     }
 
     /// Moves this clock and all its clones forward. Parts of a millisecond are dropped.
@@ -45,5 +51,14 @@ mod tests {
         clock.clone().advance(Duration::from_hours(1));
         let moved = clock.now_ms() - before;
         assert!((3_600_000..3_660_000).contains(&moved), "{moved}");
+    }
+
+    #[test]
+    fn a_clock_runs_on_from_where_it_is_set() {
+        let clock = Clock::system();
+        for moment in [1_000_000_000_000, 4_000_000_000_000] {
+            clock.clone().set(moment);
+            assert!((moment..moment + 60_000).contains(&clock.now_ms()));
+        }
     }
 }

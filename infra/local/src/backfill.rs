@@ -1,0 +1,311 @@
+//! History for a game that has just begun: the recorders' own code, run at ticks of the past against the simulated game
+//! as it was then. A day of it takes seconds, so a chart has something to show when somebody first looks at it.
+//!
+//! Workers take windows of a few hours, the newest first. Inside a window ticks run in the order of time: a slot belongs
+//! to the earliest tick in it, so that no row is written twice.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use common::calendar::ElectionYear;
+use common::time::{UnixMilliseconds, UnixSeconds};
+use serde_json::json;
+use simulator::{Clock, Simulator};
+use tables::history::bazaar::{TIERS, Tier};
+use tokio::task::JoinSet;
+
+use crate::instance::Function;
+use crate::logs::Logs;
+use crate::pool::Pool;
+
+/// The recorders, by the names of their binaries.
+const BAZAAR: &str = "record-bazaar";
+const FIRE_SALES: &str = "record-fire-sales";
+const MAYOR: &str = "record-mayor";
+
+/// One waits for the database while another waits for the game.
+const WORKERS: usize = 3;
+/// As long as the coarsest interval, so that no slot lies in two windows.
+const WINDOW: Duration = Duration::from_hours(3);
+/// How often the fire sales of the past are looked at. They run for hours.
+const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(1);
+/// How many mayors there are before the sitting one: as many as an answer may have.
+const PAST_MAYORS: usize = 100;
+/// How often a tick is tried, and the pause between.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How far the backfill is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// How many ticks are done.
+    pub done: u64,
+    /// How many there are.
+    pub total: u64,
+    /// What there is to tell, if there is something: a range that is complete, or the end.
+    pub news: Option<String>,
+}
+
+/// Takes every step of the progress.
+pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
+
+/// What to backfill, and with what.
+pub(crate) struct Plan {
+    /// How many days of prices and fire sales.
+    pub(crate) days: u16,
+    pub(crate) seed: u64,
+    /// The live game's URL, in whose place the recorders here get that of a past one.
+    pub(crate) upstream: String,
+    pub(crate) now_ms: i64,
+    /// The recorders.
+    pub(crate) functions: Vec<Function>,
+    pub(crate) logs: Logs,
+    pub(crate) progress: Option<ProgressSink>,
+}
+
+/// Ticks that one worker runs in this order.
+struct Job {
+    recorder: &'static str,
+    ticks: Vec<UnixSeconds>,
+    /// The ranges of bazaar history that are not complete without it, by position of their tiers.
+    ranges: Vec<usize>,
+}
+
+struct State {
+    jobs: Mutex<VecDeque<Job>>,
+    /// How many jobs each range is still waiting for.
+    waiting: [AtomicU64; TIERS.len()],
+    done: AtomicU64,
+    failed: AtomicU64,
+    total: u64,
+    begun: Instant,
+    now: UnixSeconds,
+    days: u16,
+    logs: Logs,
+    progress: Option<ProgressSink>,
+}
+
+/// Begins, and goes on as long as the set is there.
+pub(crate) fn start(plan: Plan) -> JoinSet<()> {
+    let now = UnixSeconds::from(UnixMilliseconds::new(plan.now_ms));
+    let jobs = jobs(now, plan.days);
+    let waiting = std::array::from_fn(|range| {
+        let of_range = jobs.iter().filter(|job| job.ranges.contains(&range)).count();
+        AtomicU64::new(of_range as u64)
+    });
+    let state = Arc::new(State {
+        waiting,
+        total: jobs.iter().map(|job| job.ticks.len() as u64).sum(),
+        jobs: Mutex::new(jobs.into()),
+        done: AtomicU64::new(0),
+        failed: AtomicU64::new(0),
+        begun: Instant::now(),
+        now,
+        days: plan.days,
+        logs: plan.logs,
+        progress: plan.progress,
+    });
+    let mut workers = JoinSet::new();
+    for _ in 0..WORKERS {
+        let state = Arc::clone(&state);
+        let (seed, upstream, functions) = (plan.seed, plan.upstream.clone(), plan.functions.clone());
+        workers.spawn(async move {
+            match Worker::start(seed, &upstream, functions).await {
+                Ok(worker) => worker.work(&state).await,
+                Err(error) => state.logs.push(&format!("local: history: {error}")),
+            }
+        });
+    }
+    workers
+}
+
+/// All there is to do, in the order in which it is wanted.
+fn jobs(now: UnixSeconds, days: u16) -> Vec<Job> {
+    let from = now.minus(Duration::from_hours(24) * days.into());
+    let mut jobs = Vec::new();
+    let mut window = now.rounded_down(WINDOW);
+    while window.plus(WINDOW) > from {
+        let mut ticks = BTreeSet::new();
+        let mut ranges = Vec::new();
+        for (range, tier) in TIERS.iter().enumerate() {
+            let before = ticks.len();
+            ticks.extend(slots(tier, window, from, now));
+            if ticks.len() > before || slots(tier, window, from, now).next().is_some() {
+                ranges.push(range);
+            }
+        }
+        jobs.push(Job { recorder: BAZAAR, ticks: ticks.into_iter().collect(), ranges });
+        window = window.minus(WINDOW);
+    }
+    let mut others = vec![Job { recorder: MAYOR, ticks: elections(now), ranges: Vec::new() }];
+    let hours = u64::from(days) * 24;
+    let hourly: Vec<_> = (0..hours)
+        .map(|hour| now.rounded_down(FIRE_SALES_INTERVAL).minus(Duration::from_hours(hour)))
+        .collect();
+    others.extend(hourly.chunks(24).map(|ticks| Job {
+        recorder: FIRE_SALES,
+        ticks: ticks.to_vec(),
+        ranges: Vec::new(),
+    }));
+    // The newest prices first, then what is done in a moment.
+    let rest = jobs.split_off(jobs.len().min(1));
+    jobs.into_iter().chain(others).chain(rest).collect()
+}
+
+/// The slots of the tier that begin in the window, belong to its range, and are not before `from`.
+fn slots(
+    tier: &'static Tier,
+    window: UnixSeconds,
+    from: UnixSeconds,
+    now: UnixSeconds,
+) -> impl Iterator<Item = UnixSeconds> {
+    let oldest = tier.slot(now).minus(tier.interval * (tier.slots - 1)).max(from);
+    let in_window = WINDOW.as_secs() / tier.interval.as_secs();
+    (0..in_window)
+        .map(move |number| window.plus(tier.interval * u32::try_from(number).unwrap_or(u32::MAX)))
+        .filter(move |slot| *slot >= oldest && *slot <= now)
+}
+
+/// A moment of every past term, the newest first.
+fn elections(now: UnixSeconds) -> Vec<UnixSeconds> {
+    let sitting = ElectionYear::sitting_at(now);
+    let years = std::iter::successors(sitting, |year| year.previous());
+    years.skip(1).take(PAST_MAYORS).map(|year| year.term_begins().plus(Duration::from_hours(1))).collect()
+}
+
+/// A past game, and recorders that ask it.
+struct Worker {
+    clock: Clock,
+    pools: Vec<Arc<Pool>>,
+    /// Answers as long as it is there.
+    _game: Simulator,
+}
+
+impl Worker {
+    async fn start(seed: u64, upstream: &str, functions: Vec<Function>) -> Result<Self, simulator::Error> {
+        let clock = Clock::system();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let game = Simulator::start(simulator::Options { seed, address, clock: clock.clone() }).await?;
+        let url = game.url();
+        let pools = functions.into_iter().map(|mut function| {
+            for value in function.environment.values_mut().filter(|value| *value == upstream) {
+                value.clone_from(&url);
+            }
+            // What they write about thousands of ticks nobody wants to read; failures are told here.
+            Arc::new(Pool::new(function, 1, Logs::default()))
+        });
+        Ok(Self { clock, pools: pools.collect(), _game: game })
+    }
+
+    async fn work(&self, state: &State) {
+        while let Some(job) = state.next() {
+            if let Some(pool) = self.pools.iter().find(|pool| pool.function().binary == job.recorder) {
+                for tick in &job.ticks {
+                    self.record(pool, *tick, state).await;
+                    state.tell(None);
+                }
+            }
+            state.finish(&job);
+        }
+        for pool in &self.pools {
+            pool.stop().await;
+        }
+    }
+
+    async fn record(&self, pool: &Arc<Pool>, tick: UnixSeconds, state: &State) {
+        let event = json!({"time": tick.to_string(), "now": state.now.to_string()});
+        let event = Bytes::from(event.to_string());
+        for attempt in 1..=ATTEMPTS {
+            self.clock.set(tick.get() * 1_000);
+            match pool.invoke(event.clone()).await {
+                Ok(_) => break,
+                Err(failure) if attempt == ATTEMPTS => {
+                    state.failed.fetch_add(1, Ordering::Relaxed);
+                    let recorder = &pool.function().binary;
+                    state.logs.push(&format!("local: history: {recorder} at {tick}: {failure}"));
+                }
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            }
+        }
+        state.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl State {
+    fn next(&self) -> Option<Job> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn finish(&self, job: &Job) {
+        let seconds = self.begun.elapsed().as_secs_f32();
+        for range in &job.ranges {
+            let (Some(waiting), Some(tier)) = (self.waiting.get(*range), TIERS.get(*range)) else { continue };
+            let is_last = waiting.fetch_sub(1, Ordering::Relaxed) == 1;
+            let length = tier.interval * tier.slots;
+            if is_last && length <= Duration::from_hours(24) * self.days.into() {
+                self.tell(Some(format!("history: {} is complete after {seconds:.1} s", tier.range)));
+            }
+        }
+        if self.done.load(Ordering::Relaxed) == self.total {
+            let end = match self.failed.load(Ordering::Relaxed) {
+                0 => format!("history: {} ticks recorded in {seconds:.1} s", self.total),
+                failed => format!("history: {failed} of {} ticks could not be recorded", self.total),
+            };
+            self.tell(Some(end));
+        }
+    }
+
+    fn tell(&self, news: Option<String>) {
+        if let Some(progress) = &self.progress {
+            progress(&Progress { done: self.done.load(Ordering::Relaxed), total: self.total, news });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: UnixSeconds = UnixSeconds::new(1_795_273_510);
+
+    fn ticks(days: u16, recorder: &str) -> Vec<UnixSeconds> {
+        let jobs = jobs(NOW, days).into_iter().filter(|job| job.recorder == recorder);
+        jobs.flat_map(|job| job.ticks).collect()
+    }
+
+    #[test]
+    fn every_slot_of_every_range_has_its_tick_and_none_comes_twice() {
+        let ticks = ticks(90, BAZAAR);
+        let different: BTreeSet<_> = ticks.iter().collect();
+        assert_eq!(different.len(), ticks.len());
+        for tier in &TIERS {
+            let last = tier.slot(NOW);
+            for number in 0..tier.slots {
+                let slot = last.minus(tier.interval * number);
+                // The oldest slot of the longest range begins up to an interval before its days.
+                let is_older = slot < NOW.minus(Duration::from_hours(24 * 90));
+                assert_eq!(different.contains(&slot), !is_older, "{} {slot}", tier.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_newest_window_comes_first_and_time_runs_forward_in_it() {
+        let ticks = ticks(1, BAZAAR);
+        assert_eq!(ticks[0], NOW.rounded_down(WINDOW));
+        assert!(ticks.iter().all(|tick| *tick <= NOW && *tick >= NOW.minus(Duration::from_hours(24))));
+        assert_eq!(ticks.len(), 288 + 48);
+    }
+
+    #[test]
+    fn there_are_as_many_past_mayors_as_an_answer_may_have() {
+        let elections = ticks(1, MAYOR);
+        assert_eq!(elections.len(), 100);
+        let newest = ElectionYear::sitting_at(elections[0]).unwrap();
+        assert_eq!(Some(newest), ElectionYear::sitting_at(NOW).unwrap().previous());
+    }
+}
