@@ -14,19 +14,25 @@ async fn main() -> Result<(), Error> {
 async fn answer(event: Value) -> Result<Value, Error> {
     let asked = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
     let asked = asked.and_then(Value::as_str);
-    if asked == Some("log") {
-        eprintln!("asked to log");
+    match asked {
+        Some("log") => eprintln!("asked to log"),
+        Some("note" | "note and fail") => eprintln!("noted {event}"),
+        _ => {}
     }
     match asked {
         Some("process") => Ok(json!(std::process::id())),
         Some("greeting") => Ok(json!(std::env::var("GREETING").unwrap_or_default())),
+        Some("variable") => {
+            let name = event.get("name").and_then(Value::as_str).unwrap_or_default();
+            Ok(json!(std::env::var(name).unwrap_or_default()))
+        }
         Some("slowly") => {
             tokio::time::sleep(Duration::from_millis(500)).await;
             Ok(json!(std::process::id()))
         }
         Some("crash") => std::process::exit(7),
         Some("hang") => std::future::pending().await,
-        Some("fail") => Err("asked to fail".into()),
+        Some("fail" | "note and fail") => Err("asked to fail".into()),
         Some("too much") => Ok(json!("x".repeat(7_000_000))),
         Some("nonsense") => Ok(json!({"statusCode": "fine"})),
         _ => Ok(json!({

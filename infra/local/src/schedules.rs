@@ -45,16 +45,18 @@ pub(crate) fn start(template: &Template, pools: &Pools, clock: &Clock, logs: &Lo
                 clock: clock.clone(),
                 logs: logs.clone(),
             };
-            running.spawn(Arc::new(scheduled).run());
+            // Read here and not when the task first runs: what is due from now on is not to be missed.
+            let last_ms = scheduled.latest_due_ms();
+            running.spawn(Arc::new(scheduled).run(last_ms));
         }
     }
     running
 }
 
 impl Scheduled {
-    async fn run(self: Arc<Self>) {
+    /// Sends what is due after `last_ms`.
+    async fn run(self: Arc<Self>, mut last_ms: i64) {
         let mut under_way = JoinSet::new();
-        let mut last_ms = self.latest_due_ms();
         loop {
             tokio::time::sleep(GLANCE).await;
             while under_way.try_join_next().is_some() {}

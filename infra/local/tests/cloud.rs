@@ -1,14 +1,18 @@
 //! The local cloud from outside, with a function that does what it is told (`examples/parrot.rs`).
 #![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use local::{Binaries, Cloud, Error, Options, Sink, Upstream};
-use serde_json::{Value, json};
+use local::{Binaries, Cloud, Error, Options, Sink};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+use support::{Answer, options, send};
 
 const TEMPLATE: &str = r#"
 Parameters:
@@ -34,48 +38,6 @@ Resources:
         Get: {Type: Api, Properties: {Method: GET, Path: /v1/parrot}}
         Named: {Type: Api, Properties: {Method: GET, Path: '/v1/parrot/{name}'}}
 "#;
-
-/// Where `cargo test` puts examples.
-fn examples() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().with_file_name("examples")
-}
-
-/// Options for a cloud of the template; each test writes its own file.
-fn options(test: &str, template: &str) -> Options {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}.yaml"));
-    std::fs::write(&path, template).unwrap();
-    Options {
-        template: path,
-        binaries: Binaries::Folder(examples()),
-        upstream: Upstream::Live,
-        ..Options::for_tests()
-    }
-}
-
-struct Answer {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Answer {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap()
-    }
-}
-
-/// Sends bytes as they are, which no HTTP client would.
-async fn send(url: &str, request: &[u8]) -> Answer {
-    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
-    stream.write_all(request).await.unwrap();
-    let mut answer = Vec::new();
-    tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap().unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Answer { status, head: head.to_lowercase(), body: body.to_owned() }
-}
 
 async fn request(url: &str, method: &str, target: &str) -> Answer {
     send(url, format!("{method} {target} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n").as_bytes())

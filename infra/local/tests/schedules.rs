@@ -1,0 +1,143 @@
+//! Schedules run by the cloud's clock, with a function that notes what it gets (`examples/parrot.rs`).
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+
+#[expect(dead_code, reason = "schedules need no requests")]
+mod support;
+
+use std::time::{Duration, Instant};
+
+use local::{Cloud, Options};
+
+const TEMPLATE: &str = r#"
+Resources:
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: live}}
+  ParrotFunction:
+    Type: AWS::Serverless::Function
+    Metadata: {BuildProperties: {Binary: parrot}}
+    Properties:
+      Timeout: 60
+      Events:
+        Tick:
+          Type: ScheduleV2
+          Properties:
+            ScheduleExpression: rate(10 minutes)
+            Input: '{"say":"note","time":"<aws.scheduler.scheduled-time>"}'
+            RetryPolicy: {MaximumEventAgeInSeconds: 120, MaximumRetryAttempts: 1}
+"#;
+
+/// A cloud just after a multiple of ten minutes, so that the next one comes only if the test moves the clock.
+async fn start(test: &str, template: &str) -> Cloud {
+    let options = Options { schedules: true, ..support::options(test, template) };
+    let period_ms = 600_000;
+    let into_ms = options.clock.now_ms() % period_ms;
+    options.clock.advance(Duration::from_millis(u64::try_from(period_ms - into_ms).unwrap()));
+    Cloud::start(options).await.unwrap()
+}
+
+fn lines(cloud: &Cloud, word: &str) -> Vec<String> {
+    cloud.logs().into_iter().filter(|line| line.contains(word)).collect()
+}
+
+async fn await_lines(cloud: &Cloud, word: &str, count: usize) -> Vec<String> {
+    let started = Instant::now();
+    loop {
+        let lines = lines(cloud, word);
+        if lines.len() >= count {
+            return lines;
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "{:#?}", cloud.logs());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// `minutes` after the start of `cloud`, as an event says it.
+fn time_in(cloud: &Cloud, minutes: u64) -> String {
+    let now_s = cloud.clock().now_ms() / 1000 + i64::try_from(minutes).unwrap() * 60;
+    jiff::Timestamp::from_second(now_s - now_s % 600).unwrap().to_string()
+}
+
+#[tokio::test]
+async fn an_event_comes_at_full_multiples_and_says_when_it_was_due() {
+    let cloud = start("due", TEMPLATE).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(lines(&cloud, "noted"), Vec::<String>::new());
+    let due = time_in(&cloud, 10);
+    cloud.clock().advance(Duration::from_mins(11));
+    let noted = await_lines(&cloud, "noted", 1).await;
+    assert!(noted[0].contains(&format!("\"time\":\"{due}\"")) && due.ends_with("0:00Z"), "{noted:?}");
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn times_that_have_passed_meanwhile_are_not_made_up_for() {
+    let cloud = start("jump", TEMPLATE).await;
+    let due = time_in(&cloud, 90 * 24 * 60);
+    cloud.clock().advance(Duration::from_hours(90 * 24));
+    let noted = await_lines(&cloud, "noted", 1).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(lines(&cloud, "noted"), noted);
+    assert!(noted[0].contains(&due), "{noted:?}");
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_failed_event_is_tried_again_as_it_is_and_then_given_up() {
+    let cloud = start("retry", &TEMPLATE.replace("\"note\"", "\"note and fail\"")).await;
+    cloud.clock().advance(Duration::from_mins(10));
+    let given_up = await_lines(&cloud, "dead-letter queue", 1).await;
+    let noted = lines(&cloud, "noted");
+    assert_eq!(noted.len(), 2, "{noted:?}");
+    assert_eq!(noted[0], noted[1]);
+    let event = noted[0].strip_prefix("noted ").unwrap();
+    let time = event.split("\"time\":\"").nth(1).unwrap().trim_end_matches("\"}");
+    assert!(
+        given_up[0].starts_with("local: parrot: schedule Tick: ") && given_up[0].contains(time),
+        "{given_up:?}"
+    );
+    assert!(given_up[0].contains("after 2 attempts"), "{given_up:?}");
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_event_that_is_too_old_is_not_tried_again() {
+    let cloud = start("age", &TEMPLATE.replace("\"note\"", "\"note and fail\"").replace("120", "60")).await;
+    cloud.clock().advance(Duration::from_mins(12));
+    let given_up = await_lines(&cloud, "dead-letter queue", 1).await;
+    assert!(given_up[0].contains("after 1 attempts"), "{given_up:?}");
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_function_that_hangs_does_not_collect_events() {
+    let cloud = start("hanging", &TEMPLATE.replace("\"note\"", "\"hang\"")).await;
+    for _ in 0..6 {
+        cloud.clock().advance(Duration::from_mins(10));
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    let skipped = await_lines(&cloud, "skips", 2).await;
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    assert!(skipped[0].starts_with("local: parrot: schedule Tick: skips "), "{skipped:?}");
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn nothing_runs_that_is_switched_off() {
+    let disabled = TEMPLATE.replace("rate(10 minutes)", "rate(10 minutes)\n            State: DISABLED");
+    let cloud = start("disabled", &disabled).await;
+    cloud.clock().advance(Duration::from_mins(10));
+    let quiet = Cloud::start(support::options("quiet", TEMPLATE)).await.unwrap();
+    quiet.clock().advance(Duration::from_mins(10));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    for cloud in [cloud, quiet] {
+        assert_eq!(lines(&cloud, "noted"), Vec::<String>::new());
+        cloud.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_rate_is_a_mistake_in_the_template() {
+    let template = TEMPLATE.replace("rate(10 minutes)", "cron(0 12 * * ? *)");
+    let said = Cloud::start(support::options("cron", &template)).await.err().unwrap().to_string();
+    assert!(said.contains("ParrotFunction.Properties.Events.Tick.Properties.ScheduleExpression"), "{said}");
+    assert!(said.contains("rate(5 minutes)") && !said.contains('\n'), "{said}");
+}
