@@ -3,16 +3,27 @@
 
 use std::time::Duration;
 
-use aws_config::environment::EnvironmentVariableCredentialsProvider;
-use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_config::environment::{EnvironmentVariableCredentialsProvider, EnvironmentVariableRegionProvider};
+use aws_config::meta::credentials::CredentialsProviderChain;
+use aws_config::meta::region::RegionProviderChain;
+use aws_config::profile::{ProfileFileCredentialsProvider, ProfileFileRegionProvider};
+use aws_config::provider_config::ProviderConfig;
+use aws_config::{BehaviorVersion, ConfigLoader, Region, SdkConfig};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
-use aws_sdk_dynamodb::config::{Builder, StalledStreamProtectionConfig};
-use common::config::Config;
+use aws_sdk_dynamodb::config::{
+    Builder, Credentials, ProvideCredentials, SharedHttpClient, StalledStreamProtectionConfig,
+};
+use common::config::{Config, ConfigError};
+use common::error::chain;
 use common::http::{self, ClientError};
+use reqwest::Url;
 
 use crate::connector;
+
+/// The variable with the endpoint.
+const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 
 /// How long one attempt may take. DynamoDB answers in milliseconds; after two seconds another attempt is the better bet.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,16 +46,82 @@ pub(crate) fn of_function(config: &Config, http: reqwest::Client) -> Client {
 
 /// The client of a tool.
 pub(crate) fn of_sdk(sdk: &SdkConfig) -> Client {
-    Client::from_conf(with_patience(Builder::from(sdk)).build())
+    let mut builder = Builder::from(sdk);
+    // An empty variable counts as unset (`Config`). The SDK takes it for an address, and panics at the first request.
+    if std::env::var_os(ENDPOINT).is_some_and(|value| value.is_empty()) {
+        builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
+    }
+    Client::from_conf(with_patience(builder).build())
 }
 
-/// Region, credentials and endpoint as the AWS CLI would find them for this user: environment, profile, and so on.
+/// Why a tool cannot ask any table.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// An environment variable cannot be used.
+    #[error(transparent)]
+    Environment(#[from] ConfigError),
+    /// The TLS stack cannot be set up.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// Nothing says where the tables are.
+    #[error("no AWS region is known: set AWS_REGION, or choose a profile that has one with AWS_PROFILE")]
+    NoRegion,
+    /// Nothing says who asks.
+    #[error("no AWS credentials can be used ({0}): sign in, or choose another profile with AWS_PROFILE")]
+    NoCredentials(String),
+}
+
+/// Region, credentials and endpoint as the AWS CLI would find them for this user: environment, profile, and so on. An
+/// endpoint on this machine needs neither a region nor credentials.
 ///
 /// # Errors
-/// If the TLS stack cannot be set up.
-pub async fn from_profile() -> Result<SdkConfig, ClientError> {
+/// If `AWS_ENDPOINT_URL_DYNAMODB` is no address, the TLS stack cannot be set up, or region or credentials are missing.
+pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
+    let endpoint = |name: &str| (name == ENDPOINT).then(|| std::env::var(name).ok()).flatten();
+    let endpoint = Config::from_lookup(endpoint)?.dynamodb_endpoint;
     let http = http::client(|client| client)?;
-    Ok(aws_config::defaults(BehaviorVersion::latest()).http_client(connector::over(http)).load().await)
+    let http = connector::over(http);
+    let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http.clone());
+    if let Some(endpoint) = endpoint {
+        if is_local(&endpoint) {
+            loader = with_placeholders(loader, http);
+        }
+        loader = loader.endpoint_url(endpoint);
+    }
+    let sdk = loader.load().await;
+    if sdk.region().is_none() {
+        return Err(ProfileError::NoRegion);
+    }
+    if let Some(credentials) = sdk.credentials_provider() {
+        let found = credentials.provide_credentials().await;
+        found.map_err(|error| ProfileError::NoCredentials(without_attempts(&chain(&error))))?;
+    }
+    Ok(sdk)
+}
+
+/// The cause in one line, without the list of all places where credentials might have been.
+fn without_attempts(cause: &str) -> String {
+    let cause = cause.split_once(". Attempted:").map_or(cause, |(cause, _)| cause);
+    cause.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_local(endpoint: &Url) -> bool {
+    matches!(endpoint.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// With a region and credentials even where there are none: what plays DynamoDB on a laptop does not check them, but the
+/// SDK would not send a request without. It would look for them on the network, too, for seconds.
+fn with_placeholders(loader: ConfigLoader, http: SharedHttpClient) -> ConfigLoader {
+    let region = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new())
+        .or_else(ProfileFileRegionProvider::new())
+        .or_else(Region::from_static("us-east-1"));
+    let environment = EnvironmentVariableCredentialsProvider::new();
+    let profile = ProviderConfig::without_region().with_http_client(http);
+    let profile = ProfileFileCredentialsProvider::builder().configure(&profile).build();
+    let credentials = CredentialsProviderChain::first_try("Environment", environment)
+        .or_else("Profile", profile)
+        .or_else("Local", Credentials::new("local", "local", None, None, "Local"));
+    loader.region(region).credentials_provider(credentials)
 }
 
 fn with_patience(builder: Builder) -> Builder {

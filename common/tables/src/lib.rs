@@ -9,5 +9,5 @@ mod table;
 
 pub use aws_config::SdkConfig;
 
-pub use self::client::from_profile;
+pub use self::client::{ProfileError, from_profile};
 pub use self::table::{Error, Table};
