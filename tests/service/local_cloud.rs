@@ -66,6 +66,7 @@ fn is_running(process: u32) -> bool {
 struct Greeting {
     table: Vec<String>,
     upstream: String,
+    dynamodb: String,
     lambda: String,
     ready: String,
 }
@@ -83,8 +84,9 @@ async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
         let line = lines.pop().unwrap();
         line.strip_prefix(word).unwrap_or_else(|| panic!("{word} is not in {line}")).to_owned()
     };
-    let (ready, lambda, upstream) = (address("ready "), address("lambda "), address("upstream "));
-    Greeting { table: lines, upstream, lambda, ready }
+    let (ready, lambda) = (address("ready "), address("lambda "));
+    let (dynamodb, upstream) = (address("dynamodb "), address("upstream "));
+    Greeting { table: lines, upstream, dynamodb, lambda, ready }
 }
 
 async fn interrupt(child: &mut Child) {
@@ -96,10 +98,11 @@ async fn interrupt(child: &mut Child) {
 
 #[tokio::test]
 async fn one_command_runs_everything_and_ctrl_c_ends_it() {
-    let mut child =
-        cargo_local(&["--port", "0", "--lambda-port", "0", "--concurrency", "1"]).spawn().unwrap();
+    let ports = ["--port", "0", "--lambda-port", "0", "--dynamodb-port", "0"];
+    let quiet = ["--no-schedules", "--history", "0", "--concurrency", "1"];
+    let mut child = cargo_local(&[&ports[..], &quiet[..]].concat()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let Greeting { table, upstream, lambda, ready } = greeting(&mut output).await;
+    let Greeting { table, upstream, dynamodb, lambda, ready } = greeting(&mut output).await;
 
     for example in examples() {
         let row = table.iter().find(|row| row.split_whitespace().nth(1) == Some(example.route.path)).unwrap();
@@ -117,6 +120,8 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
     }
     assert_eq!(send(&upstream, Method::GET, "/v2/skyblock/firesales").await.status, StatusCode::OK);
     assert_eq!(send(&lambda, Method::GET, "/").await.status, StatusCode::NOT_FOUND);
+    // Nothing but POST is DynamoDB's.
+    assert!(send(&dynamodb, Method::GET, "/").await.status.is_client_error());
 
     let processes = descendants(child.id().unwrap());
     assert!(processes.len() >= examples().count(), "{processes:?}");
@@ -134,8 +139,10 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
 async fn a_port_in_use_is_one_sentence_and_exit_code_1() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    for (option, other) in [("--port", "--lambda-port"), ("--lambda-port", "--port")] {
-        let output = cargo_local(&[option, &port, other, "0"]).output();
+    let all = ["--port", "--lambda-port", "--dynamodb-port"];
+    for option in all {
+        let of = |name: &'static str| [name, if name == option { port.as_str() } else { "0" }];
+        let output = cargo_local(&all.map(of).concat()).output();
         let output = tokio::time::timeout(PATIENCE, output).await.unwrap().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
