@@ -31,8 +31,9 @@ const MAYOR: &str = "record-mayor";
 const WORKERS: usize = 3;
 /// As long as the coarsest interval, so that no slot lies in two windows.
 const WINDOW: Duration = Duration::from_hours(3);
-/// How often the fire sales of the past are looked at. They run for hours.
-const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(1);
+/// How often the fire sales of the past are looked at, and for how long: the simulated ones run for days.
+const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(6);
+const FIRE_SALES_LOOKS: u32 = 90 * 4;
 /// How many mayors there are before the sitting one: as many as an answer may have.
 const PAST_MAYORS: usize = 100;
 /// How often a tick is tried, and the pause between.
@@ -55,7 +56,7 @@ pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
 
 /// What to backfill, and with what.
 pub(crate) struct Plan {
-    /// How many days of prices and fire sales.
+    /// How many days of prices.
     pub(crate) days: u16,
     pub(crate) seed: u64,
     /// The live game's URL, in whose place the recorders here get that of a past one.
@@ -141,19 +142,11 @@ fn jobs(now: UnixSeconds, days: u16) -> Vec<Job> {
         jobs.push(Job { recorder: BAZAAR, ticks: ticks.into_iter().collect(), ranges });
         window = window.minus(WINDOW);
     }
-    let mut others = vec![Job { recorder: MAYOR, ticks: elections(now), ranges: Vec::new() }];
-    let hours = u64::from(days) * 24;
-    let hourly: Vec<_> = (0..hours)
-        .map(|hour| now.rounded_down(FIRE_SALES_INTERVAL).minus(Duration::from_hours(hour)))
-        .collect();
-    others.extend(hourly.chunks(24).map(|ticks| Job {
-        recorder: FIRE_SALES,
-        ticks: ticks.to_vec(),
-        ranges: Vec::new(),
-    }));
     // The newest prices first, then what is done in a moment.
     let rest = jobs.split_off(jobs.len().min(1));
-    jobs.into_iter().chain(others).chain(rest).collect()
+    let mayors = Job { recorder: MAYOR, ticks: elections(now), ranges: Vec::new() };
+    let fire_sales = Job { recorder: FIRE_SALES, ticks: fire_sales(now), ranges: Vec::new() };
+    jobs.into_iter().chain([mayors, fire_sales]).chain(rest).collect()
 }
 
 /// The slots of the tier that begin in the window, belong to its range, and are not before `from`.
@@ -168,6 +161,12 @@ fn slots(
     (0..in_window)
         .map(move |number| window.plus(tier.interval * u32::try_from(number).unwrap_or(u32::MAX)))
         .filter(move |slot| *slot >= oldest && *slot <= now)
+}
+
+/// Moments that show every past sale, the newest first.
+fn fire_sales(now: UnixSeconds) -> Vec<UnixSeconds> {
+    let newest = now.rounded_down(FIRE_SALES_INTERVAL);
+    (0..FIRE_SALES_LOOKS).map(|number| newest.minus(FIRE_SALES_INTERVAL * number)).collect()
 }
 
 /// A moment of every past term, the newest first.

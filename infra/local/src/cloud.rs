@@ -51,8 +51,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// Whether schedules run.
     pub schedules: bool,
-    /// How many days of history a simulated game begins with, 90 at the most; past mayors come with the first. The
-    /// recorders make it in the background, after the start.
+    /// How many days of prices a simulated game begins with, 90 at the most; with any of them come past mayors and fire
+    /// sales. The recorders make them in the background, after the start.
     pub history: u16,
     /// Takes every step of that.
     pub progress: Option<ProgressSink>,
