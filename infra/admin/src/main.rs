@@ -1,0 +1,7 @@
+//! The `cargo admin` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    admin::run()
+}

@@ -1,0 +1,242 @@
+//! A bad line is named with its number and what is wrong with it, and the others are imported.
+
+use crate::support::{DynamoDb, fed, file, said, text, this_morning, tick};
+
+/// Imports each line and expects its reason.
+#[track_caller]
+fn assert_reasons(kind: &str, lines: &[(&str, &str)]) {
+    let dynamodb = DynamoDb::start();
+    let text = lines.iter().map(|(line, _)| *line).collect::<Vec<_>>().join("\n");
+    let (said, code) = dynamodb.import(kind, "History", text.as_bytes());
+    let expected =
+        lines.iter().enumerate().map(|(index, (_, reason))| format!("-:{}: {reason}\n", index + 1));
+    let summary = format!("imported 0, already there 0, too old 0, bad lines {}\n", lines.len());
+    assert_eq!(said, expected.collect::<String>() + &summary);
+    assert_eq!(code, Some(1));
+    assert!(dynamodb.dump("History").is_empty());
+}
+
+#[test]
+fn lines_that_are_no_objects() {
+    assert_reasons(
+        "mayors",
+        &[
+            ("no", "a line must be a JSON object, {…}, not no"),
+            (
+                "[518,\"Paul\",\"dungeons\",[]]",
+                "a line must be a JSON object, {…}, not [518,\"Paul\",\"dungeons\",[]]",
+            ),
+            ("\u{1b}[31m", "a line must be a JSON object, {…}, not \\u{1b}[31m"),
+            ("{\"year\":518", "it is not JSON: EOF while parsing an object in column 11"),
+            ("{\"year\":518,}", "it is not JSON: trailing comma in column 13"),
+            ("{} {}", "missing field `year`"),
+        ],
+    );
+}
+
+#[test]
+fn mayors_that_are_none() {
+    let year = |year: &str| format!(r#"{{"year":{year},"name":"N","key":"k","perks":[]}}"#);
+    let long = format!(r#"{{"year":1,"name":"{}","key":"k","perks":[]}}"#, "x".repeat(300_000));
+    let unknown = format!(r#"{{"{}":1}}"#, "x".repeat(1_000));
+    assert_reasons(
+        "mayors",
+        &[
+            (&year("0"), "year: 0 is outside: a year of an election is from 1 to 9999"),
+            (&year("-1"), "year: -1 is outside: a year of an election is from 1 to 9999"),
+            (&year("10000"), "year: 10000 is outside: a year of an election is from 1 to 9999"),
+            (&year("1.5"), "year: 1.5 is no whole number"),
+            (&year("\"518\""), "year: invalid type: string \"518\", expected a whole number"),
+            (&year("9999"), "year: election 9999 closes at 2160-11-21T11:15:00Z, which is in the future"),
+            (r#"{"year":1,"name":"","key":"k","perks":[]}"#, "name: it must not be empty"),
+            (r#"{"year":1,"name":"N","perks":[]}"#, "missing field `key`"),
+            (r#"{"year":1,"name":"N","key":null,"perks":[]}"#, "key: invalid type: null, expected a string"),
+            (
+                r#"{"year":1,"name":"N","key":"k","perks":["P"]}"#,
+                "perks[0]: invalid type: string \"P\", expected a perk: {\"name\":…,\"description\":…}",
+            ),
+            (
+                r#"{"year":1,"name":"N","key":"k","perks":[{"name":"P"}]}"#,
+                "perks[0]: missing field `description`",
+            ),
+            (&long, "a mayor's line may have at most 300000 bytes"),
+            (
+                &unknown,
+                &format!(
+                    "{}…: unknown field `{}…, expected one of `year`, `name`, `key`, `perks`",
+                    "x".repeat(120),
+                    "x".repeat(105)
+                ),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn fire_sales_that_are_none() {
+    let sale = |change: (&str, &str)| {
+        r#"{"item_id":"A","start":1700000000000,"end":1,"amount":2,"price":3,"recorded_at":"2023-11-12T00:00:00Z"}"#
+            .replace(change.0, change.1)
+    };
+    assert_reasons(
+        "fire-sales",
+        &[
+            (&sale(("\"A\"", "\"\"")), "item_id must have 1 to 256 bytes"),
+            (
+                &sale(("1700000000000", "1700000000")),
+                "start must be in Unix milliseconds, between the years 2001 and 2286",
+            ),
+            (
+                &sale(("\"price\":3", "\"price\":\"3\"")),
+                "price: invalid type: string \"3\", expected a whole number",
+            ),
+            (&sale(("\"price\":3,", "")), "missing field `price`"),
+            (&sale(("\"price\":3", "\"price\":3,\"price\":4")), "duplicate field `price`"),
+            (
+                &sale(("2023-11-12T00:00:00Z", "yesterday")),
+                "recorded_at: it must be RFC 3339 in UTC, between the years 2001 and 2286",
+            ),
+            (
+                &sale(("\"2023-11-12T00:00:00Z\"", "5")),
+                "recorded_at: invalid type: integer `5`, expected a string",
+            ),
+            (
+                &sale(("T00:00:00Z\"", "T00:00:00Z\",\"seen_at\":\"2023-11-11T23:59:59Z\"")),
+                "seen_at: 2023-11-11T23:59:59Z is before recorded_at, 2023-11-12T00:00:00Z: it is when the sale was \
+                 seen last",
+            ),
+            (
+                &sale(("T00:00:00Z\"", "T00:00:00Z\",\"seenAt\":\"2023-11-12T00:00:00Z\"")),
+                "seenAt: unknown field `seenAt`, expected one of `item_id`, `start`, `end`, `amount`, `price`, \
+                 `recorded_at`, `seen_at`",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn ticks_that_are_none() {
+    let start = this_morning();
+    let tick = |products: &str| tick(start, products).trim_end().to_owned();
+    assert_reasons(
+        "bazaar",
+        &[
+            (&tick(""), "products: there must be at least one with a price"),
+            (&tick(r#""A":[0,0,5,5]"#), "products: there must be at least one with a price"),
+            (
+                &tick(r#""A":[1,1,1,1],"ink sack":[1,1,1,1]"#),
+                "products: ink sack: an item id must be 1 to 64 capital letters (A-Z), digits and the characters _ : -",
+            ),
+            (
+                &tick(r#""A":[1,1,1,1],"B":[-1,2,3,4]"#),
+                "products: B: its prices must be from 0 to 1e12 coins and its volumes at least 0, not [-1.0,2.0,3,4]",
+            ),
+            (
+                &tick(r#""B":[1,1e13,3,4]"#),
+                "products: B: its prices must be from 0 to 1e12 coins and its volumes at least 0, not \
+                 [1.0,10000000000000.0,3,4]",
+            ),
+            (
+                &tick(r#""B":[1,2,3,-4]"#),
+                "products: B: its prices must be from 0 to 1e12 coins and its volumes at least 0, not [1.0,2.0,3,-4]",
+            ),
+            (&tick(r#""A":[1,1,1,1],"A":[1,1,1,1]"#), "products: A: it is there twice"),
+            (
+                &tick(r#""B:1":[1,2,3]"#),
+                "products.B:1: invalid length 3, expected a list of four: \
+                 [sell_price,buy_price,sell_volume,buy_volume]",
+            ),
+            (
+                &tick(r#""B:1":[1,2,3,4,5]"#),
+                "products.B:1: invalid length 5, expected a list of four: \
+                 [sell_price,buy_price,sell_volume,buy_volume]",
+            ),
+            (
+                &tick(r#""B:1":[1,"2",3,4]"#),
+                "products.B:1[1]: invalid type: string \"2\", expected a JSON number",
+            ),
+            (&tick(r#""B:1":[1,2,3.5,4]"#), "products.B:1[2]: 3.5 is no whole number"),
+            (
+                &tick(r#""B:1":7"#),
+                "products.B:1: invalid type: integer `7`, expected a list of four: \
+                 [sell_price,buy_price,sell_volume,buy_volume]",
+            ),
+            (&format!(r#"{{"recorded_at":"{start}"}}"#), "missing field `products`"),
+            (
+                &format!(r#"{{"recorded_at":"{start}","products":[]}}"#),
+                "products: invalid type: sequence, expected an object of products",
+            ),
+            (
+                r#"{"recorded_at":"1999-01-01T00:00:00Z","products":{}}"#,
+                "recorded_at: it must be RFC 3339 in UTC, between the years 2001 and 2286",
+            ),
+            (&tick(r#""B":[1e999,2,3,4]"#), "it is not JSON: number out of range in column 60"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_yet_to_come_is_not_imported() {
+    let dynamodb = DynamoDb::start();
+    let ahead = |seconds: i64| jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
+    let lines = tick(ahead(120), r#""A":[1,1,1,1]"#) + &tick(ahead(30), r#""A":[1,1,1,1]"#);
+    let (said, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
+    assert!(
+        said.starts_with("-:1: recorded_at: ") && said.contains(" is in the future: by the clock"),
+        "{said}"
+    );
+    assert!(said.ends_with("\nimported 1, already there 0, too old 0, bad lines 1\n"), "{said}");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn good_lines_are_imported_between_bad_ones_of_every_size() {
+    let dynamodb = DynamoDb::start();
+    let mayor = |year| format!(r#"{{"year":{year},"name":"N","key":"k","perks":[]}}"#);
+    let long = "x".repeat(20 * 1024 * 1024);
+    let mut lines = format!("\u{feff}{}\r\n\r\n{long}\n{}\r\n", mayor(1), mayor(2)).into_bytes();
+    lines.extend_from_slice(b"\xff\xfe{\n");
+    // The last line has no end.
+    lines.extend_from_slice(mayor(3).as_bytes());
+    let file = file("mayors.ndjson", lines);
+    let output = dynamodb.history(&["import", "mayors", text(&file)]).output().unwrap();
+    let name = text(&file);
+    assert_eq!(
+        said(&output),
+        format!(
+            "{name}:3: it has more than 16777216 bytes\n{name}:5: it is not UTF-8 text\n\
+             imported 3, already there 0, too old 0, bad lines 2\n"
+        )
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(dynamodb.export("mayors", "History").lines().count(), 3);
+}
+
+#[test]
+fn a_long_last_line_is_bad_as_well() {
+    let dynamodb = DynamoDb::start();
+    let (said, _) = dynamodb.import("bazaar", "History", "{".repeat(17 * 1024 * 1024).as_bytes());
+    assert!(said.starts_with("-:1: it has more than 16777216 bytes\n"), "{said}");
+}
+
+#[test]
+fn of_many_bad_lines_the_first_hundred_are_shown() {
+    let dynamodb = DynamoDb::start();
+    let output = fed(&mut dynamodb.history(&["import", "fire-sales", "-"]), "bad\n".repeat(250).as_bytes());
+    let said = said(&output);
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 102);
+    for (index, line) in lines[..100].iter().enumerate() {
+        assert_eq!(*line, format!("-:{}: a line must be a JSON object, {{…}}, not bad", index + 1));
+    }
+    assert_eq!(lines[100..], ["… and 150 more", "imported 0, already there 0, too old 0, bad lines 250"]);
+}
+
+#[test]
+fn nothing_at_all_is_no_failure() {
+    let dynamodb = DynamoDb::start();
+    for nothing in ["", "\n", "\u{feff}", "\r\n \t\r\n"] {
+        let (said, code) = dynamodb.import("bazaar", "History", nothing.as_bytes());
+        assert_eq!((said.as_str(), code), ("imported 0, already there 0, too old 0, bad lines 0\n", Some(0)));
+    }
+}

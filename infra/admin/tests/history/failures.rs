@@ -1,0 +1,155 @@
+//! When the command cannot do its work, it ends soon, with one sentence that says what to do.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use crate::support::{DynamoDb, fed, file, history, said, text};
+
+const MAYOR: &str = r#"{"year":1,"name":"N","key":"k","perks":[]}"#;
+
+/// How the command ends, and within which time.
+#[track_caller]
+fn assert_fails(command: &mut std::process::Command, reason: &str) {
+    let started = Instant::now();
+    let output = fed(command, MAYOR.as_bytes());
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let error = said.strip_prefix("imported 0, already there 0, too old 0, bad lines 0\n").unwrap_or(&said);
+    assert!(error.starts_with("error: ") && error.contains(reason), "{said}");
+    assert_eq!(error.lines().count(), 1, "{said}");
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_missing_table() {
+    let dynamodb = DynamoDb::start();
+    for arguments in [["import", "mayors"], ["export", "mayors"], ["export", "bazaar"]] {
+        assert_fails(
+            dynamodb.history(&arguments).args(["-", "--table", "Missing"]),
+            "ResourceNotFoundException: Requested resource not found; check the name of the table (--table, \
+             HISTORY_TABLE), the region and AWS_ENDPOINT_URL_DYNAMODB",
+        );
+    }
+}
+
+#[test]
+fn nobody_at_the_endpoint() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    assert_fails(
+        &mut history(&endpoint, &["import", "mayors", "-"]),
+        "; check the network, AWS_ENDPOINT_URL_DYNAMODB",
+    );
+}
+
+#[test]
+fn nobody_who_answers() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    assert_fails(
+        &mut history(&endpoint, &["import", "mayors", "-"]),
+        "the table History did not answer PutItem in time; check the network",
+    );
+}
+
+#[test]
+fn an_endpoint_that_is_none() {
+    for endpoint in ["127.0.0.1:8000", "here", "ftp://127.0.0.1"] {
+        assert_fails(
+            &mut history(endpoint, &["export", "mayors", "-"]),
+            "the environment variable AWS_ENDPOINT_URL_DYNAMODB must be an http or https address",
+        );
+    }
+}
+
+#[test]
+fn an_empty_endpoint_counts_as_none() {
+    let dynamodb = DynamoDb::start();
+    let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
+    let mut command = history("", &["import", "mayors", "-"]);
+    let output = fed(command.envs(keys).env("AWS_ENDPOINT_URL", &dynamodb.endpoint), MAYOR.as_bytes());
+    assert_eq!(said(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
+}
+
+#[test]
+fn no_region_and_no_credentials() {
+    assert_fails(&mut history("", &["export", "mayors", "-"]), "no AWS region is known: set AWS_REGION");
+    assert_fails(
+        history("", &["export", "mayors", "-"]).env("AWS_REGION", "eu-central-1"),
+        "no AWS credentials can be used (",
+    );
+}
+
+#[test]
+fn no_file() {
+    let dynamodb = DynamoDb::start();
+    assert_fails(
+        &mut dynamodb.history(&["import", "mayors", "/nowhere/mayors.ndjson"]),
+        "cannot read /nowhere/mayors.ndjson: No such file or directory",
+    );
+    assert_fails(&mut dynamodb.history(&["import", "mayors", "/"]), "cannot read /: Is a directory");
+    assert_fails(
+        &mut dynamodb.history(&["export", "mayors", "/nowhere/mayors.ndjson"]),
+        "cannot write /nowhere/mayors.ndjson: No such file or directory",
+    );
+}
+
+#[test]
+fn a_command_line_that_is_none() {
+    for (arguments, expected) in [
+        (&["import", "pets", "-"][..], "[possible values: mayors, fire-sales, bazaar]"),
+        (&["import", "mayors"], "<FILE>"),
+        (&[], "Usage: cargo admin history"),
+    ] {
+        let output = history("", arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+}
+
+#[test]
+fn a_corrupt_row_is_named_and_the_others_are_exported() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.import("mayors", "History", MAYOR.as_bytes());
+    dynamodb
+        .put("History", &serde_json::json!({"pk": {"S": "mayors"}, "sk": {"S": "0002"}, "name": {"N": "1"}}));
+    let output = dynamodb.history(&["export", "mayors", "-"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout.clone()).unwrap(), format!("{MAYOR}\n"));
+    let said = said(&output);
+    assert!(said.contains("a corrupt row is skipped") && said.contains("sort_key=\"0002\""), "{said}");
+    assert!(said.ends_with("\nexported 1\n"), "{said}");
+}
+
+/// Throttles so many requests, and does the others.
+fn busy(requests: usize) -> String {
+    const THROTTLED: &str =
+        r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow"}"#;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for number in 0.. {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            let mut buffer = [0; 4096];
+            // The body is the last object of the request.
+            while !request.ends_with(b"}") {
+                let length = stream.read(&mut buffer).unwrap();
+                request.extend_from_slice(&buffer[..length]);
+            }
+            let (status, body) = if number < requests { (400, THROTTLED) } else { (200, "{}") };
+            let head =
+                format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            stream.write_all((head + body).as_bytes()).unwrap();
+        }
+    });
+    endpoint
+}
+
+#[test]
+fn a_busy_table_is_waited_for() {
+    let file = file("mayors.ndjson", MAYOR);
+    let output = history(&busy(7), &["import", "mayors", text(&file)]).output().unwrap();
+    assert_eq!(said(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
+}

@@ -1,0 +1,323 @@
+//! An export holds what the table holds, an import of it leaves the same table, and an import can be cut off anywhere.
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::support::{Dump, DynamoDb, fed, file, minutes, path, products, said, text, this_morning, tick};
+
+const MAYORS: &str = concat!(
+    r#"{"year":1,"name":"Paul","key":"dungeons","perks":[]}"#,
+    "\n",
+    r#"{"year":517,"name":"Jerry §6","key":"perkpocalypse","perks":[{"name":"Q\"1","description":""}]}"#,
+    "\n",
+    r#"{"year":518,"name":"Diana ✨","key":"pets","perks":[{"name":"A","description":"§aB\nC"},{"name":"D","description":"E"}]}"#,
+    "\n",
+);
+
+const FIRE_SALES: &str = concat!(
+    r#"{"item_id":"PET_SKIN:A#é","start":1700000000000,"end":1700000600000,"amount":9000000000,"price":900,"recorded_at":"2023-11-13T00:00:00Z","seen_at":"2023-11-14T22:20:00Z"}"#,
+    "\n",
+    r#"{"item_id":"B","start":1700000000001,"end":-1,"amount":0,"price":-5,"recorded_at":"2023-11-14T00:00:00Z","seen_at":"2023-11-14T00:00:00Z"}"#,
+    "\n",
+);
+
+/// Imports the lines, exports them, imports that into an empty table and exports it again.
+#[track_caller]
+fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &str) -> (String, Dump) {
+    let (said, code) = dynamodb.import(kind, "History", lines.as_bytes());
+    assert_eq!(code, Some(0), "{said}");
+    let exported = path("exported");
+    dynamodb.succeed(&["export", kind, text(&exported)]);
+    dynamodb.create("Copy");
+    dynamodb.succeed(&["import", "--table", "Copy", kind, text(&exported)]);
+    let dump = dynamodb.dump("History");
+    assert_eq!(dump, dynamodb.dump("Copy"));
+    let exported = std::fs::read_to_string(exported).unwrap();
+    assert_eq!(exported, dynamodb.export(kind, "Copy"));
+    (exported, dump)
+}
+
+#[test]
+fn mayors_come_back_as_they_were() {
+    let dynamodb = DynamoDb::start();
+    let (exported, dump) = round_trip(&dynamodb, "mayors", MAYORS);
+    assert_eq!(exported, MAYORS);
+    assert_eq!(dump.len(), 3);
+    let again = dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    assert_eq!(again, ("imported 0, already there 3, too old 0, bad lines 0\n".to_owned(), Some(0)));
+    // Who is recorded stays.
+    let other = MAYORS.replace("Paul", "Marina");
+    assert!(
+        dynamodb.import("mayors", "History", other.as_bytes()).0.starts_with("imported 0, already there 3")
+    );
+    assert_eq!(dynamodb.export("mayors", "History"), MAYORS);
+}
+
+#[test]
+fn fire_sales_come_back_as_they_were() {
+    let dynamodb = DynamoDb::start();
+    let (exported, dump) = round_trip(&dynamodb, "fire-sales", FIRE_SALES);
+    assert_eq!(exported, FIRE_SALES);
+    assert_eq!(dump.len(), 2);
+    let again = dynamodb.import("fire-sales", "History", FIRE_SALES.as_bytes());
+    assert_eq!(again, ("imported 0, already there 2, too old 0, bad lines 0\n".to_owned(), Some(0)));
+}
+
+#[test]
+fn a_fire_sale_without_seen_at_was_seen_once_and_a_later_sight_corrects_it() {
+    let dynamodb = DynamoDb::start();
+    let sale = |price: u32, day: u32| {
+        format!(
+            r#"{{"item_id":"A","start":1700000000000,"end":1,"amount":2.0,"price":{price},"recorded_at":"2023-11-{day}T00:00:00+00:00"}}"#
+        )
+    };
+    for (price, day) in [(5, 12), (7, 13), (4, 11)] {
+        let (said, _) = dynamodb.import("fire-sales", "History", sale(price, day).as_bytes());
+        assert!(said.starts_with("imported 1,"), "{said}");
+    }
+    assert_eq!(
+        dynamodb.export("fire-sales", "History"),
+        "{\"item_id\":\"A\",\"start\":1700000000000,\"end\":1,\"amount\":2,\"price\":7,\
+         \"recorded_at\":\"2023-11-11T00:00:00Z\",\"seen_at\":\"2023-11-13T00:00:00Z\"}\n"
+    );
+}
+
+#[test]
+fn more_rows_than_a_page_holds_come_back_in_order() {
+    let dynamodb = DynamoDb::start();
+    let perk = "x".repeat(250_000);
+    let mayor = |year| {
+        format!(
+            "{{\"year\":{year},\"name\":\"N\",\"key\":\"k\",\"perks\":[{{\"name\":\"P\",\"description\":\"{perk}\"}}]}}\n"
+        )
+    };
+    let lines: String = (1..=12).map(mayor).collect();
+    let (exported, _) = round_trip(&dynamodb, "mayors", &lines);
+    assert!(exported == lines);
+}
+
+/// Ticks of an eventful morning, in the order of time.
+fn morning() -> Vec<String> {
+    let start = this_morning();
+    let extremes =
+        r#""A-B:1":[0.01,499999999.99,9007199254740993,4294967296],"INK_SACK:3":[1000000000000.0,0.0,0,0]"#;
+    vec![
+        // The first tick of its slots comes late: its time is none of a slot's but the finest tier's.
+        tick(start + minutes(7), extremes),
+        tick(start + minutes(8), &products(300, 8)),
+        tick(start + minutes(9), &products(100, 9)),
+        // Minutes without a tick, and one that is none of a slot's beginning.
+        tick(start + minutes(64), &products(300, 64)),
+        tick(start + minutes(65), extremes),
+        tick(start + minutes(110), &products(200, 110)),
+        tick(start + minutes(111), &products(300, 111)),
+    ]
+}
+
+#[test]
+fn prices_come_back_as_they_were() {
+    let dynamodb = DynamoDb::start();
+    let lines = morning().concat();
+    let (exported, dump) = round_trip(&dynamodb, "bazaar", &lines);
+    assert_eq!(exported, lines);
+    let again = dynamodb.import("bazaar", "History", lines.as_bytes());
+    assert_eq!(again, ("imported 0, already there 7, too old 0, bad lines 0\n".to_owned(), Some(0)));
+    assert_eq!(dynamodb.dump("History"), dump);
+}
+
+#[test]
+fn the_order_of_ticks_does_not_matter() {
+    let dynamodb = DynamoDb::start();
+    let lines = morning();
+    let (_, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
+    dynamodb.create("Backwards");
+    let backwards: String = lines.into_iter().rev().collect();
+    let (said, _) = dynamodb.import("bazaar", "Backwards", backwards.as_bytes());
+    assert_eq!(said, "imported 7, already there 0, too old 0, bad lines 0\n");
+    assert_eq!(dynamodb.dump("Backwards"), dump);
+}
+
+#[test]
+fn what_is_spelt_otherwise_is_the_same_tick() {
+    let dynamodb = DynamoDb::start();
+    let start = this_morning();
+    let seconds = start + jiff::SignedDuration::from_secs(59);
+    let line = format!(
+        "\u{feff} {{ \"products\" : {{\"A\":[1,2.004,3.0,4], \"NOTHING\":[0,0,5,6]}}, \"recorded_at\":\"{seconds}\" }}"
+    );
+    let (said, code) = dynamodb.import("bazaar", "History", format!("{line}\r\n\r\n  \n").as_bytes());
+    assert_eq!((said.as_str(), code), ("imported 1, already there 0, too old 0, bad lines 0\n", Some(0)));
+    assert_eq!(dynamodb.export("bazaar", "History"), tick(start, r#""A":[1.0,2.0,3,4]"#));
+}
+
+#[test]
+fn a_tick_fills_only_tiers_that_keep_it_and_one_that_none_keeps_is_too_old() {
+    let dynamodb = DynamoDb::start();
+    let day = minutes(24 * 60);
+    let now = this_morning();
+    let lines: String = [100, 60, 20, 3, 0].map(|days| tick(now - day * days, &products(50, 1))).concat();
+    let (said, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
+    assert_eq!((said.as_str(), code), ("imported 4, already there 0, too old 1, bad lines 0\n", Some(0)));
+    let dump = dynamodb.dump("History");
+    let markers =
+        |tier: &str| dump.keys().filter(|(partition, _)| *partition == format!("bazaar#{tier}")).count();
+    assert_eq!(["1m", "5m", "30m", "1h", "3h"].map(markers), [1, 1, 2, 3, 4]);
+    assert_eq!(dynamodb.export("bazaar", "History").lines().count(), 4);
+}
+
+#[test]
+fn a_tick_that_is_half_written_is_not_exported_and_the_same_import_completes_it() {
+    let dynamodb = DynamoDb::start();
+    let lines = morning();
+    let (_, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
+    // The tick of minute 9 has only its own slot of the finest tier.
+    let slot = format!("{:010}", (this_morning() + minutes(9)).as_second());
+    let is_of_tick =
+        |(partition, sort): &(String, String)| partition.starts_with("bazaar#1m") && *sort == slot;
+    let rows: Vec<_> = dump.keys().filter(|key| is_of_tick(key)).collect();
+    assert!(rows.len() > 10 && rows[0].0 == "bazaar#1m");
+    for key in &rows[..rows.len() / 2] {
+        dynamodb.delete("History", key);
+    }
+    let exported = dynamodb.export("bazaar", "History");
+    assert_eq!(exported, [&lines[..2], &lines[3..]].concat().concat());
+    dynamodb.create("Whole");
+    dynamodb.import("bazaar", "Whole", exported.as_bytes());
+    let mut whole = dump.clone();
+    whole.retain(|key, _| !is_of_tick(key));
+    assert_eq!(dynamodb.dump("Whole"), whole);
+    let (said, _) = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
+    assert_eq!(said, "imported 1, already there 6, too old 0, bad lines 0\n");
+    assert_eq!(dynamodb.dump("History"), dump);
+}
+
+#[test]
+fn rows_that_have_expired_and_are_still_there_are_not_exported() {
+    let dynamodb = DynamoDb::start();
+    let (_, dump) = round_trip(&dynamodb, "bazaar", &morning()[0]);
+    let slot = this_morning() - minutes(100 * 24 * 60);
+    for (key, row) in &dump {
+        let mut row = row.clone();
+        row["sk"]["S"] = format!("{:010}", slot.as_second()).into();
+        row["recorded_at"] = serde_json::json!({"N": slot.as_second().to_string()});
+        dynamodb.put("History", &row);
+        dynamodb.delete("History", key);
+    }
+    assert_eq!(dynamodb.export("bazaar", "History"), "");
+}
+
+#[test]
+fn a_killed_import_is_completed_by_the_same_import() {
+    let dynamodb = DynamoDb::start();
+    let lines = morning();
+    let (_, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
+    dynamodb.create("Killed");
+    let mut child = dynamodb
+        .history(&["import", "bazaar", "-", "--table", "Killed"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(lines[..4].concat().as_bytes()).unwrap();
+    // Somewhere in the middle of what it has got.
+    while dynamodb.dump("Killed").len() < 100 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (said, code) = dynamodb.import("bazaar", "Killed", lines.concat().as_bytes());
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(dynamodb.dump("Killed"), dump);
+}
+
+#[test]
+fn an_interrupted_import_says_what_it_has_done() {
+    let dynamodb = DynamoDb::start();
+    let mut child = dynamodb
+        .history(&["import", "mayors", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let first = MAYORS.lines().next().unwrap();
+    stdin.write_all(format!("{first}\n").as_bytes()).unwrap();
+    while dynamodb.dump("History").is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let signal = ["-INT", &child.id().to_string()];
+    assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        said(&output),
+        "imported 1, already there 0, too old 0, bad lines 0\n\
+         error: interrupted; run the same command again to do the rest\n"
+    );
+    let (said, _) = dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    assert_eq!(said, "imported 2, already there 1, too old 0, bad lines 0\n");
+}
+
+#[test]
+fn the_table_is_named_by_the_option_or_the_environment() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.create("Other");
+    dynamodb.create("Third");
+    let import = |variable: &str, more: &[&str]| {
+        let arguments = [&["import", "mayors", "-"], more].concat();
+        fed(dynamodb.history(&arguments).env("HISTORY_TABLE", variable), MAYORS.as_bytes());
+    };
+    import("Other", &[]);
+    assert_eq!(["History", "Other", "Third"].map(|table| dynamodb.dump(table).len()), [0, 3, 0]);
+    import("Other", &["--table", "Third"]);
+    assert_eq!(["History", "Other", "Third"].map(|table| dynamodb.dump(table).len()), [0, 3, 3]);
+    import("", &[]);
+    assert_eq!(["History", "Other", "Third"].map(|table| dynamodb.dump(table).len()), [3, 3, 3]);
+}
+
+#[test]
+fn a_file_is_replaced_only_by_force_and_never_half_written() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    let existing = file("mayors.ndjson", "precious");
+    let output = dynamodb.history(&["export", "mayors", text(&existing)]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let name = text(&existing);
+    assert_eq!(
+        said(&output),
+        format!("error: {name} is there already: choose another name, or replace it with --force\n")
+    );
+    let forced = ["export", "mayors", name, "--force"];
+    // A table that fails leaves the file as it was, and nothing beside it.
+    let output = dynamodb.history(&forced).args(["--table", "Missing"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(&existing).unwrap(), "precious");
+    assert_eq!(std::fs::read_dir(existing.parent().unwrap()).unwrap().count(), 1);
+    assert_eq!(dynamodb.succeed(&forced), "exported 3\n");
+    assert_eq!(std::fs::read_to_string(&existing).unwrap(), MAYORS);
+    assert_eq!(std::fs::read_dir(existing.parent().unwrap()).unwrap().count(), 1);
+    // What a link points to is replaced, and what is no file is not.
+    let link = existing.with_file_name("link");
+    std::os::unix::fs::symlink(&existing, &link).unwrap();
+    dynamodb.succeed(&["export", "fire-sales", text(&link), "--force"]);
+    assert!(link.is_symlink());
+    assert_eq!(std::fs::read_to_string(&existing).unwrap(), "");
+    let output = dynamodb.history(&["export", "mayors", "/dev/null", "--force"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).starts_with("error: /dev/null is not a regular file"), "{}", said(&output));
+}
+
+#[test]
+fn whoever_stops_reading_an_export_ends_it_quietly() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    let mut export = dynamodb.history(&["export", "mayors", "-"]);
+    let mut child = export.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
+}

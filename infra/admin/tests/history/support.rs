@@ -1,0 +1,176 @@
+//! The table, the program and the files that the tests use.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use dynoxide::Database;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+/// A `DynamoDB` of the test's own.
+pub(crate) struct DynamoDb {
+    pub(crate) database: Database,
+    pub(crate) endpoint: String,
+}
+
+/// The rows of a table by key.
+pub(crate) type Dump = BTreeMap<(String, String), Value>;
+
+impl DynamoDb {
+    /// With an empty table `History`.
+    pub(crate) fn start() -> Self {
+        let database = Database::memory().unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let served = database.clone();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                dynoxide::server::serve_on(listener, served).await;
+            });
+        });
+        let started = Self { database, endpoint };
+        started.create("History");
+        started
+    }
+
+    pub(crate) fn create(&self, table: &str) {
+        let request = json!({
+            "TableName": table,
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+            "KeySchema": [
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+        });
+        self.database.create_table(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    pub(crate) fn dump(&self, table: &str) -> Dump {
+        let mut rows = Dump::new();
+        let mut request = json!({"TableName": table});
+        loop {
+            let page = self.database.scan(serde_json::from_value(request.clone()).unwrap()).unwrap();
+            let page = serde_json::to_value(&page).unwrap();
+            for row in page["Items"].as_array().unwrap() {
+                let key = |name: &str| row[name]["S"].as_str().unwrap().to_owned();
+                rows.insert((key("pk"), key("sk")), row.clone());
+            }
+            match &page["LastEvaluatedKey"] {
+                Value::Null => return rows,
+                last => request["ExclusiveStartKey"] = last.clone(),
+            }
+        }
+    }
+
+    pub(crate) fn delete(&self, table: &str, (partition, sort): &(String, String)) {
+        let request = json!({"TableName": table, "Key": {"pk": {"S": partition}, "sk": {"S": sort}}});
+        self.database.delete_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    pub(crate) fn put(&self, table: &str, row: &Value) {
+        let request = json!({"TableName": table, "Item": row});
+        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    /// `history`, with this table's endpoint and nothing else that the AWS SDK would look for.
+    pub(crate) fn history(&self, arguments: &[&str]) -> Command {
+        history(&self.endpoint, arguments)
+    }
+
+    /// What `history` says when it has come to its end without a failure.
+    #[track_caller]
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
+        let output = self.history(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        said(&output)
+    }
+
+    /// The lines of an export.
+    #[track_caller]
+    pub(crate) fn export(&self, kind: &str, table: &str) -> String {
+        let output = self.history(&["export", kind, "-", "--table", table]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What an import of these lines through standard input says, and its exit code.
+    pub(crate) fn import(&self, kind: &str, table: &str, lines: &[u8]) -> (String, Option<i32>) {
+        let output = fed(&mut self.history(&["import", kind, "-", "--table", table]), lines);
+        (said(&output), output.status.code())
+    }
+}
+
+pub(crate) fn history(endpoint: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
+    command.arg("history").args(arguments).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
+    command.env("AWS_EC2_METADATA_DISABLED", "true").env("HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
+}
+
+/// Runs the command with this input.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // It may end before it has read everything.
+        scope.spawn(move || stdin.write_all(input).ok());
+        child.wait_with_output().unwrap()
+    })
+}
+
+pub(crate) fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A path for a file of the test's own, where none is yet.
+pub(crate) fn path(name: &str) -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{count}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+pub(crate) fn file(name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    let path = path(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The beginning of an hour, two to three hours ago: what is recorded since then is in all tiers, and nothing of it expires
+/// while the tests run.
+pub(crate) fn this_morning() -> Timestamp {
+    let now = Timestamp::now().as_second();
+    Timestamp::from_second(now - now % 3_600 - 7_200).unwrap()
+}
+
+pub(crate) fn minutes(count: i64) -> SignedDuration {
+    SignedDuration::from_mins(count)
+}
+
+/// The line of a tick with these products, as an export writes it.
+pub(crate) fn tick(recorded_at: Timestamp, products: &str) -> String {
+    format!("{{\"recorded_at\":\"{recorded_at}\",\"products\":{{{products}}}}}\n")
+}
+
+/// So many products at prices that depend on `seed`, as an export writes them.
+pub(crate) fn products(count: i64, seed: i64) -> String {
+    let product =
+        |number: i64| format!("\"ITEM:{number:05}\":[{seed}.5,{number}.25,{},{number}]", seed + number);
+    (0..count).map(product).collect::<Vec<_>>().join(",")
+}
