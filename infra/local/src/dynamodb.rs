@@ -100,6 +100,11 @@ impl DynamoDb {
         format!("http://{}", self.server.address())
     }
 
+    /// What it works with, for those who would be too slow over HTTP. Faults do not happen there, and nothing is counted.
+    pub(crate) fn database(&self) -> &Database {
+        &self.shared.database
+    }
+
     /// From now on, `fault` happens to the requests that it is for. Several may be set: the one that was set first and is
     /// due happens.
     pub fn set_fault(&self, fault: Fault) {

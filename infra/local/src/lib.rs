@@ -18,6 +18,7 @@
 mod backfill;
 mod build;
 mod cloud;
+pub mod cost;
 mod dynamodb;
 mod error;
 mod gateway;

@@ -1,0 +1,161 @@
+//! The body of the provider's bazaar that is recorded.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Error, FEWEST_PRODUCTS};
+
+const PRODUCTS: &str = "products";
+const STATUS: &str = "quick_status";
+/// What the id of a copy has behind that of its original.
+const COPY: &str = "_COPY";
+
+/// A body with enough products.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    content: Map<String, Value>,
+    products: Map<String, Value>,
+    copies: usize,
+}
+
+impl Snapshot {
+    pub(super) async fn read(path: &Path) -> Result<Self, Error> {
+        let body = tokio::fs::read_to_string(path).await;
+        Self::new(&body.map_err(|cause| Error::ReadSnapshot { path: path.to_owned(), cause })?)
+    }
+
+    /// The simulator's, which has a few products less than it takes: those that are missing are copies of others.
+    ///
+    /// # Errors
+    /// If it is no such body.
+    pub(super) fn of_simulator(body: &str) -> Result<Self, Error> {
+        let mut snapshot = Self::parse(body)?;
+        snapshot.copies = FEWEST_PRODUCTS.saturating_sub(snapshot.products.len());
+        // From all over: ids that are neighbours are much alike.
+        let apart = snapshot.products.len() / snapshot.copies.max(1);
+        let originals = snapshot.products.iter().step_by(apart.max(1)).take(snapshot.copies);
+        let copies: Vec<_> =
+            originals.map(|(id, product)| (format!("{id}{COPY}"), product.clone())).collect();
+        snapshot.products.extend(copies);
+        snapshot.checked()
+    }
+
+    /// # Errors
+    /// If it is no such body, or has too few products.
+    pub(super) fn new(body: &str) -> Result<Self, Error> {
+        Self::parse(body)?.checked()
+    }
+
+    fn parse(body: &str) -> Result<Self, Error> {
+        let mut content: Map<String, Value> =
+            serde_json::from_str(body).map_err(|error| Error::NoSnapshot(error.to_string()))?;
+        match content.remove(PRODUCTS) {
+            Some(Value::Object(products)) => Ok(Self { content, products, copies: 0 }),
+            _ => Err(Error::NoSnapshot("it has no products".to_owned())),
+        }
+    }
+
+    fn checked(self) -> Result<Self, Error> {
+        let products = self.products.len();
+        if products < FEWEST_PRODUCTS { Err(Error::FewProducts(products)) } else { Ok(self) }
+    }
+
+    /// How many products it has, with a price or without.
+    pub(super) fn products(&self) -> usize {
+        self.products.len()
+    }
+
+    /// How many of them are copies of others.
+    pub(super) const fn copies(&self) -> usize {
+        self.copies
+    }
+
+    pub(super) fn body(&self) -> String {
+        self.body_with(self.products.clone())
+    }
+
+    /// The body in which products without a price have those of others, of one after the other.
+    ///
+    /// # Errors
+    /// If no product has a price.
+    pub(super) fn all_priced(&self) -> Result<String, Error> {
+        let statuses = self.products.values().filter_map(|product| product.get(STATUS));
+        let priced: Vec<_> = statuses.filter(|status| has_price(status)).cloned().collect();
+        if priced.is_empty() {
+            return Err(Error::NoSnapshot("no product has a price".to_owned()));
+        }
+        let mut others = priced.into_iter().cycle();
+        let mut products = self.products.clone();
+        for (_, product) in &mut products {
+            if let Some(status) = product.get_mut(STATUS).filter(|status| !has_price(status)) {
+                *status = others.next().unwrap_or_default();
+            }
+        }
+        Ok(self.body_with(products))
+    }
+
+    fn body_with(&self, products: Map<String, Value>) -> String {
+        let mut content = self.content.clone();
+        content.insert(PRODUCTS.to_owned(), Value::Object(products));
+        Value::Object(content).to_string()
+    }
+}
+
+fn has_price(status: &Value) -> bool {
+    let price = |name| status.get(name).and_then(Value::as_f64).unwrap_or_default();
+    price("sellPrice") > 0.0 || price("buyPrice") > 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn body(products: usize) -> String {
+        let product = |number: usize| {
+            let price = if number.is_multiple_of(3) { number + 1 } else { 0 };
+            let status = json!({"sellPrice": price, "buyPrice": 0.0, "sellVolume": 1, "buyVolume": 2});
+            (format!("PRODUCT_{number}"), json!({"quick_status": status}))
+        };
+        let products: Map<_, _> = (0..products).map(product).collect();
+        json!({"success": true, "products": products}).to_string()
+    }
+
+    #[test]
+    fn what_is_no_body_or_too_small_is_refused_in_a_sentence() {
+        let said = |body: &str| Snapshot::new(body).unwrap_err().to_string();
+        assert!(said("[").starts_with("the snapshot is no body of the provider's bazaar: "));
+        assert!(said("{}").ends_with("it has no products"));
+        let few = "the snapshot has 1899 products, and it takes 1900 to say what history costs";
+        assert_eq!(said(&body(1_899)), few);
+        assert_eq!(Snapshot::new(&body(1_900)).unwrap().products(), 1_900);
+    }
+
+    #[test]
+    fn the_simulators_is_made_up_with_copies() {
+        let snapshot = Snapshot::of_simulator(&body(1_877)).unwrap();
+        assert_eq!((snapshot.products(), snapshot.copies()), (1_900, 23));
+        let content: Value = serde_json::from_str(&snapshot.body()).unwrap();
+        let products = content["products"].as_object().unwrap();
+        let copies: Vec<_> = products.keys().filter_map(|id| id.strip_suffix(COPY)).collect();
+        assert_eq!(copies.len(), 23);
+        assert!(copies.iter().all(|id| products[*id] == products[&format!("{id}{COPY}")]));
+        assert_eq!(content["success"], true);
+
+        let large = Snapshot::of_simulator(&body(1_901)).unwrap();
+        assert_eq!((large.products(), large.copies()), (1_901, 0));
+        assert!(Snapshot::of_simulator("{\"products\": {}}").is_err());
+    }
+
+    #[test]
+    fn prices_are_given_to_those_without_and_left_to_those_with() {
+        let snapshot = Snapshot::new(&body(1_900)).unwrap();
+        let all: Value = serde_json::from_str(&snapshot.all_priced().unwrap()).unwrap();
+        let products = all["products"].as_object().unwrap();
+        assert_eq!(products.len(), 1_900);
+        assert!(products.values().all(|product| has_price(&product["quick_status"])));
+        assert_eq!(products["PRODUCT_3"]["quick_status"]["sellPrice"], 4);
+    }
+}
