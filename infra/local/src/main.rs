@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
 use hyper::Uri;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -26,7 +26,10 @@ const EXAMPLE_PLAYER: &str = "Notch";
 /// The cloud on your machine: API Gateway, Lambda, schedules and `DynamoDB` as template.yaml describes them
 #[derive(Parser)]
 #[command(name = "local", bin_name = "cargo local", display_name = "cargo local", version)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Port of the API; 0 takes a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
@@ -66,6 +69,19 @@ struct Arguments {
     /// How many instances of one function may run at a time
     #[arg(long, value_name = "N", default_value = "4", value_parser = concurrency)]
     concurrency: NonZeroU16,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure what history costs on AWS; exit code 1 if that is more than it may
+    Cost {
+        /// A body of the provider's bazaar to record instead of the simulator's
+        #[arg(long, value_name = "FILE")]
+        snapshot: Option<PathBuf>,
+        /// Build the functions optimised, as they are deployed
+        #[arg(long)]
+        release: bool,
+    },
 }
 
 /// The URL without a slash at its end. It is not repeated in the sentence: it may hold a key.
@@ -163,7 +179,12 @@ fn print_aside(line: &str) {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(Arguments::parse()).await {
+    let mut arguments = Arguments::parse();
+    let ended = match arguments.command.take() {
+        None => run(arguments).await,
+        Some(Command::Cost { snapshot, release }) => cost(snapshot, release).await,
+    };
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
             print_aside(&format!("error: {sentence}"));
@@ -184,6 +205,23 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     let ended = asked_to_end().await;
     cloud.shutdown().await;
     ended
+}
+
+/// # Errors
+/// A sentence, also when a target is missed.
+async fn cost(snapshot: Option<PathBuf>, release: bool) -> Result<(), String> {
+    let progress = Some(shown_on(ProgressBar::hidden()));
+    let binaries = Binaries::Build { release };
+    let options = local::cost::Options { snapshot, binaries, progress, ..local::cost::Options::default() };
+    let report = tokio::select! {
+        measured = local::cost::measure(options) => measured.map_err(|error| error.to_string())?,
+        ended = asked_to_end() => return ended.and(Err("ended before all was measured".to_owned())),
+    };
+    print(&report.to_string());
+    match report.missed().len() {
+        0 => Ok(()),
+        missed => Err(format!("history costs more than it may: missed targets: {missed}")),
+    }
 }
 
 fn greet(cloud: &Cloud) {
@@ -233,7 +271,25 @@ fn example(method: &str, path: &str, base: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+
+    #[test]
+    fn options_are_for_the_cloud_or_for_a_command() {
+        Arguments::command().debug_assert();
+        let parse = |line: &str| Arguments::try_parse_from(line.split(' '));
+        let cloud = parse("local --release --port 3000").unwrap();
+        assert!(cloud.command.is_none() && cloud.release && cloud.port == 3000);
+        let cost = parse("local cost --release --snapshot a.json").unwrap();
+        let Some(Command::Cost { snapshot: Some(snapshot), release: true }) = cost.command else {
+            panic!("no snapshot");
+        };
+        assert_eq!(snapshot, PathBuf::from("a.json"));
+        // It would have no effect.
+        assert!(parse("local --port 3000 cost").is_err());
+        assert!(parse("local price").is_err());
+    }
 
     #[test]
     fn an_upstream_is_a_base_url() {
