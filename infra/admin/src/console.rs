@@ -46,8 +46,8 @@ impl Console {
     /// A bar for so many bytes, or for lines where their size is not known beforehand.
     pub(crate) fn progress_in_bytes(&self, total: Option<u64>) -> ProgressBar {
         match total {
-            Some(_) => self.bar(total, "{bar:40} {bytes}/{total_bytes}, {eta} left, {msg}"),
-            None => self.bar(None, "{spinner} {bytes}, {msg}"),
+            Some(_) => self.bar(total, "{bar:20} {bytes}/{total_bytes}, {eta} left, {wide_msg}"),
+            None => self.bar(None, "{spinner} {bytes}, {wide_msg}"),
         }
     }
 

@@ -47,6 +47,10 @@ impl Tally {
         count.set(count.get() + 1);
     }
 
+    fn lines(&self) -> u64 {
+        self.imported.get() + self.already_there.get() + self.too_old.get() + self.bad.get()
+    }
+
     fn summary(&self) -> String {
         format!(
             "imported {}, already there {}, too old {}, bad lines {}",
@@ -69,7 +73,9 @@ pub(super) async fn run(kind: &impl Kind, file: &Path, console: &Console) -> Res
     if bad > SHOWN {
         console.say(format_args!("… and {} more", bad - SHOWN));
     }
-    console.say(tally.summary());
+    if result.is_ok() || tally.lines() > 0 {
+        console.say(tally.summary());
+    }
     result.map(|()| if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
