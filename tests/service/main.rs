@@ -13,6 +13,7 @@ mod captures;
 mod dependencies;
 mod errors;
 mod failures_inside;
+mod history;
 mod limits;
 mod local_cloud;
 mod parameters;

@@ -1,0 +1,97 @@
+//! Charts as `GET /v1/bazaar/history` answers them, with everything checked that holds for each of them.
+
+use local::Cloud;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::market::Quote;
+use crate::support::{Answered, get_at};
+
+/// A point of a chart, and no field more (`interface.md`, part 2). Prices keep their spelling.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Point {
+    pub(super) sell_price: Box<RawValue>,
+    pub(super) buy_price: Box<RawValue>,
+    pub(super) sell_volume: i64,
+    pub(super) buy_volume: i64,
+    spread: f64,
+    spread_percent: f64,
+    pub(super) recorded_at: String,
+}
+
+impl Point {
+    /// That the point has the quote's numbers to the digit.
+    #[track_caller]
+    pub(super) fn expect(&self, quote: &Quote) {
+        let shown = [
+            self.sell_price.get(),
+            self.buy_price.get(),
+            &self.sell_volume.to_string(),
+            &self.buy_volume.to_string(),
+        ];
+        let expected = [&quote.sell_price, &quote.buy_price, &quote.sell_volume, &quote.buy_volume];
+        assert_eq!(shown, expected.map(String::as_str), "at {}", self.recorded_at);
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Envelope {
+    data: Chart,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chart {
+    item_id: String,
+    range: String,
+    #[serde(rename = "dataPoints")]
+    data_points: usize,
+    history: Vec<Point>,
+}
+
+/// The most points that a range may have (`interface.md`, part 4).
+#[track_caller]
+pub(super) fn cap(range: &str) -> usize {
+    match range {
+        "1h" => 100,
+        "24h" => 288,
+        "7d" => 500,
+        "30d" => 720,
+        "90d" => 1000,
+        other => panic!("{other} is no range"),
+    }
+}
+
+/// What the product cost in the range before the moment `now` in Unix seconds.
+pub(super) async fn points(cloud: &Cloud, id: &str, range: &str, now: i64) -> Vec<Point> {
+    let path = format!("/v1/bazaar/history?item_id={id}&range={range}");
+    read(&get_at(cloud, &path, now * 1_000).await, id, range)
+}
+
+/// The points of an answer about the product and the range.
+#[track_caller]
+pub(super) fn read(answered: &Answered, id: &str, range: &str) -> Vec<Point> {
+    answered.data();
+    let Envelope { data: chart } = serde_json::from_str(&answered.text).unwrap();
+    assert_eq!((chart.item_id.as_str(), chart.range.as_str()), (id, range));
+    assert_eq!(chart.data_points, chart.history.len());
+    assert!(chart.data_points <= cap(range), "{} points in {range}", chart.data_points);
+    for pair in chart.history.windows(2) {
+        // As text they are in the order of time.
+        assert!(pair[0].recorded_at < pair[1].recorded_at, "{id}: oldest first");
+    }
+    for point in &chart.history {
+        let price = |price: &RawValue| price.get().parse::<f64>().unwrap();
+        let (sell, buy) = (price(&point.sell_price), price(&point.buy_price));
+        let percent = if sell == 0.0 { 0.0 } else { (buy - sell) / sell * 100.0 };
+        assert_eq!(point.spread.to_bits(), (buy - sell).to_bits(), "{point:?}");
+        assert_eq!(point.spread_percent.to_bits(), percent.to_bits(), "{point:?}");
+    }
+    chart.history
+}
+
+/// When the points were recorded.
+pub(super) fn times(points: &[Point]) -> Vec<&str> {
+    points.iter().map(|point| point.recorded_at.as_str()).collect()
+}

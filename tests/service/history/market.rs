@@ -1,0 +1,102 @@
+//! Markets that a test makes up, and how the recorder gets to see them.
+
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+
+use local::Cloud;
+use serde_json::{Value, json};
+use simulator::Fault;
+
+use super::record;
+use crate::support::simulator;
+
+/// Where the provider shows its market.
+pub(super) const BAZAAR: &str = "/v2/skyblock/bazaar";
+
+/// The function that records it.
+pub(super) const RECORDER: &str = "record-bazaar";
+
+/// What a product costs, each number in the provider's spelling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Quote {
+    pub(super) sell_price: String,
+    pub(super) buy_price: String,
+    pub(super) sell_volume: String,
+    pub(super) buy_volume: String,
+}
+
+/// A quote with these numbers.
+pub(super) fn quote(
+    sell_price: impl Display,
+    buy_price: impl Display,
+    sell_volume: impl Display,
+    buy_volume: impl Display,
+) -> Quote {
+    Quote {
+        sell_price: sell_price.to_string(),
+        buy_price: buy_price.to_string(),
+        sell_volume: sell_volume.to_string(),
+        buy_volume: buy_volume.to_string(),
+    }
+}
+
+/// What all products cost at a moment.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Market(pub(super) BTreeMap<String, Quote>);
+
+impl Market {
+    /// A market with one product.
+    pub(super) fn of(id: &str, quote: Quote) -> Self {
+        Self::default().with(id, quote)
+    }
+
+    /// The same market with one more product.
+    pub(super) fn with(mut self, id: &str, quote: Quote) -> Self {
+        self.0.insert(id.to_owned(), quote);
+        self
+    }
+
+    /// The provider's answer that shows this market.
+    pub(super) fn body(&self) -> String {
+        let mut body = r#"{"success":true,"lastUpdated":1777388398578,"products":{"#.to_owned();
+        for (position, (id, quote)) in self.0.iter().enumerate() {
+            let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
+            let (id, comma) = (json!(id), if position == 0 { "" } else { "," });
+            write!(
+                body,
+                r#"{comma}{id}:{{"product_id":{id},"sell_summary":[],"buy_summary":[],"quick_status":{{"productId":{id},"#
+            )
+            .unwrap();
+            write!(
+                body,
+                r#""sellPrice":{sell_price},"sellVolume":{sell_volume},"sellMovingWeek":3,"sellOrders":2,"#
+            )
+            .unwrap();
+            write!(
+                body,
+                r#""buyPrice":{buy_price},"buyVolume":{buy_volume},"buyMovingWeek":5,"buyOrders":1}}}}"#
+            )
+            .unwrap();
+        }
+        body.push_str("}}");
+        body
+    }
+
+    /// Has the provider show this market from now on.
+    pub(super) fn show(&self, cloud: &Cloud) {
+        simulator(cloud).set_fault(BAZAAR, Fault::default().with_body(self.body()));
+    }
+
+    /// Has the market recorded at the tick in Unix seconds, and returns what the recorder says.
+    pub(super) async fn record(&self, cloud: &Cloud, tick: i64) -> Value {
+        self.show(cloud);
+        record(cloud, RECORDER, tick).await
+    }
+}
+
+/// The names of the tiers whose slots the recorder says it filled.
+#[track_caller]
+pub(super) fn tiers(recorded: &Value) -> Vec<&str> {
+    let slots = recorded["slots"].as_array().unwrap();
+    slots.iter().map(|slot| slot["tier"].as_str().unwrap()).collect()
+}

@@ -1,0 +1,71 @@
+//! The stored history: what the recorders write, what the history routes make of it, and a DynamoDB between them that has
+//! bad days.
+
+mod bazaar;
+mod chart;
+mod decimal;
+mod market;
+mod ranges;
+mod table;
+mod ticks;
+
+use jiff::Timestamp;
+use local::{Cloud, Options};
+use serde_json::{Value, json};
+
+use crate::support::{Answered, invoke, one_instance_each, start_with};
+
+/// 2026-04-28 15:00:00 UTC, where a slot of every tier begins.
+const START: i64 = 1_777_388_400;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// The three history routes.
+const ROUTES: [&str; 3] =
+    ["/v1/bazaar/history?item_id=INK_SACK:3", "/v1/mayor/history", "/v1/fire-sales/history"];
+
+/// The service with one instance of each function.
+async fn start() -> Cloud {
+    start_with(one_instance_each()).await
+}
+
+/// The service with as many instances of each function.
+async fn start_with_instances(concurrency: u16) -> Cloud {
+    start_with(Options { concurrency: concurrency.try_into().unwrap(), ..Options::for_tests() }).await
+}
+
+/// The moment in Unix seconds as RFC 3339 in UTC.
+fn rfc3339(time: i64) -> String {
+    Timestamp::from_second(time).unwrap().to_string()
+}
+
+/// The schedule's event for the moment in Unix seconds.
+fn event(time: i64) -> String {
+    json!({"time": rfc3339(time)}).to_string()
+}
+
+/// What the recorder says that it recorded of the event for `time`, which must go well.
+async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
+    recorded(&invoke(cloud, recorder, event(time)).await, time)
+}
+
+/// What a recorder says that it recorded.
+#[track_caller]
+fn recorded(answered: &Answered, time: i64) -> Value {
+    assert!(!answered.headers.contains_key("x-amz-function-error"), "{}: {}", rfc3339(time), answered.text);
+    let mut answer = answered.json();
+    assert_eq!(answer["tick"], rfc3339(time - time.rem_euclid(MINUTE)), "{answer}");
+    assert_eq!(answer.as_object().unwrap().len(), 2, "{answer}");
+    answer["recorded"].take()
+}
+
+/// Why the recorder fails at the event, which it must.
+async fn failure(cloud: &Cloud, recorder: &str, event: String) -> String {
+    let answered = invoke(cloud, recorder, event).await;
+    assert_eq!(answered.headers.get("x-amz-function-error").unwrap(), "Unhandled", "{}", answered.text);
+    let failure = answered.json();
+    assert_eq!(failure["errorType"], "INTERNAL_ERROR", "{failure}");
+    failure["errorMessage"].as_str().unwrap().to_owned()
+}

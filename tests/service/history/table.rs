@@ -1,0 +1,112 @@
+//! The table as somebody with a client of their own sees it: rows are looked at, put and taken away past the functions.
+
+use std::collections::BTreeMap;
+
+use http_body_util::{BodyExt, Full};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use local::Cloud;
+use serde_json::{Map, Value, json};
+
+/// How many rows DynamoDB writes at a time.
+const BATCH: usize = 25;
+
+/// The attributes of a row, as DynamoDB spells them.
+pub(super) type Row = Map<String, Value>;
+
+/// Every row of the table by its key.
+pub(super) type Dump = BTreeMap<(String, String), Row>;
+
+/// The name of the table.
+pub(super) fn name(cloud: &Cloud) -> String {
+    let mut tables = cloud.template().tables.values().map(|table| table.name.clone());
+    let name = tables.next().unwrap();
+    assert_eq!(tables.next(), None, "say which table holds history");
+    name
+}
+
+/// What DynamoDB answers.
+pub(super) async fn call(cloud: &Cloud, operation: &str, request: &Value) -> Value {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let request = Request::post(format!("{}/", cloud.dynamodb().url()))
+        .header("content-type", "application/x-amz-json-1.0")
+        .header("x-amz-target", format!("DynamoDB_20120810.{operation}"))
+        .header("x-amz-date", "20260428T150000Z")
+        .header(
+            "authorization",
+            "AWS4-HMAC-SHA256 Credential=test/20260428/eu-central-1/dynamodb/aws4_request, \
+             SignedHeaders=host;x-amz-date, Signature=0000",
+        )
+        .body(Full::from(request.to_string()))
+        .unwrap();
+    let response = client.request(request).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(status.is_success(), "{operation}: {}", String::from_utf8_lossy(&body));
+    serde_json::from_slice(&body).unwrap()
+}
+
+/// Every row that is there.
+pub(super) async fn dump(cloud: &Cloud) -> Dump {
+    let mut dump = Dump::new();
+    let mut request = json!({"TableName": name(cloud), "ConsistentRead": true});
+    loop {
+        let mut page = call(cloud, "Scan", &request).await;
+        for row in page["Items"].as_array_mut().unwrap() {
+            let Value::Object(row) = row.take() else { panic!("a row is an object") };
+            dump.insert(key(&row), row);
+        }
+        match page.get_mut("LastEvaluatedKey").map(Value::take).filter(|key| !key.is_null()) {
+            Some(key) => request["ExclusiveStartKey"] = key,
+            None => return dump,
+        }
+    }
+}
+
+/// The key of a row.
+#[track_caller]
+pub(super) fn key(row: &Row) -> (String, String) {
+    let text = |attribute: &str| row[attribute]["S"].as_str().unwrap().to_owned();
+    (text("pk"), text("sk"))
+}
+
+/// The same row with another value of the attribute, spelled as DynamoDB spells it.
+pub(super) fn with(row: &Row, attribute: &str, value: Value) -> Row {
+    let mut row = row.clone();
+    row.insert(attribute.to_owned(), value);
+    row
+}
+
+/// Puts rows, over those that are there.
+pub(super) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
+    write(cloud, rows.into_iter().map(|row| json!({"PutRequest": {"Item": row}})).collect()).await;
+}
+
+/// Takes every row away.
+pub(super) async fn clear(cloud: &Cloud) {
+    let key = |row: &Row| json!({"pk": row["pk"], "sk": row["sk"]});
+    let rows = dump(cloud).await;
+    write(cloud, rows.values().map(|row| json!({"DeleteRequest": {"Key": key(row)}})).collect()).await;
+    assert!(dump(cloud).await.is_empty(), "the table is empty");
+}
+
+async fn write(cloud: &Cloud, requests: Vec<Value>) {
+    for batch in requests.chunks(BATCH) {
+        let request = json!({"RequestItems": {name(cloud): batch}});
+        let answer = call(cloud, "BatchWriteItem", &request).await;
+        assert_eq!(answer["UnprocessedItems"], json!({}), "nothing is left");
+    }
+}
+
+/// That both dumps hold the same.
+#[track_caller]
+pub(super) fn expect_same(dump: &Dump, expected: &Dump, what: &str) {
+    // Hundreds of rows help nobody: the first that differs.
+    for (key, row) in expected {
+        assert_eq!(dump.get(key), Some(row), "{what}: the row {key:?}");
+    }
+    let more: Vec<_> = dump.keys().filter(|key| !expected.contains_key(key)).collect();
+    assert!(more.is_empty(), "{what}: {} rows too many, such as {:?}", more.len(), more[0]);
+}

@@ -1,0 +1,226 @@
+//! Which tick ends up in which slot: whatever comes twice, late, or not at all, the table is the one that the same ticks
+//! in their order leave.
+
+use std::collections::BTreeSet;
+
+use local::Cloud;
+use serde_json::json;
+
+use super::chart::{points, times};
+use super::market::{BAZAAR, Market, RECORDER, quote, tiers};
+use super::table::{self, Dump};
+use super::{DAY, HOUR, MINUTE, START, event, failure, recorded, rfc3339, start};
+use crate::support::{expect_clean_logs, invoke, simulator};
+
+/// Ticks in slots of every tier that lie side by side: some have the first minute of their slot, some a later one, and
+/// some slots have several.
+const TICKS: [i64; 20] = [-3, 0, 1, 2, 4, 5, 7, 11, 29, 31, 33, 59, 60, 64, 89, 121, 179, 181, 183, 200];
+
+/// The market at a tick: some of forty products, others each time, at prices that no other tick has.
+fn market_at(tick: i64) -> Market {
+    let mut random = fastrand::Rng::with_seed(tick.cast_unsigned());
+    let mut market = Market::default();
+    for product in 0..40 {
+        if random.f64() < 0.6 {
+            let price = format!("{}.{product:02}", tick / MINUTE % 100_000);
+            market =
+                market.with(&format!("PRODUCT_{product}"), quote(&price, price.clone() + "5", product, tick));
+        }
+    }
+    assert!(!market.0.is_empty());
+    market
+}
+
+/// What recording the ticks, one after the other, leaves in an empty table.
+async fn table_after(cloud: &Cloud, ticks: &[i64]) -> Dump {
+    table::clear(cloud).await;
+    for tick in ticks {
+        market_at(*tick).record(cloud, *tick).await;
+    }
+    table::dump(cloud).await
+}
+
+#[tokio::test]
+async fn events_in_any_order_leave_the_same_table() {
+    let cloud = start().await;
+    let mut ticks = TICKS.map(|minute| START + minute * MINUTE);
+    let in_order = table_after(&cloud, &ticks).await;
+    // The rows of a slot are those of its earliest tick, so products come and go from slot to slot.
+    let ids: BTreeSet<_> =
+        in_order.values().filter_map(|row| row.get("products")).map(ToString::to_string).collect();
+    assert!(ids.len() > 300, "{} different rows", ids.len());
+    ticks.reverse();
+    table::expect_same(&table_after(&cloud, &ticks).await, &in_order, "the last one first");
+    let mut random = fastrand::Rng::with_seed(7);
+    for _ in 0..2 {
+        random.shuffle(&mut ticks);
+        let minutes = ticks.map(|tick| (tick - START) / MINUTE);
+        let mut twice = ticks.to_vec();
+        // Some come again, in another place.
+        twice.extend(random.choose_multiple(ticks, 5));
+        table::expect_same(&table_after(&cloud, &twice).await, &in_order, &format!("{minutes:?}"));
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_same_event_twice_changes_nothing_even_when_the_provider_has_refreshed() {
+    let cloud = start().await;
+    let first = market_at(START).record(&cloud, START).await;
+    assert_eq!(tiers(&first), ["1m", "5m", "30m", "1h", "3h"]);
+    let once = table::dump(&cloud).await;
+    for (seconds, refreshed) in [(0, market_at(START)), (0, market_at(START + 1)), (59, market_at(START + 2))]
+    {
+        let again = refreshed.record(&cloud, START + seconds).await;
+        assert_eq!(again, json!({"products": 0, "slots": []}));
+        table::expect_same(&table::dump(&cloud).await, &once, "after the same event again");
+    }
+    // Nor does it change anything when later ticks have come in between.
+    market_at(START + MINUTE).record(&cloud, START + MINUTE).await;
+    let both = table::dump(&cloud).await;
+    market_at(START + 3).record(&cloud, START).await;
+    table::expect_same(&table::dump(&cloud).await, &both, "after an old event again");
+}
+
+#[tokio::test]
+async fn a_flat_market_is_recorded_at_every_tick() {
+    let cloud = start().await;
+    let flat = quote("4.2", "5.1", 100, 200);
+    let market = Market::of("FLAT", flat.clone());
+    for minute in 0..6 {
+        let recorded = market.record(&cloud, START + minute * MINUTE).await;
+        assert_eq!(recorded["products"], 1);
+    }
+    let points = points(&cloud, "FLAT", "1h", START + 6 * MINUTE).await;
+    let expected: Vec<_> = (0..6).map(|minute| rfc3339(START + minute * MINUTE)).collect();
+    assert_eq!(times(&points), expected);
+    for point in points {
+        point.expect(&flat);
+    }
+}
+
+#[tokio::test]
+async fn a_missed_minute_is_one_point_less_and_no_gap_in_a_coarse_tier() {
+    let cloud = start().await;
+    // The minutes with which slots begin, 0, 5, 30 and 60, are missing, and many in a row.
+    let minutes = [1, 2, 3, 4, 6, 7, 8, 9, 15, 16, 20, 31, 32, 61, 62];
+    for minute in minutes {
+        let market = Market::of("A", quote(format!("{minute}.0"), "99.0", minute, 1));
+        market.record(&cloud, START + minute * MINUTE).await;
+    }
+    for (range, expected) in [
+        ("1h", &minutes[..]),
+        ("24h", &[1, 6, 15, 20, 31, 61]),
+        ("7d", &[1, 31, 61]),
+        ("30d", &[1, 61]),
+        ("90d", &[1]),
+    ] {
+        // Not later than an hour after the first.
+        let now = START + if range == "1h" { 60 } else { 62 } * MINUTE;
+        let expected: Vec<_> = expected.iter().filter(|minute| START + **minute * MINUTE <= now).collect();
+        let points = points(&cloud, "A", range, now).await;
+        let ticks: Vec<_> = expected.iter().map(|minute| rfc3339(START + **minute * MINUTE)).collect();
+        assert_eq!(times(&points), ticks, "{range}");
+        for (point, minute) in points.iter().zip(expected) {
+            point.expect(&quote(format!("{minute}.0"), "99.0", minute, 1));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_product_that_comes_or_goes_has_points_only_where_it_was() {
+    let cloud = start().await;
+    // Both are in the rows of the same shards half of the time.
+    let (stays, changes) = (quote("1.0", "2.0", 1, 1), quote("3.0", "4.0", 1, 1));
+    for minute in 0..10 {
+        let mut market = Market::of("STAYS", stays.clone());
+        if minute % 3 == 0 {
+            market = market.with("CHANGES", changes.clone());
+        }
+        market.record(&cloud, START + minute * MINUTE).await;
+    }
+    let now = START + 10 * MINUTE;
+    assert_eq!(points(&cloud, "STAYS", "1h", now).await.len(), 10);
+    let at =
+        |minutes: &[i64]| minutes.iter().map(|minute| rfc3339(START + minute * MINUTE)).collect::<Vec<_>>();
+    assert_eq!(times(&points(&cloud, "CHANGES", "1h", now).await), at(&[0, 3, 6, 9]));
+    assert_eq!(times(&points(&cloud, "STAYS", "24h", now).await), at(&[0, 5]));
+    assert_eq!(times(&points(&cloud, "CHANGES", "24h", now).await), at(&[0]));
+}
+
+#[tokio::test]
+async fn a_tick_is_the_minute_of_its_event_in_any_zone() {
+    let cloud = start().await;
+    for (minute, time) in [
+        (1, "2026-04-28T15:01:59.999999999Z"),
+        (2, "2026-04-28T17:02:30+02:00"),
+        (3, "2026-04-28T10:33:00.5-04:30"),
+        (4, "2026-04-29T05:04:00+14:00"),
+        (5, "2026-04-28t15:05:00z"),
+    ] {
+        Market::of("A", quote(format!("{minute}.0"), "9.0", 1, 1)).show(&cloud);
+        let answered = invoke(&cloud, RECORDER, json!({"time": time}).to_string()).await;
+        assert_eq!(recorded(&answered, START + minute * MINUTE)["products"], 1, "{time}");
+    }
+    let points = points(&cloud, "A", "1h", START + 5 * MINUTE).await;
+    assert_eq!(points.len(), 5);
+    for (minute, point) in (1..).zip(points) {
+        assert_eq!(point.recorded_at, rfc3339(START + minute * MINUTE));
+        point.expect(&quote(format!("{minute}.0"), "9.0", 1, 1));
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_is_no_schedules_fails_and_says_what_one_looks_like() {
+    let cloud = start().await;
+    market_at(START).show(&cloud);
+    for recorder in crate::support::RECORDERS {
+        for event in [
+            "{}",
+            "[]",
+            "null",
+            "\"2026-04-28T15:00:00Z\"",
+            r#"{"time":null}"#,
+            r#"{"time":""}"#,
+            r#"{"time":1777388400}"#,
+            r#"{"time":"now"}"#,
+            r#"{"time":"2026-04-28"}"#,
+            r#"{"time":"2026-04-28T15:00:00"}"#,
+            r#"{"time":"2026-04-31T15:00:00Z"}"#,
+            r#"{"time":"2026-04-28T25:00:00Z"}"#,
+            r#"{"time":"1999-12-31T23:59:00Z"}"#,
+            r#"{"time":"2300-01-01T00:00:00Z"}"#,
+            r#"{"Time":"2026-04-28T15:00:00Z"}"#,
+            r#"{"time":"<aws.scheduler.scheduled-time>"}"#,
+        ] {
+            let cause = failure(&cloud, recorder, event.to_owned()).await;
+            let expected = r#"the event must be {"time": "2026-11-21T15:04:00Z"}: "#;
+            assert!(
+                cause.starts_with(expected) && cause.len() > expected.len(),
+                "{recorder}, {event}: {cause}"
+            );
+        }
+    }
+    assert!(table::dump(&cloud).await.is_empty());
+    assert_eq!(simulator(&cloud).requests("*"), 0, "the provider is not asked about no tick");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_event_may_say_what_counts_as_now_and_other_fields_do_not_matter() {
+    let cloud = start().await;
+    market_at(START).show(&cloud);
+    let at = |time: i64, now: i64| {
+        json!({"time": rfc3339(time), "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
+            .to_string()
+    };
+    // Rows that would have expired are not written: after ten days, those of the ranges up to seven days.
+    let answered = invoke(&cloud, RECORDER, at(START, START + 10 * DAY)).await;
+    assert_eq!(tiers(&recorded(&answered, START)), ["1h", "3h"]);
+    let answered = invoke(&cloud, RECORDER, at(START + HOUR, START + 100 * DAY)).await;
+    assert_eq!(recorded(&answered, START + HOUR), json!({"products": 0, "slots": []}));
+    assert_eq!(simulator(&cloud).requests(BAZAAR), 1, "with nothing to record there is nothing to ask");
+    // A retry in the present fills what is left.
+    let answered = invoke(&cloud, RECORDER, event(START)).await;
+    assert_eq!(tiers(&recorded(&answered, START)), ["1m", "5m", "30m"]);
+}
