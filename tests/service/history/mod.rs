@@ -4,7 +4,9 @@
 mod bazaar;
 mod chart;
 mod decimal;
+mod fire_sales;
 mod market;
+mod mayors;
 mod ranges;
 mod table;
 mod ticks;

@@ -1,0 +1,255 @@
+//! Every fire sale is in the history once, as it was seen last and with the moment at which it was seen first.
+
+use local::Cloud;
+use serde_json::{Value, json};
+use simulator::Fault;
+
+use super::table::{self, Dump};
+use super::{HOUR, MINUTE, START, event, failure, record, rfc3339, start};
+use crate::support::{await_logs, expect_clean_logs, get_at, simulator};
+
+const RECORDER: &str = "record-fire-sales";
+const FIRE_SALES: &str = "/v2/skyblock/firesales";
+
+/// A moment in Unix milliseconds at which sales begin.
+const BEGINS: i64 = (START + HOUR) * 1_000;
+
+/// A sale as the provider lists it.
+fn sale(item_id: &str, start: i64, amount: i64, price: i64) -> Value {
+    json!({"item_id": item_id, "start": start, "end": start + 1_000, "amount": amount, "price": price})
+}
+
+fn show(cloud: &Cloud, sales: &[Value]) {
+    let body = json!({"success": true, "sales": sales}).to_string();
+    simulator(cloud).set_fault(FIRE_SALES, Fault::default().with_body(body));
+}
+
+/// Has the sales recorded at the tick, and says how many that changed.
+async fn see(cloud: &Cloud, sales: &[Value], tick: i64) -> u64 {
+    show(cloud, sales);
+    let recorded = record(cloud, RECORDER, tick).await;
+    assert_eq!(recorded["shown"], sales.len(), "{recorded}");
+    recorded["changed"].as_u64().unwrap()
+}
+
+/// The history at a moment when nothing is cached; each limit is asked for once.
+async fn history(cloud: &Cloud, limit: usize) -> Vec<Value> {
+    let answered = get_at(cloud, &format!("/v1/fire-sales/history?limit={limit}"), START * 1_000).await;
+    assert!(!answered.cached(), "ask with another limit");
+    let mut data = answered.data();
+    assert_eq!(data.as_object().unwrap().len(), 1, "{data}");
+    let Value::Array(history) = data["history"].take() else { panic!("{data}") };
+    history
+}
+
+/// What the history has to say of a sale that was first seen at the tick.
+fn entry(sale: &Value, tick: i64) -> Value {
+    json!({
+        "item_id": sale["item_id"],
+        "amount": sale["amount"],
+        "price": sale["price"],
+        "recorded_at": rfc3339(tick),
+    })
+}
+
+#[tokio::test]
+async fn an_answer_has_the_fields_of_the_contract() {
+    let cloud = start().await;
+    see(&cloud, &[sale("PET_SKIN_É \"x\"", BEGINS, 3_000_000_000, 600)], START).await;
+    let answered = get_at(&cloud, "/v1/fire-sales/history", START * 1_000).await;
+    let entry = r#"{"item_id":"PET_SKIN_É \"x\"","amount":3000000000,"price":600,"recorded_at":"2026-04-28T15:00:00Z"}"#;
+    let meta = r#"{"cached":false,"api_version":"v1"}"#;
+    assert_eq!(answered.text, format!(r#"{{"success":true,"data":{{"history":[{entry}]}},"meta":{meta}}}"#));
+    answered.data();
+}
+
+#[tokio::test]
+async fn a_sale_is_recorded_once_however_often_it_is_seen() {
+    let cloud = start().await;
+    let sales = [sale("SKIN_A", BEGINS, 500, 100), sale("SKIN_B", BEGINS + 1, 600, 200)];
+    for minute in 0..5 {
+        // That it was seen again is noted, too; that is no new row.
+        assert_eq!(see(&cloud, &sales, START + minute * MINUTE).await, 2);
+        let before = table::dump(&cloud).await;
+        assert_eq!(
+            see(&cloud, &sales, START + minute * MINUTE + 59).await,
+            0,
+            "the same event changes nothing"
+        );
+        table::expect_same(&table::dump(&cloud).await, &before, "the same event again");
+    }
+    assert_eq!(table::dump(&cloud).await.len(), 2);
+    assert_eq!(see(&cloud, &[], START + HOUR).await, 0);
+    assert_eq!(history(&cloud, 10).await, [entry(&sales[1], START), entry(&sales[0], START)]);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_simulated_sales_are_recorded_as_they_come_and_go() {
+    let cloud = start().await;
+    let mut first_seen = std::collections::BTreeMap::new();
+    // Four weeks, twice a day.
+    for half_day in 0..56 {
+        let tick = START + half_day * 12 * HOUR;
+        let body = simulator::fire_sales::body(1, tick * 1_000);
+        let body: Value = serde_json::from_str(&body).unwrap();
+        for sale in body["sales"].as_array().unwrap() {
+            let key = (sale["start"].as_i64().unwrap(), sale["item_id"].as_str().unwrap().to_owned());
+            first_seen.entry(key).or_insert_with(|| entry(sale, tick));
+        }
+        see(&cloud, body["sales"].as_array().unwrap(), tick).await;
+    }
+    assert!(first_seen.len() >= 2, "{first_seen:?}");
+    let expected: Vec<_> = first_seen.into_values().rev().collect();
+    assert_eq!(history(&cloud, 200).await, expected);
+}
+
+#[tokio::test]
+async fn what_the_provider_corrects_is_shown_with_the_moment_of_the_first_sight() {
+    let cloud = start().await;
+    see(&cloud, &[sale("SKIN", BEGINS, 500, 100)], START).await;
+    let mut corrected = sale("SKIN", BEGINS, 700, 150);
+    corrected["end"] = json!(BEGINS + 99);
+    assert_eq!(see(&cloud, &[corrected.clone()], START + MINUTE).await, 1);
+    assert_eq!(history(&cloud, 1).await, [entry(&corrected, START)]);
+    let dump = table::dump(&cloud).await;
+    let row = dump.values().next().unwrap();
+    assert_eq!((dump.len(), &row["end"]), (1, &json!({"N": (BEGINS + 99).to_string()})));
+    // The same tick once more, and the provider has changed its mind in between: that changes nothing.
+    assert_eq!(see(&cloud, &[sale("SKIN", BEGINS, 1, 1)], START + MINUTE).await, 0);
+    table::expect_same(&table::dump(&cloud).await, &dump, "the same event again");
+}
+
+#[tokio::test]
+async fn sightings_in_any_order_leave_the_same_row() {
+    let cloud = start().await;
+    let sightings = [1, 2, 3, 4].map(|seen| (START + seen * MINUTE, sale("SKIN", BEGINS, seen * 100, seen)));
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut order = sightings.clone();
+    let mut in_order: Option<Dump> = None;
+    for round in 0..12 {
+        table::clear(&cloud).await;
+        for (tick, sale) in &order {
+            see(&cloud, std::slice::from_ref(sale), *tick).await;
+        }
+        let dump = table::dump(&cloud).await;
+        let expected = in_order.get_or_insert_with(|| dump.clone());
+        table::expect_same(&dump, expected, &format!("{order:?}"));
+        let (first, last) = (sightings[0].0, &sightings[3].1);
+        assert_eq!(history(&cloud, 1 + round).await, [entry(last, first)]);
+        if round == 0 { order.reverse() } else { random.shuffle(&mut order) }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_newest_start_comes_first_and_a_limit_cuts_at_the_oldest() {
+    let cloud = start().await;
+    let count = 203;
+    let sales: Vec<_> = (0..count)
+        // Three begin at a time, and the provider lists them in no order.
+        .map(|number| number * 37 % count)
+        .map(|number| sale(&format!("SKIN_{number:03}"), BEGINS + number / 3 * 60_000, number + 1, 5))
+        .collect();
+    assert_eq!(see(&cloud, &sales, START).await, 203);
+    let mut expected = sales.clone();
+    expected.sort_by_key(|sale| std::cmp::Reverse((sale["start"].as_i64(), sale["item_id"].to_string())));
+    let expected: Vec<_> = expected.iter().map(|sale| entry(sale, START)).collect();
+    for limit in [1, 2, 3, 49, 51, 199, 200] {
+        assert_eq!(history(&cloud, limit).await, expected[..limit], "limit={limit}");
+    }
+    let by_default = get_at(&cloud, "/v1/fire-sales/history", START * 1_000).await.data();
+    assert_eq!(by_default["history"].as_array().unwrap()[..], expected[..50], "50 by default");
+}
+
+#[tokio::test]
+async fn an_item_may_have_any_letters_and_two_items_may_begin_together() {
+    let cloud = start().await;
+    let longest = "x".repeat(256);
+    let ids = [
+        "A",
+        "a",
+        "A#B",
+        "A#",
+        "#",
+        "'",
+        "\"",
+        "\\",
+        " ",
+        "ä",
+        "\u{1f525}",
+        "\u{0}\u{1f}",
+        "}",
+        "$item",
+        ":item",
+        "0000000000000#A",
+        &longest,
+    ];
+    let sales: Vec<_> = (1..).zip(ids).map(|(amount, id)| sale(id, BEGINS, amount, 7)).collect();
+    assert_eq!(see(&cloud, &sales, START).await, 17);
+    assert_eq!(see(&cloud, &sales, START).await, 0);
+    let mut ids = ids;
+    ids.sort_unstable_by(|a, b| b.cmp(a));
+    let history = history(&cloud, 100).await;
+    let shown: Vec<_> = history.iter().map(|sale| sale["item_id"].as_str().unwrap()).collect();
+    assert_eq!(shown, ids, "in the order of their letters");
+    for sale in sales {
+        assert!(history.contains(&entry(&sale, START)), "{sale}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_same_item_may_be_sold_again() {
+    let cloud = start().await;
+    let (one, other) = (sale("SKIN", BEGINS, 500, 100), sale("SKIN", BEGINS + 1, 501, 101));
+    see(&cloud, std::slice::from_ref(&one), START).await;
+    see(&cloud, std::slice::from_ref(&other), START + MINUTE).await;
+    assert_eq!(history(&cloud, 10).await, [entry(&other, START + MINUTE), entry(&one, START)]);
+}
+
+#[tokio::test]
+async fn a_sale_that_cannot_be_kept_is_left_out_with_a_warning_and_the_others_are_not() {
+    let cloud = start().await;
+    let too_long = "x".repeat(257);
+    let bad = [
+        (sale("", BEGINS, 1, 1), "item_id"),
+        (sale(&too_long, BEGINS, 1, 1), "item_id"),
+        (sale("EARLY", 999_999_999_999, 1, 1), "start"),
+        (sale("IN_SECONDS", BEGINS / 1_000, 1, 1), "start"),
+        (sale("LATE", 10_000_000_000_000, 1, 1), "start"),
+        (sale("NEVER", -BEGINS, 1, 1), "start"),
+    ];
+    let good = [sale("FIRST", BEGINS, 1, 1), sale("LAST", BEGINS, 0, 0)];
+    let mut sales = vec![good[0].clone()];
+    sales.extend(bad.iter().map(|(sale, _)| sale.clone()));
+    sales.push(good[1].clone());
+    assert_eq!(see(&cloud, &sales, START).await, 2);
+    assert_eq!(history(&cloud, 10).await, [entry(&good[1], START), entry(&good[0], START)]);
+    let warnings =
+        await_logs(&cloud, bad.len(), |line| line["message"] == "a fire sale is not recorded").await;
+    for ((sale, reason), warning) in bad.iter().zip(warnings) {
+        assert_eq!(warning["level"], "WARN");
+        assert!(warning["reason"].as_str().unwrap().starts_with(reason), "{warning}");
+        let id: String = sale["item_id"].as_str().unwrap().chars().take(10).collect();
+        assert!(warning["item_id"].as_str().unwrap().contains(&id), "{warning}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_answer_that_makes_no_sense_fails_the_recorder() {
+    let cloud = start().await;
+    for body in [
+        r#"{"success":true}"#.to_owned(),
+        r#"{"success":false,"sales":[]}"#.to_owned(),
+        r#"{"success":true,"sales":{}}"#.to_owned(),
+        json!({"success": true, "sales": [sale("A", BEGINS, 1, 1), {"item_id": "B"}]}).to_string(),
+        json!({"success": true, "sales": [{"item_id": 5, "start": BEGINS, "end": 1, "amount": 1, "price": 1}]}).to_string(),
+    ] {
+        simulator(&cloud).set_fault(FIRE_SALES, Fault::default().with_body(body));
+        let cause = failure(&cloud, RECORDER, event(START)).await;
+        assert!(cause.contains(FIRE_SALES) && cause.contains("makes no sense"), "{cause}");
+        assert!(table::dump(&cloud).await.is_empty());
+    }
+}

@@ -1,0 +1,233 @@
+//! Every mayor is in the history once, with the term that the calendar gives them, and not before it has ended.
+
+use std::time::Duration;
+
+use local::Cloud;
+use serde_json::{Map, Value, json};
+use simulator::{Fault, election};
+
+use super::table;
+use super::{DAY, HOUR, MINUTE, record, rfc3339, start};
+use crate::support::{expect_clean_logs, get_at, simulator};
+
+const RECORDER: &str = "record-mayor";
+const ELECTIONS: &str = "/v2/resources/skyblock/election";
+
+/// The term of the mayor elected in the year, by the calendar in the description of the provider, part 10: from the close
+/// of that election to the close of the next.
+fn term(year: i64) -> [i64; 2] {
+    const YEAR_ONE: i64 = 1_560_275_700;
+    const YEAR: i64 = 446_400;
+    const CLOSES_INTO_THE_NEXT_YEAR: i64 = 105_600;
+    let begins = |year: i64| YEAR_ONE + (year - 1) * YEAR;
+    [begins(year + 1) + CLOSES_INTO_THE_NEXT_YEAR, begins(year + 2) + CLOSES_INTO_THE_NEXT_YEAR]
+}
+
+#[test]
+fn the_calendar_of_these_tests_has_the_closes_that_were_seen() {
+    assert_eq!(rfc3339(term(515)[0]), "2026-09-24T19:15:00Z");
+    assert_eq!(rfc3339(term(518)[0]), "2026-10-10T07:15:00Z");
+    assert_eq!(term(515)[1], term(516)[0]);
+}
+
+/// The election that the mayor sitting at the moment won.
+fn sitting_at(time: i64) -> i64 {
+    (1..10_000).find(|year| term(*year)[1] > time).unwrap()
+}
+
+/// Moves the cloud's clock to the moment, which must not be past.
+fn move_to(cloud: &Cloud, time: i64) {
+    let ahead = time * 1_000 - cloud.clock().now_ms();
+    cloud.clock().advance(Duration::from_millis(u64::try_from(ahead).unwrap()));
+}
+
+/// What the history has to say of the mayor whom the provider shows at the moment.
+fn entry(body: &str, year: i64) -> Value {
+    let body: Value = serde_json::from_str(body).unwrap();
+    let mayor = &body["mayor"];
+    assert_eq!(mayor["election"]["year"], year, "the mayor sits by the calendar");
+    let perk = |perk: &Value| json!({"name": perk["name"], "description": perk["description"]});
+    let perks: Vec<_> = mayor["perks"].as_array().unwrap().iter().map(perk).collect();
+    let [started, ended] = term(year).map(rfc3339);
+    json!({"name": mayor["name"], "key": mayor["key"], "perks": perks, "started_at": started, "ended_at": ended})
+}
+
+/// The history at the moment, with as many entries as there may be.
+async fn history(cloud: &Cloud, limit: usize, now: i64) -> Vec<Value> {
+    let answered = get_at(cloud, &format!("/v1/mayor/history?limit={limit}"), now * 1_000).await;
+    let mut data = answered.data();
+    assert_eq!(data.as_object().unwrap().len(), 1, "{data}");
+    let Value::Array(history) = data["history"].take() else { panic!("{data}") };
+    assert!(history.len() <= limit);
+    history
+}
+
+#[tokio::test]
+async fn two_dozen_terms_and_more_are_recorded_once_each_and_shown_when_they_have_ended() {
+    const ELECTIONS_HELD: i64 = 27;
+    let cloud = start().await;
+    let first = sitting_at(cloud.clock().now_ms() / 1_000) + 1;
+    let years = first..first + ELECTIONS_HELD;
+    let mut expected = Vec::<Value>::new();
+    let (mut special, mut with_minister) = (0, 0);
+    for year in years.clone() {
+        let [begins, ends] = term(year);
+        let shown = election::body(1, (begins + MINUTE) * 1_000);
+        special += u32::from(year % 8 == 0);
+        with_minister += u32::from(shown.contains("\"minister\":{"));
+        // At once, while the next booth is closed, while it is open, and in the last minute.
+        for time in [begins, begins + 20 * HOUR, begins + 3 * DAY, ends - MINUTE] {
+            move_to(&cloud, time);
+            let recorded = record(&cloud, RECORDER, time).await;
+            assert_eq!(recorded, json!({"year": year, "new": time == begins}));
+        }
+        // Until the last second the term is not over. (Each limit is asked for once in a long time: nothing is cached.)
+        assert_eq!(history(&cloud, 100, ends - 1).await, expected, "year {year} has not ended");
+        expected.insert(0, entry(&shown, year));
+        assert_eq!(history(&cloud, 99, ends).await, expected, "year {year} has ended");
+    }
+    assert!(special >= 3, "Scorpius, Derpy and Jerry");
+    assert_eq!(i64::from(special + with_minister), ELECTIONS_HELD, "special mayors have no minister");
+
+    let dump = table::dump(&cloud).await;
+    let keys: Vec<_> = dump.keys().cloned().collect();
+    let rows: Vec<_> = years.clone().map(|year| ("mayors".to_owned(), format!("{year:04}"))).collect();
+    assert_eq!(keys, rows, "one row for each election");
+
+    let now = term(years.end)[0] + HOUR;
+    for limit in [1, 2, 23, 24, 27, 28, 100] {
+        let newest = &expected[..limit.min(expected.len())];
+        assert_eq!(history(&cloud, limit, now).await, newest, "limit={limit}");
+    }
+    let by_default = get_at(&cloud, "/v1/mayor/history", (now + HOUR) * 1_000).await.data();
+    assert_eq!(by_default["history"].as_array().unwrap()[..], expected[..24], "24 by default");
+    // Who asks in the past is told what had ended then.
+    assert_eq!(history(&cloud, 50, term(first + 3)[0]).await, expected[expected.len() - 3..]);
+    expect_clean_logs(&cloud);
+}
+
+/// The provider's answer with this mayor, elected in the year.
+fn shown(year: i64, name: &str, perks: &Value) -> String {
+    json!({
+        "success": true,
+        "lastUpdated": 1_777_388_398_578_i64,
+        "mayor": {
+            "key": name.to_lowercase(),
+            "name": name,
+            "perks": perks,
+            "minister": {"key": "fishing", "name": "Marina", "perk": {"name": "M", "description": "m", "minister": true}},
+            "election": {"year": year, "candidates": [{"key": "a", "name": "A", "perks": [], "votes": 5}]},
+        },
+        "current": {"year": year + 1, "candidates": []},
+    })
+    .to_string()
+}
+
+fn show(cloud: &Cloud, body: String) {
+    simulator(cloud).set_fault(ELECTIONS, Fault::default().with_body(body));
+}
+
+#[tokio::test]
+async fn an_answer_has_the_fields_of_the_contract_and_the_providers_own_letters() {
+    let cloud = start().await;
+    let perks = json!([
+        {"name": "Lucky!", "description": "Gain §d+25\u{e013} Pet Luck§7.", "minister": true},
+        {"name": "It's \"quoted\" \\ \u{1f525}", "description": ""},
+    ]);
+    show(&cloud, shown(510, "Diana", &perks));
+    let [begins, ends] = term(510);
+    record(&cloud, RECORDER, begins).await;
+    let answered = get_at(&cloud, "/v1/mayor/history", ends * 1_000).await;
+    let perks = concat!(
+        r#"[{"name":"Lucky!","description":"Gain §d+25"#,
+        "\u{e013}",
+        r#" Pet Luck§7."},{"name":"It's \"quoted\" \\ "#,
+        "\u{1f525}",
+        r#"","description":""}]"#,
+    );
+    let entry = format!(
+        r#"{{"name":"Diana","key":"diana","perks":{perks},"started_at":"{}","ended_at":"{}"}}"#,
+        rfc3339(begins),
+        rfc3339(ends)
+    );
+    let meta = r#"{"cached":false,"api_version":"v1"}"#;
+    assert_eq!(answered.text, format!(r#"{{"success":true,"data":{{"history":[{entry}]}},"meta":{meta}}}"#));
+    answered.data();
+}
+
+#[tokio::test]
+async fn a_row_is_written_once_whatever_the_provider_says_later() {
+    let cloud = start().await;
+    let perks = |name: &str| json!([{"name": name, "description": "d"}]);
+    show(&cloud, shown(500, "Paul", &perks("EZPZ")));
+    let begins = term(500)[0];
+    assert_eq!(record(&cloud, RECORDER, begins).await, json!({"year": 500, "new": true}));
+    let once = table::dump(&cloud).await;
+    show(&cloud, shown(500, "Cole", &perks("Prospection")));
+    for time in [begins, begins + DAY, begins - DAY] {
+        assert_eq!(record(&cloud, RECORDER, time).await, json!({"year": 500, "new": false}));
+    }
+    table::expect_same(&table::dump(&cloud).await, &once, "another mayor for the same year");
+    // A special mayor brings no minister, and somebody without perks is a mayor, too.
+    let mut jerry: Map<String, Value> = serde_json::from_str(&shown(520, "Jerry", &json!([]))).unwrap();
+    jerry["mayor"].as_object_mut().unwrap().remove("minister");
+    jerry.remove("current");
+    show(&cloud, Value::Object(jerry).to_string());
+    assert_eq!(record(&cloud, RECORDER, term(520)[0]).await, json!({"year": 520, "new": true}));
+    let history = history(&cloud, 5, term(520)[1]).await;
+    let names: Vec<_> = history.iter().map(|mayor| mayor["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Jerry", "Paul"], "newest first, and what nobody recorded is not there");
+    assert_eq!(history[0]["perks"], json!([]));
+}
+
+#[tokio::test]
+async fn a_provider_that_changes_mayors_late_puts_nobody_under_a_wrong_year() {
+    let cloud = start().await;
+    let [begins, ends] = term(501);
+    show(&cloud, shown(501, "Paul", &json!([])));
+    record(&cloud, RECORDER, begins).await;
+    // The term is over by the calendar, and the provider still shows the old mayor.
+    for minutes in [0, 5, 10] {
+        assert_eq!(
+            record(&cloud, RECORDER, ends + minutes * MINUTE).await,
+            json!({"year": 501, "new": false})
+        );
+    }
+    show(&cloud, shown(502, "Cole", &json!([])));
+    assert_eq!(record(&cloud, RECORDER, ends + 15 * MINUTE).await, json!({"year": 502, "new": true}));
+    assert_eq!(table::dump(&cloud).await.len(), 2);
+    let names = |history: Vec<Value>| history.iter().map(|mayor| mayor["name"].clone()).collect::<Vec<_>>();
+    assert_eq!(names(history(&cloud, 10, ends + HOUR).await), ["Paul"]);
+    assert_eq!(names(history(&cloud, 10, term(502)[1]).await), ["Cole", "Paul"]);
+}
+
+#[tokio::test]
+async fn a_mayor_who_makes_no_sense_is_not_recorded() {
+    let cloud = start().await;
+    let good: Value = serde_json::from_str(&shown(500, "Paul", &json!([]))).unwrap();
+    let with = |change: fn(&mut Map<String, Value>)| {
+        let mut body = good.clone();
+        change(body["mayor"].as_object_mut().unwrap());
+        body.to_string()
+    };
+    for (what, body) in [
+        ("no election", with(|mayor| drop(mayor.remove("election")))),
+        ("no year", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"candidates": []}))))),
+        ("year 0", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 0}))))),
+        ("year 10000", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 10_000}))))),
+        ("half a year", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 500.5}))))),
+        ("no name", with(|mayor| drop(mayor.remove("name")))),
+        ("a number for a key", with(|mayor| drop(mayor.insert("key".to_owned(), json!(5))))),
+        ("perks that are none", with(|mayor| drop(mayor.insert("perks".to_owned(), json!(["EZPZ"]))))),
+        ("no mayor", json!({"success": true, "lastUpdated": 1}).to_string()),
+        ("a failure", json!({"success": false, "cause": "nope"}).to_string()),
+    ] {
+        show(&cloud, body);
+        let cause = super::failure(&cloud, RECORDER, super::event(term(500)[0])).await;
+        assert!(cause.contains(ELECTIONS) && cause.contains("makes no sense"), "{what}: {cause}");
+        assert!(table::dump(&cloud).await.is_empty(), "{what}");
+    }
+    show(&cloud, good.to_string());
+    assert_eq!(record(&cloud, RECORDER, term(500)[0]).await["new"], true);
+    expect_clean_logs(&cloud);
+}
