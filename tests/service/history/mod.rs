@@ -2,11 +2,15 @@
 //! bad days.
 
 mod bazaar;
+mod caching;
 mod chart;
+mod corrupt_rows;
 mod decimal;
 mod fire_sales;
+mod limit;
 mod market;
 mod mayors;
+mod parameters;
 mod ranges;
 mod table;
 mod ticks;

@@ -1,0 +1,217 @@
+//! A row that is not what it should be is skipped with a warning that names its key; all others are answered.
+
+use local::Cloud;
+use serde_json::{Value, json};
+
+use super::market::{Market, quote};
+use super::table::{self, Row, with};
+use super::{HOUR, MINUTE, START, rfc3339, start};
+use crate::support::{await_logs, expect_clean_logs, get_at, log_lines};
+
+/// The history that the route answers at the moment.
+async fn history(cloud: &Cloud, path: &str, now: i64) -> Vec<Value> {
+    let Value::Array(history) = get_at(cloud, path, now * 1_000).await.data()["history"].take() else {
+        panic!("{path} has no history")
+    };
+    history
+}
+
+fn is_warning(line: &Value) -> bool {
+    line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
+}
+
+/// That there is a warning about this row, which names the attribute, and no warning about another.
+async fn expect_warning(cloud: &Cloud, (partition, sort): (String, String), attribute: &str, before: usize) {
+    let warnings = await_logs(cloud, before + 1, is_warning).await;
+    let warning = warnings.last().unwrap();
+    let named = (&warning["partition_key"], &warning["sort_key"]);
+    assert_eq!(named, (&partition.into(), &sort.into()), "{warning}");
+    let cause = warning["cause"].as_str().unwrap();
+    assert!(cause.contains(&format!("attribute {attribute} is missing or not ")), "{attribute}: {cause}");
+    assert_eq!(log_lines(cloud).iter().filter(|line| is_warning(line)).count(), before + 1);
+}
+
+#[tokio::test]
+async fn a_corrupt_quote_takes_nothing_else_down() {
+    let cloud = start().await;
+    let good = quote("1.0", "2.0", 3, 4);
+    // Two products of one shard of the tier with minutes.
+    for minute in 0..3 {
+        Market::of("A", good.clone()).record(&cloud, START + minute * MINUTE).await;
+    }
+    let (dump, second) = (table::dump(&cloud).await, (START + MINUTE).to_string());
+    let row = dump
+        .values()
+        .find(|row| table::key(row).0.starts_with("bazaar#1m#") && row["sk"]["S"] == second.as_str())
+        .unwrap();
+    let numbers = |numbers: &[&str]| -> Value {
+        let numbers: Vec<_> = numbers.iter().map(|number| json!({"N": number})).collect();
+        json!({"M": {"A": {"L": numbers}}})
+    };
+    let cases = [
+        ("a number for a quote", with(row, "products", json!({"M": {"A": {"N": "5"}}})), "products"),
+        ("a text for a quote", with(row, "products", json!({"M": {"A": {"S": "1,2,3,4"}}})), "products"),
+        ("null for a quote", with(row, "products", json!({"M": {"A": {"NULL": true}}})), "products"),
+        ("an empty list", with(row, "products", numbers(&[])), "products"),
+        ("three numbers", with(row, "products", numbers(&["1", "2", "3"])), "products"),
+        ("five numbers", with(row, "products", numbers(&["1", "2", "3", "4", "5"])), "products"),
+        ("a negative price", with(row, "products", numbers(&["-1", "2", "3", "4"])), "products"),
+        ("a price beyond all", with(row, "products", numbers(&["1", "2E12", "3", "4"])), "products"),
+        ("half a volume", with(row, "products", numbers(&["1", "2", "3.5", "4"])), "products"),
+        ("a volume beyond all", with(row, "products", numbers(&["1", "2", "3", "9E30"])), "products"),
+        ("a negative volume", with(row, "products", numbers(&["1", "2", "3", "-4"])), "products"),
+        (
+            "texts for numbers",
+            with(
+                row,
+                "products",
+                json!({"M": {"A": {"L": [{"S": "1"}, {"S": "2"}, {"S": "3"}, {"S": "4"}]}}}),
+            ),
+            "products",
+        ),
+        ("a text for the tick", with(row, "recorded_at", json!({"S": rfc3339(START)})), "recorded_at"),
+        ("half a tick", with(row, "recorded_at", json!({"N": "1777388460.5"})), "recorded_at"),
+    ];
+    let mut now = START + 3 * MINUTE;
+    for (number, (what, corrupt, attribute)) in cases.into_iter().enumerate() {
+        table::put(&cloud, [corrupt.clone()]).await;
+        cloud.kill("bazaar-history").await.unwrap();
+        let points = super::chart::points(&cloud, "A", "1h", now).await;
+        let expected = [START, START + 2 * MINUTE].map(rfc3339);
+        assert_eq!(super::chart::times(&points), expected, "{what}");
+        expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
+        now += MINUTE;
+    }
+    // Without its slot nobody knows of when a row is, unless it says so itself.
+    table::put(&cloud, [row.clone(), with(row, "sk", json!({"S": "17773884x0"}))]).await;
+    cloud.kill("bazaar-history").await.unwrap();
+    assert_eq!(super::chart::points(&cloud, "A", "1h", now).await.len(), 3);
+    expect_warning(&cloud, (table::key(row).0, "17773884x0".to_owned()), "sk", 14).await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_row_whose_products_are_no_map_is_a_point_less() {
+    // DynamoDB gives what the projection names, and in such a row that is nothing: it looks like a tick without the product.
+    let cloud = start().await;
+    for minute in 0..3 {
+        Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START + minute * MINUTE).await;
+    }
+    let (dump, second) = (table::dump(&cloud).await, (START + MINUTE).to_string());
+    let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && row.contains_key("products");
+    let row = dump.values().find(is_second).unwrap();
+    let mut without = row.clone();
+    without.remove("products");
+    for corrupt in
+        [with(row, "products", json!({"S": "all"})), with(row, "products", json!({"L": []})), without]
+    {
+        table::put(&cloud, [corrupt]).await;
+        cloud.kill("bazaar-history").await.unwrap();
+        let points = super::chart::points(&cloud, "A", "1h", START + 3 * MINUTE).await;
+        assert_eq!(super::chart::times(&points), [START, START + 2 * MINUTE].map(rfc3339));
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_marker_takes_no_recorder_down() {
+    let cloud = start().await;
+    let market = Market::of("A", quote("1.0", "2.0", 3, 4));
+    market.record(&cloud, START).await;
+    let clean = table::dump(&cloud).await;
+    for recorded_at in [json!({"S": "soon"}), json!({"N": "1.5"}), json!({"NULL": true})] {
+        let corrupt =
+            with(&clean[&("bazaar#5m".to_owned(), START.to_string())], "recorded_at", recorded_at.clone());
+        table::put(&cloud, [corrupt]).await;
+        // It is as if the slot were not complete.
+        let recorded = market.record(&cloud, START).await;
+        assert_eq!(super::market::tiers(&recorded), ["5m"], "{recorded_at}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_mayor_takes_nobody_else_down() {
+    let cloud = start().await;
+    let mayor = |year: u32| {
+        let perks = json!({"L": [{"M": {"name": {"S": "P"}, "description": {"S": "d"}}}]});
+        let row = json!({
+            "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")},
+            "name": {"S": format!("M{year}")}, "key": {"S": "k"}, "perks": perks,
+        });
+        row.as_object().unwrap().clone()
+    };
+    let good = mayor(300);
+    let without = |attribute: &str| {
+        let mut row = good.clone();
+        row.remove(attribute);
+        row
+    };
+    let perk = |perk: Value| {
+        with(&good, "perks", json!({"L": [{"M": {"name": {"S": "a"}, "description": {"S": "b"}}}, perk]}))
+    };
+    let cases = [
+        (without("name"), "name"),
+        (with(&good, "name", json!({"N": "5"})), "name"),
+        (without("key"), "key"),
+        (with(&good, "key", json!({"L": []})), "key"),
+        (without("perks"), "perks"),
+        (with(&good, "perks", json!({"S": "EZPZ"})), "perks"),
+        (with(&good, "perks", json!({"M": {}})), "perks"),
+        (perk(json!({"S": "EZPZ"})), "perks"),
+        (perk(json!({"M": {"name": {"S": "EZPZ"}}})), "perks"),
+        (perk(json!({"M": {"name": {"S": "EZPZ"}, "description": {"N": "1"}}})), "perks"),
+    ];
+    table::put(&cloud, [mayor(299), mayor(301)]).await;
+    for (number, (corrupt, attribute)) in cases.into_iter().enumerate() {
+        table::put(&cloud, [corrupt.clone()]).await;
+        let path = format!("/v1/mayor/history?limit={}", number + 3);
+        let history = history(&cloud, &path, START).await;
+        let names: Vec<_> = history.iter().map(|mayor| mayor["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["M301", "M299"], "{corrupt:?}");
+        expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
+    }
+    let nobody = with(&good, "sk", json!({"S": "0300x"}));
+    table::put(&cloud, [good, nobody.clone()]).await;
+    assert_eq!(history(&cloud, "/v1/mayor/history?limit=50", START).await.len(), 3);
+    expect_warning(&cloud, table::key(&nobody), "sk", 10).await;
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_fire_sale_takes_no_other_down() {
+    let cloud = start().await;
+    let sale = |number: i64| {
+        let start = START * 1_000 + number;
+        let row = json!({
+            "pk": {"S": "fire-sales"}, "sk": {"S": format!("{start}#A")}, "item_id": {"S": "A"},
+            "start": {"N": start.to_string()}, "end": {"N": start.to_string()}, "amount": {"N": number.to_string()},
+            "price": {"N": "5"}, "recorded_at": {"N": START.to_string()}, "seen_at": {"N": START.to_string()},
+        });
+        row.as_object().unwrap().clone()
+    };
+    let good = sale(2);
+    let mut cases = Vec::new();
+    for attribute in ["item_id", "start", "end", "amount", "price", "recorded_at", "seen_at"] {
+        let mut without = good.clone();
+        without.remove(attribute);
+        cases.push((without, attribute));
+        let other = if attribute == "item_id" { json!({"N": "5"}) } else { json!({"S": "5"}) };
+        cases.push((with(&good, attribute, other), attribute));
+        if attribute != "item_id" {
+            cases.push((with(&good, attribute, json!({"N": "1.5"})), attribute));
+        }
+    }
+    cases.push((with(&good, "start", json!({"N": "5"})), "start"));
+    table::put(&cloud, [sale(1), sale(3)]).await;
+    for (number, (corrupt, attribute)) in cases.into_iter().enumerate() {
+        table::put(&cloud, [corrupt.clone()]).await;
+        let history = history(&cloud, &format!("/v1/fire-sales/history?limit={}", number + 3), START).await;
+        let amounts: Vec<_> = history.iter().map(|sale| sale["amount"].as_i64().unwrap()).collect();
+        assert_eq!(amounts, [3, 1], "{corrupt:?}");
+        expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
+    }
+    table::put(&cloud, [good]).await;
+    assert_eq!(history(&cloud, "/v1/fire-sales/history", START + HOUR).await.len(), 3);
+    expect_clean_logs(&cloud);
+}
