@@ -6,7 +6,9 @@ mod caching;
 mod chart;
 mod corrupt_rows;
 mod decimal;
+mod faults;
 mod fire_sales;
+mod interrupted;
 mod limit;
 mod market;
 mod mayors;
@@ -14,6 +16,7 @@ mod parameters;
 mod ranges;
 mod table;
 mod ticks;
+mod together;
 
 use jiff::Timestamp;
 use local::{Cloud, Options};

@@ -1,0 +1,318 @@
+//! On the table's bad days callers get the last good answer or the 500 envelope, in time; recorders fail, or ride it out,
+//! and the same event completes what is missing.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::error::INTERNAL_MESSAGE;
+use local::{Binaries, Cloud, Fault, Options, Refusal};
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::market::{Market, RECORDER, quote};
+use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, rfc3339, start, table};
+use crate::support::{
+    Answered, await_logs, expect_clean_logs, get, get_at, log_lines, one_instance_each, start_with,
+};
+
+/// The contract's bound on an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the table may do for a long time, and a word of it that the log must have.
+fn faults() -> [(&'static str, Fault, &'static str); 6] {
+    [
+        ("missing", Fault::missing_table(), "ResourceNotFoundException: "),
+        ("throttled", Fault::throttled(), "ProvisionedThroughputExceededException: "),
+        ("broken", Fault::refusal(Refusal::InternalServerError), "InternalServerError: "),
+        ("hanging up", Fault::close(), "connection"),
+        ("slow", Fault::delay(Duration::from_secs(15)), "in time"),
+        ("silent", Fault::hang(), "in time"),
+    ]
+}
+
+/// That a caller was told nothing but that it failed, and when to try again.
+#[track_caller]
+fn expect_failure(answered: &Answered, what: &str) {
+    assert_eq!(answered.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{what}");
+    let wait: u64 = answered.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=3_600).contains(&wait), "{what}: {wait}");
+}
+
+/// That the cause names the table and what was asked of it, and has the word.
+#[track_caller]
+fn expect_cause(cause: &Value, cloud: &Cloud, operation: &str, word: &str) {
+    let cause = cause.as_str().unwrap();
+    let table = format!("the table {}", table::name(cloud));
+    for part in [&table, operation, word] {
+        assert!(cause.contains(part), "{part} is not in: {cause}");
+    }
+    assert!(cause.len() < 400, "{cause}");
+}
+
+#[tokio::test]
+async fn whatever_the_table_does_a_caller_gets_the_500_envelope_in_time_and_the_log_says_why() {
+    let mut checks = JoinSet::new();
+    for (what, fault, word) in faults() {
+        checks.spawn(async move {
+            let cloud = start().await;
+            cloud.dynamodb().set_fault(fault);
+            let ask = async |path: &str| {
+                let begun = Instant::now();
+                let answered = get(&cloud, path).await;
+                assert!(begun.elapsed() < PATIENCE, "{what}: {path} took {:?}", begun.elapsed());
+                expect_failure(&answered, what);
+            };
+            tokio::join!(ask(ROUTES[0]), ask(ROUTES[1]), ask(ROUTES[2]));
+            for path in ROUTES {
+                let route = path.split('?').next().unwrap();
+                let lines = await_logs(&cloud, 1, |line| line["route"] == route).await;
+                assert_eq!((&lines[0]["level"], &lines[0]["status"]), (&"ERROR".into(), &500.into()));
+                expect_cause(&lines[0]["cause"], &cloud, "Query", word);
+            }
+            cloud.dynamodb().clear_faults();
+            for path in ROUTES {
+                assert!(!get(&cloud, path).await.cached(), "{what}: {path} is there again");
+            }
+            expect_clean_logs(&cloud);
+        });
+    }
+    checks.join_all().await;
+}
+
+/// A row for every route to answer with, recorded at the start.
+async fn record_something(cloud: &Cloud) {
+    Market::of("INK_SACK:3", quote("1.0", "2.0", 3, 4)).record(cloud, START).await;
+    record(cloud, "record-mayor", START).await;
+    record(cloud, "record-fire-sales", START).await;
+}
+
+#[tokio::test]
+async fn while_the_table_fails_the_last_good_answer_serves_for_as_long_as_it_may() {
+    let cloud = start().await;
+    record_something(&cloud).await;
+    let mut good = Vec::new();
+    for path in ROUTES {
+        good.push(get_at(&cloud, path, START * 1_000).await);
+        assert!(!good.last().unwrap().cached());
+    }
+    cloud.dynamodb().set_fault(Fault::missing_table());
+    // Five minutes fresh, and ten times that for as long as there is nothing better.
+    for (seconds, serves) in
+        [(299, true), (300, true), (20 * MINUTE, true), (55 * MINUTE, true), (55 * MINUTE + 1, false)]
+    {
+        for (path, good) in ROUTES.iter().zip(&good) {
+            let answered = get_at(&cloud, path, (START + seconds) * 1_000).await;
+            if serves {
+                answered.expect_replay_of(good);
+            } else {
+                expect_failure(&answered, path);
+            }
+        }
+    }
+    let stale = |line: &Value| line["level"] == "WARN" && line["cached"] == true && line["status"] == 200;
+    for line in await_logs(&cloud, 9, stale).await {
+        expect_cause(&line["cause"], &cloud, "Query", "ResourceNotFoundException");
+    }
+    assert_eq!(
+        log_lines(&cloud).iter().filter(|line| stale(line)).count(),
+        9,
+        "a fresh answer needs no excuse"
+    );
+    cloud.dynamodb().clear_faults();
+    for path in ROUTES {
+        assert!(!get_at(&cloud, path, (START + HOUR) * 1_000).await.cached(), "{path}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn while_the_table_is_silent_only_the_first_caller_waits() {
+    let cloud = start().await;
+    record_something(&cloud).await;
+    let good = [
+        get_at(&cloud, ROUTES[0], START * 1_000).await,
+        get_at(&cloud, ROUTES[1], START * 1_000).await,
+        get_at(&cloud, ROUTES[2], START * 1_000).await,
+    ];
+    cloud.dynamodb().set_fault(Fault::hang());
+    let ask = async |position: usize, seconds: i64, bound: Duration| {
+        let (begun, now) = (Instant::now(), START + 6 * MINUTE + seconds);
+        get_at(&cloud, ROUTES[position], now * 1_000).await.expect_replay_of(&good[position]);
+        assert!(begun.elapsed() < bound, "{}: {:?}", ROUTES[position], begun.elapsed());
+    };
+    tokio::join!(ask(0, 0, PATIENCE), ask(1, 0, PATIENCE), ask(2, 0, PATIENCE));
+    // By their clock, too, the eight seconds have passed that the first ones waited.
+    let bound = Duration::from_secs(2);
+    tokio::join!(ask(0, 9, bound), ask(1, 9, bound), ask(2, 9, bound));
+}
+
+/// The recorders with the operations that they need.
+const OPERATIONS: [(&str, &str); 5] = [
+    (RECORDER, "BatchGetItem"),
+    (RECORDER, "BatchWriteItem"),
+    (RECORDER, "PutItem"),
+    ("record-mayor", "PutItem"),
+    ("record-fire-sales", "UpdateItem"),
+];
+
+/// Forty products, so that a batch is not all there is.
+fn market() -> Market {
+    (0..40).fold(Market::default(), |market, number| {
+        market.with(&format!("PRODUCT_{number}"), quote(format!("{number}.5"), "50.25", number, 7))
+    })
+}
+
+/// Has all recorders see something to record.
+fn show_something(cloud: &Cloud) {
+    market().show(cloud);
+    let sales = serde_json::json!([
+        {"item_id": "A", "start": START * 1_000, "end": START * 1_000 + 1, "amount": 1, "price": 2},
+        {"item_id": "B", "start": START * 1_000, "end": START * 1_000 + 1, "amount": 3, "price": 4},
+    ]);
+    let body = serde_json::json!({"success": true, "sales": sales}).to_string();
+    crate::support::simulator(cloud)
+        .set_fault("/v2/skyblock/firesales", simulator::Fault::default().with_body(body));
+}
+
+#[tokio::test]
+async fn whatever_the_table_does_a_recorder_fails_with_the_cause_and_the_same_event_completes_it() {
+    let mut checks = JoinSet::new();
+    for (what, fault, word) in faults() {
+        for (recorder, operation) in OPERATIONS {
+            let fault = fault.clone().on(operation);
+            checks.spawn(async move {
+                let cloud = start().await;
+                show_something(&cloud);
+                cloud.dynamodb().set_fault(fault);
+                let cause = failure(&cloud, recorder, event(START)).await;
+                let line = |line: &Value| line["function"] == recorder && line["level"] == "ERROR";
+                let line = await_logs(&cloud, 1, line).await.remove(0);
+                assert_eq!(
+                    (&line["cause"], &line["tick"]),
+                    (&cause.as_str().into(), &rfc3339(START).into()),
+                    "{what}"
+                );
+                expect_cause(&line["cause"], &cloud, operation, word);
+
+                cloud.dynamodb().clear_faults();
+                record(&cloud, recorder, START).await;
+                let completed = table::dump(&cloud).await;
+                table::clear(&cloud).await;
+                record(&cloud, recorder, START).await;
+                let clean = table::dump(&cloud).await;
+                assert!(!clean.is_empty());
+                table::expect_same(
+                    &completed,
+                    &clean,
+                    &format!("{recorder} after a table {what} at {operation}"),
+                );
+                expect_clean_logs(&cloud);
+            });
+        }
+    }
+    checks.join_all().await;
+}
+
+#[tokio::test]
+async fn a_bad_moment_is_ridden_out() {
+    let cloud = start().await;
+    show_something(&cloud);
+    for (recorder, faults) in [
+        (
+            RECORDER,
+            vec![
+                ("BatchGetItem", Fault::throttled().times(3)),
+                ("BatchGetItem", Fault::unprocessed_after(2).times(2)),
+                ("BatchWriteItem", Fault::throttled().times(4)),
+                ("BatchWriteItem", Fault::refusal(Refusal::Throttling).after(2).times(4)),
+                ("BatchWriteItem", Fault::unprocessed_after(10).times(6)),
+                ("BatchWriteItem", Fault::unprocessed_after(1).after(3).times(10)),
+                ("BatchWriteItem", Fault::unprocessed_after(24)),
+                ("BatchWriteItem", Fault::close().times(2)),
+                ("BatchWriteItem", Fault::refusal(Refusal::InternalServerError).times(3)),
+                ("BatchWriteItem", Fault::hang().after(1).times(1)),
+                ("PutItem", Fault::throttled().times(3)),
+                ("PutItem", Fault::close().after(1).times(2)),
+            ],
+        ),
+        ("record-mayor", vec![("PutItem", Fault::throttled().times(3)), ("PutItem", Fault::hang().times(1))]),
+        (
+            "record-fire-sales",
+            vec![
+                ("UpdateItem", Fault::throttled().times(3)),
+                ("UpdateItem", Fault::close().after(1).times(2)),
+            ],
+        ),
+    ] {
+        table::clear(&cloud).await;
+        let outcome = record(&cloud, recorder, START).await;
+        let clean = table::dump(&cloud).await;
+        for (operation, fault) in faults {
+            table::clear(&cloud).await;
+            let what = format!("{recorder}: {fault:?}");
+            let before = cloud.dynamodb().requests(operation);
+            cloud.dynamodb().set_fault(fault.on(operation));
+            assert_eq!(record(&cloud, recorder, START).await, outcome, "{what}");
+            let requests = cloud.dynamodb().requests(operation) - before;
+            cloud.dynamodb().clear_faults();
+            table::expect_same(&table::dump(&cloud).await, &clean, &what);
+            table::clear(&cloud).await;
+            let before = cloud.dynamodb().requests(operation);
+            record(&cloud, recorder, START).await;
+            assert!(requests > cloud.dynamodb().requests(operation) - before, "{what} needs more requests");
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+/// A cloud whose bazaar recorder has six seconds and not fifty, so that nobody waits for a minute.
+async fn with_an_impatient_recorder() -> Cloud {
+    // Builds the functions.
+    drop(start().await);
+    let options = one_instance_each();
+    let text = std::fs::read_to_string(&options.template).unwrap();
+    assert_eq!(text.matches("Timeout: 50\n").count(), 1, "one function has more time than the others");
+    let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join("impatient-recorder.yaml");
+    std::fs::write(&template, text.replace("Timeout: 50\n", "Timeout: 6\n")).unwrap();
+    let program = std::env::current_exe().unwrap();
+    let binaries = Binaries::Folder(program.parent().unwrap().parent().unwrap().to_owned());
+    start_with(Options { template, binaries, ..options }).await
+}
+
+#[tokio::test]
+async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_retry_does_it() {
+    let cloud = with_an_impatient_recorder().await;
+    show_something(&cloud);
+    record(&cloud, RECORDER, START).await;
+    let clean = table::dump(&cloud).await;
+    for _ in 0..2 {
+        table::clear(&cloud).await;
+        // With ever longer pauses, one row at a time takes longer than there is.
+        cloud.dynamodb().set_fault(Fault::unprocessed_after(1).on("BatchWriteItem"));
+        let begun = Instant::now();
+        let cause = failure(&cloud, RECORDER, event(START)).await;
+        assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+        expect_cause(
+            &cause.into(),
+            &cloud,
+            "BatchWriteItem",
+            "it left a part undone until there was no time left",
+        );
+        cloud.dynamodb().clear_faults();
+        let partial = table::dump(&cloud).await;
+        assert!(!partial.is_empty() && partial.len() < clean.len(), "{} rows", partial.len());
+        for (key, row) in &partial {
+            assert_eq!(Some(row), clean.get(key), "what is there is right");
+        }
+        record(&cloud, RECORDER, START).await;
+        table::expect_same(&table::dump(&cloud).await, &clean, "after the retry");
+    }
+    // And a table that refuses everything: nothing is there, and nothing is marked as complete.
+    table::clear(&cloud).await;
+    cloud.dynamodb().set_fault(Fault::unprocessed_after(0).on("BatchWriteItem"));
+    failure(&cloud, RECORDER, event(START)).await;
+    cloud.dynamodb().clear_faults();
+    assert!(table::dump(&cloud).await.is_empty());
+    record(&cloud, RECORDER, START).await;
+    table::expect_same(&table::dump(&cloud).await, &clean, "after the retry");
+}

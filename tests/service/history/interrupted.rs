@@ -1,0 +1,135 @@
+//! A recorder may be killed at any point: the same event completes what it had begun.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use local::{Cloud, Fault};
+
+use super::market::{Market, RECORDER, quote, tiers};
+use super::table::{self, Dump, Row};
+use super::{MINUTE, START, event, record, start};
+use crate::support::invoke;
+
+/// The operations that write.
+const WRITES: [&str; 2] = ["BatchWriteItem", "PutItem"];
+
+/// How long no request must come until the recorder counts as stuck.
+const QUIET: Duration = Duration::from_millis(40);
+
+/// A market of a hundred products: few enough to be written two dozen times in some seconds, and so many that they fill
+/// sixty rows and more in each tier, which are three or four batches, so that there is a point between batches in each.
+fn market(products: std::ops::Range<i64>) -> Market {
+    products.fold(Market::default(), |market, number| {
+        market.with(&format!("PRODUCT_{number}"), quote(format!("{number}.25"), "2000.0", number, 7))
+    })
+}
+
+fn writes(cloud: &Cloud) -> u64 {
+    WRITES.iter().map(|operation| cloud.dynamodb().requests(operation)).sum()
+}
+
+/// Has the tick recorded until `done` writes are done, and kills the recorder when all others wait.
+async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
+    let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
+    let before = writes(cloud);
+    cloud.dynamodb().set_fault(fault.after(done));
+    let invocation = tokio::spawn({
+        let cloud = Arc::clone(cloud);
+        async move { invoke(&cloud, RECORDER, event(tick)).await }
+    });
+    let begun = Instant::now();
+    let (mut seen, mut since) = (before, Instant::now());
+    while seen <= before + done || since.elapsed() < QUIET {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{} of {done} writes came", seen - before);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        let now = writes(cloud);
+        if now != seen {
+            (seen, since) = (now, Instant::now());
+        }
+    }
+    cloud.kill(RECORDER).await.unwrap();
+    let answered = invocation.await.unwrap();
+    assert_eq!(answered.headers["x-amz-function-error"], "Unhandled", "{}", answered.text);
+    assert!(answered.text.contains("killed"), "{}", answered.text);
+    cloud.dynamodb().clear_faults();
+}
+
+/// That `partial` holds some of the rows of `before` and `after`, which is not all of `after`.
+#[track_caller]
+fn expect_part_of(partial: &Dump, before: &Dump, after: &Dump, what: &str) {
+    assert_ne!(partial, after, "{what}: nothing is left to do");
+    for (key, row) in partial {
+        assert!(before.get(key) == Some(row) || after.get(key) == Some(row), "{what}: the row {key:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_recorder_killed_after_any_write_leaves_what_the_retry_completes() {
+    let cloud = Arc::new(start().await);
+    let before = writes(&cloud);
+    let recorded = market(0..100).record(&cloud, START).await;
+    let needed = writes(&cloud) - before;
+    let clean = table::dump(&cloud).await;
+    assert_eq!(tiers(&recorded).len(), 5, "all tiers are due");
+    for slot in recorded["slots"].as_array().unwrap() {
+        assert!(slot["rows"].as_u64().unwrap() > 2 * 25, "{slot} is more than two batches");
+    }
+    assert_eq!(needed, 24, "three or four batches and a marker in each tier");
+
+    let mut sizes = Vec::new();
+    for done in 0..needed {
+        let what = format!("killed after {done} of {needed} writes");
+        table::clear(&cloud).await;
+        record_and_kill(&cloud, START, done).await;
+        let partial = table::dump(&cloud).await;
+        expect_part_of(&partial, &Dump::new(), &clean, &what);
+        sizes.push(partial.len());
+        record(&cloud, RECORDER, START).await;
+        table::expect_same(&table::dump(&cloud).await, &clean, &what);
+    }
+    // It was really killed at another point each time: a batch is at most 25 rows, a marker is one.
+    assert_eq!(sizes[0], 0, "{sizes:?}");
+    assert!(sizes.windows(2).all(|pair| pair[0] < pair[1] + 25 && pair[1] <= pair[0] + 25), "{sizes:?}");
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert!(sizes.len() > 16, "{sizes:?}");
+}
+
+#[tokio::test]
+async fn a_recorder_killed_while_it_puts_an_earlier_tick_in_place_of_a_later_one_leaves_what_the_retry_completes()
+ {
+    let cloud = Arc::new(start().await);
+    // With a first tick the slots of one hour and of three are complete for good. In those of five minutes and of thirty
+    // the early tick takes the place of the late one, whose market has other products: there are rows to write and rows to
+    // take away.
+    let ticks = [START, START + 31 * MINUTE, START + 32 * MINUTE];
+    let [base, early, late] = [market(0..30), market(0..100), market(50..150)];
+    base.record(&cloud, ticks[0]).await;
+    early.record(&cloud, ticks[1]).await;
+    late.record(&cloud, ticks[2]).await;
+    let in_order = table::dump(&cloud).await;
+
+    table::clear(&cloud).await;
+    base.record(&cloud, ticks[0]).await;
+    late.record(&cloud, ticks[2]).await;
+    let without = table::dump(&cloud).await;
+    let before = writes(&cloud);
+    let recorded = early.record(&cloud, ticks[1]).await;
+    let needed = writes(&cloud) - before;
+    assert_eq!(tiers(&recorded), ["1m", "5m", "30m"]);
+    table::expect_same(&table::dump(&cloud).await, &in_order, "without being killed");
+    let gone = |(key, row): &(&(String, String), &Row)| in_order.get(*key) != Some(*row);
+    assert!(without.iter().filter(gone).count() > 100, "rows are replaced");
+    assert!(without.keys().any(|key| !in_order.contains_key(key)), "rows are taken away");
+
+    for done in 0..needed {
+        let what = format!("killed after {done} of {needed} writes");
+        table::clear(&cloud).await;
+        table::put(&cloud, without.values().cloned()).await;
+        early.show(&cloud);
+        record_and_kill(&cloud, ticks[1], done).await;
+        expect_part_of(&table::dump(&cloud).await, &without, &in_order, &what);
+        record(&cloud, RECORDER, ticks[1]).await;
+        table::expect_same(&table::dump(&cloud).await, &in_order, &what);
+    }
+}

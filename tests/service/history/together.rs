@@ -1,0 +1,107 @@
+//! Two recorders may be at work at once: a schedule delivers an event at least once, and a retry may meet the next tick.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use local::Fault;
+use serde_json::{Value, json};
+
+use super::market::{BAZAAR, Market, RECORDER, quote, tiers};
+use super::table::{self, Row};
+use super::{MINUTE, START, event, record, recorded, start_with_instances};
+use crate::support::{expect_clean_logs, invoke, simulator};
+
+/// So long that both are on their way in every tier at the same time, whatever else this machine does.
+const LATENCY: Duration = Duration::from_millis(60);
+
+/// Some of eighty products: those whose number leaves another rest than this.
+fn market(without: i64, price: i64) -> Market {
+    (0..80).filter(|number| number % 3 != without).fold(Market::default(), |market, number| {
+        market.with(&format!("PRODUCT_{number}"), quote(format!("{price}.5"), "99.25", number, price))
+    })
+}
+
+#[tokio::test]
+async fn two_recorders_at_once_on_the_same_tick_leave_what_one_leaves() {
+    let cloud = start_with_instances(2).await;
+    let market = market(0, 7);
+    let alone = market.record(&cloud, START).await;
+    let clean = table::dump(&cloud).await;
+    for round in 0..6 {
+        table::clear(&cloud).await;
+        cloud.dynamodb().set_fault(Fault::delay(LATENCY));
+        let (one, other) =
+            tokio::join!(invoke(&cloud, RECORDER, event(START)), invoke(&cloud, RECORDER, event(START)));
+        cloud.dynamodb().clear_faults();
+        for answered in [one, other] {
+            assert_eq!(recorded(&answered, START), alone, "round {round}: both had all of it to do");
+        }
+        table::expect_same(&table::dump(&cloud).await, &clean, &format!("round {round}"));
+    }
+    expect_clean_logs(&cloud);
+}
+
+/// The tick that a row of products is of.
+fn tick_of(row: &Row) -> i64 {
+    let number = row.get("recorded_at").map_or(&row["sk"]["S"], |recorded_at| &recorded_at["N"]);
+    number.as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn two_recorders_at_once_on_different_ticks_leave_only_rows_that_are_right() {
+    let cloud = Arc::new(start_with_instances(2).await);
+    // Of each tick the market, told apart by its price; both have products that the other has not.
+    let ticks = [(START + MINUTE, market(0, 1)), (START + 2 * MINUTE, market(1, 2))];
+    let mut winners = BTreeSet::new();
+    for (round, pause) in [0, 10, 25, 40, 70, 110, 160, 200].into_iter().enumerate() {
+        table::clear(&cloud).await;
+        cloud.dynamodb().set_fault(Fault::delay(LATENCY));
+        // Which one begins changes from round to round.
+        let (first, second) = (&ticks[round % 2], &ticks[(round + 1) % 2]);
+        let before = simulator(&cloud).requests(BAZAAR);
+        first.1.show(&cloud);
+        let begun = tokio::spawn({
+            let (cloud, tick) = (Arc::clone(&cloud), first.0);
+            async move { recorded(&invoke(&cloud, RECORDER, event(tick)).await, tick) }
+        });
+        while simulator(&cloud).requests(BAZAAR) == before {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let later = second.1.record(&cloud, second.0).await;
+        let earlier = begun.await.unwrap();
+        cloud.dynamodb().clear_faults();
+        let both: BTreeSet<_> = tiers(&earlier).into_iter().collect();
+        let both = both.intersection(&tiers(&later).into_iter().collect()).count();
+        assert!(both > 1, "round {round}: they met in {both} tiers: {earlier} {later}");
+
+        let dump = table::dump(&cloud).await;
+        let (mut rows, mut shown) = (0, BTreeSet::new());
+        for ((partition, _), row) in dump.iter().filter(|(_, row)| row.contains_key("products")) {
+            let tick = tick_of(row);
+            let (_, market) = ticks.iter().find(|(known, _)| *known == tick).unwrap();
+            for (id, quote) in row["products"]["M"].as_object().unwrap() {
+                let kept = &market.0.get(id).unwrap_or_else(|| panic!("{id} was not there at {tick}"));
+                let number = |text: &str| json!({"N": text});
+                let expected = [&kept.sell_price, &kept.buy_price, &kept.sell_volume, &kept.buy_volume];
+                let expected: Value = expected.map(|text| number(text)).into_iter().collect();
+                assert_eq!(quote["L"], expected, "round {round}: {id} in {partition}");
+            }
+            rows += 1;
+            if !partition.starts_with("bazaar#1m#") {
+                shown.insert(tick);
+            }
+        }
+        assert!(rows > 100, "{rows}");
+        winners.extend(shown);
+        // What is marked as complete is the earlier tick, so that neither event has anything more to do.
+        for (tick, market) in &ticks {
+            market.show(&cloud);
+            assert_eq!(record(&cloud, RECORDER, *tick).await["products"], 0, "round {round}");
+        }
+        table::expect_same(&table::dump(&cloud).await, &dump, "after both events again");
+    }
+    assert_eq!(winners.len(), 2, "both ticks won somewhere");
+    expect_clean_logs(&cloud);
+}
