@@ -1,0 +1,138 @@
+//! Four real days: 73 snapshots of the bazaar are recorded, and every value of every product comes back.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::chart::{Point, points};
+use super::decimal::is_nearest_hundredth;
+use super::market::{Market, quote};
+use super::{MINUTE, START, rfc3339, start_with_instances};
+use crate::support::expect_clean_logs;
+
+const SNAPSHOTS: &str = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
+
+/// The snapshots' products; each field has a number, in the capture's own spelling, for each snapshot.
+#[derive(Deserialize)]
+struct Snapshots<'a> {
+    #[serde(rename = "lastUpdated")]
+    last_updated: Vec<i64>,
+    #[serde(borrow)]
+    products: BTreeMap<&'a str, Product<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Product<'a> {
+    #[serde(borrow)]
+    sell_price: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    buy_price: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    sell_volume: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    buy_volume: Vec<&'a RawValue>,
+}
+
+impl Product<'_> {
+    /// Whether anybody buys or sells it in the snapshot. (A product that a snapshot lacks has nulls there.)
+    fn is_traded(&self, snapshot: usize) -> bool {
+        [self.sell_price[snapshot], self.buy_price[snapshot]]
+            .iter()
+            .any(|price| price.get().parse::<f64>().is_ok_and(|price| price > 0.0))
+    }
+
+    fn is_there(&self, snapshot: usize) -> bool {
+        self.sell_price[snapshot].get() != "null"
+    }
+
+    /// That the point is what the snapshot says.
+    #[track_caller]
+    fn expect(&self, id: &str, snapshot: usize, point: &Point) {
+        for (kept, captured) in
+            [(&point.sell_price, self.sell_price[snapshot]), (&point.buy_price, self.buy_price[snapshot])]
+        {
+            assert!(
+                is_nearest_hundredth(kept.get(), captured.get()),
+                "{id}, {snapshot}: {kept} for {captured}"
+            );
+        }
+        let volumes = [point.sell_volume, point.buy_volume].map(|volume| volume.to_string());
+        let captured = [self.sell_volume[snapshot].get(), self.buy_volume[snapshot].get()];
+        assert_eq!(volumes, captured, "{id}, {snapshot}");
+    }
+}
+
+impl Snapshots<'_> {
+    fn market(&self, snapshot: usize) -> Market {
+        let mut market = Market::default();
+        for (id, product) in self.products.iter().filter(|(_, product)| product.is_there(snapshot)) {
+            let Product { sell_price, buy_price, sell_volume, buy_volume } = product;
+            let quote =
+                quote(sell_price[snapshot], buy_price[snapshot], sell_volume[snapshot], buy_volume[snapshot]);
+            market = market.with(id, quote);
+        }
+        market
+    }
+}
+
+/// When a snapshot is recorded: every five minutes one, so that the 24 hours hold them all and every other range some.
+fn tick_of(snapshot: usize) -> i64 {
+    START + i64::try_from(snapshot).unwrap() * 5 * MINUTE
+}
+
+#[tokio::test]
+async fn every_value_of_the_real_snapshots_comes_back() {
+    let Some(text) = captures::text(SNAPSHOTS) else {
+        // Past the test runner, which keeps to itself what a test that passes prints.
+        std::io::stderr()
+            .write_all(b"no real history is replayed: there is no ../shared/upstream/data\n")
+            .unwrap();
+        return;
+    };
+    let snapshots: Snapshots<'_> = serde_json::from_str(&text).unwrap();
+    let count = snapshots.last_updated.len();
+    assert_eq!((count, snapshots.products.len()), (73, 1_913));
+    let cloud = start_with_instances(4).await;
+    for snapshot in 0..count {
+        let recorded = snapshots.market(snapshot).record(&cloud, tick_of(snapshot)).await;
+        let traded = snapshots.products.values().filter(|product| product.is_traded(snapshot)).count();
+        assert_eq!(recorded["products"], traded, "snapshot {snapshot}");
+    }
+
+    let now = tick_of(count - 1);
+    let mut values = 0;
+    // How many snapshots it is from slot to slot, and for every how many products it is asked.
+    for (range, step, products) in
+        [("24h", 1, 1), ("1h", 1, 16), ("7d", 6, 16), ("30d", 12, 16), ("90d", 36, 16)]
+    {
+        let shown: Vec<_> = (0..count)
+            .filter(|snapshot| {
+                snapshot % step == 0 && (range != "1h" || now - tick_of(*snapshot) < 60 * MINUTE)
+            })
+            .collect();
+        let cloud = &cloud;
+        let charts = snapshots
+            .products
+            .iter()
+            .step_by(products)
+            .map(|(id, product)| async move { (*id, product, points(cloud, id, range, now).await) });
+        let mut charts = stream::iter(charts).buffer_unordered(6);
+        while let Some((id, product, points)) = charts.next().await {
+            let expected: Vec<_> =
+                shown.iter().copied().filter(|snapshot| product.is_traded(*snapshot)).collect();
+            let times: Vec<_> = points.iter().map(|point| point.recorded_at.as_str()).collect();
+            let ticks: Vec<_> = expected.iter().map(|snapshot| rfc3339(tick_of(*snapshot))).collect();
+            assert_eq!(times, ticks, "{id} in {range}");
+            for (snapshot, point) in expected.into_iter().zip(&points) {
+                product.expect(id, snapshot, point);
+                values += 4;
+            }
+        }
+    }
+    assert!(values > 400_000, "{values} values were compared");
+    expect_clean_logs(&cloud);
+}
