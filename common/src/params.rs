@@ -82,6 +82,12 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Limit<MIN, MAX, DEFAULT
     }
 }
 
+impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> From<Limit<MIN, MAX, DEFAULT>> for usize {
+    fn from(limit: Limit<MIN, MAX, DEFAULT>) -> Self {
+        limit.get()
+    }
+}
+
 impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Default for Limit<MIN, MAX, DEFAULT> {
     fn default() -> Self {
         Self(DEFAULT)

@@ -5,9 +5,13 @@ mod client;
 mod connector;
 pub mod history;
 mod item;
+mod listing;
+mod recording;
 mod table;
 
 pub use aws_config::SdkConfig;
 
 pub use self::client::{ProfileError, from_profile};
+pub use self::listing::{Listable, Listing};
+pub use self::recording::{Recordable, Recording};
 pub use self::table::{Error, Table};

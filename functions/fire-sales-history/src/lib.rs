@@ -1,33 +1,16 @@
 //! `GET /v1/fire-sales/history`: the fire sales that were recorded, newest first.
 
-use std::sync::Arc;
-
-use common::cache::Cached;
-use common::config::Config;
-use common::envelope::{Answer, Document};
-use common::error::ApiError;
-use common::lambda::{Function, StartError};
 use common::params::Limit;
-use common::request::Request;
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use serde::Serialize;
-use tables::Table;
 use tables::history::fire_sales::{self, Sighting};
-
-/// How many sales an answer has: 1 to 200, 50 by default (`interface.md`, part 4).
-type HistoryLimit = Limit<1, 200, 50>;
-
-/// The data of an answer.
-#[derive(Debug, Serialize)]
-struct Data {
-    /// The sales, the one with the latest start first.
-    history: Vec<PastFireSale>,
-}
+use tables::{Error, Listable, Table};
+use tokio::time::Instant;
 
 /// A fire sale that was recorded (`interface.md`, part 2).
 #[derive(Debug, Serialize)]
-struct PastFireSale {
+pub struct PastFireSale {
     /// The item that was sold.
     item_id: String,
     /// How many were for sale.
@@ -44,34 +27,25 @@ impl From<Sighting> for PastFireSale {
     }
 }
 
-/// The function.
+/// The fire sales that were recorded.
 #[derive(Debug)]
-pub struct FireSalesHistory {
-    table: Table,
-    latest: Cached<usize, Arc<Document>, tables::Error>,
-}
+pub struct FireSalesHistory;
 
-impl Function for FireSalesHistory {
+impl Listable for FireSalesHistory {
     const ROUTE: &'static Route = &routes::FIRE_SALES_HISTORY;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { table: Table::history(config)?, latest: Cached::new(Self::ROUTE.cache, usize::MAX) })
-    }
+    /// How many sales an answer has: 1 to 200, 50 by default (`interface.md`, part 4).
+    type Limit = Limit<1, 200, 50>;
 
-    async fn warm_up(&self) {
-        self.table.warm_up().await;
-    }
+    type Entry = PastFireSale;
 
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        let limit = request.parameter::<HistoryLimit>("limit")?.get();
-        let invocation = request.invocation();
-        let fetch = async || {
-            let sales = fire_sales::latest(&self.table, limit, invocation.upstream_deadline());
-            let sales = invocation.waiting_for(sales).await?;
-            let data = Data { history: sales.into_iter().map(PastFireSale::from).collect() };
-            Document::of(&data).map(Arc::new).map_err(tables::Error::unwritable)
-        };
-        let served = self.latest.get(limit, invocation.now(), fetch).await?;
-        Ok(served.answer(Arc::clone(&served.value)))
+    async fn newest(
+        table: &Table,
+        _: UnixSeconds,
+        limit: usize,
+        deadline: Instant,
+    ) -> Result<Vec<PastFireSale>, Error> {
+        let sales = fire_sales::latest(table, limit, deadline).await?;
+        Ok(sales.into_iter().map(PastFireSale::from).collect())
     }
 }

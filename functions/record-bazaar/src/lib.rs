@@ -2,23 +2,14 @@
 
 use std::error::Error;
 
-use common::config::Config;
 use common::invocation::Invocation;
-use common::lambda::{Recorder, StartError};
 use common::params::Echo;
 use common::time::Tick;
 use common::upstream::bazaar::{Market, PATH};
 use common::upstream::{Question, Upstream};
 use serde::Serialize;
-use tables::Table;
 use tables::history::bazaar::{self, Filled, Quote, Quotes};
-
-/// The recorder.
-#[derive(Debug)]
-pub struct RecordBazaar {
-    upstream: Upstream,
-    table: Table,
-}
+use tables::{Recordable, Table};
 
 /// What was recorded.
 #[derive(Debug, Serialize)]
@@ -29,34 +20,28 @@ pub struct Outcome {
     slots: Vec<Filled>,
 }
 
-impl Recorder for RecordBazaar {
+/// What this function records.
+#[derive(Debug)]
+pub struct RecordBazaar;
+
+impl Recordable for RecordBazaar {
     const NAME: &'static str = "record-bazaar";
 
     type Outcome = Outcome;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
-        Ok(Self { upstream, table: Table::history(config)? })
-    }
-
-    async fn warm_up(&self) {
-        // In the order in which they are needed.
-        self.table.warm_up().await;
-        self.upstream.warm_up().await;
-    }
-
     async fn record(
-        &self,
+        upstream: &Upstream,
+        table: &Table,
         tick: Tick,
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let (table, deadline) = (&self.table, invocation.deadline());
+        let deadline = invocation.deadline();
         let due = bazaar::due(table, tick, invocation.now().into(), deadline);
         let due = invocation.waiting_for(due).await?;
         if due.is_empty() {
             return Ok(Outcome { products: 0, slots: Vec::new() });
         }
-        let reply = self.upstream.get(invocation, &Question::of(PATH)).await?;
+        let reply = upstream.get(invocation, &Question::of(PATH)).await?;
         let quotes = quotes(reply.parse()?);
         // A slot that is marked complete stays as it is: better a gap of a minute than one of three hours.
         if quotes.is_empty() {

@@ -3,23 +3,14 @@
 
 use std::error::Error;
 
-use common::config::Config;
 use common::invocation::Invocation;
-use common::lambda::{Recorder, StartError};
 use common::params::Echo;
 use common::time::Tick;
 use common::upstream::fire_sales::{FireSale, FireSales, PATH};
 use common::upstream::{Question, Upstream};
 use serde::Serialize;
-use tables::Table;
 use tables::history::fire_sales::{self, Fields, Sighting};
-
-/// The recorder.
-#[derive(Debug)]
-pub struct RecordFireSales {
-    upstream: Upstream,
-    table: Table,
-}
+use tables::{Recordable, Table};
 
 /// What was recorded.
 #[derive(Debug, Serialize)]
@@ -30,32 +21,27 @@ pub struct Outcome {
     changed: usize,
 }
 
-impl Recorder for RecordFireSales {
+/// What this function records.
+#[derive(Debug)]
+pub struct RecordFireSales;
+
+impl Recordable for RecordFireSales {
     const NAME: &'static str = "record-fire-sales";
 
     type Outcome = Outcome;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
-        Ok(Self { upstream, table: Table::history(config)? })
-    }
-
-    async fn warm_up(&self) {
-        self.upstream.warm_up().await;
-        self.table.warm_up().await;
-    }
-
     async fn record(
-        &self,
+        upstream: &Upstream,
+        table: &Table,
         tick: Tick,
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let reply = self.upstream.get(invocation, &Question::of(PATH)).await?;
+        let reply = upstream.get(invocation, &Question::of(PATH)).await?;
         let FireSales { sales, .. } = reply.parse()?;
         let mut outcome = Outcome { shown: sales.len(), changed: 0 };
         for sale in sales {
             let Some(sighting) = sighting(&sale, tick) else { continue };
-            let record = fire_sales::record(&self.table, &sighting, invocation.deadline());
+            let record = fire_sales::record(table, &sighting, invocation.deadline());
             outcome.changed += usize::from(invocation.waiting_for(record).await?);
         }
         Ok(outcome)

@@ -4,23 +4,14 @@
 use std::error::Error;
 
 use common::calendar::ElectionYear;
-use common::config::Config;
 use common::invocation::Invocation;
 use common::json::ObjectText;
-use common::lambda::{Recorder, StartError};
 use common::time::Tick;
 use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Question, Reply, Upstream, UpstreamError};
 use serde::{Deserialize, Serialize};
-use tables::Table;
 use tables::history::mayors::{self, Mayor, Perk};
-
-/// The recorder.
-#[derive(Debug)]
-pub struct RecordMayor {
-    upstream: Upstream,
-    table: Table,
-}
+use tables::{Recordable, Table};
 
 /// What was recorded.
 #[derive(Debug, Serialize)]
@@ -37,29 +28,24 @@ struct Election {
     year: ElectionYear,
 }
 
-impl Recorder for RecordMayor {
+/// What this function records.
+#[derive(Debug)]
+pub struct RecordMayor;
+
+impl Recordable for RecordMayor {
     const NAME: &'static str = "record-mayor";
 
     type Outcome = Outcome;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
-        Ok(Self { upstream, table: Table::history(config)? })
-    }
-
-    async fn warm_up(&self) {
-        self.upstream.warm_up().await;
-        self.table.warm_up().await;
-    }
-
     async fn record(
-        &self,
+        upstream: &Upstream,
+        table: &Table,
         _: Tick,
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let reply = self.upstream.get(invocation, &Question::of(PATH)).await?;
+        let reply = upstream.get(invocation, &Question::of(PATH)).await?;
         let mayor = mayor(&reply)?;
-        let record = mayors::record(&self.table, &mayor, invocation.deadline());
+        let record = mayors::record(table, &mayor, invocation.deadline());
         Ok(Outcome { year: mayor.year, new: invocation.waiting_for(record).await? })
     }
 }
