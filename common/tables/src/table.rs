@@ -68,6 +68,14 @@ impl Error {
         if let Self::Failed { code, .. } = self { code.as_deref() } else { None }
     }
 
+    /// Whether DynamoDB would take the same later: too much was asked of it at once.
+    #[must_use]
+    pub fn is_throttled(&self) -> bool {
+        const NAMES: [&str; 3] =
+            ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
+        self.code().is_some_and(|code| NAMES.contains(&code))
+    }
+
     /// That the rows cannot be written as an answer.
     #[must_use]
     pub fn unwritable(error: impl StandardError + 'static) -> Self {
@@ -235,14 +243,20 @@ impl Table {
         let mut pause = FIRST_PAUSE;
         let mut left = HashMap::from([(self.name.clone(), batch)]);
         loop {
-            let request = self.client.batch_write_item().set_request_items(Some(left));
+            let request = self.client.batch_write_item().set_request_items(Some(left.clone()));
             let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send();
-            let answer = self.in_time("BatchWriteItem", deadline, request).await?;
-            let consumed = answer.consumed_capacity.unwrap_or_default();
-            units += consumed.iter().filter_map(|consumed| consumed.capacity_units).sum::<f64>();
-            match answer.unprocessed_items.filter(|unprocessed| !unprocessed.is_empty()) {
-                None => return Ok(units),
-                Some(unprocessed) => left = unprocessed,
+            match self.in_time("BatchWriteItem", deadline, request).await {
+                Ok(answer) => {
+                    let consumed = answer.consumed_capacity.unwrap_or_default();
+                    units += consumed.iter().filter_map(|consumed| consumed.capacity_units).sum::<f64>();
+                    match answer.unprocessed_items.filter(|unprocessed| !unprocessed.is_empty()) {
+                        None => return Ok(units),
+                        Some(unprocessed) => left = unprocessed,
+                    }
+                }
+                // DynamoDB refuses a batch of which it can process nothing. The SDK has tried that a few times already.
+                Err(error) if error.is_throttled() => {}
+                Err(error) => return Err(error),
             }
             pause = self.pause("BatchWriteItem", pause, deadline).await?;
         }
@@ -260,7 +274,7 @@ impl Table {
     ) -> Result<Duration, Error> {
         let pause = pause.mul_f64(fastrand::f64() + 0.5);
         if Instant::now() + pause >= deadline {
-            return Err(self.failed(operation, "it left a part undone until there was no time left"));
+            return Err(self.failed(operation, "it was throttled, and a part is undone"));
         }
         tokio::time::sleep(pause).await;
         Ok((pause * 2).min(LONGEST_PAUSE))

@@ -6,10 +6,6 @@ use std::path::PathBuf;
 use common::config::ConfigError;
 use tables::ProfileError;
 
-/// DynamoDB's names for being asked too much at a time.
-const THROTTLED: [&str; 3] =
-    ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"];
-
 /// Why a command did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -36,11 +32,6 @@ pub(crate) enum Error {
     Interrupted,
 }
 
-/// Whether DynamoDB was asked too much at a time.
-pub(crate) fn is_throttled(error: &tables::Error) -> bool {
-    error.code().is_some_and(|code| THROTTLED.contains(&code))
-}
-
 /// What to do about it.
 fn advice(error: &tables::Error) -> &'static str {
     match error.code() {
@@ -55,7 +46,7 @@ fn advice(error: &tables::Error) -> &'static str {
             | "MissingAuthenticationTokenException"
             | "ExpiredTokenException",
         ) => "sign in again, or choose another profile with AWS_PROFILE",
-        Some(_) if is_throttled(error) => "run the same command again later to do the rest",
+        Some(_) if error.is_throttled() => "run the same command again later to do the rest",
         Some(_) => "run the same command again to do the rest, once the reason is gone",
         None => {
             "check the network, AWS_ENDPOINT_URL_DYNAMODB, the region and the credentials, and run the same command \

@@ -179,6 +179,10 @@ async fn whatever_the_table_does_a_recorder_fails_with_the_cause_and_the_same_ev
     let mut checks = JoinSet::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
+            // A throttled batch is tried until the time is up: that has a test of its own.
+            if (what, operation) == ("throttled", "BatchWriteItem") {
+                continue;
+            }
             let fault = fault.clone().on(operation);
             checks.spawn(async move {
                 let cloud = start().await;
@@ -292,12 +296,7 @@ async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_r
         let begun = Instant::now();
         let cause = failure(&cloud, RECORDER, event(START)).await;
         assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
-        expect_cause(
-            &cause.into(),
-            &cloud,
-            "BatchWriteItem",
-            "it left a part undone until there was no time left",
-        );
+        expect_cause(&cause.into(), &cloud, "BatchWriteItem", "it was throttled, and a part is undone");
         cloud.dynamodb().clear_faults();
         let partial = table::dump(&cloud).await;
         assert!(!partial.is_empty() && partial.len() < clean.len(), "{} rows", partial.len());

@@ -13,7 +13,7 @@ use super::input::{self, Line};
 use super::line::BadLine;
 use super::{Kind, Stored, display, now};
 use crate::console::Console;
-use crate::error::{self, Error};
+use crate::error::Error;
 use crate::unless_interrupted;
 
 /// How many bad lines are shown: whoever gave the wrong file need not see all of it.
@@ -118,7 +118,7 @@ async fn import<K: Kind>(kind: &K, file: &Path, console: &Console, tally: &Tally
 async fn store<K: Kind>(kind: &K, row: &K::Row) -> Result<Stored, tables::Error> {
     for pause in PAUSES {
         match kind.store(row).await {
-            Err(error) if error::is_throttled(&error) => tokio::time::sleep(pause).await,
+            Err(error) if error.is_throttled() => tokio::time::sleep(pause).await,
             result => return result,
         }
     }
