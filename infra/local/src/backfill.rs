@@ -31,6 +31,8 @@ const MAYOR: &str = "record-mayor";
 const WORKERS: usize = 3;
 /// As long as the coarsest interval, so that no slot lies in two windows.
 const WINDOW: Duration = Duration::from_hours(3);
+/// How many windows a day has beside the one that runs.
+const DAY_WINDOWS: usize = 8;
 /// How often the fire sales of the past are looked at, and for how long: the simulated ones run for days.
 const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(6);
 const FIRE_SALES_LOOKS: u32 = 90 * 4;
@@ -142,11 +144,12 @@ fn jobs(now: UnixSeconds, days: u16) -> Vec<Job> {
         jobs.push(Job { recorder: BAZAAR, ticks: ticks.into_iter().collect(), ranges });
         window = window.minus(WINDOW);
     }
-    // The newest prices first, then what is done in a moment.
-    let rest = jobs.split_off(jobs.len().min(1));
+    // The newest prices first, then mayors, who are done in a moment, then the rest of a day.
     let mayors = Job { recorder: MAYOR, ticks: elections(now), ranges: Vec::new() };
     let fire_sales = Job { recorder: FIRE_SALES, ticks: fire_sales(now), ranges: Vec::new() };
-    jobs.into_iter().chain([mayors, fire_sales]).chain(rest).collect()
+    jobs.insert(jobs.len().min(1), mayors);
+    jobs.insert(jobs.len().min(2 + DAY_WINDOWS), fire_sales);
+    jobs
 }
 
 /// The slots of the tier that begin in the window, belong to its range, and are not before `from`.
