@@ -52,8 +52,7 @@ impl<R: Recordable> Recorder for Recording<R> {
     }
 
     async fn warm_up(&self) {
-        self.upstream.warm_up().await;
-        self.table.warm_up().await;
+        futures_util::future::join(self.upstream.warm_up(), self.table.warm_up()).await;
     }
 
     async fn record(

@@ -51,6 +51,14 @@ pub(crate) async fn build(
     let mut command = Command::new(&cargo);
     command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
     command.args(["build", "--message-format=json-render-diagnostics"]);
+    // What cargo tells the program that it runs about its package. Build scripts (ring's) are run again when these change,
+    // and with them everything above is compiled again: here, and again when cargo is next run without them.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name.as_ref());
+        }
+    }
     if release {
         command.arg("--release");
     }
