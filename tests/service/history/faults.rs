@@ -155,6 +155,9 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("record-fire-sales", "UpdateItem"),
 ];
 
+/// What the log says of a batch that did not come to its end.
+const UNDONE: &str = "it was throttled, and a part is undone";
+
 /// Forty products, so that a batch is not all there is.
 fn market() -> Market {
     (0..40).fold(Market::default(), |market, number| {
@@ -228,6 +231,8 @@ async fn a_bad_moment_is_ridden_out() {
                 ("BatchGetItem", Fault::throttled().times(3)),
                 ("BatchGetItem", Fault::unprocessed_after(2).times(2)),
                 ("BatchWriteItem", Fault::throttled().times(4)),
+                // Longer than the SDK tries again by itself.
+                ("BatchWriteItem", Fault::throttled().times(40)),
                 ("BatchWriteItem", Fault::refusal(Refusal::Throttling).after(2).times(4)),
                 ("BatchWriteItem", Fault::unprocessed_after(10).times(6)),
                 ("BatchWriteItem", Fault::unprocessed_after(1).after(3).times(10)),
@@ -296,7 +301,7 @@ async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_r
         let begun = Instant::now();
         let cause = failure(&cloud, RECORDER, event(START)).await;
         assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
-        expect_cause(&cause.into(), &cloud, "BatchWriteItem", "it was throttled, and a part is undone");
+        expect_cause(&cause.into(), &cloud, "BatchWriteItem", UNDONE);
         cloud.dynamodb().clear_faults();
         let partial = table::dump(&cloud).await;
         assert!(!partial.is_empty() && partial.len() < clean.len(), "{} rows", partial.len());
@@ -309,7 +314,8 @@ async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_r
     // And a table that refuses everything: nothing is there, and nothing is marked as complete.
     table::clear(&cloud).await;
     cloud.dynamodb().set_fault(Fault::unprocessed_after(0).on("BatchWriteItem"));
-    failure(&cloud, RECORDER, event(START)).await;
+    let cause = failure(&cloud, RECORDER, event(START)).await;
+    expect_cause(&cause.into(), &cloud, "BatchWriteItem", UNDONE);
     cloud.dynamodb().clear_faults();
     assert!(table::dump(&cloud).await.is_empty());
     record(&cloud, RECORDER, START).await;

@@ -10,7 +10,7 @@ use super::chart::{points, times};
 use super::market::{BAZAAR, Market, RECORDER, quote, tiers};
 use super::table::{self, Dump};
 use super::{DAY, HOUR, MINUTE, START, event, failure, recorded, rfc3339, start};
-use crate::support::{expect_clean_logs, invoke, simulator};
+use crate::support::{expect_clean_logs, invoke, log_lines, simulator};
 
 /// Ticks in slots of every tier that lie side by side: some have the first minute of their slot, some a later one, and
 /// some slots have several.
@@ -130,10 +130,12 @@ async fn a_missed_minute_is_one_point_less_and_no_gap_in_a_coarse_tier() {
 #[tokio::test]
 async fn a_product_that_comes_or_goes_has_points_only_where_it_was() {
     let cloud = start().await;
-    // Both are in the rows of the same shards half of the time.
     let (stays, changes) = (quote("1.0", "2.0", 1, 1), quote("3.0", "4.0", 1, 1));
+    // So many that a row is there for every shard.
+    let others = (0..600)
+        .fold(Market::default(), |market, number| market.with(&format!("STAYS_{number}"), stays.clone()));
     for minute in 0..10 {
-        let mut market = Market::of("STAYS", stays.clone());
+        let mut market = others.clone().with("STAYS", stays.clone());
         if minute % 3 == 0 {
             market = market.with("CHANGES", changes.clone());
         }
@@ -146,6 +148,10 @@ async fn a_product_that_comes_or_goes_has_points_only_where_it_was() {
     assert_eq!(times(&points(&cloud, "CHANGES", "1h", now).await), at(&[0, 3, 6, 9]));
     assert_eq!(times(&points(&cloud, "STAYS", "24h", now).await), at(&[0, 5]));
     assert_eq!(times(&points(&cloud, "CHANGES", "24h", now).await), at(&[0]));
+    // That a product is not there is nothing to warn of.
+    for line in log_lines(&cloud) {
+        assert_eq!(line["level"], "INFO", "{line}");
+    }
 }
 
 #[tokio::test]
