@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use common::error::INTERNAL_MESSAGE;
 use local::{Binaries, Cloud, Fault, Options, Refusal};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::market::{Market, RECORDER, quote};
 use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, rfc3339, start, table};
 use crate::support::{
-    Answered, await_logs, expect_clean_logs, get, get_at, log_lines, one_instance_each, start_with,
+    self, Answered, await_logs, expect_clean_logs, get, get_at, invoke, log_lines, one_instance_each,
+    simulator, start_with,
 };
 
 /// The contract's bound on an answer.
@@ -146,6 +147,27 @@ async fn while_the_table_is_silent_only_the_first_caller_waits() {
     tokio::join!(ask(0, 9, bound), ask(1, 9, bound), ask(2, 9, bound));
 }
 
+#[tokio::test]
+async fn the_gateway_is_given_no_failure_of_the_table_to_store() {
+    let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
+    let cloud = start_with(Options { parameters, ..one_instance_each() }).await;
+    cloud.dynamodb().set_fault(Fault::missing_table());
+    for path in ROUTES {
+        let message = get(&cloud, path).await.error("INTERNAL_ERROR");
+        assert!(message.contains("could not answer this request"), "{path}: {message}");
+        let (function, event) = support::event(path, START * 1_000);
+        let failed = invoke(&cloud, function, event).await;
+        assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{path}");
+        let told = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
+        assert_eq!(failed.json(), told, "{path}");
+    }
+    cloud.dynamodb().clear_faults();
+    for path in ROUTES {
+        assert!(get(&cloud, path).await.cached(), "{path}: what may be replayed says so");
+    }
+    expect_clean_logs(&cloud);
+}
+
 /// The recorders with the operations that they need.
 const OPERATIONS: [(&str, &str); 5] = [
     (RECORDER, "BatchGetItem"),
@@ -168,13 +190,12 @@ fn market() -> Market {
 /// Has all recorders see something to record.
 fn show_something(cloud: &Cloud) {
     market().show(cloud);
-    let sales = serde_json::json!([
+    let sales = json!([
         {"item_id": "A", "start": START * 1_000, "end": START * 1_000 + 1, "amount": 1, "price": 2},
         {"item_id": "B", "start": START * 1_000, "end": START * 1_000 + 1, "amount": 3, "price": 4},
     ]);
-    let body = serde_json::json!({"success": true, "sales": sales}).to_string();
-    crate::support::simulator(cloud)
-        .set_fault("/v2/skyblock/firesales", simulator::Fault::default().with_body(body));
+    let body = json!({"success": true, "sales": sales}).to_string();
+    simulator(cloud).set_fault("/v2/skyblock/firesales", ::simulator::Fault::default().with_body(body));
 }
 
 #[tokio::test]
