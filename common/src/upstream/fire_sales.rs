@@ -1,6 +1,7 @@
 //! The fire sales that run or are announced: `/v2/skyblock/firesales`.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::json::{StringText, whole_number};
 use crate::upstream::Success;
@@ -16,6 +17,16 @@ pub struct FireSales<'a> {
     /// The sales; usually none.
     #[serde(borrow)]
     pub sales: Vec<FireSale<'a>>,
+}
+
+/// The provider's answer, its sales not yet read: whoever can do with some of them reads them one by one.
+#[derive(Debug, Deserialize)]
+pub struct UnreadFireSales<'a> {
+    #[serde(rename = "success")]
+    _success: Success,
+    /// The sales.
+    #[serde(borrow)]
+    pub sales: Vec<&'a RawValue>,
 }
 
 /// One fire sale, with the fields that the contract has (`interface.md`, part 2).

@@ -52,5 +52,7 @@ async fn send(client: Client, request: Request) -> Result<HttpResponse, Connecto
 }
 
 fn failure(error: reqwest::Error) -> ConnectorError {
+    // An address may hold a password.
+    let error = error.without_url();
     if error.is_timeout() { ConnectorError::timeout(error.into()) } else { ConnectorError::io(error.into()) }
 }

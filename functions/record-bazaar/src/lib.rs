@@ -5,7 +5,7 @@ use std::error::Error;
 use common::invocation::Invocation;
 use common::params::Echo;
 use common::time::Tick;
-use common::upstream::bazaar::{Market, PATH};
+use common::upstream::bazaar::{Market, PATH, PatchyMarket, Product};
 use common::upstream::{Question, Upstream};
 use serde::Serialize;
 use tables::history::bazaar::{self, Filled, Quote, Quotes};
@@ -42,7 +42,11 @@ impl Recordable for RecordBazaar {
             return Ok(Outcome { products: 0, slots: Vec::new() });
         }
         let reply = upstream.get(invocation, &Question::of(PATH)).await?;
-        let quotes = quotes(reply.parse()?);
+        let (products, nonsense) = match reply.parse::<Market>() {
+            Ok(market) => (market.products, Vec::new()),
+            Err(_) => reply.parse::<PatchyMarket<'_>>()?.sorted_out(),
+        };
+        let quotes = quotes(products, nonsense);
         // A slot that is marked complete stays as it is: better a gap of a minute than one of three hours.
         if quotes.is_empty() {
             return Err(reply.nonsense("no product has a price").into());
@@ -52,26 +56,24 @@ impl Recordable for RecordBazaar {
     }
 }
 
-/// What is worth recording: products with a price on one side at least. What cannot be kept, because its id could not be
-/// asked for or its price is none, is left out with a warning: it must not keep the others from being recorded.
-fn quotes(market: Market) -> Quotes {
-    let mut refused = Vec::new();
+/// What is worth recording: products with a price on one side at least. What cannot be kept, because it makes no sense, its
+/// id could not be asked for or its price is none, is left out with a warning: it must not keep the others from being
+/// recorded. `refused` are the ids of those that make no sense.
+fn quotes(products: Vec<Product>, mut refused: Vec<Box<str>>) -> Quotes {
     let mut quotes = Quotes::new();
-    for product in market.products {
+    for product in products {
         let status = product.status;
-        if status.sell_price == 0.0 && status.buy_price == 0.0 {
-            continue;
-        }
         let quote =
             Quote::nearest(status.sell_price, status.buy_price, status.sell_volume, status.buy_volume);
         match (product.id.parse(), quote) {
+            (_, Some(quote)) if quote.sell_price.coins() == 0.0 && quote.buy_price.coins() == 0.0 => {}
             (Ok(id), Some(quote)) => drop(quotes.insert(id, quote)),
             _ => refused.push(product.id),
         }
     }
     if !refused.is_empty() {
         let some = refused.iter().take(5).map(|id| Echo::of(id).to_string()).collect::<Vec<_>>().join(", ");
-        tracing::warn!(count = refused.len(), some, "products with illegal ids or prices are not recorded");
+        tracing::warn!(count = refused.len(), some, "products that make no sense are not recorded");
     }
     quotes
 }

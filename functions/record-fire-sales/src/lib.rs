@@ -6,11 +6,15 @@ use std::error::Error;
 use common::invocation::Invocation;
 use common::params::Echo;
 use common::time::Tick;
-use common::upstream::fire_sales::{FireSale, FireSales, PATH};
+use common::upstream::fire_sales::{FireSale, PATH, UnreadFireSales};
 use common::upstream::{Question, Upstream};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tables::history::fire_sales::{self, Fields, Sighting};
 use tables::{Recordable, Table};
+
+/// How much the log says of a sale that makes no sense.
+const LONGEST_REASON: usize = 256;
 
 /// What was recorded.
 #[derive(Debug, Serialize)]
@@ -37,10 +41,13 @@ impl Recordable for RecordFireSales {
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
         let reply = upstream.get(invocation, &Question::of(PATH)).await?;
-        let FireSales { sales, .. } = reply.parse()?;
+        let UnreadFireSales { sales, .. } = reply.parse()?;
         let mut outcome = Outcome { shown: sales.len(), changed: 0 };
-        for sale in sales {
-            let Some(sighting) = sighting(&sale, tick) else { continue };
+        let (sightings, refused) = sightings(&sales, tick);
+        if let Some(first) = refused.first() {
+            tracing::warn!(count = refused.len(), first, "fire sales that make no sense are not recorded");
+        }
+        for sighting in sightings {
             let record = fire_sales::record(table, &sighting, invocation.deadline());
             outcome.changed += usize::from(invocation.waiting_for(record).await?);
         }
@@ -48,22 +55,24 @@ impl Recordable for RecordFireSales {
     }
 }
 
-/// The sale as it is seen at the tick. One that cannot be kept is left out with a warning: it must not keep the others from
-/// being recorded.
-fn sighting(sale: &FireSale<'_>, tick: Tick) -> Option<Sighting> {
-    let fields = Fields {
-        item_id: sale.item_id.decoded(),
-        start: sale.start,
-        end: sale.end,
-        amount: sale.amount,
-        price: sale.price,
-    };
-    match fields.try_into() {
-        Ok(sale) => Some(Sighting { sale, recorded_at: tick.time(), seen_at: tick.time() }),
-        Err(fire_sales::NoFireSale(reason)) => {
-            let item_id = Echo::of(sale.item_id.get()).to_string();
-            tracing::warn!(item_id, reason, "a fire sale is not recorded");
-            None
+/// The sales as they are seen at the tick, and what is wrong with those that cannot be kept: they must not keep the others
+/// from being recorded.
+fn sightings(sales: &[&RawValue], tick: Tick) -> (Vec<Sighting>, Vec<String>) {
+    let (mut sightings, mut refused) = (Vec::new(), Vec::new());
+    for text in sales {
+        match sale(text) {
+            Ok(sale) => sightings.push(Sighting { sale, recorded_at: tick.time(), seen_at: tick.time() }),
+            Err(reason) => {
+                refused.push(Echo::up_to(LONGEST_REASON, &format!("{reason}: {text}")).to_string());
+            }
         }
     }
+    (sightings, refused)
+}
+
+fn sale(text: &RawValue) -> Result<fire_sales::FireSale, String> {
+    let sale: FireSale<'_> = serde_json::from_str(text.get()).map_err(|error| error.to_string())?;
+    let FireSale { item_id, start, end, amount, price } = sale;
+    let fields = Fields { item_id: item_id.decoded(), start, end, amount, price };
+    fields.try_into().map_err(|fire_sales::NoFireSale(reason)| reason.to_owned())
 }

@@ -45,6 +45,10 @@ impl Recordable for RecordMayor {
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
         let reply = upstream.get(invocation, &Question::of(PATH)).await?;
         let mayor = mayor(&reply)?;
+        // A row is final.
+        if mayor.name.is_empty() || mayor.key.is_empty() {
+            return Err(reply.nonsense("the mayor has no name").into());
+        }
         let record = mayors::record(table, &mayor, invocation.deadline());
         Ok(Outcome { year: mayor.year, new: invocation.waiting_for(record).await? })
     }

@@ -189,6 +189,29 @@ async fn products_that_cannot_be_kept_are_left_out_with_a_warning_and_the_others
 }
 
 #[tokio::test]
+async fn one_product_that_makes_no_sense_does_not_keep_the_others_from_being_recorded() {
+    let cloud = start().await;
+    let nonsense = [
+        ("NULL", quote("null", "2.0", 3, 4)),
+        ("TEXT", quote("1.0", "\"2.0\"", 3, 4)),
+        ("OBJECT", quote("{}", "2.0", 3, 4)),
+        ("LIST", quote("1.0", "[2.0]", 3, 4)),
+        ("BEYOND_ALL_NUMBERS", quote("1e400", "2.0", 3, 4)),
+    ];
+    for (number, (id, quote_of_it)) in (0..).zip(nonsense) {
+        let tick = START + number * 10 * MINUTE;
+        let market = Market::of("A", quote("1.0", "2.0", 3, 4)).with(id, quote_of_it);
+        assert_eq!(market.with("Z", quote("0.5", "2.0", 3, 4)).record(&cloud, tick).await["products"], 2);
+        expect_left_out(&cloud, 1, id).await;
+        assert!(times(&points(&cloud, "Z", "1h", tick).await).contains(&rfc3339(tick).as_str()), "{id}");
+    }
+    // What is nothing to the nearest cent is no price.
+    let worthless = Market::of("A", quote("1.0", "2.0", 3, 4)).with("DUST", quote("0.004", "0.0", 3, 4));
+    assert_eq!(worthless.record(&cloud, START + DAY).await["products"], 1);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn a_market_without_prices_fails_and_leaves_the_tick_to_the_retry() {
     let cloud = start().await;
     let nothing = quote("0.0", "0.0", 0, 0);

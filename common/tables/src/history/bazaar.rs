@@ -7,19 +7,19 @@
 //! | key | value |
 //! |---|---|
 //! | `pk` | `bazaar#TIER#SHARD`, such as `bazaar#5m#017` |
-//! | `sk` | the slot: the beginning of the tier's interval, in Unix seconds, ten digits |
+//! | `sk` | the slot: the beginning of the tier's interval, in Unix seconds, ten digits. If the tick is a later one in it, `#` and how many minutes later, three digits: `1795273200#017` |
 //! | `products` | the map |
-//! | `recorded_at` | the tick in Unix seconds, if it is another than the slot |
 //! | `ttl` | when the row expires, in Unix seconds |
 //!
-//! When all rows of a slot are there, a row under `bazaar#TIER` says so, and which tick they are of. A slot belongs to the
-//! earliest tick in it that was recorded. So an event that comes twice changes nothing, events may come in any order, and
-//! a tick that is missed leaves no gap in a coarse tier: the next one fills the slot.
+//! When all rows of a tick are there, a row under `bazaar#TIER` and the slot says so: `recorded_at` is the tick, `rows` how
+//! many rows it has. A slot belongs to the earliest tick in it that was recorded. Ticks never write each other's rows, and
+//! whoever reads takes the earliest of a slot. So an event that comes twice changes nothing, events may come in any order
+//! or at once, and a tick that is missed leaves no gap in a coarse tier: the next one fills the slot.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, WriteRequest};
+use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, ReturnValue, WriteRequest};
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 use serde::ser::SerializeTuple;
@@ -33,6 +33,11 @@ use crate::{Error, Table};
 
 const PRODUCTS: &str = "products";
 const RECORDED_AT: &str = "recorded_at";
+const ROWS: &str = "rows";
+
+/// How many rows of a slot a query reads at the most, on average. There is one, and for a moment two, unless somebody else
+/// writes into the table.
+const MOST_TICKS_OF_A_SLOT: usize = 4;
 
 /// How much longer than its range a tier is kept: the longest interval, so that nothing expires that a query may ask for.
 const MARGIN: Duration = Duration::from_hours(3);
@@ -80,6 +85,11 @@ impl Tier {
         slot.plus(self.interval * self.slots + MARGIN)
     }
 
+    /// Whether the moment lies in the slot, and the slot is one of this tier.
+    fn contains(&self, slot: UnixSeconds, moment: UnixSeconds) -> bool {
+        self.slot(moment) == slot
+    }
+
     /// The shard that the product is in. CRC-32, so that it is the same for ever and in every language.
     fn shard(&self, id: &ItemId) -> u32 {
         crc32fast::hash(id.as_str().as_bytes()) % self.shards
@@ -99,6 +109,15 @@ impl Tier {
 /// The sort key of a slot: in the order of time as text, too.
 fn sort_key(slot: UnixSeconds) -> String {
     format!("{:010}", slot.get())
+}
+
+/// The sort key of a tick's rows in a slot: between that of the slot and that of the next one, and in the order of ticks.
+/// Nearly always the tick is the slot, and rows are read by the hundred: what the key does not hold costs nothing.
+fn tick_key(slot: UnixSeconds, tick: Tick) -> String {
+    match (tick.time().get() - slot.get()) / 60 {
+        0 => sort_key(slot),
+        minutes => format!("{}#{minutes:03}", sort_key(slot)),
+    }
 }
 
 /// A price in coins, exact to 0.01.
@@ -195,8 +214,16 @@ pub type Quotes = BTreeMap<ItemId, Quote>;
 pub struct Due {
     tier: &'static Tier,
     slot: UnixSeconds,
-    /// Whether a later tick has filled it before.
-    replaces: bool,
+    owner: Owner,
+}
+
+/// Whom a slot belongs to that is to be filled.
+#[derive(Debug, Clone, Copy)]
+enum Owner {
+    Nobody,
+    Later(Tick),
+    /// The row that should say so makes no sense.
+    Unreadable,
 }
 
 /// A slot that was filled.
@@ -237,13 +264,16 @@ pub async fn due(table: &Table, tick: Tick, now: UnixSeconds, deadline: Instant)
     let keys = slots.iter().map(|(tier, slot)| item::key(tier.markers(), sort_key(*slot))).collect();
     // What was written a moment ago must be seen.
     let markers = table.get_all(keys, true, deadline).await?;
-    let complete: HashMap<_, _> = markers
-        .iter()
-        .filter_map(|marker| Some((text(marker, PARTITION_KEY).ok()?, integer(marker, RECORDED_AT).ok()?)))
-        .collect();
-    let due = slots.into_iter().filter_map(|(tier, slot)| match complete.get(&tier.markers()) {
-        Some(recorded_at) if *recorded_at <= tick.time().get() => None,
-        recorded_at => Some(Due { tier, slot, replaces: recorded_at.is_some() }),
+    let owner = |tier: &'static Tier| {
+        let is_of_tier = |marker: &&Item| text(marker, PARTITION_KEY).is_ok_and(|key| key == tier.markers());
+        let Some(marker) = markers.iter().find(is_of_tier) else { return Owner::Nobody };
+        let read = |marker: &Item| complete_slot(tier, marker).map(Some);
+        let read = readable(std::slice::from_ref(marker), &tier.markers(), read);
+        read.first().map_or(Owner::Unreadable, |complete| Owner::Later(complete.tick))
+    };
+    let due = slots.into_iter().filter_map(|(tier, slot)| match owner(tier) {
+        Owner::Later(owner) if owner <= tick => None,
+        owner => Some(Due { tier, slot, owner }),
     });
     Ok(due.collect())
 }
@@ -260,78 +290,97 @@ pub async fn fill(
     deadline: Instant,
 ) -> Result<Vec<Filled>, Error> {
     let mut filled = Vec::with_capacity(due.len());
-    for Due { tier, slot, replaces } in due {
-        let mut shards = HashMap::<u32, HashMap<String, AttributeValue>>::new();
+    for &Due { tier, slot, owner } in due {
+        let mut shards = BTreeMap::<u32, HashMap<String, AttributeValue>>::new();
         for (id, quote) in quotes {
             shards.entry(tier.shard(id)).or_default().insert(id.as_str().to_owned(), quote.attribute());
         }
         let rows = shards.len();
-        let mut requests = Vec::with_capacity(rows);
-        for shard in 0..tier.shards {
-            match shards.remove(&shard) {
-                Some(products) => requests.push(put(table, row(tier, shard, *slot, tick, products))?),
-                // What the later tick had there is none of this one's.
-                None if *replaces => {
-                    requests.push(delete(table, item::key(tier.partition(shard), sort_key(*slot)))?);
-                }
-                None => {}
-            }
+        let puts = shards.into_iter().map(|(shard, products)| put(table, tier, shard, slot, tick, products));
+        let puts = puts.collect::<Result<_, _>>()?;
+        let write_units = table.write_all(puts, deadline).await?;
+        if let Owner::Later(later) = owner {
+            remove(table, tier, slot, later, deadline).await?;
         }
-        let write_units = table.write_all(requests, deadline).await?;
-        mark(table, tier, *slot, tick, deadline).await?;
-        filled.push(Filled { tier: tier.name, slot: *slot, rows, write_units });
+        match mark(table, &Recorded { tick, tier, slot, rows }, owner, deadline).await? {
+            // It came to its end after this one had asked whose the slot is.
+            Marked::InPlaceOf(later)
+                if later > tick && !matches!(owner, Owner::Later(known) if known == later) =>
+            {
+                remove(table, tier, slot, later, deadline).await?;
+            }
+            Marked::InPlaceOf(_) => {}
+            Marked::BelongsToAnEarlierTick => remove(table, tier, slot, tick, deadline).await?,
+        }
+        filled.push(Filled { tier: tier.name, slot, rows, write_units });
     }
     Ok(filled)
 }
 
-fn row(
+fn put(
+    table: &Table,
     tier: &Tier,
     shard: u32,
     slot: UnixSeconds,
     tick: Tick,
     products: HashMap<String, AttributeValue>,
-) -> Item {
-    let mut row = item::key(tier.partition(shard), sort_key(slot));
+) -> Result<WriteRequest, Error> {
+    let mut row = item::key(tier.partition(shard), tick_key(slot, tick));
     row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
     row.insert(TIME_TO_LIVE.to_owned(), number(tier.expires(slot).get()));
-    // Nearly always it is the slot, and rows are read by the hundred: what they do not hold costs nothing.
-    if tick.time() != slot {
-        row.insert(RECORDED_AT.to_owned(), number(tick.time().get()));
-    }
-    row
-}
-
-fn put(table: &Table, row: Item) -> Result<WriteRequest, Error> {
     let put = PutRequest::builder().set_item(Some(row)).build();
     let put = put.map_err(|error| table.failed("BatchWriteItem", error.to_string()))?;
     Ok(WriteRequest::builder().put_request(put).build())
 }
 
-fn delete(table: &Table, key: Item) -> Result<WriteRequest, Error> {
-    let delete = DeleteRequest::builder().set_key(Some(key)).build();
-    let delete = delete.map_err(|error| table.failed("BatchWriteItem", error.to_string()))?;
-    Ok(WriteRequest::builder().delete_request(delete).build())
-}
-
-/// Says that the slot is complete with the tick, unless an earlier one has it meanwhile.
-async fn mark(
+/// Takes a tick's rows out of a slot that belongs to another. They would do no harm, but nobody needs them.
+async fn remove(
     table: &Table,
     tier: &Tier,
     slot: UnixSeconds,
     tick: Tick,
     deadline: Instant,
 ) -> Result<(), Error> {
-    let marker = item::key(tier.markers(), sort_key(slot));
+    let delete = |shard| {
+        let key = item::key(tier.partition(shard), tick_key(slot, tick));
+        let delete = DeleteRequest::builder().set_key(Some(key)).build();
+        let delete = delete.map_err(|error| table.failed("BatchWriteItem", error.to_string()))?;
+        Ok(WriteRequest::builder().delete_request(delete).build())
+    };
+    let deletes = (0..tier.shards).map(delete).collect::<Result<_, _>>()?;
+    table.write_all(deletes, deadline).await.map(drop)
+}
+
+/// What came of the claim to a slot.
+enum Marked {
+    /// It is the tick's, and was this one's before: another's, its own, or nobody's, for which its own stands.
+    InPlaceOf(Tick),
+    BelongsToAnEarlierTick,
+}
+
+/// Says that the slot is complete with the tick, unless an earlier one has it meanwhile.
+async fn mark(table: &Table, recorded: &Recorded, owner: Owner, deadline: Instant) -> Result<Marked, Error> {
+    let Recorded { tick, tier, slot, rows } = *recorded;
     let request = table
         .client()
         .put_item()
         .table_name(table.name())
-        .set_item(Some(marker))
+        .set_item(Some(item::key(tier.markers(), sort_key(slot))))
         .item(RECORDED_AT, number(tick.time().get()))
+        .item(ROWS, number(rows))
         .item(TIME_TO_LIVE, number(tier.expires(slot).get()))
-        .condition_expression("attribute_not_exists(recorded_at) OR recorded_at > :tick")
-        .expression_attribute_values(":tick", number(tick.time().get()));
-    table.unless_refused("PutItem", deadline, request.send()).await.map(drop)
+        .return_values(ReturnValue::AllOld);
+    let request = match owner {
+        Owner::Unreadable => request,
+        Owner::Nobody | Owner::Later(_) => request
+            .condition_expression("attribute_not_exists(recorded_at) OR recorded_at >= :tick")
+            .expression_attribute_values(":tick", number(tick.time().get())),
+    };
+    let Some(done) = table.unless_refused("PutItem", deadline, request.send()).await? else {
+        return Ok(Marked::BelongsToAnEarlierTick);
+    };
+    let before = done.attributes.and_then(|marker| complete_slot(tier, &marker).ok());
+    Ok(Marked::InPlaceOf(before.map_or(tick, |before| before.tick)))
 }
 
 /// What the product cost in the tier's range before the moment `now`, oldest first. A tick without the product gives no
@@ -354,30 +403,42 @@ pub async fn points(
         .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
         .expression_attribute_values(":partition", string(&partition))
         .expression_attribute_values(":first", string(sort_key(first)))
-        .expression_attribute_values(":last", string(sort_key(last)))
-        .projection_expression("sk, recorded_at, products.#id")
-        .expression_attribute_names("#id", id.as_str());
-    let rows = table.rows(query, tier.slots as usize, deadline).await?;
-    Ok(readable(&rows, &partition, |row| point(row, id)))
+        // Behind the last tick of the slot.
+        .expression_attribute_values(":last", string(format!("{}#~", sort_key(last))))
+        .projection_expression("sk, products.#id")
+        .expression_attribute_names("#id", id.as_str())
+        // The newest count most, should there be more rows than there can be.
+        .scan_index_forward(false);
+    let rows = table.rows(query, tier.slots as usize * MOST_TICKS_OF_A_SLOT, deadline).await?;
+    let points = readable(&rows, &partition, |row| point(row, tier, id));
+    // Of a slot the earliest tick, which comes last here.
+    let slots: BTreeMap<_, _> =
+        points.into_iter().map(|point| (tier.slot(point.recorded_at), point)).collect();
+    Ok(slots.into_values().collect())
 }
 
 /// The product's point in a row, if the row has the product.
-fn point(row: &Item, id: &ItemId) -> Result<Option<Point>, Corrupt> {
+fn point(row: &Item, tier: &Tier, id: &ItemId) -> Result<Option<Point>, Corrupt> {
+    let (_, tick) = slot_and_tick(row, tier)?;
     let Some(products) = row.get(PRODUCTS) else { return Ok(None) };
     let quote = products.as_m().ok().and_then(|products| products.get(id.as_str()));
     let Some(quote) = quote.and_then(Quote::of_attribute) else {
         return Err(Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes"));
     };
-    Ok(Some(Point { recorded_at: recorded_at(row)?, quote }))
+    Ok(Some(Point { recorded_at: tick.time(), quote }))
 }
 
-/// The tick that a row is of.
-fn recorded_at(row: &Item) -> Result<UnixSeconds, Corrupt> {
-    if row.contains_key(RECORDED_AT) {
-        return integer(row, RECORDED_AT).map(UnixSeconds::new);
-    }
-    let slot = text(row, SORT_KEY)?.parse();
-    slot.map(UnixSeconds::new).map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))
+/// What a row's sort key says.
+fn slot_and_tick(row: &Item, tier: &Tier) -> Result<(UnixSeconds, Tick), Corrupt> {
+    let key = text(row, SORT_KEY)?;
+    let (slot, minutes) = key.split_once('#').unwrap_or((&key, "0"));
+    let read = |text: &str| text.parse::<u32>().ok();
+    let tick = read(slot).zip(read(minutes)).map(|(slot, minutes)| {
+        let slot = UnixSeconds::new(slot.into());
+        (slot, Tick::of(slot.plus(Duration::from_mins(1) * minutes)))
+    });
+    tick.filter(|(slot, tick)| tier.contains(*slot, tick.time()) && key == tick_key(*slot, *tick))
+        .ok_or(Corrupt::new(SORT_KEY, "a slot of its tier and a tick in it"))
 }
 
 /// A tick that is wholly recorded, and where.
@@ -387,6 +448,7 @@ pub struct Recorded {
     pub tick: Tick,
     tier: &'static Tier,
     slot: UnixSeconds,
+    rows: usize,
 }
 
 /// Every tick that is wholly recorded in some tier, oldest first. Rows that have expired at the moment `now` do not count:
@@ -418,12 +480,19 @@ async fn complete_slots(
         .key_condition_expression("pk = :partition")
         .expression_attribute_values(":partition", string(tier.markers()));
     let markers = table.rows(query, usize::MAX, deadline).await?;
-    Ok(readable(&markers, &tier.markers(), |marker| {
-        let tick = Tick::of(UnixSeconds::new(integer(marker, RECORDED_AT)?));
-        let slot = text(marker, SORT_KEY)?.parse();
-        let slot = slot.map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))?;
-        Ok(Some(Recorded { tick, tier, slot: UnixSeconds::new(slot) }))
-    }))
+    Ok(readable(&markers, &tier.markers(), |marker| complete_slot(tier, marker).map(Some)))
+}
+
+/// What the row says that says that a slot is complete.
+fn complete_slot(tier: &'static Tier, marker: &Item) -> Result<Recorded, Corrupt> {
+    let slot = text(marker, SORT_KEY)?.parse().map(UnixSeconds::new);
+    let slot = slot.map_err(|_| Corrupt::new(SORT_KEY, "a moment in Unix seconds"))?;
+    let tick = Tick::of(UnixSeconds::new(integer(marker, RECORDED_AT)?));
+    if !tier.contains(slot, tick.time()) {
+        return Err(Corrupt::new(RECORDED_AT, "a tick in its slot"));
+    }
+    let rows = usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a number of rows"))?;
+    Ok(Recorded { tick, tier, slot, rows })
 }
 
 /// What there is to do for a tick.
@@ -450,7 +519,7 @@ impl CompleteSlots {
     pub async fn of(table: &Table, deadline: Instant) -> Result<Self, Error> {
         let mut ticks = HashMap::new();
         for tier in &TIERS {
-            for Recorded { tick, tier, slot } in complete_slots(table, tier, deadline).await? {
+            for Recorded { tick, tier, slot, .. } in complete_slots(table, tier, deadline).await? {
                 ticks.insert((tier.name, slot), tick);
             }
         }
@@ -482,24 +551,39 @@ impl CompleteSlots {
     }
 }
 
-/// What the products cost at a recorded tick.
+/// What the products cost at a recorded tick, or `None` if rows of it are missing or make no sense.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn quotes(table: &Table, recorded: Recorded, deadline: Instant) -> Result<Quotes, Error> {
-    let Recorded { tick, tier, slot } = recorded;
-    let keys = (0..tier.shards).map(|shard| item::key(tier.partition(shard), sort_key(slot))).collect();
+pub async fn quotes(table: &Table, recorded: Recorded, deadline: Instant) -> Result<Option<Quotes>, Error> {
+    let Recorded { tick, tier, slot, rows: wanted } = recorded;
+    let keys = (0..tier.shards).map(|shard| item::key(tier.partition(shard), tick_key(slot, tick))).collect();
     // A row that is not seen yet would be missing for ever from what is made of this.
     let rows = table.get_all(keys, true, deadline).await?;
     let shards = readable(&rows, tier.name, |row| {
-        // A row of another tick is what a recorder left that did not come to its end.
-        if recorded_at(row)? != tick.time() {
-            return Ok(None);
-        }
         let corrupt = || Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes");
         let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok()).ok_or_else(corrupt)?;
         let quotes = products.iter().map(|(id, quote)| Some((id.parse().ok()?, Quote::of_attribute(quote)?)));
         quotes.collect::<Option<Vec<(ItemId, Quote)>>>().ok_or_else(corrupt).map(Some)
     });
-    Ok(shards.into_iter().flatten().collect())
+    Ok((shards.len() == wanted).then(|| shards.into_iter().flatten().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows are where these numbers say. To change one is to lose what is recorded: give the tier another name with it, and
+    /// let `cargo admin history` carry the rows over.
+    #[test]
+    fn rows_stay_where_they_are() {
+        let layout = TIERS.each_ref().map(|tier| (tier.name, tier.shards));
+        assert_eq!(layout, [("1m", 97), ("5m", 190), ("30m", 237), ("1h", 869), ("3h", 869)]);
+        let id = "INK_SACK:3".parse().unwrap();
+        let partitions = TIERS.each_ref().map(|tier| tier.partition(tier.shard(&id)));
+        assert_eq!(
+            partitions,
+            ["bazaar#1m#085", "bazaar#5m#127", "bazaar#30m#030", "bazaar#1h#504", "bazaar#3h#504"]
+        );
+    }
 }

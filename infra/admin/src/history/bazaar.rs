@@ -1,6 +1,7 @@
 //! Prices of the bazaar, one line for each tick. What a tick fills is decided as the recorder decides it.
 
 use std::fmt;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use common::json::whole_number;
@@ -186,11 +187,14 @@ impl Kind for Bazaar {
         let total = u64::try_from(ticks.len()).ok();
         let rows = stream::iter(ticks).map(async |recorded| {
             let products = quotes(&self.table, recorded, deadline()).await?;
-            Ok(Prices { recorded_at: recorded.tick, products })
+            if products.is_none() {
+                // An earlier tick has replaced it since the ticks were listed, or somebody has touched its rows.
+                let tick = recorded.tick;
+                let _ = writeln!(io::stderr(), "{tick} is not whole in the table and is left out");
+            }
+            Ok(products.map(|products| Prices { recorded_at: recorded.tick, products }))
         });
-        // A tick without products is one that an earlier tick has replaced since the ticks were listed.
-        let rows =
-            rows.buffered(READ_AHEAD).try_filter(|prices| std::future::ready(!prices.products.is_empty()));
+        let rows = rows.buffered(READ_AHEAD).try_filter_map(|prices| std::future::ready(Ok(prices)));
         Ok((total, rows.boxed_local()))
     }
 }
