@@ -30,6 +30,9 @@ const BATCHES_AT_A_TIME: usize = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// What is said of a batch that DynamoDB did not carry out to its end in time.
+const UNDONE: &str = "it was throttled, and a part is undone";
+
 /// Why a table gave no answer. For the log.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -241,6 +244,7 @@ impl Table {
     async fn write_batch(&self, batch: Vec<WriteRequest>, deadline: Instant) -> Result<f64, Error> {
         let mut units = 0.0;
         let mut pause = FIRST_PAUSE;
+        let mut is_throttled = false;
         let mut left = HashMap::from([(self.name.clone(), batch)]);
         loop {
             let request = self.client.batch_write_item().set_request_items(Some(left.clone()));
@@ -256,8 +260,13 @@ impl Table {
                 }
                 // DynamoDB refuses a batch of which it can process nothing. The SDK has tried that a few times already.
                 Err(error) if error.is_throttled() => {}
+                // What took so long is known.
+                Err(Error::Timeout { .. }) if is_throttled => {
+                    return Err(self.failed("BatchWriteItem", UNDONE));
+                }
                 Err(error) => return Err(error),
             }
+            is_throttled = true;
             pause = self.pause("BatchWriteItem", pause, deadline).await?;
         }
     }
@@ -274,7 +283,7 @@ impl Table {
     ) -> Result<Duration, Error> {
         let pause = pause.mul_f64(fastrand::f64() + 0.5);
         if Instant::now() + pause >= deadline {
-            return Err(self.failed(operation, "it was throttled, and a part is undone"));
+            return Err(self.failed(operation, UNDONE));
         }
         tokio::time::sleep(pause).await;
         Ok((pause * 2).min(LONGEST_PAUSE))
