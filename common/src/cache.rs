@@ -57,6 +57,8 @@ impl<T: Weight> Weight for Option<T> {
 #[derive(Debug)]
 pub struct Cached<K: Hash + Eq, V, E = UpstreamError> {
     ttl: Duration,
+    /// How much longer a value may serve when refreshes fail.
+    stale: Duration,
     capacity_bytes: usize,
     kept: Mutex<Kept<K, V>>,
     source: PhantomData<fn() -> E>,
@@ -109,10 +111,17 @@ impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cached<K, V, E> 
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
         Self {
             ttl,
+            stale: (ttl * STALE_TTLS).min(LONGEST_STALE),
             capacity_bytes,
             kept: Mutex::new(Kept { entries: LruCache::unbounded(), bytes: 0, timed_out_at: None }),
             source: PhantomData,
         }
+    }
+
+    /// The same cache, but when a refresh fails, nothing else serves.
+    #[must_use]
+    pub fn never_stale(self) -> Self {
+        Self { stale: Duration::ZERO, ..self }
     }
 
     /// The value of `key` at the moment `now`: the one in the cache while it is fresh, else what `fetch` brings, else
@@ -165,7 +174,7 @@ impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cached<K, V, E> 
     }
 
     fn may_serve_stale(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
-        fetched_at.distance(now) <= self.ttl + (self.ttl * STALE_TTLS).min(LONGEST_STALE)
+        !self.stale.is_zero() && fetched_at.distance(now) <= self.ttl + self.stale
     }
 }
 
@@ -256,6 +265,14 @@ mod tests {
         ask(&cache, 1, Duration::ZERO, Some("a")).await;
         assert_eq!(ask(&cache, 1, ttl * 2, None).await, Some(served("a", true)));
         assert_eq!(ask(&cache, 1, ttl * 2 + Duration::from_millis(1), None).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_cache_that_is_never_stale_serves_nothing_when_a_refresh_fails() {
+        let cache = Cached::new(TTL, 1_000).never_stale();
+        ask(&cache, 1, Duration::ZERO, Some("a")).await;
+        assert_eq!(ask(&cache, 1, TTL - Duration::from_millis(1), None).await, Some(served("a", true)));
+        assert_eq!(ask(&cache, 1, TTL, None).await, None);
     }
 
     #[tokio::test]

@@ -39,6 +39,8 @@ pub struct Config {
     pub documentation_url: String,
     /// `HISTORY_TABLE`: the name of the table that holds history; `History` if absent, as on a laptop.
     pub history_table: String,
+    /// `ACCESS_TABLE`: the name of the table that holds accounts and keys; `Access` if absent, as on a laptop.
+    pub access_table: String,
     /// `AWS_REGION`: where the function runs and its tables are; Lambda sets it.
     pub aws_region: String,
     /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB answers, if not where the region implies.
@@ -74,6 +76,7 @@ impl Config {
             gateway_cache: gateway_cache(set("GatewayCache").as_deref())?,
             documentation_url: set("DOCUMENTATION_URL").unwrap_or_default(),
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
+            access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
             aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),
             dynamodb_endpoint: set(DYNAMODB_ENDPOINT)
                 .map(|url| base_url(DYNAMODB_ENDPOINT, Some(url), ""))

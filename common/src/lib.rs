@@ -1,6 +1,7 @@
 //! What every function of the Game Data Query Service shares: how a request is read, how the game's provider is asked,
 //! how an answer is kept and written. Nothing here knows what a single route does.
 
+pub mod auth;
 pub mod cache;
 pub mod calendar;
 pub mod config;

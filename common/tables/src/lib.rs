@@ -1,6 +1,7 @@
 //! What the service keeps in DynamoDB. A crate of its own, and not a part of `common`, because cargo unites the features
 //! of what it builds together: only so is it certain that a function without a table does not link the AWS SDK.
 
+pub mod access;
 mod client;
 mod connector;
 pub mod history;

@@ -56,6 +56,16 @@ pub enum Error {
         /// What DynamoDB or the client says.
         cause: String,
     },
+    /// A row that somebody else must have written, and that nothing can be decided by.
+    #[error("the row {key} of the table {table} is corrupt: {cause}")]
+    Corrupt {
+        /// The table's name.
+        table: String,
+        /// The row's partition key.
+        key: String,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// Rows that cannot be written as an answer.
     #[error("the rows cannot be written as an answer: {0}")]
     Unwritable(String),
@@ -117,13 +127,25 @@ impl Table {
     /// # Errors
     /// If the TLS stack cannot be set up.
     pub fn history(config: &Config) -> Result<Self, ClientError> {
+        Self::of_function(config, &config.history_table)
+    }
+
+    /// The table that holds accounts and keys, as a function finds it.
+    ///
+    /// # Errors
+    /// If the TLS stack cannot be set up.
+    pub fn access(config: &Config) -> Result<Self, ClientError> {
+        Self::of_function(config, &config.access_table)
+    }
+
+    fn of_function(config: &Config, name: &str) -> Result<Self, ClientError> {
         let http = http::client(|client| client)?;
         let url = config
             .dynamodb_endpoint
             .clone()
             .or_else(|| Url::parse(&format!("https://dynamodb.{}.amazonaws.com", config.aws_region)).ok());
         let client = client::of_function(config, http.clone());
-        Ok(Self { client, early: url.map(|url| (http, url)), name: config.history_table.clone() })
+        Ok(Self { client, early: url.map(|url| (http, url)), name: name.to_owned() })
     }
 
     /// The table `name`, as a tool finds it.

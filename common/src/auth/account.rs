@@ -1,0 +1,151 @@
+//! Accounts: who pays, for what, and until when.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::UnixSeconds;
+
+/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, so that an e-mail address is one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct AccountName(String);
+
+impl AccountName {
+    const LONGEST: usize = 64;
+
+    /// As it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AccountName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// A text that is no account's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the name of an account has 1 to 64 letters, digits and . _ - @ +")]
+pub struct InvalidAccountName;
+
+impl FromStr for AccountName {
+    type Err = InvalidAccountName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAccountName> {
+        let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
+        let is_name = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_legal);
+        if is_name { Ok(Self(text.to_owned())) } else { Err(InvalidAccountName) }
+    }
+}
+
+/// What an account pays for, which is how often it may ask (`decisions.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// The smaller one.
+    Starter,
+    /// The larger one.
+    Pro,
+}
+
+impl Tier {
+    /// Every tier, the smallest first.
+    pub const ALL: [Self; 2] = [Self::Starter, Self::Pro];
+
+    /// The word for it, everywhere.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Starter => "starter",
+            Self::Pro => "pro",
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// Whether a subscription runs, whatever is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SubscriptionStatus {
+    /// It runs as long as it is paid for.
+    Active,
+    /// An operator has stopped it, for example because of abuse or a payment that was taken back.
+    Suspended,
+}
+
+impl SubscriptionStatus {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Active, Self::Suspended];
+
+    /// The word for it, everywhere.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+        }
+    }
+}
+
+impl fmt::Display for SubscriptionStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// What an account has paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Subscription {
+    /// How much.
+    pub tier: Tier,
+    /// Whether it runs.
+    pub status: SubscriptionStatus,
+    /// Until when. It is paid for at this very second, and not any more afterwards.
+    pub paid_until: UnixSeconds,
+}
+
+/// An account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Its name.
+    pub name: AccountName,
+    /// What it has paid for.
+    #[serde(flatten)]
+    pub subscription: Subscription,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_named_in_plain_characters() {
+        for name in ["a", "price-bot_2", "zoe+bots@example.com", &"x".repeat(64)] {
+            assert_eq!(name.parse::<AccountName>().unwrap().as_str(), name);
+        }
+        for name in ["", " ", "a b", "a#b", "zoë", "a\n", "a/b", &"x".repeat(65)] {
+            assert!(name.parse::<AccountName>().is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_the_same_everywhere() {
+        for tier in Tier::ALL {
+            assert_eq!(serde_json::to_value(tier).unwrap(), tier.name());
+            assert_eq!(serde_json::from_value::<Tier>(tier.name().into()).unwrap(), tier);
+        }
+        for status in SubscriptionStatus::ALL {
+            assert_eq!(serde_json::to_value(status).unwrap(), status.name());
+            assert_eq!(serde_json::from_value::<SubscriptionStatus>(status.name().into()).unwrap(), status);
+        }
+    }
+}
