@@ -9,7 +9,8 @@ use common::routes::{INDEX, VERSION_1};
 use local::Options;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 6] = [
+const WITH_TABLE: [&str; 7] = [
+    "authorizer",
     "bazaar-history",
     "fire-sales-history",
     "mayor-history",

@@ -8,7 +8,7 @@ use local::Options;
 use local::template::{CacheKey, Document, Template};
 use serde_json::Value;
 
-use crate::support::{RECORDERS, expect_clean_logs, invoke, start};
+use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, invoke, start};
 
 /// The template as it is deployed: with the stage cache.
 fn template() -> Template {
@@ -106,11 +106,12 @@ fn the_index_answers_the_root_and_every_method_and_path_that_no_other_route_has(
 }
 
 #[test]
-fn every_function_has_one_route_or_schedule_one_folder_and_one_place_in_the_template() {
+fn every_function_has_one_route_schedule_or_other_task_one_folder_and_one_place_in_the_template() {
     let mut in_table: BTreeSet<String> =
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
     in_table.extend(RECORDERS.map(str::to_owned));
+    in_table.insert(AUTHORIZER.to_owned());
     let template = template();
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
@@ -134,8 +135,13 @@ fn every_functions_package_is_named_like_its_folder_and_has_a_library_beside_its
 #[tokio::test]
 async fn every_function_has_an_example_event_that_it_answers() {
     let cloud = start().await;
-    let mut missing: BTreeSet<&str> =
-        VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function).chain(RECORDERS).collect();
+    let mut missing: BTreeSet<&str> = VERSION_1
+        .into_iter()
+        .chain([&INDEX])
+        .map(|route| route.function)
+        .chain(RECORDERS)
+        .chain([AUTHORIZER])
+        .collect();
     for file in names_in("events") {
         let event = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is no event"));
         // `broken-NAME` shows what the function NAME makes of a bad request.
@@ -147,6 +153,13 @@ async fn every_function_has_an_example_event_that_it_answers() {
             let invoked = invoke(&cloud, function, text).await;
             assert!(!invoked.headers.contains_key("x-amz-function-error"), "{file}: {}", invoked.text);
             assert_eq!(invoked.json()["tick"], parsed["time"], "{file}");
+            missing.remove(function);
+            continue;
+        }
+        if function == AUTHORIZER {
+            let invoked = invoke(&cloud, function, text).await;
+            // The event's key is a made-up one, so it is refused.
+            assert_eq!(invoked.json()["errorMessage"], "Unauthorized", "{file}");
             missing.remove(function);
             continue;
         }

@@ -21,6 +21,9 @@ use tokio::task::JoinSet;
 /// The functions that no route leads to: they act on schedules.
 pub(crate) const RECORDERS: [&str; 3] = ["record-bazaar", "record-fire-sales", "record-mayor"];
 
+/// The function that the gateway asks who may ask.
+pub(crate) const AUTHORIZER: &str = "authorizer";
+
 /// The service with the simulator behind it, on ports of its own.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await

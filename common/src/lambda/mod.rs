@@ -1,6 +1,7 @@
-//! Runs a function, of either kind: a [`Function`] answers requests, a [`Recorder`] acts on a schedule. What both need is
-//! here: start-up, the log, a deadline of their own, and an end for panics.
+//! Runs a function, of whatever kind: a [`Function`] answers requests, a [`Recorder`] acts on a schedule, an [`Authorizer`]
+//! says who may ask. What all of them need is here: start-up, the log, a deadline of their own, and an end for panics.
 
+mod authorizer;
 mod recorder;
 mod route;
 
@@ -17,6 +18,7 @@ use tokio::time::Instant;
 
 pub use lambda_http::Error;
 
+pub use self::authorizer::{Authorizer, run_authorizer};
 pub use self::recorder::{Recorder, run_recorder};
 pub use self::route::{Function, run};
 use crate::config::{Config, ConfigError};
