@@ -27,6 +27,13 @@ use crate::{Error, InvocationError, build, schedules};
 const UPSTREAM_PARAMETER: &str = "UpstreamBaseUrl";
 const NAMES_PARAMETER: &str = "NamesBaseUrl";
 const CACHE_PARAMETER: &str = "GatewayCache";
+const DASHBOARD_PARAMETER: &str = "DashboardUrl";
+/// Where nobody gets a key.
+const DASHBOARD_URL: &str = "https://dashboard.example";
+/// The limits of the usage plans, and a number that no test reaches.
+const LIMIT_PARAMETERS: [&str; 4] =
+    ["StarterRateLimit", "StarterBurstLimit", "ProRateLimit", "ProBurstLimit"];
+const HIGH_LIMIT: &str = "1000000";
 /// The variable that holds the upstream's key, which is a secret in the template.
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
 /// The variable that tells the SDKs where `DynamoDB` is.
@@ -62,6 +69,9 @@ pub struct Options {
     pub names: Option<String>,
     /// The upstream's API key. The simulator is never given it.
     pub upstream_key: Option<String>,
+    /// Whether the limits of usage plans are those of the template. Otherwise they are so high that nobody reaches them,
+    /// except for those among [`Self::parameters`].
+    pub throttling: bool,
     /// Values for the template's parameters. They go before everything that is chosen here.
     pub parameters: BTreeMap<String, String>,
     /// Where the functions' binaries come from.
@@ -117,6 +127,7 @@ impl Default for Options {
             upstream: Upstream::Simulator { seed: 1 },
             names: None,
             upstream_key: None,
+            throttling: true,
             parameters: BTreeMap::new(),
             binaries: Binaries::Build { release: false },
             concurrency: NonZeroU16::MIN.saturating_add(3),
@@ -129,10 +140,18 @@ impl Default for Options {
 
 impl Options {
     /// The defaults on free ports, so that any number of clouds run beside each other, and without schedules, so that
-    /// nothing happens but what the test does.
+    /// nothing happens but what the test does. Nobody is throttled.
     #[must_use]
     pub fn for_tests() -> Self {
-        Self { port: 0, lambda_port: 0, dynamodb_port: 0, schedules: false, history: 0, ..Self::default() }
+        Self {
+            port: 0,
+            lambda_port: 0,
+            dynamodb_port: 0,
+            schedules: false,
+            history: 0,
+            throttling: false,
+            ..Self::default()
+        }
     }
 }
 
@@ -360,9 +379,11 @@ fn parameters(
         (CACHE_PARAMETER, Some("off".to_owned())),
         (UPSTREAM_PARAMETER, upstream.clone()),
         (NAMES_PARAMETER, options.names.clone().or(upstream)),
+        (DASHBOARD_PARAMETER, Some(DASHBOARD_URL.to_owned())),
     ];
+    let limits = LIMIT_PARAMETERS.map(|name| (name, (!options.throttling).then(|| HIGH_LIMIT.to_owned())));
     let mut parameters = options.parameters.clone();
-    for (name, value) in chosen {
+    for (name, value) in chosen.into_iter().chain(limits) {
         if let Some(value) = value.filter(|_| document.declares(name)) {
             parameters.entry(name.to_owned()).or_insert(value);
         }
@@ -478,6 +499,20 @@ mod tests {
         let parameters = BTreeMap::from([(CACHE_PARAMETER.to_owned(), "on".to_owned())]);
         let options = Options { upstream: Upstream::Live, parameters, ..Options::default() };
         assert_eq!(chosen(&options), pairs(&[("GatewayCache", "on")]));
+    }
+
+    #[test]
+    fn nobody_is_throttled_in_tests_unless_they_ask_for_it() {
+        let declared =
+            Document::parse("Parameters: {DashboardUrl: {}, StarterRateLimit: {}, ProRateLimit: {}}")
+                .unwrap();
+        let chosen = |options: &Options| parameters(options, &declared, None).into_iter().collect::<Vec<_>>();
+        let dashboard = ("DashboardUrl", "https://dashboard.example");
+        assert_eq!(chosen(&Options::default()), pairs(&[dashboard]));
+        let own = BTreeMap::from([("StarterRateLimit".to_owned(), "5".to_owned())]);
+        let options = Options { parameters: own, ..Options::for_tests() };
+        let expected = [dashboard, ("ProRateLimit", "1000000"), ("StarterRateLimit", "5")];
+        assert_eq!(chosen(&options), pairs(&expected));
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! What `template.yaml` says, as far as the local cloud acts on it: functions with their environment and schedules, routes
-//! with their cache durations and keys, the gateway's own answers, and tables. Reading it, instead of a second list of routes, is what
-//! makes the local cloud a test of the deployed one.
+//! with their cache durations and keys, who may ask and how often, the gateway's own answers, and tables. Reading it,
+//! instead of a second list of routes, is what makes the local cloud a test of the deployed one.
 
+mod auth;
 mod document;
 mod expression;
+mod gateway_response;
 mod schedule;
+mod stage_cache;
 mod table;
+mod usage_plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,17 +17,19 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+pub use self::auth::Authorizer;
+use self::auth::EventAuth;
 use self::expression::Scope;
+pub use self::gateway_response::GatewayResponse;
 pub use self::schedule::Schedule;
 pub use self::table::Table;
+pub use self::usage_plan::{Throttle, UsagePlan};
 use crate::Error;
 
 /// Lambda's own default, and the longest that it allows.
 const DEFAULT_TIMEOUT_S: u64 = 3;
 const MAX_TIMEOUT_S: u64 = 900;
 const DEFAULT_MEMORY_MB: u64 = 128;
-/// What API Gateway does with a cached method that names no duration.
-const DEFAULT_CACHE_TTL_S: u64 = 300;
 
 /// A template as it is written, expressions not yet evaluated.
 #[derive(Debug)]
@@ -42,6 +48,8 @@ pub struct Template {
     pub tables: BTreeMap<String, Table>,
     /// The API.
     pub api: Api,
+    /// How often the keys of each tier may ask.
+    pub usage_plans: Vec<UsagePlan>,
 }
 
 /// An `AWS::Serverless::Function`.
@@ -70,10 +78,14 @@ pub struct Api {
     pub stage: String,
     /// `CacheClusterEnabled`: whether the stage has a cache at all.
     pub cache_enabled: bool,
+    /// `CacheClusterSize` in bytes.
+    pub cache_bytes: u64,
     /// `MinimumCompressionSize` in bytes, if answers are compressed.
     pub minimum_compression_size: Option<u64>,
     /// The routes by path, `ANY` after the methods of the same path.
     pub routes: Vec<Route>,
+    /// `Auth.Authorizers`, by name.
+    pub authorizers: BTreeMap<String, Authorizer>,
     /// What preflight requests are answered, if they are.
     pub cors: Option<Cors>,
     /// `GatewayResponses`, by response type.
@@ -81,7 +93,7 @@ pub struct Api {
 }
 
 /// One method of one path.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Route {
     /// In capitals; `ANY` is every method that the path has no other route for.
     pub method: String,
@@ -89,9 +101,13 @@ pub struct Route {
     pub path: String,
     /// The logical id of the function.
     pub function: String,
+    /// The name of the authorizer that is asked first.
+    pub authorizer: Option<String>,
+    /// Whether it takes a key of a usage plan.
+    pub key_required: bool,
     /// Whether the stage cache keeps its answers, provided that the stage has one.
     pub caching: bool,
-    /// For how long, if `MethodSettings` has an entry of its own for the route.
+    /// For how long, if `MethodSettings` says so.
     pub cache_ttl: Option<Duration>,
     /// The parameters that are part of the cache key.
     pub cache_keys: Vec<CacheKey>,
@@ -119,17 +135,6 @@ pub struct Cors {
     pub allow_headers: Option<String>,
     /// `Access-Control-Max-Age`.
     pub max_age: Option<String>,
-}
-
-/// An answer that the gateway makes itself.
-#[derive(Debug, Clone)]
-pub struct GatewayResponse {
-    /// `StatusCode`, if it differs from the type's own.
-    pub status: Option<u16>,
-    /// Header names and values.
-    pub headers: BTreeMap<String, String>,
-    /// The template for `application/json`.
-    pub body: Option<String>,
 }
 
 impl Document {
@@ -170,10 +175,16 @@ impl Document {
             parameters: self.parameters(overrides)?,
             conditions: self.mapping("Conditions")?,
             resources: resources.keys().cloned().collect::<BTreeSet<_>>(),
-            tables: BTreeMap::new(),
+            ..Scope::default()
         };
         let tables = table::read(&resources, &scope)?;
         scope.tables = tables.values().map(|table| (table.logical_id.clone(), table.name.clone())).collect();
+        scope.functions = resources
+            .iter()
+            .filter(|(_, resource)| is_function(resource))
+            .map(|(id, _)| id.clone())
+            .collect();
+        let usage_plans = usage_plan::read(&resources, &scope)?;
         let globals = self.mapping("Globals")?;
         let mut functions = BTreeMap::new();
         let mut routes = Vec::new();
@@ -196,7 +207,7 @@ impl Document {
             return Err(broken("Resources", "there must be exactly one AWS::Serverless::Api"));
         };
         let api = read_api(logical_id, section, routes)?;
-        Ok(Template { parameters: scope.parameters, functions, tables, api })
+        Ok(Template { parameters: scope.parameters, functions, tables, api, usage_plans })
     }
 
     fn mapping(&self, name: &str) -> Result<Map<String, Value>, Error> {
@@ -286,10 +297,24 @@ impl Section<'_> {
     }
 
     fn truth(&self, name: &str) -> Result<bool, Error> {
+        self.truth_if_said(name).map(Option::unwrap_or_default)
+    }
+
+    fn truth_if_said(&self, name: &str) -> Result<Option<bool>, Error> {
         match self.text(name)?.as_deref() {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
+            None => Ok(None),
+            Some("false") => Ok(Some(false)),
+            Some("true") => Ok(Some(true)),
             Some(other) => Err(broken(&self.place(name), format!("it must be true or false, not {other:?}"))),
+        }
+    }
+
+    /// # Errors
+    /// When there is an entry that is none of these. For what would be wrong, or open to anybody, if it were passed over.
+    fn only(&self, known: &[&str]) -> Result<(), Error> {
+        match self.entries.keys().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(unknown) => Err(broken(&self.place(unknown), "the local cloud does not know this setting")),
         }
     }
 
@@ -312,6 +337,10 @@ impl Section<'_> {
         }
         Ok(texts)
     }
+}
+
+fn is_function(resource: &Value) -> bool {
+    resource.get("Type").and_then(Value::as_str) == Some("AWS::Serverless::Function")
 }
 
 fn properties<'scope>(
@@ -362,7 +391,7 @@ fn read_function(logical_id: &str, resource: &Value, section: &Section<'_>) -> R
     })
 }
 
-fn read_routes(logical_id: &str, section: &Section<'_>) -> Result<Vec<Route>, Error> {
+fn read_routes(logical_id: &str, section: &Section<'_>) -> Result<Vec<(Route, EventAuth)>, Error> {
     let events = section.section("Events")?;
     let mut routes = Vec::new();
     for name in events.entries.keys() {
@@ -375,109 +404,45 @@ fn read_routes(logical_id: &str, section: &Section<'_>) -> Result<Vec<Route>, Er
         if !path.starts_with('/') {
             return Err(broken(&event.place("Path"), "it must begin with a slash"));
         }
-        routes.push(Route {
+        let route = Route {
             method: event.required("Method", event.text("Method")?)?.to_ascii_uppercase(),
             path,
             function: logical_id.to_owned(),
-            caching: false,
-            cache_ttl: None,
-            cache_keys: read_cache_keys(&event)?,
-        });
+            cache_keys: stage_cache::read_keys(&event)?,
+            ..Route::default()
+        };
+        routes.push((route, EventAuth::read(&event)?));
     }
     Ok(routes)
 }
 
-fn read_cache_keys(event: &Section<'_>) -> Result<Vec<CacheKey>, Error> {
-    let parameters = match event.value("RequestParameters")? {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(parameters)) => parameters,
-        Some(_) => return Err(broken(&event.place("RequestParameters"), "it must be a list")),
-    };
-    let mut keys = Vec::new();
-    for (name, settings) in parameters.iter().filter_map(Value::as_object).flatten() {
-        for setting in settings.as_object().map(Map::keys).into_iter().flatten() {
-            if !matches!(setting.as_str(), "Required" | "Caching") {
-                let place = event.place(&format!("RequestParameters.{name}"));
-                return Err(broken(&place, format!("{setting} is neither Required nor Caching")));
-            }
-        }
-        if settings.get("Caching").and_then(Value::as_bool) != Some(true) {
-            continue;
-        }
-        keys.push(match name.split('.').collect::<Vec<_>>().as_slice() {
-            ["method", "request", "path", name] => CacheKey::Path((*name).to_owned()),
-            ["method", "request", "querystring", name] => CacheKey::Query((*name).to_owned()),
-            ["method", "request", "header", name] => CacheKey::Header((*name).to_owned()),
-            _ => {
-                let reason =
-                    format!("{name} must be method.request.path.NAME, .querystring.NAME or .header.NAME");
-                return Err(broken(&event.place("RequestParameters"), reason));
-            }
-        });
-    }
-    Ok(keys)
-}
-
-fn read_api(logical_id: &str, section: &Section<'_>, mut routes: Vec<Route>) -> Result<Api, Error> {
+fn read_api(
+    logical_id: &str,
+    section: &Section<'_>,
+    mut routes: Vec<(Route, EventAuth)>,
+) -> Result<Api, Error> {
     let mut seen = BTreeSet::new();
-    for route in &routes {
+    for (route, _) in &routes {
         if !seen.insert((&route.method, &route.path)) {
             let reason = format!("another function has the route {} {}, too", route.method, route.path);
             return Err(broken(&format!("{}.Properties.Events", route.function), reason));
         }
     }
+    let authorizers = auth::apply(section, &mut routes)?;
+    let mut routes: Vec<_> = routes.into_iter().map(|(route, _)| route).collect();
     routes.sort_by_cached_key(|route| (route.path.clone(), route.method == "ANY", route.method.clone()));
-    apply_method_settings(section, &mut routes)?;
-    let mut gateway_responses = BTreeMap::new();
-    let responses = section.section("GatewayResponses")?;
-    for kind in responses.entries.keys() {
-        gateway_responses.insert(kind.clone(), read_gateway_response(&responses.section(kind)?)?);
-    }
+    stage_cache::apply_method_settings(section, &mut routes)?;
     Ok(Api {
         logical_id: logical_id.to_owned(),
         stage: section.required("StageName", section.text("StageName")?)?,
         cache_enabled: section.truth("CacheClusterEnabled")?,
+        cache_bytes: stage_cache::read_size(section)?,
         minimum_compression_size: section.number("MinimumCompressionSize")?,
         routes,
+        authorizers,
         cors: read_cors(section)?,
-        gateway_responses,
+        gateway_responses: gateway_response::read(section)?,
     })
-}
-
-/// Entries for all methods count where a route has none of its own, and then wholly: nothing is inherited.
-fn apply_method_settings(section: &Section<'_>, routes: &mut [Route]) -> Result<(), Error> {
-    let settings = match section.value("MethodSettings")? {
-        None => return Ok(()),
-        Some(Value::Array(settings)) => settings,
-        Some(_) => return Err(broken(&section.place("MethodSettings"), "it must be a list")),
-    };
-    for (position, setting) in settings.into_iter().enumerate() {
-        let place = section.place(&format!("MethodSettings[{position}]"));
-        let Value::Object(entries) = setting else {
-            return Err(broken(&place, "it must be a mapping"));
-        };
-        let setting = Section { place, entries, scope: section.scope };
-        // In a resource path, ~1 stands for a slash; the first one is written as it is.
-        let path = setting.required("ResourcePath", setting.text("ResourcePath")?)?;
-        let path =
-            path.strip_prefix("/~1").map_or(path.clone(), |rest| format!("/{rest}")).replace("~1", "/");
-        let method = setting.required("HttpMethod", setting.text("HttpMethod")?)?;
-        let caching = setting.truth("CachingEnabled")?;
-        let ttl = Duration::from_secs(setting.number("CacheTtlInSeconds")?.unwrap_or(DEFAULT_CACHE_TTL_S));
-        if (path.as_str(), method.as_str()) == ("/*", "*") {
-            for route in routes.iter_mut().filter(|route| route.cache_ttl.is_none()) {
-                route.caching = caching;
-            }
-            continue;
-        }
-        let route = routes.iter_mut().find(|route| route.path == path && route.method == method);
-        let Some(route) = route else {
-            return Err(broken(&setting.place("ResourcePath"), format!("there is no route {method} {path}")));
-        };
-        route.caching = caching;
-        route.cache_ttl = Some(ttl);
-    }
-    Ok(())
 }
 
 fn read_cors(section: &Section<'_>) -> Result<Option<Cors>, Error> {
@@ -500,30 +465,16 @@ fn read_cors(section: &Section<'_>) -> Result<Option<Cors>, Error> {
     }
 }
 
-fn read_gateway_response(section: &Section<'_>) -> Result<GatewayResponse, Error> {
-    let status = match section.number("StatusCode")? {
-        None => None,
-        Some(status) => Some(
-            u16::try_from(status)
-                .ok()
-                .filter(|status| (100..=599).contains(status))
-                .ok_or_else(|| broken(&section.place("StatusCode"), format!("{status} is no HTTP status")))?,
-        ),
-    };
-    let headers = section.section("ResponseParameters")?.section("Headers")?.texts()?;
-    Ok(GatewayResponse {
-        status,
-        headers: headers.into_iter().map(|(name, value)| (name, unquote(value))).collect(),
-        body: section.section("ResponseTemplates")?.text("application/json")?,
-    })
-}
-
 /// SAM writes constants of the gateway in single quotes inside the text.
 fn unquote(text: String) -> String {
-    match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+    match quoted(&text) {
         Some(inner) => inner.to_owned(),
         None => text,
     }
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    text.strip_prefix('\'')?.strip_suffix('\'')
 }
 
 /// A scalar as `CloudFormation` hands it on.
@@ -541,7 +492,7 @@ fn broken(place: &str, reason: impl Into<String>) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const SMALL: &str = "
@@ -594,7 +545,7 @@ Resources:
       AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
 ";
 
-    fn evaluate(text: &str, overrides: &[(&str, &str)]) -> Result<Template, Error> {
+    pub(super) fn evaluate(text: &str, overrides: &[(&str, &str)]) -> Result<Template, Error> {
         let overrides =
             overrides.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Document::parse(text)?.evaluate(&overrides)
@@ -681,7 +632,8 @@ Resources:
     #[test]
     fn the_deployed_template_evaluates() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
-        let template = Document::read(&path).unwrap().evaluate(&BTreeMap::new()).unwrap();
+        let dashboard = BTreeMap::from([("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())]);
+        let template = Document::read(&path).unwrap().evaluate(&dashboard).unwrap();
         assert_eq!(template.functions["BazaarFunction"].binary, "bazaar");
         assert!(
             template.functions["ProfileFunction"].environment["HYPIXEL_API_KEY"].starts_with("{{resolve:")
@@ -690,5 +642,8 @@ Resources:
             template.api.routes.iter().find(|route| route.path == "/v1/profile/{username}").unwrap();
         assert_eq!(profile.cache_ttl, Some(Duration::from_mins(15)));
         assert_eq!(profile.cache_keys, [CacheKey::Path("username".to_owned())]);
+        assert_eq!((profile.authorizer.is_some(), profile.key_required), (true, true));
+        let tiers: Vec<_> = template.usage_plans.iter().map(|plan| plan.tier.as_str()).collect();
+        assert_eq!(tiers, ["pro", "starter"]);
     }
 }

@@ -234,9 +234,7 @@ mod tests {
             method: "GET".to_owned(),
             path: "/v1/bazaar".to_owned(),
             function: "BazaarFunction".to_owned(),
-            caching: false,
-            cache_ttl: None,
-            cache_keys: Vec::new(),
+            ..Route::default()
         };
         let parameters =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();

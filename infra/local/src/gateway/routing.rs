@@ -118,10 +118,7 @@ mod tests {
             .map(|(method, path)| Route {
                 method: (*method).to_owned(),
                 path: (*path).to_owned(),
-                function: String::new(),
-                caching: false,
-                cache_ttl: None,
-                cache_keys: Vec::new(),
+                ..Route::default()
             })
             .collect();
         Routing::new(&routes)

@@ -1,5 +1,5 @@
 //! Evaluates `CloudFormation`'s intrinsic functions. Only those that a template needs before there is anything deployed:
-//! what a resource is like on AWS (`Fn::GetAtt`) is known of tables only, and refused by name for the rest.
+//! what a resource is like on AWS (`Fn::GetAtt`) is known of tables and functions only, and refused by name for the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,8 @@ pub(super) struct Scope {
     pub(super) resources: BTreeSet<String>,
     /// Names of the tables, by logical id.
     pub(super) tables: BTreeMap<String, String>,
+    /// Logical ids of the functions.
+    pub(super) functions: BTreeSet<String>,
 }
 
 impl Scope {
@@ -105,6 +107,9 @@ impl Scope {
     fn attribute(&self, resource: &str, attribute: &str) -> Result<Value, String> {
         match (self.tables.get(resource), attribute) {
             (Some(table), "Arn") => Ok(Value::from(crate::table_arn(table))),
+            (None, "Arn") if self.functions.contains(resource) => {
+                Ok(Value::from(crate::function_arn(resource)))
+            }
             _ => Err(format!("the local cloud cannot evaluate Fn::GetAtt {resource}.{attribute}")),
         }
     }
@@ -247,6 +252,7 @@ mod tests {
             conditions: conditions.as_object().unwrap().clone(),
             resources: BTreeSet::from(["HistoryTable".to_owned(), "Queue".to_owned()]),
             tables: BTreeMap::from([("HistoryTable".to_owned(), "history".to_owned())]),
+            functions: BTreeSet::from(["MayorFunction".to_owned()]),
         }
     }
 
@@ -267,6 +273,13 @@ mod tests {
         let arn = "arn:aws:dynamodb:eu-central-1:123456789012:table/history";
         let expected = json!(["history", format!("history/{arn}"), arn]);
         assert_eq!(scope().evaluate(&value).unwrap().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_function_has_an_arn() {
+        let value = json!({"Fn::GetAtt": ["MayorFunction", "Arn"]});
+        let arn = "arn:aws:lambda:eu-central-1:123456789012:function:MayorFunction";
+        assert_eq!(scope().evaluate(&value).unwrap().unwrap(), arn);
     }
 
     #[test]

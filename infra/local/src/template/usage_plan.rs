@@ -1,0 +1,151 @@
+//! Usage plans: how often the keys of a tier may ask. On AWS a key is put into its plan; here a plan says which tier it is
+//! for, with the tag `tier`, and the authorizer says which tier a key is of.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::expression::Scope;
+use super::{Section, broken, properties, text};
+use crate::Error;
+
+/// The tag that names the tier.
+const TAG: &str = "tier";
+
+/// An `AWS::ApiGateway::UsagePlan`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsagePlan {
+    /// Its logical id.
+    pub logical_id: String,
+    /// The tier whose keys are in it.
+    pub tier: String,
+    /// How often each of its keys may ask, if that is bounded.
+    pub throttle: Option<Throttle>,
+}
+
+/// `Throttle` of a usage plan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Throttle {
+    /// `RateLimit`: requests per second in the long run.
+    pub rate: f64,
+    /// `BurstLimit`: requests at once after a pause.
+    pub burst: u32,
+}
+
+/// The template's usage plans.
+///
+/// # Errors
+/// When one is for no tier or for another plan's, or when a limit is no number.
+pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<UsagePlan>, Error> {
+    let mut tiers = BTreeSet::new();
+    let mut plans = Vec::new();
+    for (logical_id, resource) in resources {
+        if resource.get("Type").and_then(Value::as_str) != Some("AWS::ApiGateway::UsagePlan") {
+            continue;
+        }
+        let section = properties(logical_id, resource, None, scope);
+        let tier = section.required("Tags", read_tier(&section)?)?;
+        if !tiers.insert(tier.clone()) {
+            return Err(broken(
+                &section.place("Tags"),
+                format!("another usage plan is for the tier {tier}, too"),
+            ));
+        }
+        let throttle = read_throttle(&section.section("Throttle")?)?;
+        plans.push(UsagePlan { logical_id: logical_id.clone(), tier, throttle });
+    }
+    Ok(plans)
+}
+
+fn read_tier(section: &Section<'_>) -> Result<Option<String>, Error> {
+    let tags = section.value("Tags")?;
+    let tags = tags.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let Some(tag) = tags.iter().find(|tag| tag.get("Key").and_then(Value::as_str) == Some(TAG)) else {
+        return Err(broken(
+            &section.place("Tags"),
+            format!("the tag {TAG} must say whose keys are in the plan"),
+        ));
+    };
+    Ok(tag.get("Value").and_then(text))
+}
+
+fn read_throttle(section: &Section<'_>) -> Result<Option<Throttle>, Error> {
+    if section.entries.is_empty() {
+        return Ok(None);
+    }
+    let rate = section.required("RateLimit", section.text("RateLimit")?)?;
+    let rate = rate.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0).ok_or_else(|| {
+        let reason = format!("it must be a number of requests per second, not {rate:?}");
+        broken(&section.place("RateLimit"), reason)
+    })?;
+    let burst = section.required("BurstLimit", section.number("BurstLimit")?)?;
+    let burst = u32::try_from(burst)
+        .map_err(|_| broken(&section.place("BurstLimit"), format!("it must be at most {}", u32::MAX)))?;
+    Ok(Some(Throttle { rate, burst }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn plans(pro: &Value) -> Result<Vec<UsagePlan>, Error> {
+        let resources = json!({
+            "Pro": {"Type": "AWS::ApiGateway::UsagePlan", "Properties": pro},
+            "Starter": {"Type": "AWS::ApiGateway::UsagePlan", "Properties": {"Tags": tag("starter")}},
+            "Queue": {"Type": "AWS::SQS::Queue"},
+        });
+        read(resources.as_object().unwrap(), &Scope::default())
+    }
+
+    fn tag(tier: &str) -> Value {
+        json!([{"Key": "owner", "Value": "us"}, {"Key": "tier", "Value": tier}])
+    }
+
+    #[test]
+    fn a_plan_is_for_the_tier_of_its_tag() {
+        let throttle = json!({"RateLimit": 0.5, "BurstLimit": "150"});
+        let read = plans(&json!({"Tags": tag("pro"), "Throttle": throttle})).unwrap();
+        let pro = UsagePlan {
+            logical_id: "Pro".to_owned(),
+            tier: "pro".to_owned(),
+            throttle: Some(Throttle { rate: 0.5, burst: 150 }),
+        };
+        let starter =
+            UsagePlan { logical_id: "Starter".to_owned(), tier: "starter".to_owned(), throttle: None };
+        assert_eq!(read, [pro, starter]);
+    }
+
+    #[test]
+    fn a_plan_for_nobody_or_without_numbers_is_refused() {
+        for (pro, place, reason) in [
+            (json!({}), "Pro.Properties.Tags", "the tag tier"),
+            (json!({"Tags": [{"Key": "tier"}]}), "Pro.Properties.Tags", "missing"),
+            (json!({"Tags": tag("starter")}), "Starter.Properties.Tags", "another usage plan"),
+            (
+                json!({"Tags": tag("pro"), "Throttle": {"RateLimit": 1}}),
+                "Pro.Properties.Throttle.BurstLimit",
+                "missing",
+            ),
+            (
+                json!({"Tags": tag("pro"), "Throttle": {"RateLimit": -1, "BurstLimit": 1}}),
+                "Pro.Properties.Throttle.RateLimit",
+                "requests per second",
+            ),
+            (
+                json!({"Tags": tag("pro"), "Throttle": {"RateLimit": "inf", "BurstLimit": 1}}),
+                "Pro.Properties.Throttle.RateLimit",
+                "requests per second",
+            ),
+            (
+                json!({"Tags": tag("pro"), "Throttle": {"RateLimit": 1, "BurstLimit": 4_294_967_296_u64}}),
+                "Pro.Properties.Throttle.BurstLimit",
+                "at most",
+            ),
+        ] {
+            let said = plans(&pro).unwrap_err().to_string();
+            assert!(said.contains(&format!("{place}:")) && said.contains(reason), "{pro}: {said}");
+        }
+    }
+}
