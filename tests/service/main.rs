@@ -8,9 +8,11 @@
 
 mod support;
 
+mod access;
 mod caching;
 mod captures;
 mod dependencies;
+mod dynamodb;
 mod errors;
 mod failures_inside;
 mod history;

@@ -13,7 +13,9 @@ use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, invoke, start};
 /// The template as it is deployed: with the stage cache.
 fn template() -> Template {
     let document = Document::read(&Options::default().template).unwrap();
-    document.evaluate(&BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())])).unwrap()
+    let parameters = [("GatewayCache", "on"), ("DashboardUrl", "https://dashboard.example")];
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    document.evaluate(&BTreeMap::from(parameters)).unwrap()
 }
 
 /// A folder beside the template.

@@ -15,6 +15,8 @@ use futures_util::FutureExt;
 use lambda_http::Context;
 use lambda_runtime::Diagnostic;
 use tokio::time::Instant;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 pub use lambda_http::Error;
 
@@ -92,10 +94,14 @@ fn log_to_standard_output() {
         .with_span_list(false)
         .with_target(false)
         .with_max_level(tracing::Level::INFO)
-        .finish();
+        .finish()
+        .with(filter_fn(|line| line.target() != REPEATED));
     // Fails only where a subscriber is already at work, which then logs.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }
+
+/// Where the runtime writes each failed invocation down once more, as an error, and without saying which it was.
+const REPEATED: &str = "lambda_runtime::layers::panic";
 
 /// What the last panic said, and where. The hook cannot know the request, so it leaves the text to whoever does.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);

@@ -89,7 +89,7 @@ async fn a_corrupt_quote_takes_nothing_else_down() {
         cloud.kill("bazaar-history").await.unwrap();
         assert_eq!(super::chart::points(&cloud, "A", "1h", now).await.len(), 3, "{key}");
         expect_warning(&cloud, (table::key(row).0, key.to_owned()), "sk", warnings).await;
-        let gone = json!({"TableName": table::name(&cloud), "Key": {"pk": stray["pk"], "sk": stray["sk"]}});
+        let gone = json!({"TableName": table::NAME, "Key": {"pk": stray["pk"], "sk": stray["sk"]}});
         table::call(&cloud, "DeleteItem", &gone).await;
         warnings += 1;
         now += MINUTE;

@@ -41,9 +41,9 @@ fn expect_failure(answered: &Answered, what: &str) {
 
 /// That the cause names the table and what was asked of it, and has the word.
 #[track_caller]
-fn expect_cause(cause: &Value, cloud: &Cloud, operation: &str, word: &str) {
+fn expect_cause(cause: &Value, operation: &str, word: &str) {
     let cause = cause.as_str().unwrap();
-    let table = format!("the table {}", table::name(cloud));
+    let table = format!("the table {}", table::NAME);
     for part in [&table, operation, word] {
         assert!(cause.contains(part), "{part} is not in: {cause}");
     }
@@ -68,7 +68,7 @@ async fn whatever_the_table_does_a_caller_gets_the_500_envelope_in_time_and_the_
                 let route = path.split('?').next().unwrap();
                 let lines = await_logs(&cloud, 1, |line| line["route"] == route).await;
                 assert_eq!((&lines[0]["level"], &lines[0]["status"]), (&"ERROR".into(), &500.into()));
-                expect_cause(&lines[0]["cause"], &cloud, "Query", word);
+                expect_cause(&lines[0]["cause"], "Query", word);
             }
             cloud.dynamodb().clear_faults();
             for path in ROUTES {
@@ -112,7 +112,7 @@ async fn while_the_table_fails_the_last_good_answer_serves_for_as_long_as_it_may
     }
     let stale = |line: &Value| line["level"] == "WARN" && line["cached"] == true && line["status"] == 200;
     for line in await_logs(&cloud, 9, stale).await {
-        expect_cause(&line["cause"], &cloud, "Query", "ResourceNotFoundException");
+        expect_cause(&line["cause"], "Query", "ResourceNotFoundException");
     }
     assert_eq!(
         log_lines(&cloud).iter().filter(|line| stale(line)).count(),
@@ -220,7 +220,7 @@ async fn whatever_the_table_does_a_recorder_fails_with_the_cause_and_the_same_ev
                     (&cause.as_str().into(), &rfc3339(START).into()),
                     "{what}"
                 );
-                expect_cause(&line["cause"], &cloud, operation, word);
+                expect_cause(&line["cause"], operation, word);
 
                 cloud.dynamodb().clear_faults();
                 record(&cloud, recorder, START).await;
@@ -322,7 +322,7 @@ async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_r
         let begun = Instant::now();
         let cause = failure(&cloud, RECORDER, event(START)).await;
         assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
-        expect_cause(&cause.into(), &cloud, "BatchWriteItem", UNDONE);
+        expect_cause(&cause.into(), "BatchWriteItem", UNDONE);
         cloud.dynamodb().clear_faults();
         let partial = table::dump(&cloud).await;
         assert!(!partial.is_empty() && partial.len() < clean.len(), "{} rows", partial.len());
@@ -336,7 +336,7 @@ async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_r
     table::clear(&cloud).await;
     cloud.dynamodb().set_fault(Fault::unprocessed_after(0).on("BatchWriteItem"));
     let cause = failure(&cloud, RECORDER, event(START)).await;
-    expect_cause(&cause.into(), &cloud, "BatchWriteItem", UNDONE);
+    expect_cause(&cause.into(), "BatchWriteItem", UNDONE);
     cloud.dynamodb().clear_faults();
     assert!(table::dump(&cloud).await.is_empty());
     record(&cloud, RECORDER, START).await;

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use http_body_util::{BodyExt, Full};
-use hyper::Request;
-use hyper::body::Bytes;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
 use local::Cloud;
 use serde_json::{Map, Value, json};
+
+pub(super) use crate::dynamodb::call;
 
 /// How many rows DynamoDB writes at a time.
 const BATCH: usize = 25;
@@ -20,38 +17,12 @@ pub(super) type Row = Map<String, Value>;
 pub(super) type Dump = BTreeMap<(String, String), Row>;
 
 /// The name of the table.
-pub(super) fn name(cloud: &Cloud) -> String {
-    let mut tables = cloud.template().tables.values().map(|table| table.name.clone());
-    let name = tables.next().unwrap();
-    assert_eq!(tables.next(), None, "say which table holds history");
-    name
-}
-
-/// What DynamoDB answers.
-pub(super) async fn call(cloud: &Cloud, operation: &str, request: &Value) -> Value {
-    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-    let request = Request::post(format!("{}/", cloud.dynamodb().url()))
-        .header("content-type", "application/x-amz-json-1.0")
-        .header("x-amz-target", format!("DynamoDB_20120810.{operation}"))
-        .header("x-amz-date", "20260428T150000Z")
-        .header(
-            "authorization",
-            "AWS4-HMAC-SHA256 Credential=test/20260428/eu-central-1/dynamodb/aws4_request, \
-             SignedHeaders=host;x-amz-date, Signature=0000",
-        )
-        .body(Full::from(request.to_string()))
-        .unwrap();
-    let response = client.request(request).await.unwrap();
-    let status = response.status();
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    assert!(status.is_success(), "{operation}: {}", String::from_utf8_lossy(&body));
-    serde_json::from_slice(&body).unwrap()
-}
+pub(super) const NAME: &str = "History";
 
 /// Every row that is there.
 pub(super) async fn dump(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
-    let mut request = json!({"TableName": name(cloud), "ConsistentRead": true});
+    let mut request = json!({"TableName": NAME, "ConsistentRead": true});
     loop {
         let mut page = call(cloud, "Scan", &request).await;
         for row in page["Items"].as_array_mut().unwrap() {
@@ -94,7 +65,7 @@ pub(super) async fn clear(cloud: &Cloud) {
 
 async fn write(cloud: &Cloud, requests: Vec<Value>) {
     for batch in requests.chunks(BATCH) {
-        let request = json!({"RequestItems": {name(cloud): batch}});
+        let request = json!({"RequestItems": {NAME: batch}});
         let answer = call(cloud, "BatchWriteItem", &request).await;
         assert_eq!(answer["UnprocessedItems"], json!({}), "nothing is left");
     }

@@ -1,0 +1,58 @@
+//! Accounts and keys as they lie in the table.
+
+use common::auth::ApiKey;
+use local::Cloud;
+use serde_json::{Value, json};
+
+use crate::dynamodb::call;
+
+const TABLE: &str = "Access";
+
+/// A key that nobody has: always the same for the same number.
+pub(super) fn key(number: u32) -> ApiKey {
+    ApiKey::of_random_part(&format!("TestsOnly{number:023}")).unwrap()
+}
+
+/// The row of a key that was issued to `account`.
+pub(super) fn key_row(key: &ApiKey, account: &str) -> Value {
+    json!({
+        "pk": {"S": format!("key#{}", key.digest().id())},
+        "sha256": {"S": key.digest().to_string()},
+        "account": {"S": account},
+        "label": {"S": "tests"},
+        "created_at": {"N": "1777000000"},
+        "last_four": {"S": key.last_four()},
+    })
+}
+
+/// The row of an account that is paid until a moment in Unix seconds.
+pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64) -> Value {
+    json!({
+        "pk": {"S": format!("account#{name}")},
+        "tier": {"S": tier},
+        "status": {"S": status},
+        "paid_until": {"N": paid_until.to_string()},
+    })
+}
+
+/// The same row with another value of the attribute, spelled as DynamoDB spells it; `null` takes it away.
+pub(super) fn with(row: &Value, attribute: &str, value: Value) -> Value {
+    let mut row = row.clone();
+    let attributes = row.as_object_mut().unwrap();
+    if value.is_null() {
+        attributes.remove(attribute);
+    } else {
+        attributes.insert(attribute.to_owned(), value);
+    }
+    row
+}
+
+/// Puts a row, over the one that is there.
+pub(super) async fn put(cloud: &Cloud, row: &Value) {
+    call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
+}
+
+/// Takes the row away.
+pub(super) async fn delete(cloud: &Cloud, row: &Value) {
+    call(cloud, "DeleteItem", &json!({"TableName": TABLE, "Key": {"pk": row["pk"]}})).await;
+}
