@@ -6,6 +6,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::auth::{
     Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Subscription, SubscriptionStatus, Tier,
@@ -95,16 +96,44 @@ pub fn keys_of(
 /// # Errors
 /// If the table does not answer in time.
 pub async fn put_account(table: &Table, account: &Account, deadline: Instant) -> Result<(), Error> {
+    table.in_time("PutItem", deadline, putting(table, account).send()).await.map(drop)
+}
+
+/// Writes the account if what is there is still `before`, and says whether it did: of two who change it at a time, the
+/// second has to look again.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn replace_account(
+    table: &Table,
+    before: Option<&Account>,
+    account: &Account,
+    deadline: Instant,
+) -> Result<bool, Error> {
+    let request = putting(table, account);
+    let request = match before.map(|account| account.subscription) {
+        None => request.condition_expression("attribute_not_exists(pk)"),
+        Some(Subscription { tier, status, paid_until }) => request
+            .condition_expression("tier = :tier AND #status = :status AND paid_until = :paid_until")
+            // A reserved word.
+            .expression_attribute_names("#status", STATUS)
+            .expression_attribute_values(":tier", string(tier.name()))
+            .expression_attribute_values(":status", string(status.name()))
+            .expression_attribute_values(":paid_until", number(paid_until.get())),
+    };
+    table.unless_refused("PutItem", deadline, request.send()).await.map(|written| written.is_some())
+}
+
+fn putting(table: &Table, account: &Account) -> PutItemFluentBuilder {
     let Subscription { tier, status, paid_until } = account.subscription;
-    let request = table
+    table
         .client()
         .put_item()
         .table_name(table.name())
         .item(PARTITION_KEY, string(account_key(&account.name)))
         .item(TIER, string(tier.name()))
         .item(STATUS, string(status.name()))
-        .item(PAID_UNTIL, number(paid_until.get()));
-    table.in_time("PutItem", deadline, request.send()).await.map(drop)
+        .item(PAID_UNTIL, number(paid_until.get()))
 }
 
 /// Writes the key, unless one with its name is there, and says whether it did.

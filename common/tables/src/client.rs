@@ -22,8 +22,9 @@ use reqwest::Url;
 
 use crate::connector;
 
-/// The variable with the endpoint.
+/// The variable with the endpoint, and the one with that of every service that has none of its own.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+const ENDPOINT_OF_ALL: &str = "AWS_ENDPOINT_URL";
 
 /// How long one attempt may take. DynamoDB answers in milliseconds; after two seconds another attempt is the better bet.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -47,11 +48,17 @@ pub(crate) fn of_function(config: &Config, http: reqwest::Client) -> Client {
 /// The client of a tool.
 pub(crate) fn of_sdk(sdk: &SdkConfig) -> Client {
     let mut builder = Builder::from(sdk);
-    // An empty variable counts as unset (`Config`). The SDK takes it for an address, and panics at the first request.
-    if std::env::var_os(ENDPOINT).is_some_and(|value| value.is_empty()) {
+    if is_empty_variable(ENDPOINT) {
         builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
     }
     Client::from_conf(with_patience(builder).build())
+}
+
+/// Whether the variable is there with nothing in it. That counts as unset (`Config`). The SDK takes it for the address of
+/// an endpoint, and panics at the first request.
+#[must_use]
+pub fn is_empty_variable(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| value.is_empty())
 }
 
 /// Why a tool cannot ask any table.
@@ -71,24 +78,24 @@ pub enum ProfileError {
     NoCredentials(String),
 }
 
-/// Region, credentials and endpoint as the AWS CLI would find them for this user: environment, profile, and so on. An
+/// Region, credentials and endpoints as the AWS CLI would find them for this user: environment, profile, and so on. An
 /// endpoint on this machine needs neither a region nor credentials.
 ///
 /// # Errors
 /// If `AWS_ENDPOINT_URL_DYNAMODB` is no address, the TLS stack cannot be set up, or region or credentials are missing.
 pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
-    let endpoint = |name: &str| (name == ENDPOINT).then(|| std::env::var(name).ok()).flatten();
-    let endpoint = Config::from_lookup(endpoint)?.dynamodb_endpoint;
     let http = http::client(|client| client)?;
     let http = connector::over(http);
     let mut loader = aws_config::defaults(BehaviorVersion::latest()).http_client(http.clone());
-    if let Some(endpoint) = endpoint {
-        if is_local(&endpoint) {
-            loader = with_placeholders(loader, http);
-        }
-        loader = loader.endpoint_url(endpoint);
+    if is_on_this_machine()? {
+        loader = with_placeholders(loader, http);
     }
-    let sdk = loader.load().await;
+    let mut sdk = loader.load().await;
+    if sdk.endpoint_url() == Some("") {
+        let mut builder = sdk.into_builder();
+        builder.set_endpoint_url(None);
+        sdk = builder.build();
+    }
     if sdk.region().is_none() {
         return Err(ProfileError::NoRegion);
     }
@@ -97,6 +104,18 @@ pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
         found.map_err(|error| ProfileError::NoCredentials(without_attempts(&chain(&error))))?;
     }
     Ok(sdk)
+}
+
+/// Whether the environment says that DynamoDB is played on this machine.
+///
+/// # Errors
+/// If `AWS_ENDPOINT_URL_DYNAMODB` is no address.
+pub fn is_on_this_machine() -> Result<bool, ConfigError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let endpoint = |name: &str| (name == ENDPOINT).then(|| variable(name)).flatten();
+    let endpoint = Config::from_lookup(endpoint)?.dynamodb_endpoint;
+    let of_all = || variable(ENDPOINT_OF_ALL).and_then(|endpoint| Url::parse(&endpoint).ok());
+    Ok(endpoint.or_else(of_all).is_some_and(|endpoint| is_local(&endpoint)))
 }
 
 /// The cause in one line, without the list of all places where credentials might have been.

@@ -12,7 +12,7 @@ mod table;
 
 pub use aws_config::SdkConfig;
 
-pub use self::client::{ProfileError, from_profile};
+pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
 pub use self::listing::{Listable, Listing};
 pub use self::recording::{Recordable, Recording};
 pub use self::table::{Error, Table};

@@ -3,8 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use common::auth::{AccountName, KeyId, Label};
 use common::config::ConfigError;
 use tables::ProfileError;
+
+use crate::service::ServiceError;
 
 /// Why a command did not come to its end.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +21,40 @@ pub(crate) enum Error {
         #[from]
         cause: tables::Error,
     },
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    #[error(
+        "there is no stack {name} in {region}; check --stack, the region (AWS_REGION) and the profile (AWS_PROFILE)"
+    )]
+    NoStack { name: String, region: String },
+    #[error(
+        "the stack {stack} has no output {output}: is it this service, deployed with the template of this version?"
+    )]
+    NoOutput { stack: String, output: &'static str },
+    #[error("there is no account {name}; make it with: {command}")]
+    NoAccount { name: AccountName, command: String },
+    #[error("there is no account {name} yet, and a new one needs --tier and --paid-until")]
+    Incomplete { name: AccountName },
+    #[error("somebody else keeps changing the account {name}; run the same command again")]
+    Contended { name: AccountName },
+    #[error("there is no key {id}; `key list` shows the keys of an account")]
+    NoKey { id: KeyId },
+    #[error(
+        "{account} has the key {id} with the label {} already; if somebody uses it, choose another label; if nobody has \
+         it, revoke it and issue a new one: {command}",
+        label.as_str()
+    )]
+    LabelTaken { account: AccountName, label: Label, id: KeyId, command: String },
+    #[error("somebody else took the key {id} back before it was issued; run the same command again")]
+    Overtaken { id: KeyId },
+    #[error(
+        "the key {id} is issued, but cannot be shown: {cause}; nobody has it, so revoke it and issue a new one: {command}"
+    )]
+    Unseen { id: KeyId, cause: io::Error, command: String },
+    #[error("the system has no random numbers: {0}")]
+    Random(getrandom::Error),
+    #[error("there is no key on standard input")]
+    EmptyInput,
     #[error("cannot read {name}: {cause}")]
     Read { name: String, cause: io::Error },
     #[error("cannot write {name}: {cause}")]
@@ -36,7 +73,11 @@ pub(crate) enum Error {
 fn advice(error: &tables::Error) -> &'static str {
     match error.code() {
         Some("ResourceNotFoundException") => {
-            "check the name of the table (--table, HISTORY_TABLE), the region and AWS_ENDPOINT_URL_DYNAMODB"
+            "check the name of the table (--stack, --table, HISTORY_TABLE or ACCESS_TABLE), the region and \
+             AWS_ENDPOINT_URL_DYNAMODB"
+        }
+        None if matches!(error, tables::Error::Corrupt { .. }) => {
+            "somebody else must have written it: mend it or delete it"
         }
         Some("AccessDeniedException") => "these credentials need the right to read and write the table",
         Some(

@@ -2,9 +2,15 @@
 //! deployment or of the local cloud. Each group of commands has a module of its own, and all of them talk to the operator
 //! in the same way.
 
+mod access;
+mod answer;
+mod arguments;
 mod console;
 mod error;
+mod gateway;
 mod history;
+mod service;
+mod stack;
 
 use std::process::ExitCode;
 
@@ -24,6 +30,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Say who pays, for what, and until when
+    Account(access::account::Arguments),
+    /// Issue, list, revoke and explain API keys
+    Key(access::key::Arguments),
     /// Bring what is past into the table `History`, or take it out
     History(history::Arguments),
 }
@@ -32,7 +42,10 @@ enum Command {
 /// not, 2 when the command line is wrong.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = match arguments::parse() {
+        Ok(arguments) => arguments,
+        Err(ended) => return ended,
+    };
     let console = Console::new();
     console.show_warnings();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -44,6 +57,8 @@ pub fn run() -> ExitCode {
     };
     let result = runtime.block_on(async {
         match arguments.command {
+            Command::Account(arguments) => access::account::run(arguments, &console).await,
+            Command::Key(arguments) => access::key::run(arguments, &console).await,
             Command::History(arguments) => history::run(arguments, &console).await,
         }
     });

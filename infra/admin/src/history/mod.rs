@@ -28,6 +28,8 @@ use self::line::BadLine;
 use self::mayors::Mayors;
 use crate::console::Console;
 use crate::error::Error;
+use crate::stack::Stack;
+use crate::unless_interrupted;
 
 /// How long the table may take for one thing that is asked of it, with all that is sent again.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -42,6 +44,9 @@ pub(crate) struct Arguments {
     /// The table; otherwise the environment variable `HISTORY_TABLE` names it, otherwise it is History
     #[arg(long, value_name = "NAME", global = true)]
     table: Option<String>,
+    /// The table of this `CloudFormation` stack
+    #[arg(long, value_name = "NAME", global = true, conflicts_with = "table")]
+    stack: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -107,8 +112,11 @@ trait Kind {
 /// # Errors
 /// Why it did not come to its end.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
-    let Arguments { command, table } = arguments;
-    let table = open(table).await?;
+    let Arguments { command, table, stack } = arguments;
+    let table = match stack {
+        Some(stack) => of_stack(&stack).await?,
+        None => open(table).await?,
+    };
     let (Command::Import { kind, .. } | Command::Export { kind, .. }) = command;
     match kind {
         KindName::Mayors => carry_out(command, &Mayors(table), console).await,
@@ -130,6 +138,13 @@ async fn open(name: Option<String>) -> Result<Table, Error> {
         |variable: &str| (variable == "HISTORY_TABLE").then(|| std::env::var(variable).ok()).flatten();
     let name = name.map_or_else(|| Config::from_lookup(variable).map(|config| config.history_table), Ok)?;
     Ok(Table::of_sdk(&tables::from_profile().await?, &name))
+}
+
+/// The table of the stack.
+async fn of_stack(name: &str) -> Result<Table, Error> {
+    let sdk = Box::pin(tables::from_profile()).await?;
+    let stack = unless_interrupted(Stack::find(&sdk, name)).await?;
+    Ok(Table::of_sdk(&sdk, stack.output("HistoryTable")?))
 }
 
 /// When the table must have answered what it is asked now.

@@ -26,8 +26,8 @@ fn a_missing_table() {
     for arguments in [["import", "mayors"], ["export", "mayors"], ["export", "bazaar"]] {
         assert_fails(
             dynamodb.history(&arguments).args(["-", "--table", "Missing"]),
-            "ResourceNotFoundException: Requested resource not found; check the name of the table (--table, \
-             HISTORY_TABLE), the region and AWS_ENDPOINT_URL_DYNAMODB",
+            "ResourceNotFoundException: Requested resource not found; check the name of the table (--stack, \
+             --table, HISTORY_TABLE or ACCESS_TABLE), the region and AWS_ENDPOINT_URL_DYNAMODB",
         );
     }
 }
@@ -94,6 +94,48 @@ fn an_empty_endpoint_counts_as_none() {
 }
 
 #[test]
+fn every_endpoint_may_be_empty() {
+    let dynamodb = DynamoDb::start();
+    let mut command = dynamodb.history(&["import", "mayors", "-"]);
+    let output = fed(command.env("AWS_ENDPOINT_URL", ""), MAYOR.as_bytes());
+    assert_eq!(said(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
+    assert_fails(
+        history("", &["export", "mayors", "-"]).env("AWS_ENDPOINT_URL", ""),
+        "no AWS region is known: set AWS_REGION",
+    );
+    // Nobody answers there, and nothing panics on the way.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let mut command = history("", &["export", "mayors", "-", "--stack", "live"]);
+    assert_fails(
+        command.env("AWS_ENDPOINT_URL", nobody).env("AWS_ENDPOINT_URL_CLOUDFORMATION", ""),
+        "CloudFormation failed at DescribeStacks: ",
+    );
+}
+
+#[test]
+fn the_endpoint_of_dynamodb_is_that_of_dynamodb_only() {
+    const NONE: &str = "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>\
+                        <Message>Stack with id live does not exist</Message></Error></ErrorResponse>";
+    let dynamodb = DynamoDb::start();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let everything_else = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let length = stream.read(&mut [0; 4096]).unwrap();
+        assert!(length > 0);
+        let head = format!("HTTP/1.1 400 X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", NONE.len());
+        stream.write_all((head + NONE).as_bytes()).unwrap();
+    });
+    let mut command = dynamodb.history(&["export", "mayors", "-", "--stack", "live"]);
+    assert_fails(
+        command.env("AWS_ENDPOINT_URL", everything_else),
+        "there is no stack live in us-east-1; check --stack, the region (AWS_REGION) and the profile (AWS_PROFILE)",
+    );
+}
+
+#[test]
 fn no_region_and_no_credentials() {
     assert_fails(&mut history("", &["export", "mayors", "-"]), "no AWS region is known: set AWS_REGION");
     assert_fails(
@@ -121,6 +163,7 @@ fn a_command_line_that_is_none() {
     for (arguments, expected) in [
         (&["import", "pets", "-"][..], "[possible values: mayors, fire-sales, bazaar]"),
         (&["import", "mayors"], "<FILE>"),
+        (&["export", "mayors", "-", "--table", "A", "--stack", "b"], "cannot be used with"),
         (&[], "Usage: cargo admin history"),
     ] {
         let output = history("", arguments).output().unwrap();

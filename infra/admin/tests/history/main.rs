@@ -7,6 +7,8 @@
 
 mod bad_lines;
 mod captured;
+#[path = "../dynamodb/mod.rs"]
+mod dynamodb;
 mod failures;
 mod round_trips;
 mod support;

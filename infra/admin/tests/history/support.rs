@@ -10,6 +10,8 @@ use dynoxide::Database;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use crate::dynamodb;
+
 /// A `DynamoDB` of the test's own.
 pub(crate) struct DynamoDb {
     pub(crate) database: Database,
@@ -23,17 +25,7 @@ impl DynamoDb {
     /// With an empty table `History`.
     pub(crate) fn start() -> Self {
         let database = Database::memory().unwrap();
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let served = database.clone();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                dynoxide::server::serve_on(listener, served).await;
-            });
-        });
+        let endpoint = dynamodb::serve(&database);
         let started = Self { database, endpoint };
         started.create("History");
         started

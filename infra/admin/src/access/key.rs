@@ -1,0 +1,90 @@
+//! `key issue`, `key list`, `key revoke` and `key explain`.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use common::auth::{AccountName, KeyId, Label};
+use serde::Serialize;
+
+use super::view::{KeyView, keys};
+use super::{Access, Place, explain, issue, revoke};
+use crate::answer::{Format, write};
+use crate::arguments::{account_name, key_id, label};
+use crate::console::Console;
+use crate::error::Error;
+use crate::unless_interrupted;
+
+/// The arguments of `key`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Issue a key to an account; it is shown only now
+    Issue {
+        /// The account
+        #[arg(value_parser = account_name)]
+        name: AccountName,
+        /// What the key is for
+        #[arg(long, value_parser = label)]
+        label: Label,
+    },
+    /// List the keys of an account, the newest first, revoked ones included
+    List {
+        /// The account
+        #[arg(value_parser = account_name)]
+        name: AccountName,
+    },
+    /// Take a key back, for good
+    Revoke {
+        /// As `key list` shows it
+        #[arg(value_name = "KEY-ID", value_parser = key_id)]
+        id: KeyId,
+    },
+    /// Say what the authorizer would decide about a key now, and why; exit code 0 if it may ask, 1 if not
+    Explain {
+        /// The key; - reads it from standard input, so that it is in no history and in no list of processes
+        key: String,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Why it did not come to its end.
+pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
+    let Arguments { command, place } = arguments;
+    let format = place.format();
+    match command {
+        Command::Issue { name, label } => issue::run(&place, &name, &label, console).await,
+        Command::List { name } => {
+            let list = async { list(&place.open().await?, &name, format, console).await };
+            unless_interrupted(list).await.map(|()| ExitCode::SUCCESS)
+        }
+        Command::Revoke { id } => {
+            let revoke = async { revoke::run(&place.open().await?, &id, format, console).await };
+            unless_interrupted(revoke).await.map(|()| ExitCode::SUCCESS)
+        }
+        Command::Explain { key } => unless_interrupted(explain::run(&place, key, console)).await,
+    }
+}
+
+async fn list(access: &Access, name: &AccountName, format: Format, console: &Console) -> Result<(), Error> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        account: &'a AccountName,
+        keys: Vec<KeyView<'a>>,
+    }
+    let records = access.keys_of(name).await?;
+    if records.is_empty() {
+        access.account(name).await?.ok_or_else(|| access.no_account(name))?;
+        console.say(format_args!("{name} has no keys"));
+    }
+    let text = || if records.is_empty() { String::new() } else { keys(&records) };
+    write(format, text, &Document { account: name, keys: records.iter().map(KeyView::from).collect() })
+}

@@ -1,0 +1,130 @@
+//! Accounts and API keys. What is decided by is in the table `Access`; API Gateway has a key for each of ours besides, to
+//! count requests under. Every command writes in an order in which it may be cut off at any point: a key never counts
+//! before everything it needs is there, and the same command again does the rest.
+
+pub(crate) mod account;
+mod explain;
+mod issue;
+pub(crate) mod key;
+mod revoke;
+mod view;
+
+use std::time::Duration;
+
+use clap::Args;
+use common::auth::{Account, AccountName, KeyRecord};
+use common::config::Config;
+use common::time::{UnixMilliseconds, UnixSeconds};
+use futures_util::TryStreamExt;
+use tables::Table;
+use tokio::time::Instant;
+
+use crate::answer::Format;
+use crate::console::Console;
+use crate::error::Error;
+use crate::gateway::Gateway;
+use crate::stack::Stack;
+
+/// How long the table may take for one thing that is asked of it, with all that is sent again.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where accounts and keys are, and how answers are written.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The table; otherwise the environment variable `ACCESS_TABLE` names it, otherwise it is Access
+    #[arg(long, value_name = "NAME", global = true)]
+    table: Option<String>,
+    /// The table and the API Gateway of this `CloudFormation` stack
+    #[arg(long, value_name = "NAME", global = true, conflicts_with = "table")]
+    stack: Option<String>,
+    /// Write one JSON document instead of a table
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+impl Place {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { Format::Text }
+    }
+
+    /// The options that lead another command to the same place.
+    fn options(&self) -> String {
+        match (&self.table, &self.stack) {
+            (_, Some(stack)) => format!(" --stack {}", quoted(stack)),
+            (Some(table), None) => format!(" --table {}", quoted(table)),
+            (None, None) => String::new(),
+        }
+    }
+
+    async fn open(&self) -> Result<Access, Error> {
+        let sdk = Box::pin(tables::from_profile()).await?;
+        let (table, gateway) = if let Some(name) = &self.stack {
+            let stack = Stack::find(&sdk, name).await?;
+            (stack.output("AccessTable")?.to_owned(), Some(Gateway::of(&stack, &sdk)?))
+        } else {
+            let variable = |name: &str| (name == "ACCESS_TABLE").then(|| std::env::var(name).ok()).flatten();
+            let from_environment = || Config::from_lookup(variable).map(|config| config.access_table);
+            (self.table.clone().map_or_else(from_environment, Ok)?, None)
+        };
+        Ok(Access { table: Table::of_sdk(&sdk, &table), gateway, options: self.options() })
+    }
+}
+
+/// What the commands work on.
+struct Access {
+    table: Table,
+    /// That of the stack, if there is one.
+    gateway: Option<Gateway>,
+    /// The options that lead another command here.
+    options: String,
+}
+
+impl Access {
+    async fn account(&self, name: &AccountName) -> Result<Option<Account>, Error> {
+        Ok(tables::access::account(&self.table, name, deadline()).await?)
+    }
+
+    /// The keys of the account, the newest first.
+    async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
+        let mut keys: Vec<_> = tables::access::keys_of(&self.table, name, PATIENCE).try_collect().await?;
+        keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
+        Ok(keys)
+    }
+
+    fn no_account(&self, name: &AccountName) -> Error {
+        let command = self.command(&format!("account set {name} --tier starter --paid-until DATE"));
+        Error::NoAccount { name: name.clone(), command }
+    }
+
+    /// A command line of this program that works on the same place.
+    fn command(&self, command: &str) -> String {
+        format!("cargo admin {command}{}", self.options)
+    }
+
+    /// Warns that API Gateway is left out of it, where there is one.
+    fn warn_without_gateway(&self, console: &Console, consequence: &str) -> Result<(), Error> {
+        if self.gateway.is_none() && !tables::is_on_this_machine()? {
+            console.say(format_args!("warning: without --stack, {consequence}"));
+        }
+        Ok(())
+    }
+}
+
+/// When the table must have answered what it is asked now.
+fn deadline() -> Instant {
+    Instant::now() + PATIENCE
+}
+
+fn now() -> UnixSeconds {
+    UnixMilliseconds::of_system_clock().into()
+}
+
+/// The word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+/:".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,128 @@
+//! Accounts and keys as they are shown, to people and to programs. The names of fields are for good.
+
+use common::auth::{Account, AccountName, ApiKey, Decision, KeyId, KeyRecord, KeyState, Label, decide};
+use common::time::UnixSeconds;
+use serde::Serialize;
+
+use crate::answer::table;
+
+/// An account, and whether it may ask.
+#[derive(Serialize)]
+pub(super) struct AccountView<'a> {
+    #[serde(flatten)]
+    account: &'a Account,
+    may_ask: bool,
+    /// Why it may not.
+    reason: Option<String>,
+}
+
+impl<'a> AccountView<'a> {
+    /// The account at the moment `now`.
+    pub(super) fn at(now: UnixSeconds, account: &'a Account) -> Self {
+        let reason = refusal(account, now);
+        Self { account, may_ask: reason.is_none(), reason }
+    }
+
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    pub(super) fn text(&self) -> String {
+        let subscription = &self.account.subscription;
+        table(
+            None,
+            [
+                ["account".to_owned(), self.account.name.to_string()],
+                ["tier".to_owned(), subscription.tier.to_string()],
+                ["status".to_owned(), subscription.status.to_string()],
+                ["paid until".to_owned(), subscription.paid_until.to_string()],
+                ["may ask".to_owned(), yes_or_no(self.reason.as_deref())],
+            ],
+        )
+    }
+}
+
+/// Why the account may not ask with a good key: the authorizer's own decision about one that nobody has.
+fn refusal(account: &Account, now: UnixSeconds) -> Option<String> {
+    let key = ApiKey::of_random_part(&"0".repeat(32))?;
+    let key = KeyRecord {
+        digest: key.digest(),
+        account: account.name.clone(),
+        label: "any".parse().ok()?,
+        created_at: now,
+        last_four: key.last_four().to_owned(),
+        state: KeyState::Issued,
+    };
+    match decide(Some(&key), Some(account), now) {
+        Decision::Allow { .. } => None,
+        Decision::Deny(reason) => Some(reason.to_string()),
+        Decision::Refuse(reason) => Some(reason.to_string()),
+    }
+}
+
+/// `yes`, or `no` and why.
+pub(super) fn yes_or_no(reason: Option<&str>) -> String {
+    reason.map_or_else(|| "yes".to_owned(), |reason| format!("no: {reason}"))
+}
+
+/// A key, as far as anybody may know it.
+#[derive(Serialize)]
+pub(super) struct KeyView<'a> {
+    id: KeyId,
+    account: &'a AccountName,
+    label: &'a Label,
+    created_at: UnixSeconds,
+    last_four: &'a str,
+    state: KeyState,
+    revoked_at: Option<UnixSeconds>,
+}
+
+impl<'a> From<&'a KeyRecord> for KeyView<'a> {
+    fn from(key: &'a KeyRecord) -> Self {
+        let revoked_at = if let KeyState::Revoked { at } = key.state { Some(at) } else { None };
+        Self {
+            id: key.id(),
+            account: &key.account,
+            label: &key.label,
+            created_at: key.created_at,
+            last_four: &key.last_four,
+            state: key.state,
+            revoked_at,
+        }
+    }
+}
+
+/// What a key's state is called.
+pub(super) fn state(state: KeyState) -> String {
+    match state {
+        KeyState::Pending => "pending".to_owned(),
+        KeyState::Issued => "issued".to_owned(),
+        KeyState::Revoked { at } => format!("revoked since {at}"),
+    }
+}
+
+/// The keys as a table.
+pub(super) fn keys(keys: &[KeyRecord]) -> String {
+    let row = |key: &KeyRecord| {
+        [
+            key.id().to_string(),
+            key.label.to_string(),
+            key.created_at.to_string(),
+            key.last_four.clone(),
+            state(key.state),
+        ]
+    };
+    table(Some(["KEY-ID", "LABEL", "CREATED", "LAST FOUR", "STATE"]), keys.iter().map(row))
+}
+
+/// One key, a line for each thing that is known of it.
+pub(super) fn key_lines(key: &KeyRecord) -> Vec<[String; 2]> {
+    vec![
+        ["KEY-ID".to_owned(), key.id().to_string()],
+        ["account".to_owned(), key.account.to_string()],
+        ["label".to_owned(), key.label.to_string()],
+        ["created".to_owned(), key.created_at.to_string()],
+        ["last four".to_owned(), key.last_four.clone()],
+        ["state".to_owned(), state(key.state)],
+    ]
+}

@@ -1,0 +1,62 @@
+//! The `CloudFormation` stack that a deployment is. Its outputs say what its table and its usage plans are called.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_cloudformation::Client;
+use aws_sdk_cloudformation::config::Builder;
+use tables::SdkConfig;
+
+use crate::error::Error;
+use crate::service::{answered, patient};
+
+const SERVICE: &str = "CloudFormation";
+/// The variable with `CloudFormation`'s endpoint.
+const ENDPOINT: &str = "AWS_ENDPOINT_URL_CLOUDFORMATION";
+
+/// A stack, as `CloudFormation` describes it.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    name: String,
+    outputs: BTreeMap<String, String>,
+}
+
+impl Stack {
+    /// The stack with this name.
+    ///
+    /// # Errors
+    /// If there is none, or `CloudFormation` does not say.
+    pub(crate) async fn find(sdk: &SdkConfig, name: &str) -> Result<Self, Error> {
+        let sdk = patient(sdk);
+        let mut builder = Builder::from(&sdk);
+        if tables::is_empty_variable(ENDPOINT) {
+            builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
+        }
+        let request = Client::from_conf(builder.build()).describe_stacks().stack_name(name);
+        let absent = || {
+            let region = sdk.region().map(ToString::to_string).unwrap_or_default();
+            Error::NoStack { name: name.to_owned(), region }
+        };
+        let described = match answered(SERVICE, "DescribeStacks", request.send()).await {
+            Ok(described) => described,
+            Err(error) if error.is("ValidationError") && error.cause.ends_with("does not exist") => {
+                return Err(absent());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let stack = described.stacks().first().ok_or_else(absent)?;
+        let outputs = stack
+            .outputs()
+            .iter()
+            .filter_map(|output| Some((output.output_key()?.to_owned(), output.output_value()?.to_owned())));
+        Ok(Self { name: name.to_owned(), outputs: outputs.collect() })
+    }
+
+    /// The value of the output with this name.
+    ///
+    /// # Errors
+    /// If the stack has no such output.
+    pub(crate) fn output(&self, output: &'static str) -> Result<&str, Error> {
+        let value = self.outputs.get(output).map(String::as_str);
+        value.ok_or_else(|| Error::NoOutput { stack: self.name.clone(), output })
+    }
+}

@@ -1,0 +1,91 @@
+//! `key explain`: what the authorizer would decide now, and why.
+
+use serde_json::{Value, json};
+
+use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
+
+#[track_caller]
+fn explain(access: &Access, key: &str) -> (Value, i32) {
+    let said = run(&mut access.command(&["key", "explain", "-", "--json"]), &format!(" {key}\r\n"));
+    (said.json(), said.code)
+}
+
+#[test]
+fn a_key_that_may_ask() {
+    let access = Access::with_bots();
+    let (key, id) = access.issue("ci");
+    let (document, code) = explain(&access, &key);
+    assert_eq!(code, 0);
+    assert_eq!((&document["may_ask"], &document["status"]), (&json!(true), &json!(200)));
+    assert_eq!((&document["reason"], &document["gateway"]), (&Value::Null, &Value::Null));
+    assert_eq!(document["key"]["id"], id.as_str());
+    assert_eq!(document["account"]["tier"], "starter");
+    let text = access.run(&["key", "explain", &key]);
+    assert_eq!(text.code, 0);
+    assert_eq!(text.words().last().unwrap(), &["may", "ask", "yes"]);
+}
+
+#[test]
+fn every_reason_for_which_a_key_may_not_ask() {
+    let access = Access::with_bots();
+    let check = |status: u16, reason: &str| {
+        let (document, code) = explain(&access, UNKNOWN_KEY);
+        assert_eq!(document["status"], status, "{document}");
+        assert_eq!(document["reason"], reason, "{document}");
+        assert_eq!((code, &document["may_ask"]), (1, &json!(false)));
+    };
+    check(401, "the key is unknown");
+    access.put_key("ci", &json!({"pending": {"BOOL": true}}));
+    check(401, "the key was not issued completely");
+    access.put_key("ci", &json!({"revoked_at": {"N": "1760000000"}}));
+    check(401, "the key was revoked at 2025-10-09T08:53:20Z");
+    access.put_key("ci", &json!({}));
+    access.succeed(&["account", "set", "bots", "--paid-until", "2026-01-01"]);
+    check(403, "the account's subscription was paid until 2026-01-01T00:00:00Z");
+    access.succeed(&["account", "set", "bots", "--status", "suspended"]);
+    check(403, "the account's subscription is suspended");
+    access.delete("account#bots");
+    check(403, "the key's account is not there");
+    // The id is a part of the digest; the whole of it decides.
+    let digest = format!("{UNKNOWN_ID}{}", "0".repeat(40));
+    access.put_key("ci", &json!({"sha256": {"S": digest}}));
+    check(401, "the key is unknown");
+}
+
+#[test]
+fn a_key_with_a_typo_is_explained_without_a_table() {
+    // Nobody answers there.
+    let explain =
+        |key: &str| run(&mut command("http://127.0.0.1:9", &["key", "explain", "-", "--json"]), key);
+    for (key, reason) in [
+        (
+            UNKNOWN_KEY.replace('J', "K"),
+            "the key is malformed: its checksum is wrong: it has a typo, or was not copied whole",
+        ),
+        (
+            UNKNOWN_KEY[..40].to_owned(),
+            "the key is malformed: it is no API key: a key is gd_ and 38 letters and digits",
+        ),
+        (
+            "hello".to_owned(),
+            "the key is malformed: it is no API key: a key is gd_ and 38 letters and digits",
+        ),
+    ] {
+        let said = explain(&key);
+        assert_eq!(said.code, 1);
+        assert_eq!(said.json()["reason"], reason);
+        assert_eq!(said.json()["status"], 401);
+    }
+}
+
+#[test]
+fn nothing_on_standard_input() {
+    let access = Access::start();
+    for input in ["", "\n", "  \n"] {
+        let said = run(&mut access.command(&["key", "explain", "-"]), input);
+        assert_eq!((said.code, said.output.as_str()), (1, ""));
+        assert_eq!(said.aside, "error: there is no key on standard input\n");
+    }
+    let endless = "x".repeat(1024 * 1024);
+    assert_eq!(run(&mut access.command(&["key", "explain", "-"]), &endless).code, 1);
+}

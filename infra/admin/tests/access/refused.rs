@@ -1,0 +1,113 @@
+//! Command lines that are wrong, and tables that cannot be asked. Whatever was typed, no key is repeated.
+
+use serde_json::json;
+
+use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_done() {
+    let access = Access::with_bots();
+    let long = "x".repeat(65);
+    for (arguments, expected) in [
+        (&["account", "set", "a b", "--tier", "pro"][..], "the name of an account has 1 to 64 letters"),
+        (&["account", "set", "a#b"], "the name of an account has 1 to 64 letters"),
+        (&["account", "set", &long], "the name of an account has 1 to 64 letters"),
+        (&["account", "set", ""], "the name of an account has 1 to 64 letters"),
+        (&["account", "set", UNKNOWN_KEY], "this is an API key"),
+        (&["account", "set", "bots", "--tier", "gold"], "[possible values: starter, pro]"),
+        (&["account", "set", "bots", "--status", "lapsed"], "[possible values: active, suspended]"),
+        (&["account", "set", "bots", "--paid-until", "2027-02-29"], "it must be a date like 2027-01-01"),
+        (&["account", "set", "bots", "--paid-until", "tomorrow"], "it must be a date like 2027-01-01"),
+        (&["account", "set", "bots", "--paid-until", "2027-01-01T00:00:00"], "it must be a date like"),
+        (&["account"], "Usage: cargo admin account"),
+        (&["key", "issue", "bots"], "--label <LABEL>"),
+        (&["key", "issue", "bots", "--label", "a\u{1b}[31m"], "no control characters"),
+        (&["key", "issue", "bots", "--label", ""], "a label has 1 to 64 characters"),
+        (&["key", "issue", "bots", "--label", " ci"], "no blanks around it"),
+        (&["key", "issue", "bots", "--label", &long], "a label has 1 to 64 characters"),
+        (&["key", "issue", "bots", "--label", UNKNOWN_KEY], "this is an API key"),
+        (&["key", "revoke", "95F291419F81E24891FED21A"], "a KEY-ID is 24 hexadecimal digits in lower case"),
+        (&["key", "revoke", &UNKNOWN_ID[1..]], "a KEY-ID is 24 hexadecimal digits in lower case"),
+        (&["key", "explain"], "<KEY>"),
+        (&["key", "explain", UNKNOWN_KEY, UNKNOWN_KEY], "unexpected argument 'gd_…'"),
+        (&["key", UNKNOWN_KEY], "unrecognized subcommand 'gd_…'"),
+        (&["key", "list", "bots", "--table", "A", "--stack", "b"], "cannot be used with"),
+    ] {
+        let said = access.run(arguments);
+        assert_eq!((said.code, said.output.as_str()), (2, ""), "{arguments:?}: {said:?}");
+        assert!(said.aside.contains(expected), "{arguments:?}: {said:?}");
+    }
+    assert_eq!(access.rows().len(), 1);
+}
+
+#[test]
+fn help_is_no_failure() {
+    let said = run(&mut command("", &["key", "issue", "--help"]), "");
+    assert_eq!(said.code, 0);
+    assert!(said.output.contains("--label <LABEL>") && said.aside.is_empty(), "{said:?}");
+}
+
+#[test]
+fn nobody_to_ask() {
+    for arguments in [
+        &["account", "show", "bots"][..],
+        &["account", "set", "bots", "--tier", "pro"],
+        &["key", "issue", "bots", "--label", "ci"],
+        &["key", "list", "bots"],
+        &["key", "revoke", UNKNOWN_ID],
+        &["key", "explain", UNKNOWN_KEY],
+    ] {
+        let said = run(&mut command("http://127.0.0.1:9", arguments), "");
+        assert_eq!((said.code, said.output.as_str()), (1, ""));
+        assert!(said.aside.contains("check the network, AWS_ENDPOINT_URL_DYNAMODB"), "{said:?}");
+        let said = run(&mut command("", arguments), "");
+        assert_eq!((said.code, said.output.as_str()), (1, ""));
+        assert_eq!(
+            said.aside,
+            "error: no AWS region is known: set AWS_REGION, or choose a profile that has one with AWS_PROFILE\n"
+        );
+    }
+}
+
+#[test]
+fn a_corrupt_row_lets_nobody_in() {
+    let access = Access::with_bots();
+    access.put_key("ci", &json!({"created_at": {"S": "yesterday"}}));
+    for arguments in [
+        &["key", "list", "bots"][..],
+        &["key", "explain", UNKNOWN_KEY],
+        &["key", "issue", "bots", "--label", "ci"],
+    ] {
+        let reason = access.fail(arguments);
+        assert_eq!(
+            reason,
+            format!(
+                "the row key#{UNKNOWN_ID} of the table Access is corrupt: its attribute created_at is missing or not a \
+                 whole number; somebody else must have written it: mend it or delete it"
+            )
+        );
+    }
+}
+
+#[test]
+fn where_there_may_be_an_api_gateway_it_is_not_forgotten() {
+    let access = Access::with_bots();
+    let (_, id) = access.issue("ci");
+    // This machine by a name that could be anybody's.
+    let elsewhere = access.endpoint.replace("127.0.0.1", "0.0.0.0");
+    let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
+    for (arguments, expected) in [
+        (&["account", "set", "bots", "--tier", "pro"][..], "the account's keys stay in the usage plan"),
+        (&["key", "revoke", &id], "API Gateway's key for it stays"),
+        (&["key", "list", "bots"], ""),
+        (&["account", "set", "bots", "--status", "suspended"], ""),
+    ] {
+        let said = run(command(&elsewhere, arguments).envs(keys), "");
+        assert_eq!(said.code, 0, "{said:?}");
+        assert_eq!(said.aside.contains("warning: without --stack, "), !expected.is_empty(), "{said:?}");
+        assert!(said.aside.contains(expected), "{said:?}");
+    }
+    let output = command(&elsewhere, &["key", "issue", "bots", "--label", "ci"]).envs(keys).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("warning: without --stack, API Gateway will not know the key"), "{said}");
+}

@@ -1,0 +1,199 @@
+//! The table and the program that the tests use. Whatever the program says is searched for keys.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+use dynoxide::Database;
+use serde_json::{Value, json};
+
+use crate::dynamodb;
+
+/// A key that nobody has issued, and its KEY-ID.
+pub(crate) const UNKNOWN_KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
+pub(crate) const UNKNOWN_ID: &str = "95f291419f81e24891fed21a";
+const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
+
+/// A table `Access` of the test's own.
+pub(crate) struct Access {
+    database: Database,
+    pub(crate) endpoint: String,
+}
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) output: String,
+    pub(crate) aside: String,
+    pub(crate) code: i32,
+}
+
+impl Said {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The words of each line on standard output.
+    pub(crate) fn words(&self) -> Vec<Vec<&str>> {
+        self.output.lines().map(|line| line.split_whitespace().collect()).collect()
+    }
+}
+
+impl Access {
+    /// With an empty table, as template.yaml has it (`the_table_is_that_of_the_template`).
+    pub(crate) fn start() -> Self {
+        let database = Database::memory().unwrap();
+        let endpoint = dynamodb::serve(&database);
+        let request = json!({
+            "TableName": "Access",
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "account", "AttributeType": "S"},
+            ],
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "GlobalSecondaryIndexes": [{
+                "IndexName": "by-account",
+                "KeySchema": [
+                    {"AttributeName": "account", "KeyType": "HASH"},
+                    {"AttributeName": "pk", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }],
+        });
+        database.create_table(serde_json::from_value(request).unwrap()).unwrap();
+        Self { database, endpoint }
+    }
+
+    /// With the account `bots`, which has paid.
+    pub(crate) fn with_bots() -> Self {
+        let access = Self::start();
+        access.succeed(&["account", "set", "bots", "--tier", "starter", "--paid-until", "2200-01-01"]);
+        access
+    }
+
+    pub(crate) fn rows(&self) -> Vec<Value> {
+        let page =
+            self.database.scan(serde_json::from_value(json!({"TableName": "Access"})).unwrap()).unwrap();
+        serde_json::to_value(&page).unwrap()["Items"].as_array().unwrap().clone()
+    }
+
+    /// The rows that are keys.
+    pub(crate) fn key_rows(&self) -> Vec<Value> {
+        let is_key = |row: &Value| row["pk"]["S"].as_str().unwrap().starts_with("key#");
+        self.rows().into_iter().filter(is_key).collect()
+    }
+
+    pub(crate) fn put(&self, row: &Value) {
+        let request = json!({"TableName": "Access", "Item": row});
+        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    pub(crate) fn delete(&self, key: &str) {
+        let request = json!({"TableName": "Access", "Key": {"pk": {"S": key}}});
+        self.database.delete_item(serde_json::from_value(request).unwrap()).unwrap();
+    }
+
+    /// The row of [`UNKNOWN_KEY`] with what `with` adds to it.
+    pub(crate) fn put_key(&self, label: &str, with: &Value) {
+        let mut row = json!({
+            "pk": {"S": format!("key#{UNKNOWN_ID}")}, "sha256": {"S": UNKNOWN_DIGEST}, "account": {"S": "bots"},
+            "label": {"S": label}, "created_at": {"N": "1750000000"}, "last_four": {"S": "X4ni"},
+        });
+        row.as_object_mut().unwrap().extend(with.as_object().unwrap().clone());
+        self.put(&row);
+    }
+
+    /// The program with this table's endpoint and nothing else that the AWS SDK would look for.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        command(&self.endpoint, arguments)
+    }
+
+    /// What the command says. No key is among it.
+    #[track_caller]
+    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
+        run(&mut self.command(arguments), "")
+    }
+
+    #[track_caller]
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> Said {
+        let said = self.run(arguments);
+        assert_eq!(said.code, 0, "{said:?}");
+        said
+    }
+
+    /// The reason for which the command fails.
+    #[track_caller]
+    pub(crate) fn fail(&self, arguments: &[&str]) -> String {
+        let said = self.run(arguments);
+        assert_eq!((said.code, said.output.as_str()), (1, ""), "{said:?}");
+        let reason = said.aside.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
+        reason.trim_end().to_owned()
+    }
+
+    /// The key that is issued, which is shown once, and its KEY-ID.
+    #[track_caller]
+    pub(crate) fn issue(&self, label: &str) -> (String, String) {
+        let said = said(&self.command(&["key", "issue", "bots", "--label", label]).output().unwrap());
+        assert_eq!(said.code, 0, "{said:?}");
+        assert_eq!((keys_in(&said.output), keys_in(&said.aside)), (1, 0), "{said:?}");
+        let key = said.output.trim_end().to_owned();
+        assert!(!format!("{:?}", self.rows()).contains(&key));
+        let explained = run(&mut self.command(&["key", "explain", "-", "--json"]), &key);
+        (key, explained.json()["key"]["id"].as_str().unwrap().to_owned())
+    }
+}
+
+pub(crate) fn command(endpoint: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
+    command.args(arguments).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
+    command.env("AWS_EC2_METADATA_DISABLED", "true").env("HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
+}
+
+/// What the command says with this input. No key is among it.
+#[track_caller]
+pub(crate) fn run(command: &mut Command, input: &str) -> Said {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // It may end before it has read everything.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let said = said(&child.wait_with_output().unwrap());
+    assert_eq!((keys_in(&said.output), keys_in(&said.aside)), (0, 0), "{said:?}");
+    said
+}
+
+fn said(output: &Output) -> Said {
+    Said {
+        output: String::from_utf8(output.stdout.clone()).unwrap(),
+        aside: String::from_utf8(output.stderr.clone()).unwrap(),
+        code: output.status.code().unwrap(),
+    }
+}
+
+/// How many texts that might be keys are in the text.
+pub(crate) fn keys_in(text: &str) -> usize {
+    let is_long = |rest: &str| rest.bytes().take_while(u8::is_ascii_alphanumeric).count() > 8;
+    text.split("gd_").skip(1).filter(|rest| is_long(rest)).count()
+}
+
+#[test]
+fn the_table_is_that_of_the_template() {
+    let template = concat!(env!("CARGO_MANIFEST_DIR"), "/../../template.yaml");
+    let template = std::fs::read_to_string(template).unwrap();
+    let section = template.split("\n  Access:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let expected = "
+      AttributeDefinitions:
+        - {AttributeName: pk, AttributeType: S}
+        - {AttributeName: account, AttributeType: S}
+      KeySchema:
+        - {AttributeName: pk, KeyType: HASH}
+      GlobalSecondaryIndexes:
+        - IndexName: by-account
+          KeySchema:
+            - {AttributeName: account, KeyType: HASH}
+            - {AttributeName: pk, KeyType: RANGE}
+          Projection: {ProjectionType: ALL}
+";
+    assert!(section.contains(expected), "{section}");
+}
