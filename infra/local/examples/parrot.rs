@@ -1,6 +1,8 @@
-//! A function for tests: it does what the event says. As a proxy integration it repeats the event in its answer.
+//! A function for tests: it does what the event says. As a proxy integration it repeats the event in its answer; as an
+//! authorizer it believes what the header `x-api-key` says: `pro-…` is a key of that tier.
 #![expect(clippy::print_stderr, reason = "that is how a function logs")]
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use lambda_runtime::{Error, LambdaEvent, run, service_fn};
@@ -12,6 +14,9 @@ async fn main() -> Result<(), Error> {
 }
 
 async fn answer(event: Value) -> Result<Value, Error> {
+    if event.get("type").and_then(Value::as_str) == Some("REQUEST") {
+        return authorize(&event);
+    }
     let asked = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
     let asked = asked.and_then(Value::as_str);
     match asked {
@@ -34,6 +39,10 @@ async fn answer(event: Value) -> Result<Value, Error> {
         Some("hang") => std::future::pending().await,
         Some("fail" | "note and fail") => Err("asked to fail".into()),
         Some("too much") => Ok(json!("x".repeat(7_000_000))),
+        Some("status") => {
+            Ok(json!({"statusCode": 404, "body": "not here", "headers": {"cache-control": "no-store"}}))
+        }
+        Some("much") => Ok(json!({"statusCode": 200, "body": "x".repeat(1_048_577)})),
         Some("nonsense") => Ok(json!({"statusCode": "fine"})),
         _ => Ok(json!({
             "statusCode": 200,
@@ -42,4 +51,35 @@ async fn answer(event: Value) -> Result<Value, Error> {
             "body": event.to_string(),
         })),
     }
+}
+
+/// How often this process was asked who may ask.
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+fn authorize(event: &Value) -> Result<Value, Error> {
+    let asked = ASKED.fetch_add(1, Ordering::Relaxed) + 1;
+    let key = event.pointer("/headers/x-api-key").and_then(Value::as_str).unwrap_or_default();
+    let (kind, _) = key.split_once('-').unwrap_or((key, ""));
+    let method_arn = event.get("methodArn").and_then(Value::as_str).unwrap_or_default();
+    let stage = method_arn.split("/GET/").next().unwrap_or_default();
+    let (effect, resource) = match kind {
+        "nobody" => return Err("Unauthorized".into()),
+        "fail" => return Err(format!("cannot look up {key}").into()),
+        "crash" => std::process::exit(7),
+        "null" => {
+            return Ok(json!({"principalId": "p", "policyDocument": {"Statement": []}, "context": null}));
+        }
+        "lapsed" => ("Deny", format!("{stage}/GET/*")),
+        "once" => ("Allow", method_arn.to_owned()),
+        _ => ("Allow", format!("{stage}/GET/*")),
+    };
+    Ok(json!({
+        "principalId": "someone",
+        "policyDocument": {
+            "Version": "2012-10-17",
+            "Statement": [{"Effect": effect, "Action": "execute-api:Invoke", "Resource": resource}],
+        },
+        "context": {"tier": kind, "asked": asked},
+        "usageIdentifierKey": format!("{key:0>24}"),
+    }))
 }

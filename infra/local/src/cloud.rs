@@ -17,6 +17,7 @@ use crate::dynamodb::DynamoDb;
 use crate::gateway::Gateway;
 use crate::instance::Function;
 use crate::invoke_api::{self, Pools};
+use crate::keys::{self, Keys};
 use crate::logs::{Logs, Sink};
 use crate::pool::Pool;
 use crate::server::Server;
@@ -161,6 +162,7 @@ pub struct Cloud {
     gateway: Server,
     lambda: Server,
     dynamodb: DynamoDb,
+    keys: Option<Keys>,
     schedules: JoinSet<()>,
     backfill: JoinSet<()>,
     simulator: Option<Simulator>,
@@ -191,6 +193,10 @@ impl Cloud {
         let template = document.evaluate(&parameters(&options, &document, simulator.as_ref()))?;
         let tables = template.tables.values();
         let dynamodb = DynamoDb::start(dynamodb_listener, options.data.as_deref(), &options.clock, tables)?;
+        let keys = match template.tables.get(keys::TABLE) {
+            Some(table) => Some(keys::seed(&dynamodb, &table.name).await?),
+            None => None,
+        };
         let programs = programs(&options, &template).await?;
 
         let logs = Logs::new(options.function_log.clone());
@@ -211,13 +217,7 @@ impl Cloud {
             }
         }
         let clock = options.clock;
-        let gateway = Gateway::new(
-            template.api.clone(),
-            pools.clone(),
-            clock.clone(),
-            logs.clone(),
-            options.access_log,
-        );
+        let gateway = Gateway::new(&template, pools.clone(), clock.clone(), logs.clone(), options.access_log);
         let gateway = Arc::new(gateway);
         let gateway = serve(gateway_listener, options.port, "--port", |listener| {
             Server::start(listener, true, move |request, peer| Arc::clone(&gateway).handle(request, peer))
@@ -248,7 +248,19 @@ impl Cloud {
             }
             _ => JoinSet::new(),
         };
-        Ok(Self { template, gateway, lambda, dynamodb, schedules, backfill, simulator, clock, logs, pools })
+        Ok(Self {
+            template,
+            gateway,
+            lambda,
+            dynamodb,
+            keys,
+            schedules,
+            backfill,
+            simulator,
+            clock,
+            logs,
+            pools,
+        })
     }
 
     /// The base URL of the API, without a slash at its end.
@@ -267,6 +279,12 @@ impl Cloud {
     #[must_use]
     pub fn dynamodb(&self) -> &DynamoDb {
         &self.dynamodb
+    }
+
+    /// The keys that the table `Access` begins with, if the template has one.
+    #[must_use]
+    pub fn keys(&self) -> Option<&Keys> {
+        self.keys.as_ref()
     }
 
     /// The response of a function, by logical id or name of its binary, to an event.

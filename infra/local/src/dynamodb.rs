@@ -5,6 +5,7 @@ mod batch_write;
 mod capacity;
 mod engine;
 mod fault;
+mod in_process;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, http::request};
 use serde_json::{Value, json};
 use simulator::Clock;
+use tables::SdkConfig;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -103,6 +105,11 @@ impl DynamoDb {
     /// What it works with, for those who would be too slow over HTTP. Faults do not happen there, and nothing is counted.
     pub(crate) fn database(&self) -> &Database {
         &self.shared.database
+    }
+
+    /// What the SDK needs to know to reach it from this process. Faults do not happen there, and nothing is counted.
+    pub(crate) fn sdk(&self) -> SdkConfig {
+        in_process::sdk(Arc::clone(&self.shared))
     }
 
     /// From now on, `fault` happens to the requests that it is for. Several may be set: the one that was set first and is

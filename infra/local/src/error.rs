@@ -77,6 +77,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The keys to begin with are not in their table.
+    #[error("the keys to begin with cannot be written: {0}")]
+    Keys(String),
     /// The embedded database does not work.
     #[error("the embedded DynamoDB fails: {0}")]
     DynamoDb(String),

@@ -10,7 +10,8 @@
 //! # }
 //! ```
 //!
-//! The gateway ([`Cloud::url`]) matches routes and builds proxy events, the Invoke API ([`Cloud::lambda_url`]) takes
+//! The gateway ([`Cloud::url`]) matches routes, asks the authorizer, counts against usage plans, replays what its cache has
+//! and builds proxy events, the Invoke API ([`Cloud::lambda_url`]) takes
 //! events as they are, schedules make events of their own, and all of them go to the functions' own binaries, which speak
 //! the Lambda Runtime API and find an embedded `DynamoDB` ([`Cloud::dynamodb`]). Where this differs from AWS, the README
 //! beside this crate says so.
@@ -24,6 +25,7 @@ mod error;
 mod gateway;
 mod instance;
 mod invoke_api;
+mod keys;
 mod logs;
 mod pool;
 mod runtime_api;
@@ -40,6 +42,7 @@ pub use self::backfill::{Progress, ProgressSink};
 pub use self::cloud::{Binaries, Cloud, Options, Upstream};
 pub use self::dynamodb::{Consumed, DynamoDb, Fault, Refusal};
 pub use self::error::{Error, InvocationError};
+pub use self::keys::Keys;
 pub use self::logs::Sink;
 
 /// The account that AWS's own examples use.

@@ -12,7 +12,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use hyper::Uri;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use local::template::Template;
-use local::{Binaries, Cloud, Options, Progress, ProgressSink, Sink, Upstream};
+use local::{Binaries, Cloud, Keys, Options, Progress, ProgressSink, Sink, Upstream};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// What an example request asks for, by path.
@@ -225,12 +225,15 @@ async fn cost(snapshot: Option<PathBuf>, release: bool) -> Result<(), String> {
 }
 
 fn greet(cloud: &Cloud) {
-    print(&routes(cloud.template(), &cloud.url()).trim_fmt());
+    print(&routes(cloud.template(), cloud.keys(), &cloud.url()).trim_fmt());
     if let Some(simulator) = cloud.simulator() {
         print(&format!("upstream {}", simulator.url()));
     }
     print(&format!("dynamodb {}", cloud.dynamodb().url()));
     print(&format!("lambda {}", cloud.lambda_url()));
+    for (name, key) in cloud.keys().into_iter().flat_map(Keys::named) {
+        print(&format!("key {name} {}", key.expose()));
+    }
     print(&format!("ready {}", cloud.url()));
 }
 
@@ -246,19 +249,23 @@ async fn asked_to_end() -> Result<(), String> {
     }
 }
 
-fn routes(template: &Template, base: &str) -> Table {
+fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["METHOD", "PATH", "FUNCTION", "TTL", "EXAMPLE"]);
     for route in &template.api.routes {
         let binary = template.functions.get(&route.function).map_or("", |function| function.binary.as_str());
         let ttl = route.cache_ttl.map_or_else(|| "-".to_owned(), |ttl| format!("{} s", ttl.as_secs()));
-        table.add_row([&route.method, &route.path, binary, &ttl, &example(&route.method, &route.path, base)]);
+        let authorizer = route.authorizer.as_ref().and_then(|name| template.api.authorizers.get(name));
+        let header = authorizer.and_then(|authorizer| authorizer.identity_headers.first());
+        let key = header.zip(keys).map(|(header, keys)| format!("-H '{header}: {}' ", keys.pro.expose()));
+        let example = example(&route.method, &route.path, &key.unwrap_or_default(), base);
+        table.add_row([&route.method, &route.path, binary, &ttl, &example]);
     }
     table
 }
 
-fn example(method: &str, path: &str, base: &str) -> String {
+fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
     let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
     let option = match method {
@@ -266,7 +273,7 @@ fn example(method: &str, path: &str, base: &str) -> String {
         "ANY" => "-X POST ".to_owned(),
         other => format!("-X {other} "),
     };
-    format!("curl {option}'{base}{path}{query}'")
+    format!("curl {option}{header}'{base}{path}{query}'")
 }
 
 #[cfg(test)]

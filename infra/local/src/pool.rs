@@ -52,31 +52,45 @@ impl Pool {
     /// # Errors
     /// Whatever keeps the function from answering; it has been logged.
     pub(crate) async fn invoke(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
+        self.spawn(event, true).await
+    }
+
+    /// The same for callers who know better what may be said about a failure, or that it is none.
+    ///
+    /// # Errors
+    /// Whatever keeps the function from answering; nobody has been told.
+    pub(crate) async fn invoke_unlogged(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
+        self.spawn(event, false).await
+    }
+
+    async fn spawn(self: &Arc<Self>, event: Bytes, logged: bool) -> Result<Bytes, Failure> {
         let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| Failure::Stopped)?;
         let pool = Arc::clone(self);
         let invocation = tokio::spawn(async move {
-            let result = pool.run(event).await;
+            let request_id = Uuid::new_v4().to_string();
+            let result = pool.run(&request_id, event).await;
             drop(slot);
+            if let Err(failure) = &result
+                && logged
+            {
+                pool.log(&request_id, failure);
+            }
             result
         });
         invocation.await.unwrap_or(Err(Failure::Stopped))
     }
 
-    async fn run(&self, event: Bytes) -> Result<Bytes, Failure> {
-        let request_id = Uuid::new_v4().to_string();
+    async fn run(&self, request_id: &str, event: Bytes) -> Result<Bytes, Failure> {
         let mut stopped = self.stopped.subscribe();
         loop {
             let (idle, mut killed) = self.take_idle();
             let fresh = idle.is_none();
             let mut instance = match idle {
                 Some(instance) => instance,
-                None => match Instance::start(&self.function, &self.logs).await {
-                    Ok(instance) => instance,
-                    Err(failure) => return Err(self.logged(&request_id, failure)),
-                },
+                None => Instance::start(&self.function, &self.logs).await?,
             };
             let result = tokio::select! {
-                result = instance.invoke(&request_id, event.clone(), self.function.timeout) => result,
+                result = instance.invoke(request_id, event.clone(), self.function.timeout) => result,
                 _ = stopped.wait_for(|stopped| *stopped) => Err(Failure::Stopped),
                 _ = killed.wait_for(|killed| *killed) => Err(Failure::Killed),
             };
@@ -85,7 +99,7 @@ impl Pool {
                     self.give_back(instance, &killed).await;
                     return Ok(response);
                 }
-                Err(failure) => self.logged(&request_id, failure),
+                Err(failure) => failure,
             };
             if failure.leaves_the_instance_usable() {
                 self.give_back(instance, &killed).await;
@@ -94,6 +108,7 @@ impl Pool {
             }
             // The event has not been seen by anybody, so another instance may have it.
             if matches!(failure, Failure::EndedIdle(_)) && !fresh {
+                self.log(request_id, &failure);
                 continue;
             }
             return Err(failure);
@@ -143,11 +158,10 @@ impl Pool {
         killed.closed().await;
     }
 
-    fn logged(&self, request_id: &str, failure: Failure) -> Failure {
+    fn log(&self, request_id: &str, failure: &Failure) {
         if !matches!(failure, Failure::Stopped) {
             self.logs.push(&format!("local: {}: request {request_id}: {failure}", self.function.binary));
         }
-        failure
     }
 
     /// Takes no more invocations and lets the running ones end. Their processes are killed without waiting.

@@ -478,7 +478,7 @@ fn quoted(text: &str) -> Option<&str> {
 }
 
 /// A scalar as `CloudFormation` hands it on.
-fn text(value: &Value) -> Option<String> {
+pub(crate) fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

@@ -41,7 +41,9 @@ fn command(test: &str, options: &[&str]) -> Command {
 /// The status of the answer.
 async fn get(url: &str, target: &str) -> u16 {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
-    let request = format!("GET {target} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n");
+    // As an authorizer, the parrot takes it for a key of the tier pro.
+    let headers = "host: here\r\nconnection: close\r\nx-api-key: pro-1\r\n";
+    let request = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
     tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
@@ -64,6 +66,23 @@ async fn nobody_has_to_read_what_functions_log() {
     for _ in 0..100 {
         assert_eq!(get(&url, "/v1/mayor?say=log").await, 200);
     }
+}
+
+#[tokio::test]
+async fn the_keys_to_begin_with_are_printed_and_used_in_the_examples() {
+    let mut child = command("keys", &["--history", "0"]).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = Vec::new();
+    while lines.last().is_none_or(|line: &String| !line.starts_with("ready ")) {
+        lines.push(tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap());
+    }
+    let keys: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("key ")).collect();
+    let names: Vec<_> = keys.iter().filter_map(|key| Some(key.split_once(" gd_")?.0)).collect();
+    assert_eq!(names, ["starter", "pro", "lapsed", "revoked"], "{lines:?}");
+    let pro = keys.iter().find_map(|key| key.strip_prefix("pro ")).unwrap();
+    let example = |path: &str| lines.iter().find(|line| line.contains(&format!(" {path} "))).unwrap();
+    assert!(example("/v1/mayor").contains(&format!("curl -H 'X-API-Key: {pro}' 'http://")), "{lines:?}");
+    assert!(!example("/").contains("-H"), "{lines:?}");
 }
 
 #[tokio::test]

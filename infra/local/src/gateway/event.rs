@@ -1,4 +1,5 @@
-//! Builds the event that API Gateway hands to a function: proxy integration of a REST API, format 1.0.
+//! Builds the events that API Gateway hands to functions: of a proxy integration of a REST API, format 1.0, and of an
+//! authorizer that gets the request, which has most in common with it.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -11,13 +12,16 @@ use jiff::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::authorizer::Permit;
 use super::routing::PathParameters;
 use crate::template::Route;
 
-const API_ID: &str = "localcloud";
-const DOMAIN: &str = "localcloud.execute-api.localhost";
+pub(super) const API_ID: &str = "localcloud";
+pub(super) const DOMAIN: &str = "localcloud.execute-api.localhost";
+pub(super) const PROTOCOL: &str = "HTTP/1.1";
 
 /// What the gateway knows about a request.
+#[derive(Clone, Copy)]
 pub(super) struct Arrival<'request> {
     pub(super) request: &'request Parts,
     pub(super) body: &'request [u8],
@@ -25,6 +29,38 @@ pub(super) struct Arrival<'request> {
     pub(super) request_id: Uuid,
     pub(super) now_ms: i64,
     pub(super) stage: &'request str,
+}
+
+#[cfg(test)]
+impl<'request> Arrival<'request> {
+    /// Some request's arrival.
+    pub(super) fn for_tests(request: &'request Parts) -> Self {
+        Self {
+            request,
+            body: b"",
+            peer: "127.0.0.1:50000".parse().unwrap(),
+            request_id: Uuid::new_v4(),
+            now_ms: 1_777_388_600_000,
+            stage: "live",
+        }
+    }
+}
+
+/// The route that a request is for, and what it says to it.
+pub(super) struct Matched<'request> {
+    pub(super) route: &'request Route,
+    pub(super) path_parameters: PathParameters,
+    /// All values of every parameter, in their order.
+    pub(super) query: BTreeMap<String, Vec<String>>,
+}
+
+/// What the gateway has found out about who asks.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Caller<'request> {
+    /// What the route's authorizer said.
+    pub(super) permit: Option<&'request Permit>,
+    /// The key of a usage plan, where the route takes one.
+    pub(super) api_key: Option<&'request str>,
 }
 
 #[derive(Serialize)]
@@ -40,8 +76,23 @@ struct Event<'request> {
     path_parameters: Option<&'request PathParameters>,
     stage_variables: Option<()>,
     request_context: RequestContext<'request>,
-    body: Option<String>,
-    is_base64_encoded: bool,
+    #[serde(flatten)]
+    rest: Rest<'request>,
+}
+
+/// What only one kind of event has.
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Rest<'request> {
+    Proxy {
+        body: Option<String>,
+        is_base64_encoded: bool,
+    },
+    Authorizer {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        method_arn: &'request str,
+    },
 }
 
 #[derive(Serialize)]
@@ -56,6 +107,8 @@ struct RequestContext<'request> {
     account_id: &'static str,
     protocol: &'static str,
     stage: &'request str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authorizer: Option<BTreeMap<&'request str, &'request str>>,
     domain_prefix: &'static str,
     request_time_epoch: i64,
     request_id: String,
@@ -80,43 +133,75 @@ struct Identity<'request> {
     user_arn: Option<()>,
     user_agent: Option<&'request str>,
     user: Option<()>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key: Option<&'request str>,
 }
 
-/// The event's bytes.
+/// The bytes of the event for the route's function.
 ///
 /// # Errors
 /// None that could happen; the serializer does not know that.
-pub(super) fn build(
+pub(super) fn for_integration(
     arrival: &Arrival<'_>,
-    route: &Route,
-    parameters: &PathParameters,
+    matched: &Matched<'_>,
+    caller: Caller<'_>,
 ) -> serde_json::Result<Bytes> {
+    let body = (!arrival.body.is_empty()).then(|| String::from_utf8_lossy(arrival.body).into_owned());
+    build(arrival, matched, caller, Rest::Proxy { body, is_base64_encoded: false })
+}
+
+/// The bytes of the event for an authorizer's function.
+///
+/// # Errors
+/// None that could happen; the serializer does not know that.
+pub(super) fn for_authorizer(
+    arrival: &Arrival<'_>,
+    matched: &Matched<'_>,
+    method_arn: &str,
+) -> serde_json::Result<Bytes> {
+    build(arrival, matched, Caller::default(), Rest::Authorizer { kind: "REQUEST", method_arn })
+}
+
+/// What policies call the method that is asked for: with the path as it was sent.
+pub(super) fn method_arn(arrival: &Arrival<'_>) -> String {
+    let (region, account, stage) = (crate::REGION, crate::ACCOUNT_ID, arrival.stage);
+    let (method, path) = (&arrival.request.method, arrival.request.uri.path());
+    let path = path.strip_prefix('/').unwrap_or(path);
+    format!("arn:aws:execute-api:{region}:{account}:{API_ID}/{stage}/{method}/{path}")
+}
+
+fn build(
+    arrival: &Arrival<'_>,
+    matched: &Matched<'_>,
+    caller: Caller<'_>,
+    rest: Rest<'_>,
+) -> serde_json::Result<Bytes> {
+    let Matched { route, path_parameters, query } = matched;
     let path = arrival.request.uri.path();
     let method = arrival.request.method.as_str();
     let headers = headers(arrival);
-    let query = query(arrival.request.uri.query().unwrap_or_default());
     let user_agent = headers.get("User-Agent").and_then(|values| values.last()).map(String::as_str);
-    let request_id = arrival.request_id.to_string();
     let event = Event {
         resource: &route.path,
         path,
         http_method: method,
         headers: last_values(&headers),
         multi_value_headers: &headers,
-        query_string_parameters: (!query.is_empty()).then(|| last_values(&query)),
-        multi_value_query_string_parameters: (!query.is_empty()).then_some(&query),
-        path_parameters: (!parameters.is_empty()).then_some(parameters),
+        query_string_parameters: (!query.is_empty()).then(|| last_values(query)),
+        multi_value_query_string_parameters: (!query.is_empty()).then_some(query),
+        path_parameters: (!path_parameters.is_empty()).then_some(path_parameters),
         stage_variables: None,
         request_context: RequestContext {
             resource_id: format!("{method} {}", route.path),
             resource_path: &route.path,
             http_method: method,
-            extended_request_id: format!("{}=", request_id.get(..15).unwrap_or_default()),
+            extended_request_id: extended_request_id(arrival),
             request_time: request_time(arrival.now_ms),
-            path: format!("/{}{path}", arrival.stage),
+            path: path_with_stage(arrival),
             account_id: crate::ACCOUNT_ID,
-            protocol: "HTTP/1.1",
+            protocol: PROTOCOL,
             stage: arrival.stage,
+            authorizer: caller.permit.map(authorizer),
             domain_prefix: API_ID,
             request_time_epoch: arrival.now_ms,
             identity: Identity {
@@ -132,16 +217,22 @@ pub(super) fn build(
                 user_arn: None,
                 user_agent,
                 user: None,
+                api_key: caller.api_key,
             },
             domain_name: DOMAIN,
             deployment_id: "local",
             api_id: API_ID,
-            request_id,
+            request_id: arrival.request_id.to_string(),
         },
-        body: (!arrival.body.is_empty()).then(|| String::from_utf8_lossy(arrival.body).into_owned()),
-        is_base64_encoded: false,
+        rest,
     };
     serde_json::to_vec(&event).map(Bytes::from)
+}
+
+/// What the authorizer said, as functions get to know it.
+fn authorizer(permit: &Permit) -> BTreeMap<&str, &str> {
+    let context = permit.context.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    context.chain([("principalId", permit.principal_id.as_str())]).collect()
 }
 
 /// The request's headers without those of the connection, and with those that the gateway adds.
@@ -195,7 +286,8 @@ fn spelling(name: &HeaderName) -> &str {
     }
 }
 
-fn query(text: &str) -> BTreeMap<String, Vec<String>> {
+/// The parameters of a query, each with all of its values.
+pub(super) fn query(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut query = BTreeMap::<String, Vec<String>>::new();
     for (name, value) in form_urlencoded::parse(text.as_bytes()) {
         query.entry(name.into_owned()).or_default().push(value.into_owned());
@@ -207,8 +299,16 @@ fn last_values(values: &BTreeMap<String, Vec<String>>) -> BTreeMap<&str, &str> {
     values.iter().filter_map(|(name, values)| Some((name.as_str(), values.last()?.as_str()))).collect()
 }
 
+pub(super) fn extended_request_id(arrival: &Arrival<'_>) -> String {
+    format!("{}=", arrival.request_id.to_string().get(..15).unwrap_or_default())
+}
+
+pub(super) fn path_with_stage(arrival: &Arrival<'_>) -> String {
+    format!("/{}{}", arrival.stage, arrival.request.uri.path())
+}
+
 /// As in a web server's log: `28/Apr/2026:15:03:20 +0000`.
-fn request_time(now_ms: i64) -> String {
+pub(super) fn request_time(now_ms: i64) -> String {
     let now = Timestamp::from_millisecond(now_ms).unwrap_or_default();
     now.strftime("%d/%b/%Y:%H:%M:%S +0000").to_string()
 }
@@ -221,24 +321,30 @@ mod tests {
     use super::*;
 
     fn event(request: hyper::http::request::Builder, body: &[u8], parameters: &[(&str, &str)]) -> Value {
+        built(request, parameters, |arrival, matched| {
+            for_integration(&Arrival { body, ..*arrival }, matched, Caller::default())
+        })
+    }
+
+    fn built(
+        request: hyper::http::request::Builder,
+        parameters: &[(&str, &str)],
+        build: impl Fn(&Arrival<'_>, &Matched<'_>) -> serde_json::Result<Bytes>,
+    ) -> Value {
         let (request, ()) = request.body(()).unwrap().into_parts();
-        let arrival = Arrival {
-            request: &request,
-            body,
-            peer: "127.0.0.1:50000".parse().unwrap(),
-            request_id: Uuid::new_v4(),
-            now_ms: 1_777_388_600_000,
-            stage: "live",
-        };
         let route = Route {
             method: "GET".to_owned(),
             path: "/v1/bazaar".to_owned(),
             function: "BazaarFunction".to_owned(),
             ..Route::default()
         };
-        let parameters =
-            parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        serde_json::from_slice(&build(&arrival, &route, &parameters).unwrap()).unwrap()
+        let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let matched = Matched {
+            route: &route,
+            path_parameters: parameters.collect(),
+            query: query(request.uri.query().unwrap_or_default()),
+        };
+        serde_json::from_slice(&build(&Arrival::for_tests(&request), &matched).unwrap()).unwrap()
     }
 
     /// Every key of the documented event, by hand: what AWS sends for a request without an authorizer.
@@ -314,6 +420,55 @@ mod tests {
                 "isBase64Encoded": false,
             })
         );
+    }
+
+    #[test]
+    fn a_function_gets_to_know_what_the_authorizer_said() {
+        let mut permit = Permit::for_tests(Some("pro"), None);
+        permit.context.insert("count".to_owned(), "2".to_owned());
+        let caller = Caller { permit: Some(&permit), api_key: Some("0123456789abcdefghij") };
+        let event = built(Request::get("/v1/bazaar"), &[], |arrival, matched| {
+            for_integration(arrival, matched, caller)
+        });
+        let context = &event["requestContext"];
+        let expected = json!({"tier": "pro", "count": "2", "principalId": "someone"});
+        assert_eq!(context["authorizer"], expected);
+        assert_eq!(context["identity"]["apiKey"], "0123456789abcdefghij");
+    }
+
+    /// Every key of the documented event of an authorizer, by hand.
+    #[test]
+    fn an_authorizers_event_is_the_request_without_its_body() {
+        let request = Request::get("/v1/bazaar/?mode=flips").header("x-api-key", "k");
+        let event = built(request, &[("username", "a")], |arrival, matched| {
+            for_authorizer(&Arrival { body: b"body", ..*arrival }, matched, &method_arn(arrival))
+        });
+        let keys: Vec<&str> = event.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            [
+                "headers",
+                "httpMethod",
+                "methodArn",
+                "multiValueHeaders",
+                "multiValueQueryStringParameters",
+                "path",
+                "pathParameters",
+                "queryStringParameters",
+                "requestContext",
+                "resource",
+                "stageVariables",
+                "type"
+            ]
+        );
+        assert_eq!(event["type"], "REQUEST");
+        let arn = "arn:aws:execute-api:eu-central-1:123456789012:localcloud/live/GET/v1/bazaar/";
+        assert_eq!(event["methodArn"], arn);
+        assert_eq!((&event["resource"], &event["path"]), (&json!("/v1/bazaar"), &json!("/v1/bazaar/")));
+        assert_eq!(event["headers"]["x-api-key"], "k");
+        assert_eq!(event["pathParameters"], json!({"username": "a"}));
+        assert_eq!(event["requestContext"].get("authorizer"), None);
+        assert_eq!(event["requestContext"]["requestTimeEpoch"], 1_777_388_600_000_i64);
     }
 
     #[test]

@@ -1,79 +1,17 @@
-//! Turns a function's proxy response into HTTP as API Gateway does, and knows the gateway's own answers.
+//! Turns a function's proxy response into HTTP as API Gateway does, and answers preflight requests.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde::Deserialize;
 
-use crate::template::{Cors, GatewayResponse};
-
-/// Why the gateway answers itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GatewayError {
-    /// The function failed, or what it answered is no proxy response.
-    IntegrationFailure,
-    /// It took longer than the gateway waits.
-    IntegrationTimeout,
-    /// Neither path nor method is known.
-    MissingAuthenticationToken,
-    /// The body breaks off, or is not framed as HTTP wants it.
-    BadRequestBody,
-    /// The body is larger than the gateway or Lambda take.
-    RequestTooLarge,
-}
-
-impl GatewayError {
-    /// The response type in the template, the one that stands in for it, and AWS's own status and message.
-    fn description(self) -> (&'static str, &'static str, StatusCode, &'static str) {
-        match self {
-            Self::IntegrationFailure => {
-                ("INTEGRATION_FAILURE", "DEFAULT_5XX", StatusCode::BAD_GATEWAY, "Internal server error")
-            }
-            Self::IntegrationTimeout => (
-                "INTEGRATION_TIMEOUT",
-                "DEFAULT_5XX",
-                StatusCode::GATEWAY_TIMEOUT,
-                "Endpoint request timed out",
-            ),
-            Self::MissingAuthenticationToken => (
-                "MISSING_AUTHENTICATION_TOKEN",
-                "DEFAULT_4XX",
-                StatusCode::FORBIDDEN,
-                "Missing Authentication Token",
-            ),
-            Self::BadRequestBody => {
-                ("BAD_REQUEST_BODY", "DEFAULT_4XX", StatusCode::BAD_REQUEST, "Invalid request body")
-            }
-            Self::RequestTooLarge => {
-                ("REQUEST_TOO_LARGE", "DEFAULT_4XX", StatusCode::PAYLOAD_TOO_LARGE, "Request Too Long")
-            }
-        }
-    }
-
-    /// The gateway's answer, as far as the template has a say in it.
-    pub(super) fn response(self, templates: &BTreeMap<String, GatewayResponse>) -> Response<Full<Bytes>> {
-        let (kind, fallback, status, message) = self.description();
-        let template = templates.get(kind).or_else(|| templates.get(fallback));
-        let body = template
-            .and_then(|template| template.body.clone())
-            .unwrap_or_else(|| serde_json::json!({"message": message}).to_string());
-        let mut response = Response::new(Full::new(Bytes::from(body)));
-        let own_status = template.and_then(|template| template.status);
-        *response.status_mut() = own_status.and_then(|own| StatusCode::from_u16(own).ok()).unwrap_or(status);
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in template.iter().flat_map(|template| &template.headers) {
-            set(&mut response, name, value);
-        }
-        response
-    }
-}
+use crate::template::Cors;
 
 /// A preflight answer, as SAM's mock integration gives it.
-pub(super) fn preflight(cors: &Cors) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from_static(b"{}\n")));
+pub(super) fn preflight(cors: &Cors) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"{}\n"));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     set(&mut response, "access-control-allow-origin", &cors.allow_origin);
     for (name, value) in [
@@ -89,7 +27,7 @@ pub(super) fn preflight(cors: &Cors) -> Response<Full<Bytes>> {
 }
 
 /// What no header may hold comes from the template only; AWS would refuse to deploy it.
-fn set(response: &mut Response<Full<Bytes>>, name: &str, value: &str) {
+pub(super) fn set(response: &mut Response<Bytes>, name: &str, value: &str) {
     if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
         response.headers_mut().insert(name, value);
     }
@@ -131,10 +69,10 @@ impl PlainValue {
 ///
 /// # Errors
 /// What is wrong with it, for the log.
-pub(super) fn from_payload(payload: &[u8]) -> Result<Response<Full<Bytes>>, String> {
+pub(super) fn from_payload(payload: &[u8]) -> Result<Response<Bytes>, String> {
     let proxy: ProxyResponse =
         serde_json::from_slice(payload).map_err(|error| format!("it is no proxy response: {error}"))?;
-    let mut response = Response::new(Full::new(Bytes::from(proxy.body.unwrap_or_default())));
+    let mut response = Response::new(Bytes::from(proxy.body.unwrap_or_default()));
     *response.status_mut() = StatusCode::from_u16(proxy.status_code)
         .ok()
         .filter(|status| (200..=599).contains(&status.as_u16()))
@@ -176,21 +114,16 @@ fn is_the_gateways_own(name: &HeaderName) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::BodyExt;
     use serde_json::{Value, json};
 
     use super::*;
 
-    fn mapped(payload: &Value) -> Result<Response<Full<Bytes>>, String> {
+    fn mapped(payload: &Value) -> Result<Response<Bytes>, String> {
         from_payload(payload.to_string().as_bytes())
     }
 
-    async fn body(response: Response<Full<Bytes>>) -> Bytes {
-        response.into_body().collect().await.unwrap().to_bytes()
-    }
-
-    #[tokio::test]
-    async fn status_headers_and_body_are_passed_on() {
+    #[test]
+    fn status_headers_and_body_are_passed_on() {
         let response = mapped(&json!({
             "statusCode": 404,
             "headers": {"Content-Type": "text/plain", "X-Number": 5, "x-both": "1", "Content-Length": "999"},
@@ -204,14 +137,14 @@ mod tests {
         assert_eq!(response.headers()["x-number"], "5");
         assert_eq!(response.headers().get_all("x-both").iter().collect::<Vec<_>>(), ["1", "2"]);
         assert!(!response.headers().contains_key("content-length"));
-        assert_eq!(body(response).await, "a \"quoted\" body\u{e000}");
+        assert_eq!(response.body(), "a \"quoted\" body\u{e000}");
     }
 
-    #[tokio::test]
-    async fn a_status_alone_is_enough() {
+    #[test]
+    fn a_status_alone_is_enough() {
         let response = mapped(&json!({"statusCode": 204, "headers": null, "body": null})).unwrap();
         assert_eq!(response.headers()["content-type"], "application/json");
-        assert_eq!(body(response).await, "");
+        assert_eq!(response.body(), "");
     }
 
     #[test]
@@ -230,23 +163,5 @@ mod tests {
             assert!(mapped(&payload).is_err(), "{payload}");
         }
         assert!(from_payload(b"{\"statusCode\":200").is_err());
-    }
-
-    #[tokio::test]
-    async fn the_template_writes_the_gateways_own_answers() {
-        let own = GatewayResponse {
-            status: Some(500),
-            headers: BTreeMap::from([("Retry-After".to_owned(), "5".to_owned())]),
-            body: Some("{\"success\":false}".to_owned()),
-        };
-        let templates = BTreeMap::from([("DEFAULT_5XX".to_owned(), own)]);
-        let response = GatewayError::IntegrationFailure.response(&templates);
-        assert_eq!(response.status(), 500);
-        assert_eq!(response.headers()["retry-after"], "5");
-        assert_eq!(body(response).await, "{\"success\":false}");
-
-        let response = GatewayError::MissingAuthenticationToken.response(&templates);
-        assert_eq!(response.status(), 403);
-        assert_eq!(body(response).await, "{\"message\":\"Missing Authentication Token\"}");
     }
 }

@@ -1,8 +1,10 @@
 //! A cloud of a test's own template, with the parrot for functions, and requests as no HTTP client would send them.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use flate2::read::{GzDecoder, ZlibDecoder};
 use local::{Binaries, Options, Upstream};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -29,6 +31,7 @@ pub(crate) fn options(test: &str, template: &str) -> Options {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
+    /// As it was before it was compressed.
     pub(crate) body: String,
 }
 
@@ -44,8 +47,17 @@ pub(crate) async fn send(url: &str, request: &[u8]) -> Answer {
     stream.write_all(request).await.unwrap();
     let mut answer = Vec::new();
     tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap().unwrap();
-    let answer = String::from_utf8(answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
+    let sent = answer.split_off(end + 4);
+    let head = String::from_utf8(answer).unwrap().to_lowercase();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+    let mut body = String::new();
+    if head.contains("content-encoding: gzip") {
+        GzDecoder::new(&sent[..]).read_to_string(&mut body).unwrap();
+    } else if head.contains("content-encoding: deflate") {
+        ZlibDecoder::new(&sent[..]).read_to_string(&mut body).unwrap();
+    } else {
+        body = String::from_utf8(sent).unwrap();
+    }
+    Answer { status, head, body }
 }
