@@ -13,7 +13,7 @@ use common::cache::SourceError;
 use common::config::Config;
 use common::error::{ApiError, chain};
 use common::http::{self, ClientError};
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, stream};
 use reqwest::Url;
 use tokio::time::{Instant, timeout_at};
@@ -316,11 +316,12 @@ impl Table {
         &'a self,
         operation: &'static str,
         deadline: Instant,
-        request: impl Future<Output = Result<T, SdkError<E, R>>> + 'a,
-    ) -> LocalBoxFuture<'a, Result<T, Error>>
+        request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, Error>>
     where
-        E: StandardError + ProvideErrorMetadata + 'static,
-        R: std::fmt::Debug + 'static,
+        E: StandardError + ProvideErrorMetadata + Send + Sync + 'static,
+        R: std::fmt::Debug + Send + Sync + 'static,
+        T: Send,
     {
         let in_time = async move {
             match timeout_at(deadline, request).await {
@@ -336,7 +337,7 @@ impl Table {
                 }),
             }
         };
-        in_time.boxed_local()
+        in_time.boxed()
     }
 
     /// What a conditional `request` brings, or `None` where its condition does not hold.
@@ -344,11 +345,12 @@ impl Table {
         &'a self,
         operation: &'static str,
         deadline: Instant,
-        request: impl Future<Output = Result<T, SdkError<E, R>>> + 'a,
-    ) -> LocalBoxFuture<'a, Result<Option<T>, Error>>
+        request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<Option<T>, Error>>
     where
-        E: StandardError + ProvideErrorMetadata + 'static,
-        R: std::fmt::Debug + 'static,
+        E: StandardError + ProvideErrorMetadata + Send + Sync + 'static,
+        R: std::fmt::Debug + Send + Sync + 'static,
+        T: Send,
     {
         let unless_refused = request.map(|result| match result {
             Ok(done) => Ok(Some(done)),
