@@ -115,7 +115,7 @@ pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result
         }
         if gateway.is_some() {
             let fault = fault.map_or("it is in the usage plan of its tier", |(fault, _)| fault);
-            lines.push(["API Gateway".to_owned(), fault.to_owned()]);
+            lines.push(["gateway".to_owned(), fault.to_owned()]);
         }
         lines.push(["callers get".to_owned(), status.to_string()]);
         lines.push(["may ask".to_owned(), yes_or_no(refused.as_deref())]);
