@@ -21,6 +21,8 @@ pub const API_VERSION: &str = "v1";
 /// The JSON text of an answer's `data`. A part that passes through from an upstream body is not copied.
 #[derive(Debug)]
 pub struct Document {
+    /// Whether it is an answer by itself.
+    is_bare: bool,
     head: String,
     passed: Option<(Arc<String>, Range<usize>)>,
     tail: &'static str,
@@ -32,7 +34,14 @@ impl Document {
     /// The document with the JSON text `data`.
     #[must_use]
     pub const fn new(data: String) -> Self {
-        Self { head: data, passed: None, tail: "", replay: OnceLock::new() }
+        Self { is_bare: false, head: data, passed: None, tail: "", replay: OnceLock::new() }
+    }
+
+    /// The answer that consists of the JSON text `body` and has no envelope: what another specification gives a shape,
+    /// its readers expect in that shape.
+    #[must_use]
+    pub const fn bare(body: String) -> Self {
+        Self { is_bare: true, head: body, passed: None, tail: "", replay: OnceLock::new() }
     }
 
     /// The document with the JSON text of `data`.
@@ -46,7 +55,7 @@ impl Document {
     /// The document that consists of `head`, of what stands at `range` of `body`, and of `tail`.
     #[must_use]
     pub const fn passing(head: String, body: Arc<String>, range: Range<usize>, tail: &'static str) -> Self {
-        Self { head, passed: Some((body, range)), tail, replay: OnceLock::new() }
+        Self { is_bare: false, head, passed: Some((body, range)), tail, replay: OnceLock::new() }
     }
 
     /// The text, in the pieces that it is kept in.
@@ -56,9 +65,12 @@ impl Document {
         [&self.head, passed.unwrap_or_default(), self.tail]
     }
 
-    /// The text of the success envelope, in pieces.
+    /// The text of the success envelope, in pieces; of a bare document its own.
     fn envelope(&self, cached: bool) -> [&str; 9] {
         let [head, passed, tail] = self.pieces();
+        if self.is_bare {
+            return ["", head, passed, tail, "", "", "", "", ""];
+        }
         let cached = if cached { "true" } else { "false" };
         [
             r#"{"success":true,"data":"#,
@@ -257,6 +269,15 @@ mod tests {
         assert_eq!(fresh, expected);
         for _ in 0..2 {
             assert_eq!(text(&body(true)), expected.replace("false", "true"));
+        }
+    }
+
+    #[test]
+    fn a_bare_document_is_its_own_answer() {
+        let document = Arc::new(Document::bare(r#"{"openapi":"3.1.1"}"#.to_owned()));
+        for cached in [false, true] {
+            let body = Body::Success { document: Arc::clone(&document), cached };
+            assert_eq!(text(&body), r#"{"openapi":"3.1.1"}"#);
         }
     }
 

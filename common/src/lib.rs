@@ -11,6 +11,8 @@ pub mod http;
 pub mod invocation;
 pub mod json;
 pub mod lambda;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 pub mod params;
 pub mod prices;
 pub mod request;

@@ -210,6 +210,15 @@ pub const INDEX: Route = Route {
     parameters: &[],
 };
 
+/// `GET /openapi.json`, which the index answers, too. It is not one of the endpoints that `GET /` lists.
+pub const OPENAPI: Route = Route {
+    function: INDEX.function,
+    path: "/openapi.json",
+    cache: Duration::ZERO,
+    summary: "The description of this service in the format OpenAPI 3.1",
+    parameters: &[],
+};
+
 /// The routes under `/v1`, in the order in which `GET /` lists them.
 pub const VERSION_1: [&Route; 10] = [
     &MAYOR,

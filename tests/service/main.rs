@@ -18,6 +18,7 @@ mod failures_inside;
 mod history;
 mod limits;
 mod local_cloud;
+mod openapi;
 mod parameters;
 mod routes;
 mod shapes;

@@ -605,8 +605,11 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
 }
 
 #[tokio::test]
-async fn without_a_documentation_url_the_index_has_an_empty_one() {
+async fn without_a_documentation_url_the_index_points_to_the_api_description() {
     let cloud = start().await;
-    assert_eq!(get(&cloud, "/").await.data()["documentation"], "");
+    let index = get(&cloud, "/").await.data();
+    let description = get(&cloud, index["documentation"].as_str().unwrap()).await;
+    assert_eq!(description.status, 200);
+    assert!(description.json()["openapi"].is_string());
     expect_clean_logs(&cloud);
 }

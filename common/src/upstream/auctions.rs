@@ -36,6 +36,7 @@ pub struct AuctionsPage<'a> {
 
 /// One auction, with the fields that the contract has (`interface.md`, part 2).
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Auction<'a> {
     /// The auction: 32 hexadecimal digits.
     #[serde(borrow)]

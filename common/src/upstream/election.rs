@@ -40,6 +40,7 @@ pub struct Mayor<'a> {
 
 /// A perk of a mayor.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Perk<'a> {
     /// The display name.
     #[serde(borrow)]

@@ -31,6 +31,7 @@ pub struct UnreadFireSales<'a> {
 
 /// One fire sale, with the fields that the contract has (`interface.md`, part 2).
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct FireSale<'a> {
     /// The item that is sold.
     #[serde(borrow)]

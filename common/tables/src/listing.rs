@@ -9,6 +9,8 @@ use common::config::Config;
 use common::envelope::{Answer, Document};
 use common::error::ApiError;
 use common::lambda::{Function, StartError};
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::params::Refused;
 use common::request::Request;
 use common::routes::Route;
@@ -41,8 +43,9 @@ pub trait Listable {
     ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>>;
 }
 
-/// The data of an answer.
+/// The entries of a history that were asked for.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema), schemars(rename = "{E}s"))]
 struct Data<E> {
     /// The entries.
     history: Vec<E>,
@@ -79,5 +82,12 @@ impl<L: Listable> Function for Listing<L> {
         };
         let served = self.latest.get(limit, invocation.now(), fetch).await?;
         Ok(served.answer(Arc::clone(&served.value)))
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl<L: Listable<Limit: schemars::JsonSchema, Entry: schemars::JsonSchema>> Described for Listing<L> {
+    fn description() -> Description {
+        Description::of::<Data<L::Entry>>(L::ROUTE).parameter::<L::Limit>("limit")
     }
 }

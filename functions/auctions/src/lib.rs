@@ -7,18 +7,23 @@ use common::config::Config;
 use common::envelope::{Answer, Document};
 use common::error::ApiError;
 use common::lambda::{Function, StartError};
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::params::Page;
 use common::request::Request;
 use common::routes::{self, Route};
 use common::upstream::auctions::{self, Auction, AuctionsPage};
 use common::upstream::{Reply, Upstream, UpstreamError};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// About twenty pages of the sixty that there are.
 const CACHE_BYTES: usize = 24 * 1024 * 1024;
 
-/// The data of an answer.
+/// A page of the running auctions. Every page is a snapshot of its own: `totalPages` may differ from one to the next.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "AuctionsPage"))]
 #[serde(rename_all = "camelCase")]
 struct Data<'a> {
     /// The page, counted from 0.
@@ -82,4 +87,11 @@ fn beyond_the_last(page: Page) -> ApiError {
     ApiError::not_found(format!(
         "There is no auctions page {page}. Page 0 says in 'totalPages' how many there are."
     ))
+}
+
+#[cfg(feature = "openapi")]
+impl Described for Auctions {
+    fn description() -> Description {
+        Description::of::<Data>(Self::ROUTE).parameter::<Page>("page")
+    }
 }

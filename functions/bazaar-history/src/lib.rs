@@ -8,11 +8,15 @@ use common::config::Config;
 use common::envelope::{Answer, Document};
 use common::error::ApiError;
 use common::lambda::{Function, StartError};
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::params::{ItemId, Refused};
 use common::prices::{spread, spread_percent};
 use common::request::Request;
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
+#[cfg(feature = "openapi")]
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use tables::Table;
 use tables::history::bazaar::{self, Point, TIERS, Tier};
@@ -20,12 +24,14 @@ use tables::history::bazaar::{self, Point, TIERS, Tier};
 /// How much an instance remembers: some hundred charts.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The data of an answer.
+/// What a product cost over a range of time.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarHistory"))]
 struct Data<'a> {
     /// The product.
     item_id: &'a str,
     /// The range that was asked for.
+    #[cfg_attr(feature = "openapi", schemars(extend("enum" = TIERS.each_ref().map(|tier| tier.range))))]
     range: &'static str,
     /// How many points there are.
     #[serde(rename = "dataPoints")]
@@ -36,20 +42,21 @@ struct Data<'a> {
 
 /// What the product cost at a tick (`interface.md`, part 2). Prices are in coins, exact to 0.01; volumes in items.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarHistoryPoint"))]
 struct HistoryPoint {
-    /// What one item brought when sold at once.
+    /// What one item brought when sold at once, in coins.
     sell_price: f64,
-    /// What one item cost when bought at once.
+    /// What one item cost when bought at once, in coins.
     buy_price: f64,
     /// How many items the open buy orders wanted.
     sell_volume: i64,
     /// How many items the open sell offers held.
     buy_volume: i64,
-    /// `buy_price - sell_price`, not rounded.
+    /// `buy_price - sell_price` in coins, not rounded.
     spread: f64,
     /// The spread in per cent of `sell_price`; 0 when that is 0.
     spread_percent: f64,
-    /// The tick.
+    /// The minute that was recorded.
     recorded_at: UnixSeconds,
 }
 
@@ -122,5 +129,28 @@ impl Function for BazaarHistory {
         };
         let served = self.charts.get((tier.range, id.clone()), invocation.now(), fetch).await?;
         Ok(served.answer(Arc::clone(&served.value)))
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl JsonSchema for Range {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Range".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let Self(default) = Self::default();
+        json_schema!({"type": "string", "enum": TIERS.each_ref().map(|tier| tier.range), "default": default.range})
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl Described for BazaarHistory {
+    fn description() -> Description {
+        Description::of::<Data>(Self::ROUTE).parameter::<ItemId>("item_id").parameter::<Range>("range")
     }
 }

@@ -2,6 +2,8 @@
 
 use common::prices::spread_percent;
 use common::upstream::bazaar::{Product, QuickStatus};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::processed::ProcessedItem;
@@ -12,8 +14,9 @@ const LEAST_SELL_PRICE: f64 = 50_000.0;
 /// Below this volume, in items, on either side a flip does not sell (`interface.md`, part 8; `decisions.md`).
 const LEAST_VOLUME: i64 = 10_000;
 
-/// The data of an answer.
+/// The data of `mode=flips`.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarFlips"))]
 pub struct Flips<'a> {
     /// How many items follow.
     count: usize,

@@ -1,5 +1,7 @@
 //! `GET /v1/bazaar`: the bazaar in four modes, all from one snapshot.
 
+#[cfg(feature = "openapi")]
+mod described;
 mod flips;
 mod mode;
 mod processed;
@@ -14,6 +16,8 @@ use common::config::Config;
 use common::envelope::{Answer, Document};
 use common::error::ApiError;
 use common::lambda::{Function, StartError};
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::params::{Echo, Limit};
 use common::request::Request;
 use common::routes::{self, Route};
@@ -115,4 +119,18 @@ fn unknown_item(id: &str) -> ApiError {
     ApiError::not_found(format!(
         "No bazaar item has the id '{id}'. See mode=list for the ids of all active items."
     ))
+}
+
+#[cfg(feature = "openapi")]
+impl Described for Bazaar {
+    fn description() -> Description {
+        Description::new(Self::ROUTE)
+            .kind::<described::Bazaar>("full")
+            .kind::<snapshot::List>("list")
+            .kind::<ProcessedItem>("item")
+            .kind::<flips::Flips>("flips")
+            .parameter::<Mode>("mode")
+            .parameter::<ProductId>("id")
+            .parameter::<FlipsLimit>("limit")
+    }
 }

@@ -18,17 +18,19 @@ pub(crate) enum Mode {
     Flips,
 }
 
+impl Mode {
+    /// The modes and their words, the default first.
+    pub(crate) const ALL: [(&'static str, Self); 4] =
+        [("full", Self::Full), ("list", Self::List), ("item", Self::Item), ("flips", Self::Flips)];
+}
+
 impl FromStr for Mode {
     type Err = Refused;
 
     fn from_str(text: &str) -> Result<Self, Refused> {
-        match text {
-            "full" => Ok(Self::Full),
-            "list" => Ok(Self::List),
-            "item" => Ok(Self::Item),
-            "flips" => Ok(Self::Flips),
-            _ => Err(Refused::must_be("one of full, list, item, flips")),
-        }
+        let mode = Self::ALL.into_iter().find(|(name, _)| *name == text);
+        let allowed = || Self::ALL.map(|(name, _)| name).join(", ");
+        mode.map(|(_, mode)| mode).ok_or_else(|| Refused::must_be(format!("one of {}", allowed())))
     }
 }
 

@@ -2,23 +2,26 @@
 
 use common::prices::{spread, spread_percent};
 use common::upstream::bazaar::{Product, QuickStatus};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A processed item (`interface.md`, part 2). Prices are in coins and not rounded, volumes in items.
+/// A product with its spread (`interface.md`, part 2). Prices are in coins and not rounded, volumes in items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarItem"))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessedItem<'a> {
     /// The product's id.
     pub id: &'a str,
-    /// What one item brings when sold at once.
+    /// What one item brings when sold at once, in coins; 0 when nobody buys.
     pub sell_price: f64,
-    /// What one item costs when bought at once.
+    /// What one item costs when bought at once, in coins; 0 when nobody sells.
     pub buy_price: f64,
     /// How many items the open buy orders want.
     pub sell_volume: i64,
     /// How many items the open sell offers hold.
     pub buy_volume: i64,
-    /// `buyPrice - sellPrice`.
+    /// `buyPrice - sellPrice`, in coins.
     pub spread: f64,
     /// The spread in per cent of `sellPrice`; 0 when that is 0.
     pub spread_percent: f64,

@@ -7,13 +7,16 @@ use common::cache::Weight;
 use common::envelope::Document;
 use common::upstream::bazaar::{Bazaar, Market, Product};
 use common::upstream::{Reply, UpstreamError};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Question;
 
 /// The data of `mode=list`.
 #[derive(Debug, Serialize)]
-struct List<'a> {
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarList"))]
+pub(crate) struct List<'a> {
     /// How many items follow.
     count: usize,
     /// The ids of the products with both prices above 0, sorted.
@@ -22,6 +25,7 @@ struct List<'a> {
 
 /// One active product.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarListItem"))]
 struct ListItem<'a> {
     /// The product's id.
     id: &'a str,

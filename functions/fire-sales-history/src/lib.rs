@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 /// A fire sale that was recorded (`interface.md`, part 2).
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct PastFireSale {
     /// The item that was sold.
     item_id: String,

@@ -1,4 +1,5 @@
-//! `GET /`, which lists the endpoints, and every request that no other route takes.
+//! `GET /`, which lists the endpoints, `GET /openapi.json`, which describes them, and every request that no other route
+//! takes.
 
 use std::sync::Arc;
 
@@ -6,22 +7,31 @@ use common::config::Config;
 use common::envelope::{API_VERSION, Answer, Document};
 use common::error::ApiError;
 use common::lambda::{Function, StartError};
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::params::Echo;
 use common::request::Request;
 use common::routes::{self, Parameter, Route};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What the service calls itself.
 const NAME: &str = "Game Data Query Service";
 
-/// The data of an answer.
+/// The API description, which `cargo openapi` makes of the functions' own types. A test compares.
+const DESCRIPTION: &str = include_str!("../openapi.json");
+
+/// What the service is and what can be asked.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Index"))]
 struct Data<'a> {
     /// The name of the service.
     name: &'static str,
     /// The version of the contract.
     api_version: &'static str,
-    /// Where to read more; empty where the operator gave no address.
+    /// Where to read more: an address that the operator gave, or else the path of the API description, to be appended to
+    /// the base address like the paths of the endpoints.
     documentation: &'a str,
     /// What can be asked.
     endpoints: Vec<Endpoint>,
@@ -29,6 +39,7 @@ struct Data<'a> {
 
 /// One endpoint.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema))]
 struct Endpoint {
     /// The HTTP method: `GET`.
     method: &'static str,
@@ -44,6 +55,7 @@ struct Endpoint {
 
 /// One parameter of an endpoint.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema))]
 struct EndpointParameter {
     /// The name.
     name: &'static str,
@@ -75,24 +87,34 @@ impl From<&Parameter> for EndpointParameter {
 #[derive(Debug)]
 pub struct Index {
     documentation: String,
+    description: Arc<Document>,
 }
 
 impl Function for Index {
     const ROUTE: &'static Route = &routes::INDEX;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { documentation: config.documentation_url.clone() })
+        let given = Some(&config.documentation_url).filter(|url| !url.is_empty());
+        let documentation = given.cloned().unwrap_or_else(|| routes::OPENAPI.path.to_owned());
+        Ok(Self { documentation, description: Arc::new(Document::bare(DESCRIPTION.to_owned())) })
     }
 
     async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        if (request.method(), request.resource()) != ("GET", Self::ROUTE.path) {
-            return Err(unknown_route(request.method(), request.path()));
-        }
+        let document = match (request.method(), request.resource()) {
+            ("GET", path) if path == routes::INDEX.path => Arc::new(self.endpoints()?),
+            ("GET", path) if path == routes::OPENAPI.path => Arc::clone(&self.description),
+            (method, _) => return Err(unknown_route(method, request.path())),
+        };
+        Ok(Answer { document, cached: false, fetched_at: None, refresh_failure: None })
+    }
+}
+
+impl Index {
+    fn endpoints(&self) -> Result<Document, ApiError> {
         let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
-        let data =
-            Data { name: NAME, api_version: API_VERSION, documentation: &self.documentation, endpoints };
-        let document = Document::of(&data).map_err(ApiError::internal)?;
-        Ok(Answer { document: Arc::new(document), cached: false, fetched_at: None, refresh_failure: None })
+        let documentation = &self.documentation;
+        let data = Data { name: NAME, api_version: API_VERSION, documentation, endpoints };
+        Document::of(&data).map_err(ApiError::internal)
     }
 }
 
@@ -101,4 +123,11 @@ fn unknown_route(method: &str, path: &str) -> ApiError {
     ApiError::not_found(format!(
         "Route {method} {path} not found. See GET / for the list of available endpoints."
     ))
+}
+
+#[cfg(feature = "openapi")]
+impl Described for Index {
+    fn description() -> Description {
+        Description::of::<Data>(Self::ROUTE)
+    }
 }

@@ -2,14 +2,19 @@
 
 use common::envelope::Document;
 use common::json::StringText;
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::resource::Resource;
 use common::routes::{self, Route};
 use common::upstream::resources::{self, ITEMS_PATH};
 use common::upstream::{Reply, UpstreamError};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The data of an answer.
+/// The complete item catalogue.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Items"))]
 struct Data<'a> {
     /// The items, in the provider's order.
     items: Vec<Item<'a>>,
@@ -17,6 +22,7 @@ struct Data<'a> {
 
 /// One item.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema))]
 struct Item<'a> {
     /// The id, unique among items.
     id: StringText<'a>,
@@ -24,7 +30,8 @@ struct Item<'a> {
     name: StringText<'a>,
     /// The block or item that it looks like.
     material: StringText<'a>,
-    /// The rarity.
+    /// The rarity; `COMMON` for an item that the provider gives none.
+    #[cfg_attr(feature = "openapi", schemars(with = "String"))]
     tier: Tier<'a>,
 }
 
@@ -56,5 +63,12 @@ impl Resource for Items {
         let resources::Items { items, .. } = reply.parse()?;
         let items = items.into_iter().map(Item::from).collect();
         Document::of(&Data { items }).map_err(|error| reply.nonsense(error))
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl Described for Items {
+    fn description() -> Description {
+        Description::of::<Data>(Self::ROUTE)
     }
 }

@@ -10,12 +10,14 @@ use tokio::time::Instant;
 
 /// A mayor and their term (`interface.md`, part 2).
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct PastMayor {
     /// The display name.
     name: String,
     /// The role, such as `mining`.
     key: String,
     /// The perks of the term.
+    #[cfg_attr(feature = "openapi", schemars(with = "Vec<common::upstream::election::Perk>"))]
     perks: Vec<Perk>,
     /// When the election closed that they won.
     started_at: UnixSeconds,

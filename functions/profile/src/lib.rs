@@ -10,19 +10,24 @@ use common::error::ApiError;
 use common::invocation::Invocation;
 use common::json::{ObjectText, StringText};
 use common::lambda::{Function, StartError};
+#[cfg(feature = "openapi")]
+use common::openapi::{Described, Description};
 use common::params::Username;
 use common::request::Request;
 use common::routes::{self, Route};
 use common::upstream::mojang::{self, Player};
 use common::upstream::profiles;
 use common::upstream::{Reply, Upstream, UpstreamError};
+#[cfg(feature = "openapi")]
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A few very large players or hundreds of usual ones.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The data of an answer.
+/// A player and their profiles.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Player"))]
 struct Data<'a> {
     /// The player: 32 hexadecimal digits.
     uuid: &'a str,
@@ -34,6 +39,7 @@ struct Data<'a> {
 
 /// One profile.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(JsonSchema))]
 #[expect(clippy::struct_field_names, reason = "the contract's names")]
 struct Profile<'a> {
     /// The id, with dashes.
@@ -114,4 +120,11 @@ fn unknown_player(username: &Username) -> ApiError {
     ApiError::not_found(format!(
         "No player is called '{name}'. Players can change their names: check the spelling."
     ))
+}
+
+#[cfg(feature = "openapi")]
+impl Described for Profiles {
+    fn description() -> Description {
+        Description::of::<Data>(Self::ROUTE).parameter::<Username>("username")
+    }
 }

@@ -1,0 +1,124 @@
+//! Example answers, one for each kind of answer: `examples/NAME.json`, each a request and the data of its answer. From them
+//! every field gets its example, and every parameter its own.
+
+use std::collections::BTreeMap;
+
+use common::routes::{Location, Parameter, Route};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+use crate::schemas::PLACE;
+
+macro_rules! examples {
+    ($($name:literal)*) => {
+        const EXAMPLES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../examples/", $name, ".json")))),*];
+    };
+}
+
+examples! {
+    "auctions" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-list" "collections" "fire-sales"
+    "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile"
+}
+
+/// A request and the data of its answer.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Example {
+    /// Path and query.
+    pub(crate) request: String,
+    /// The data.
+    pub(crate) data: Value,
+}
+
+impl Example {
+    /// The example with the name.
+    pub(crate) fn named(name: &str) -> Result<Self, Error> {
+        let example = EXAMPLES.iter().find(|(known, _)| *known == name);
+        let (_, text) = example.ok_or_else(|| Error::NoExample(name.to_owned()))?;
+        serde_json::from_str(text).map_err(|cause| Error::Example { name: name.to_owned(), cause })
+    }
+
+    /// What the request says for the parameter: a number where the schema wants one.
+    pub(crate) fn value(&self, route: &Route, parameter: &Parameter, schema: &Value) -> Option<Value> {
+        let text = match parameter.location {
+            Location::Path => {
+                let (before, after) = route.path.split_once(&format!("{{{}}}", parameter.name))?;
+                self.request.strip_prefix(before)?.strip_suffix(after)?
+            }
+            Location::Query => {
+                let (_, query) = self.request.split_once('?')?;
+                query.split('&').find_map(|pair| pair.strip_prefix(parameter.name)?.strip_prefix('='))?
+            }
+        };
+        let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
+        if is_integer { text.parse::<i64>().ok().map(Value::from) } else { Some(text.into()) }
+    }
+}
+
+/// The example values that named schemas get.
+#[derive(Debug, Default)]
+pub(crate) struct Examples(Vec<(Value, Value)>);
+
+impl Examples {
+    /// That `value` is an example of `schema`.
+    pub(crate) fn add(&mut self, schema: Value, value: Value) {
+        self.0.push((schema, value));
+    }
+
+    /// Gives every schema, and every field in it, the first value that the examples have for it.
+    pub(crate) fn give_to(self, schemas: &mut Map<String, Value>) {
+        let mut found = Found::default();
+        for (schema, value) in &self.0 {
+            found.look(schemas, schema, value);
+        }
+        for ((name, field), value) in found.0 {
+            let schema = schemas.get_mut(&name);
+            let place = match field {
+                None => schema,
+                Some(field) => schema.and_then(|schema| schema.get_mut("properties")?.get_mut(field)),
+            };
+            if let Some(Value::Object(place)) = place {
+                place.insert("examples".to_owned(), json!([value]));
+            }
+        }
+    }
+}
+
+/// Examples by the name of a schema, and that of a field in it if they are the field's.
+#[derive(Default)]
+struct Found(BTreeMap<(String, Option<String>), Value>);
+
+impl Found {
+    fn look(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
+        let name = schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(PLACE));
+        let Some((name, named)) = name.and_then(|name| Some((name, schemas.get(name)?))) else {
+            self.look_inside(schemas, schema, value);
+            return;
+        };
+        self.0.entry((name.to_owned(), None)).or_insert_with(|| value.clone());
+        let properties = named.get("properties").and_then(Value::as_object);
+        for (field, schema) in properties.into_iter().flatten() {
+            let Some(value) = value.get(field) else { continue };
+            // What has a name of its own has an example there.
+            if schema.get("$ref").is_none() {
+                self.0.entry((name.to_owned(), Some(field.clone()))).or_insert_with(|| value.clone());
+            }
+            self.look(schemas, schema, value);
+        }
+    }
+
+    fn look_inside(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
+        if let (Some(items), Value::Array(values)) = (schema.get("items"), value) {
+            for value in values {
+                self.look(schemas, items, value);
+            }
+        }
+        if let (Some(entries @ Value::Object(_)), Value::Object(values)) =
+            (schema.get("additionalProperties"), value)
+        {
+            for value in values.values() {
+                self.look(schemas, entries, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use serde_json::Value;
+
+use super::*;
+
+fn checked_in() -> String {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::read_to_string(root.join(CHECKED_IN)).unwrap()
+}
+
+#[test]
+fn what_is_checked_in_is_what_the_code_says() {
+    let (made, checked_in) = (text().unwrap(), checked_in());
+    let mut lines = made.lines().zip(checked_in.lines()).zip(1..);
+    let difference = lines.find(|((made, checked_in), _)| made != checked_in);
+    assert!(
+        made == checked_in,
+        "{CHECKED_IN} is not what the code says now. If that is wanted, run `cargo openapi` and check the file in. \
+         The first difference: {difference:?}"
+    );
+}
+
+#[test]
+fn every_route_is_described_and_nothing_else() {
+    let document = document().unwrap();
+    let mut described: Vec<&str> =
+        document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let mut table: Vec<&str> =
+        VERSION_1.iter().map(|route| route.path).chain(["/", "/openapi.json"]).collect();
+    described.sort_unstable();
+    table.sort_unstable();
+    assert_eq!(described, table);
+    for item in document["paths"].as_object().unwrap().values() {
+        assert_eq!(item.as_object().unwrap().keys().collect::<Vec<_>>(), ["get"]);
+    }
+}
+
+/// What `part` refers to, or itself.
+fn followed<'a>(document: &'a Value, part: &'a Value) -> &'a Value {
+    match part["$ref"].as_str() {
+        Some(reference) => {
+            let target = document.pointer(reference.strip_prefix('#').unwrap());
+            target.unwrap_or_else(|| panic!("{reference} leads nowhere"))
+        }
+        None => part,
+    }
+}
+
+/// That the text is a sentence for readers who do not know the code.
+fn expect_description(description: &Value, place: &str) {
+    let text = description.as_str().unwrap_or_else(|| panic!("{place} has no description"));
+    assert!(text.ends_with('.'), "{place}: {text:?} is no sentence");
+    for word in [".md", "\n", "`Self", "[`"] {
+        assert!(!text.contains(word), "{place}: {text:?}");
+    }
+}
+
+/// Calls `check` for every object in the value, with its place.
+fn walk(value: &Value, place: &str, check: &mut impl FnMut(&Value, &str)) {
+    match value {
+        Value::Object(object) => {
+            check(value, place);
+            for (name, part) in
+                object.iter().filter(|(name, _)| !["example", "examples"].contains(&name.as_str()))
+            {
+                walk(part, &format!("{place}/{name}"), check);
+            }
+        }
+        Value::Array(parts) => {
+            for (part, number) in parts.iter().zip(0..) {
+                walk(part, &format!("{place}/{number}"), check);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_parameter_header_and_schema_has_a_description_and_an_example() {
+    let document = document().unwrap();
+    let mut fields = 0;
+    walk(&document, "", &mut |part, place| {
+        let Some(properties) = part["properties"].as_object() else { return };
+        for (name, field) in properties {
+            let place = format!("{place}/{name}");
+            let target = followed(&document, field);
+            expect_description(field.get("description").unwrap_or(&target["description"]), &place);
+            // What has several shapes has its examples there.
+            let shapes =
+                field["anyOf"].as_array().map_or_else(|| vec![field], |shapes| shapes.iter().collect());
+            for shape in shapes {
+                let examples = shape.get("examples").or_else(|| followed(&document, shape).get("examples"));
+                assert!(
+                    examples.is_some_and(|examples| !examples.as_array().unwrap().is_empty()),
+                    "{place} has no example"
+                );
+            }
+            fields += 1;
+        }
+    });
+    assert!(fields > 100, "{fields} fields");
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        expect_description(&schema["description"], name);
+        assert!(schema["examples"].is_array(), "{name} has no example");
+    }
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for parameter in item["get"]["parameters"].as_array().into_iter().flatten() {
+            let place = format!("{path} {}", parameter["name"]);
+            expect_description(&parameter["description"], &place);
+            assert!(!parameter["examples"].as_object().unwrap().is_empty(), "{place} has no example");
+        }
+        for (status, response) in item["get"]["responses"].as_object().unwrap() {
+            let response = followed(&document, response);
+            let examples = response["content"]["application/json"]["examples"].as_object();
+            assert!(examples.is_some_and(|examples| !examples.is_empty()), "{path} {status} has no example");
+            for header in response["headers"].as_object().unwrap().values() {
+                let header = followed(&document, header);
+                expect_description(&header["description"], path);
+                assert!(header.get("example").is_some(), "{path} {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_operation_has_a_name_of_its_own() {
+    let document = document().unwrap();
+    let items = document["paths"].as_object().unwrap().values();
+    let mut names: Vec<&str> = items.map(|item| item["get"]["operationId"].as_str().unwrap()).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "{names:?}");
+}
