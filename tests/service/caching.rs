@@ -12,7 +12,7 @@ use simulator::Fault;
 
 use crate::support::{
     await_logs, event, examples, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each,
-    simulator, start_with,
+    simulator, start_with, with_parameters,
 };
 
 /// 2026-04-28 15:03:20.999 UTC.
@@ -225,8 +225,7 @@ async fn the_auction_page_that_nobody_asked_for_longest_is_forgotten() {
 
 /// Options for a cloud whose functions believe that the gateway stores and replays what they answer.
 fn behind_a_gateway_cache() -> Options {
-    let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
-    Options { parameters, ..one_instance_each() }
+    with_parameters(one_instance_each(), &[("GatewayCache", "on")])
 }
 
 #[tokio::test]

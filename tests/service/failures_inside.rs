@@ -9,7 +9,9 @@ use common::error::INTERNAL_MESSAGE;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 
-use crate::support::{await_logs, expect_clean_logs, get, invoke, log_lines, one_instance_each, start_with};
+use crate::support::{
+    await_logs, expect_clean_logs, get, invoke, log_lines, one_instance_each, start_with, with_parameters,
+};
 
 /// What the gateway of `faulty`'s template answers when it has to answer itself.
 const GATEWAYS_MESSAGE: &str = "The gateway says this.";
@@ -168,8 +170,7 @@ async fn an_answer_just_below_lambdas_bound_arrives_whole() {
 
 #[tokio::test]
 async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
-    let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
-    let cloud = start_with(Options { parameters, ..faulty() }).await;
+    let cloud = start_with(with_parameters(faulty(), &[("GatewayCache", "on")])).await;
     for (count, fault) in ["panic", "error", "slow", "undeclared", "too-large"].into_iter().enumerate() {
         let (answered, _) = ask(&cloud, fault).await;
         assert_eq!(answered.error("INTERNAL_ERROR"), GATEWAYS_MESSAGE, "{fault}");

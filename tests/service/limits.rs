@@ -1,12 +1,14 @@
 //! What is too large is refused in the envelope, with a log line that says what was too large; what is merely large or
 //! much is answered.
 
+use std::sync::Arc;
+
 use local::Cloud;
 use serde_json::Value;
 use simulator::{Fault, Garbage};
 use tokio::task::JoinSet;
 
-use crate::support::{await_logs, examples, expect_clean_logs, get, live_examples, send, simulator, start};
+use crate::support::{await_logs, examples, expect_clean_logs, get, live_examples, simulator, start};
 
 /// The cause in the log of the first request that failed.
 async fn cause_of_failure(cloud: &Cloud) -> String {
@@ -113,7 +115,7 @@ async fn a_long_query_with_many_parameters_is_answered() {
 #[tokio::test]
 async fn thirty_requests_at_a_time_are_each_answered_properly() {
     let cloud = start().await;
-    let (base, mut requests) = (cloud.url(), JoinSet::new());
+    let (cloud, mut requests) = (Arc::new(cloud), JoinSet::new());
     for number in 0..30 {
         let (path, status) = match number % 10 {
             0 => ("/v1/mayor".to_owned(), 200),
@@ -127,8 +129,8 @@ async fn thirty_requests_at_a_time_are_each_answered_properly() {
             8 => (format!("/v1/bazaar?mode=list&mode=x{number}"), 400),
             _ => (format!("/v1/unknown/{number}"), 404),
         };
-        let base = base.clone();
-        requests.spawn(async move { (send(&base, hyper::Method::GET, &path).await, path, status) });
+        let cloud = Arc::clone(&cloud);
+        requests.spawn(async move { (get(&cloud, &path).await, path, status) });
     }
     let mut answers = 0;
     while let Some(request) = requests.join_next().await {

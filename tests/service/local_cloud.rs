@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::support::{event, examples, get, invoke, send, start};
+use crate::support::{event, examples, get, invoke, send, send_with, start};
 
 /// How long building and starting may take on a machine that does other things, too.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -65,6 +65,8 @@ fn is_running(process: u32) -> bool {
 #[derive(Debug)]
 struct Greeting {
     table: Vec<String>,
+    /// What is behind `key`: the name and the key.
+    keys: Vec<Vec<String>>,
     upstream: String,
     dynamodb: String,
     lambda: String,
@@ -80,13 +82,15 @@ async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
             break;
         }
     }
+    let keys = lines.extract_if(.., |line| line.starts_with("key "));
+    let keys = keys.map(|line| line.split(' ').skip(1).map(str::to_owned).collect()).collect();
     let mut address = |word: &str| {
         let line = lines.pop().unwrap();
         line.strip_prefix(word).unwrap_or_else(|| panic!("{word} is not in {line}")).to_owned()
     };
     let (ready, lambda) = (address("ready "), address("lambda "));
     let (dynamodb, upstream) = (address("dynamodb "), address("upstream "));
-    Greeting { table: lines, upstream, dynamodb, lambda, ready }
+    Greeting { table: lines, keys, upstream, dynamodb, lambda, ready }
 }
 
 async fn interrupt(child: &mut Child) {
@@ -102,16 +106,31 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
     let quiet = ["--no-schedules", "--history", "0", "--concurrency", "1"];
     let mut child = cargo_local(&[&ports[..], &quiet[..]].concat()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let Greeting { table, upstream, dynamodb, lambda, ready } = greeting(&mut output).await;
+    let Greeting { table, keys, upstream, dynamodb, lambda, ready } = greeting(&mut output).await;
+    for (key, (name, code)) in keys.iter().zip([
+        ("starter", None),
+        ("pro", None),
+        ("lapsed", Some("FORBIDDEN")),
+        ("revoked", Some("UNAUTHORIZED")),
+    ]) {
+        assert_eq!(key[0], name);
+        let answered = send_with(&ready, Method::GET, "/v1/bazaar?mode=x", &[("x-api-key", &key[1])]).await;
+        answered.error(code.unwrap_or("BAD_REQUEST"));
+        // Every request is a line.
+        output.next_line().await.unwrap();
+    }
+    assert_eq!(keys.len(), 4, "{keys:?}");
 
     for example in examples() {
         let row = table.iter().find(|row| row.split_whitespace().nth(1) == Some(example.route.path)).unwrap();
         assert_eq!(row.split_whitespace().next(), Some("GET"), "{row}");
         assert!(row.contains(&format!(" {} s ", example.route.cache.as_secs())), "{row}");
         // The command in the table works as it stands there.
-        let url = row.split('\'').nth(1).unwrap();
+        let (header, url) = command(row);
         assert!(url.starts_with(&ready), "{row}");
-        assert!(!send("", Method::GET, url).await.cached(), "{row}");
+        let (name, key) = header.split_once(": ").unwrap();
+        assert_eq!(name, "X-API-Key", "{row}");
+        assert!(!send_with("", Method::GET, url, &[(name, key)]).await.cached(), "{row}");
 
         let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap();
         let path = url[ready.len()..].split('?').next().unwrap();
@@ -132,6 +151,13 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
         assert!(ended.elapsed() < Duration::from_secs(10), "some of {processes:?} are still there");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// The header and the address in a command `curl -H 'NAME: VALUE' 'URL'`.
+#[track_caller]
+fn command(row: &str) -> (&str, &str) {
+    let mut quoted = row.split('\'').skip(1).step_by(2);
+    (quoted.next().unwrap(), quoted.next().unwrap())
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ use tokio::task::JoinSet;
 use super::market::{Market, RECORDER, quote};
 use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, rfc3339, start, table};
 use crate::support::{
-    self, Answered, await_logs, expect_clean_logs, get, get_at, invoke, log_lines, one_instance_each,
-    simulator, start_with,
+    self, Answered, await_logs, expect_clean_logs, get, get_at, invoke, let_in, log_lines, one_instance_each,
+    simulator, start_with, with_parameters,
 };
 
 /// The contract's bound on an answer.
@@ -56,6 +56,7 @@ async fn whatever_the_table_does_a_caller_gets_the_500_envelope_in_time_and_the_
     for (what, fault, word) in faults() {
         checks.spawn(async move {
             let cloud = start().await;
+            let_in(&cloud).await;
             cloud.dynamodb().set_fault(fault);
             let ask = async |path: &str| {
                 let begun = Instant::now();
@@ -149,8 +150,8 @@ async fn while_the_table_is_silent_only_the_first_caller_waits() {
 
 #[tokio::test]
 async fn the_gateway_is_given_no_failure_of_the_table_to_store() {
-    let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
-    let cloud = start_with(Options { parameters, ..one_instance_each() }).await;
+    let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
+    let_in(&cloud).await;
     cloud.dynamodb().set_fault(Fault::missing_table());
     for path in ROUTES {
         let message = get(&cloud, path).await.error("INTERNAL_ERROR");

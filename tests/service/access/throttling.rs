@@ -1,0 +1,64 @@
+//! A key may ask as often as its tier says: not more, and not less.
+
+use std::time::Duration;
+
+use hyper::Method;
+
+use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_parameters};
+
+/// 2026-04-28 15:00:00 UTC.
+const START: i64 = 1_777_388_400_000;
+
+/// One minute at four times the rate, after the burst is used up: at least 95 % and at most 105 % of the rate get through.
+#[tokio::test]
+async fn a_minute_at_four_times_the_rate_lets_through_the_rate() {
+    for (tier, rate, burst) in [("starter", 2, 60), ("pro", 5, 150)] {
+        // The template's own values, said here once more: they are part of the contract (`decisions.md`).
+        let (rate_limit, burst_limit) = match tier {
+            "starter" => ("StarterRateLimit", "StarterBurstLimit"),
+            _ => ("ProRateLimit", "ProBurstLimit"),
+        };
+        let limits = [(rate_limit, rate.to_string()), (burst_limit, burst.to_string())];
+        let limits = limits.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
+        let keys = cloud.keys().unwrap();
+        let key = if tier == "starter" { &keys.starter } else { &keys.pro };
+        let passes = async |at_ms: i64| {
+            cloud.clock().set(START + at_ms);
+            let headers = [(KEY_HEADER, key.expose())];
+            let answered = send_with(&cloud.url(), Method::GET, "/v1/mayor", &headers).await;
+            if answered.status == 429 {
+                answered.error("RATE_LIMITED");
+            } else {
+                answered.data();
+            }
+            answered.status == 200
+        };
+        let mut at_once = 0;
+        while passes(0).await {
+            at_once += 1;
+            assert!(at_once <= burst, "{tier}: more than {burst} at once");
+        }
+        assert_eq!(at_once, burst, "{tier}");
+        let minute = i64::try_from(Duration::from_mins(1).as_millis()).unwrap();
+        let interval = 1_000 / (4 * rate);
+        let mut let_through = 0;
+        for at_ms in (interval..=minute).step_by(usize::try_from(interval).unwrap()) {
+            let_through += i64::from(passes(at_ms).await);
+        }
+        let expected = 60 * rate;
+        let bounds = expected * 95..=expected * 105;
+        assert!(bounds.contains(&(let_through * 100)), "{tier}: {let_through} of {expected}");
+    }
+}
+
+/// What an operator deploys without saying anything.
+#[tokio::test]
+async fn the_templates_own_limits_are_those_of_the_contract() {
+    let document = local::template::Document::read(&local::Options::default().template).unwrap();
+    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())].into();
+    let template = document.evaluate(&parameters).unwrap();
+    let limits = ["StarterRateLimit", "StarterBurstLimit", "ProRateLimit", "ProBurstLimit"]
+        .map(|name| template.parameters[name].as_str());
+    assert_eq!(limits, ["2", "60", "5", "150"]);
+}
