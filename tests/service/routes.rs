@@ -145,6 +145,9 @@ async fn every_function_has_an_example_event_that_it_answers() {
         .chain([AUTHORIZER])
         .collect();
     for file in names_in("events") {
+        if file == "README.md" {
+            continue;
+        }
         let event = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is no event"));
         // `broken-NAME` shows what the function NAME makes of a bad request.
         let (function, is_broken) =
@@ -153,22 +156,29 @@ async fn every_function_has_an_example_event_that_it_answers() {
         let parsed: Value = serde_json::from_str(&text).unwrap();
         if RECORDERS.contains(&function) {
             let invoked = invoke(&cloud, function, text).await;
-            assert!(!invoked.headers.contains_key("x-amz-function-error"), "{file}: {}", invoked.text);
-            assert_eq!(invoked.json()["tick"], parsed["time"], "{file}");
-            missing.remove(function);
+            let failed = invoked.headers.contains_key("x-amz-function-error");
+            assert_eq!(failed, is_broken, "{file}: {}", invoked.text);
+            if !is_broken {
+                assert_eq!(invoked.json()["tick"], parsed["time"], "{file}");
+                missing.remove(function);
+            }
             continue;
         }
         if function == AUTHORIZER {
             let invoked = invoke(&cloud, function, text).await;
             // The event's key is a made-up one, so it is refused.
             assert_eq!(invoked.json()["errorMessage"], "Unauthorized", "{file}");
-            missing.remove(function);
+            if !is_broken {
+                missing.remove(function);
+            }
             continue;
         }
         let route = VERSION_1.into_iter().chain([&INDEX]).find(|route| route.function == function);
         let route = route.unwrap_or_else(|| panic!("events/{file} is for no function"));
         assert_eq!(parsed["httpMethod"], "GET", "{file}");
-        assert_eq!(parsed["resource"], route.path, "{file}");
+        // A route that there is not reaches the index by its greedy path.
+        let resource = if file == "broken-index.json" { "/{proxy+}" } else { route.path };
+        assert_eq!(parsed["resource"], resource, "{file}");
 
         let invoked = invoke(&cloud, function, text).await;
         assert_eq!(invoked.status, 200, "{file}");

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Runs the built functions in containers, with `sam local invoke` and `sam local start-api`, and asks the local cloud the
+same: the answers must be the same.
+
+    python containers.py [--own-engine]
+
+`sam local start-api` emulates no gateway responses, cache, usage plans or compression, so what the gateway itself answers
+there is not what the template says (`REFUSED`).
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import engine
+from events import events, expect_one_for_each, problem_between, remark, shortened
+from functions import BUILT, CONFIGURATION, functions
+from processes import LOGS, REPOSITORY, Failure, Process, end_politely_when_asked, free_port, tail
+from results import Results
+from services import UPSTREAM_KEY, local_cloud, request, upstream
+
+SAM = pathlib.Path(sys.executable).parent / "sam"
+
+# What callers and caches see of an answer. (Dates differ, and start-api adds CORS headers that are the preflight's.)
+COMPARED_HEADERS = [
+    "content-type",
+    "cache-control",
+    "retry-after",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+]
+
+# Method and path. PLAYER stands for somebody whom the game knows.
+REQUESTS = [
+    ("GET", "/"),
+    ("GET", "/v1/mayor"),
+    ("GET", "/v1/mayor/history"),
+    ("GET", "/v1/mayor/history?limit=1"),
+    ("GET", "/v1/mayor/history?limit=101"),
+    ("GET", "/v1/fire-sales"),
+    ("GET", "/v1/fire-sales/history?limit=2"),
+    ("GET", "/v1/fire-sales/history?limit="),
+    ("GET", "/v1/bazaar"),
+    ("GET", "/v1/bazaar?mode=list"),
+    ("GET", "/v1/bazaar?mode=item&id=INK_SACK:3"),
+    ("GET", "/v1/bazaar?mode=item&id=INK_SACK%3A3"),
+    ("GET", "/v1/bazaar?mode=item&id=NO_SUCH_PRODUCT"),
+    ("GET", "/v1/bazaar?mode=flips&limit=3&limit=5"),
+    ("GET", "/v1/bazaar?mode=none%20such"),
+    ("GET", "/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),
+    ("GET", "/v1/bazaar/history?item_id=INK_SACK:3"),
+    ("GET", "/v1/bazaar/history"),
+    ("GET", "/v1/auctions"),
+    ("GET", "/v1/auctions?page=0"),
+    ("GET", "/v1/auctions?page=99999"),
+    ("GET", "/v1/collections"),
+    ("GET", "/v1/items"),
+    ("GET", "/v1/items?unknown=parameter"),
+    ("GET", "/v1/profile/PLAYER"),
+    ("GET", "/v1/profile/nobody_here"),
+    ("GET", "/v1/profile/not%20a%20name"),
+    ("GET", "/v1/nothing"),
+    ("GET", "/nothing/at/all?limit=1"),
+    ("POST", "/v1/mayor"),
+    ("DELETE", "/"),
+]
+
+# Who is refused, and the statuses: of the local cloud, as the template says, and of start-api, which calls an authorizer
+# that fails a broken gateway (502).
+REFUSED = [("nobody", None, 401, 401), ("lapsed", "lapsed", 403, 403), ("revoked", "revoked", 401, 502)]
+
+
+class Sam:
+    """`sam local` with what our functions need."""
+
+    def __init__(self, image, game_url, scratch):
+        # It finds neither credentials nor anybody to tell what it does.
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
+            "HOME": str(scratch),
+            "TMPDIR": str(scratch),
+            "AWS_DEFAULT_REGION": "eu-central-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "SAM_CLI_TELEMETRY": "0",
+        }
+        variables = {"HYPIXEL_BASE_URL": game_url, "MOJANG_BASE_URL": game_url, "HYPIXEL_API_KEY": UPSTREAM_KEY}
+        overrides = scratch / "variables.json"
+        overrides.write_text(json.dumps({"Parameters": variables}))
+        self.options = ["--config-env", CONFIGURATION, "--skip-pull-image", "--invoke-image", image, "--env-vars", str(overrides)]
+
+    def invoke(self, function, text):
+        """What the function answers to the event."""
+        log = LOGS / f"sam-local-invoke-{function.binary}.log"
+        command = [SAM, "local", "invoke", function.logical_id, "--event", "-", *self.options]
+        with open(log, "wb") as errors:
+            try:
+                ended = subprocess.run(
+                    command,
+                    cwd=REPOSITORY,
+                    env=self.environment,
+                    input=text.encode(),
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    timeout=120,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise Failure(f"sam local invoke {function.logical_id} takes longer than 120 s:\n{tail(log)}") from error
+        try:
+            return json.loads(ended.stdout.decode().strip().splitlines()[-1])
+        except (IndexError, ValueError) as error:
+            raise Failure(
+                f"sam local invoke {function.logical_id} gave no answer (exit code {ended.returncode}), but:\n"
+                f"{shortened(ended.stdout.decode(errors='replace'))}\n{tail(log)}"
+            ) from error
+
+    @contextlib.contextmanager
+    def api(self):
+        """The base URL of `sam local start-api`. Containers are kept, as instances are in the local cloud."""
+        port = free_port()
+        command = [SAM, "local", "start-api", "--port", port, "--warm-containers", "LAZY", *self.options]
+        with Process("sam local start-api", command, self.environment) as process:
+            process.wait_for_port(port, seconds=60)
+            yield process, f"http://127.0.0.1:{port}"
+
+
+def check_invoke(sam, built, player, cloud, results):
+    """`sam local invoke` of every function with every event."""
+    for event in events(player):
+        function = built[event.function]
+        answer, expected = sam.invoke(function, event.text), cloud.invoke(function.binary, event.text)
+        problem = problem_between(event, "sam local invoke", answer, expected)
+        results.note(f"sam local invoke {function.logical_id} -e events/{event.path.name}", problem, remark(answer))
+
+
+def check_api(sam, player, tables, cloud, results):
+    """`sam local start-api`, asked the same as the local cloud."""
+    # The same history for both, of just now.
+    minute = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime())
+    for recorder in ["record-bazaar", "record-fire-sales", "record-mayor"]:
+        for each in [tables, cloud]:
+            each.invoke(recorder, json.dumps({"time": minute}))
+    with sam.api() as (process, api):
+        key = {"X-API-Key": cloud.keys["pro"]}
+        for method, path in REQUESTS:
+            path = path.replace("PLAYER", player)
+            answers = [request(base, method, path, key) for base in [api, cloud.api]]
+            problem = difference(path, *answers)
+            remarked = f"{answers[0].status}, {len(answers[0].body):,} bytes"
+            results.note(f"sam local start-api: {method} {path}", problem, remarked)
+        for who, name, of_template, of_sam in REFUSED:
+            headers = {"X-API-Key": cloud.keys[name]} if name else {}
+            statuses = [request(base, "GET", "/v1/mayor", headers).status for base in [cloud.api, api]]
+            problem = None
+            if statuses != [of_template, of_sam]:
+                problem = f"the local cloud and start-api should say {of_template} and {of_sam}, and said {statuses}"
+            results.note(f"sam local start-api: GET /v1/mayor by {who}", problem, of_sam)
+        if results.failed:
+            print(process.failure("what sam local start-api wrote"))
+            print(cloud.process.failure("what the local cloud wrote"))
+
+
+def difference(path, of_sam, of_cloud):
+    """What differs between two answers, or None."""
+    if of_sam.status != of_cloud.status:
+        return f"SAM says {of_sam.status}, the local cloud {of_cloud.status}: {shortened(of_sam.body.decode())}"
+    bodies = [of_sam.body, of_cloud.body]
+    if path.startswith("/v1/bazaar"):
+        # Its five seconds may be over on one side only.
+        bodies = [re.sub(rb'"cached":(true|false),"api_version"', b'"cached":null,"api_version"', body) for body in bodies]
+    if bodies[0] != bodies[1]:
+        both = [shortened(body.decode(errors="replace")) for body in bodies]
+        return f"the bodies differ.\n  SAM: {both[0]}\n  local cloud: {both[1]}"
+    for header in COMPARED_HEADERS:
+        if of_sam.headers.get(header) != of_cloud.headers.get(header):
+            return f"{header} is {of_sam.headers.get(header)} of SAM, {of_cloud.headers.get(header)} of the local cloud"
+    return None
+
+
+@contextlib.contextmanager
+def checked_part(game, built, name):
+    """SAM, the local cloud that its functions have their tables from, and the one that they are compared with."""
+    bridge = engine.bridge_address()
+    with contextlib.ExitStack() as stack:
+        enter = stack.enter_context
+        tables, cloud = enter(local_cloud(game, f"{name}-tables")), enter(local_cloud(game, f"{name}-local-cloud"))
+        to_game = enter(engine.Forwarder(bridge, game.port))
+        to_tables = enter(engine.Forwarder(bridge, int(tables.dynamodb.rsplit(":", 1)[1])))
+        scratch = pathlib.Path(enter(tempfile.TemporaryDirectory(prefix="sam-local-")))
+        programs = [function.program for function in built.values()]
+        # The template has no such variable, and SAM sets none that the template has not. So the image does.
+        variables = {"AWS_ENDPOINT_URL_DYNAMODB": f"http://{bridge}:{to_tables.port}"}
+        image = enter(engine.image(programs, variables))
+        yield Sam(image, game.url(bridge, to_game.port), scratch), tables, cloud
+
+
+def main(arguments):
+    end_politely_when_asked()
+    if not BUILT.is_file():
+        raise Failure("nothing is built: run `tests/sam/run build` first")
+    results = Results()
+    built = functions()
+    expect_one_for_each(built)
+    with contextlib.ExitStack() as stack:
+        if arguments == ["--own-engine"]:
+            stack.enter_context(engine.own_engine())
+        elif not engine.is_running():
+            raise Failure("no Docker engine answers")
+        game = stack.enter_context(upstream())
+        with checked_part(game, built, "invoke") as (sam, _, cloud):
+            check_invoke(sam, built, game.player, cloud, results)
+        with checked_part(game, built, "start-api") as (sam, tables, cloud):
+            check_api(sam, game.player, tables, cloud, results)
+    return results.exit_code()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Failure as failure:
+        sys.exit(f"error: {failure}")

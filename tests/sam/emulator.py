@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Invokes every built function with its events under the Lambda Runtime Interface Emulator of aws-sam-cli, and the same
+functions in the local cloud: the answers must be as the event wants them, and the same."""
+
+import contextlib
+import json
+import pathlib
+import sys
+from itertools import groupby
+
+import samcli
+
+from events import events, expect_one_for_each, problem_between, remark, shortened
+from functions import ARCHITECTURE, BUILT, functions
+from processes import Failure, Process, end_politely_when_asked, free_port
+from results import Results
+from services import UPSTREAM_KEY, local_cloud, request, upstream
+
+EMULATOR = pathlib.Path(samcli.__file__).parent / "local" / "rapid" / f"aws-lambda-rie-{ARCHITECTURE}"
+
+# The port was free when it was chosen. Whoever takes it in that moment costs another try.
+TRIES = 3
+
+
+class Emulated:
+    """A function that runs under the emulator."""
+
+    def __init__(self, process, port):
+        self.process, self.url = process, f"http://127.0.0.1:{port}"
+
+    def invoke(self, text):
+        """The function's answer. The emulator says 200 also when the function fails."""
+        return json.loads(request(self.url, "POST", "/2015-03-31/functions/function/invocations", body=text).body)
+
+
+def environment_of(function, dynamodb):
+    """What Lambda would set, and nothing of this machine."""
+    return {
+        **function.environment,
+        "AWS_LAMBDA_FUNCTION_NAME": function.logical_id,
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
+        "AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout_s),
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "AWS_REGION": "eu-central-1",
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_ENDPOINT_URL_DYNAMODB": dynamodb,
+    }
+
+
+@contextlib.contextmanager
+def emulated(function, dynamodb):
+    """The function under the emulator. It is one process, fresh, for this one function."""
+    for left in reversed(range(TRIES)):
+        port, runtime_api = free_port(), free_port()
+        command = [EMULATOR, "--runtime-interface-emulator-address", f"127.0.0.1:{port}"]
+        command += ["--runtime-api-address", f"127.0.0.1:{runtime_api}", function.program]
+        folder, log = function.program.parent, f"emulator-{function.binary}"
+        name = f"{function.binary} under the emulator"
+        with Process(name, command, environment_of(function, dynamodb), folder, log) as process:
+            try:
+                process.wait_for_port(port, seconds=20)
+            except Failure:
+                if left and "address already in use" in process.log.read_text(errors="replace"):
+                    continue
+                raise
+            yield Emulated(process, port)
+            return
+
+
+def check(function, own_events, tables, cloud, results):
+    """Invokes one function, a broken event last, and compares."""
+    with emulated(function, tables.dynamodb) as under_emulator:
+        for event in own_events:
+            answer, expected = under_emulator.invoke(event.text), cloud.invoke(function.binary, event.text)
+            problem = problem_between(event, "emulator", answer, expected)
+            results.note(event.name, problem, remark(answer))
+            if problem:
+                print(under_emulator.process.failure("what the function wrote"))
+        if function.binary == "authorizer":
+            check_keys(own_events[0], under_emulator, cloud, results)
+
+
+def check_keys(event, under_emulator, cloud, results):
+    """The authorizer with keys that the table has."""
+    wanted = {"starter": "Allow", "pro": "Allow", "lapsed": "Deny", "revoked": "Unauthorized"}
+    for name, verdict in wanted.items():
+        text = event.with_key(cloud.keys[name])
+        answer, expected = under_emulator.invoke(text), cloud.invoke("authorizer", text)
+        said = answer.get("errorMessage") or answer["policyDocument"]["Statement"][0]["Effect"]
+        problem = None
+        if said != verdict or answer != expected:
+            problem = f"it should be {verdict}: {shortened(answer)}\n  local cloud: {shortened(expected)}"
+        results.note(f"authorizer, the key {name}", problem, said)
+
+
+def main():
+    end_politely_when_asked()
+    if not BUILT.is_file():
+        raise Failure("nothing is built: run `tests/sam/run build` first")
+    if not EMULATOR.is_file():
+        raise Failure(f"aws-sam-cli brings no emulator for this machine: there is no {EMULATOR}")
+    results = Results()
+    # Whoever records has tables of its own: a second recording of the same would say that nothing was left to do.
+    with upstream() as game, local_cloud(game, "tables") as tables, local_cloud(game, "local-cloud") as cloud:
+        built = functions(UpstreamBaseUrl=game.url(), NamesBaseUrl=game.url())
+        expect_one_for_each(built)
+        if "HYPIXEL_API_KEY" in (profile := built["profile"].environment):
+            # SAM cannot resolve secrets.
+            profile["HYPIXEL_API_KEY"] = UPSTREAM_KEY
+        for name, own_events in groupby(events(game.player), key=lambda event: event.function):
+            check(built[name], list(own_events), tables, cloud, results)
+    return results.exit_code()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit(f"error: {failure}")
