@@ -284,6 +284,17 @@ async fn every_example_fits_its_schema() {
         }
     }
     assert!(count > 150, "{count} examples");
+    // What is not described does not fit: otherwise nothing that these tests say of answers would mean anything.
+    for (path, _) in description.operations().filter(|(path, _)| *path != OPENAPI.path) {
+        let schema = &description.responses(path)[&200]["content"][JSON]["schema"];
+        for (request, body) in description.examples(path, 200) {
+            for place in ["", "/data", "/meta"] {
+                let mut with_more = body.clone();
+                with_more.pointer_mut(place).unwrap()["undescribed"] = true.into();
+                assert!(!description.validator(schema).is_valid(&with_more), "{request}: {place}");
+            }
+        }
+    }
 }
 
 /// Asks the cloud for what is an example, and for all that differs in kind.

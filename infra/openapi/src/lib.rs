@@ -1,6 +1,6 @@
 //! The API description (OpenAPI 3.1), made of what the code itself says: paths, parameters and times of the table of routes,
 //! shapes of the functions' own types, descriptions of their doc comments. What code cannot say is written here: examples
-//! (`examples/`), the errors that a route can give ([`mod@failures`]), and the introduction.
+//! (`examples/`), the errors that a route can give (`failures.rs`), and the introduction.
 //!
 //! The result is checked in as `functions/index/openapi.json`, which the index serves. Tests compare the two, hold the
 //! examples against the schemas, and hold real answers of every route against both.
@@ -155,7 +155,8 @@ fn introduction() -> String {
          type within `{API_VERSION}`. Where a schema says `additionalProperties: true`, the game's provider adds fields of \
          its own. Times are integers in Unix milliseconds, in histories RFC 3339 in UTC; prices are numbers in coins, \
          those of fire sales integers in gems; volumes are integers in items. Texts may hold the game's `§` colour codes.\n\n\
-         **Parameters.** Of a parameter given twice the last one counts; unknown parameters are ignored.\n\n\
+         **Requests** are `GET`; another method is a 404, except the CORS preflight. Of a parameter given twice the last one \
+         counts; unknown parameters are ignored, and so is a slash at the end of a path.\n\n\
          **Keys and limits.** Every route under `/v1` wants an API key in the header `X-API-Key`. {limits}\n\n\
          **Caching.** Every route has a time for which an answer is served again. `meta.cached: false` says that it was \
          fetched for this request, `Last-Modified` when its data was fetched, and `Expires` when it stops being fresh. When \
