@@ -27,6 +27,9 @@ from services import UPSTREAM_KEY, local_cloud, request, upstream
 
 SAM = pathlib.Path(sys.executable).parent / "sam"
 
+# More than any function's timeout and what SAM takes to start a container.
+INVOKE_SECONDS = 120
+
 # What callers and caches see of an answer. (Dates differ, and start-api adds CORS headers that are the preflight's.)
 COMPARED_HEADERS = [
     "content-type",
@@ -94,9 +97,13 @@ class Sam:
         overrides.write_text(json.dumps({"Parameters": variables}))
         self.options = ["--config-env", CONFIGURATION, "--skip-pull-image", "--invoke-image", image, "--env-vars", str(overrides)]
 
+    def log(self, function):
+        """What `sam local invoke` of the function writes besides the answer: the function's log lines, too."""
+        return LOGS / f"sam-local-invoke-{function.binary}.log"
+
     def invoke(self, function, text):
         """What the function answers to the event."""
-        log = LOGS / f"sam-local-invoke-{function.binary}.log"
+        log = self.log(function)
         command = [SAM, "local", "invoke", function.logical_id, "--event", "-", *self.options]
         with open(log, "wb") as errors:
             try:
@@ -107,17 +114,15 @@ class Sam:
                     input=text.encode(),
                     stdout=subprocess.PIPE,
                     stderr=errors,
-                    timeout=120,
+                    timeout=INVOKE_SECONDS,
                 )
             except subprocess.TimeoutExpired as error:
-                raise Failure(f"sam local invoke {function.logical_id} takes longer than 120 s:\n{tail(log)}") from error
+                raise Failure(f"it takes longer than {INVOKE_SECONDS} s:\n{tail(log)}") from error
         try:
             return json.loads(ended.stdout.decode().strip().splitlines()[-1])
         except (IndexError, ValueError) as error:
-            raise Failure(
-                f"sam local invoke {function.logical_id} gave no answer (exit code {ended.returncode}), but:\n"
-                f"{shortened(ended.stdout.decode(errors='replace'))}\n{tail(log)}"
-            ) from error
+            said = shortened(ended.stdout.decode(errors="replace"))
+            raise Failure(f"no answer (exit code {ended.returncode}), but: {said}\n{tail(log)}") from error
 
     @contextlib.contextmanager
     def api(self):
@@ -133,9 +138,16 @@ def check_invoke(sam, built, player, cloud, results):
     """`sam local invoke` of every function with every event."""
     for event in events(player):
         function = built[event.function]
-        answer, expected = sam.invoke(function, event.text), cloud.invoke(function.binary, event.text)
+        what = f"sam local invoke {function.logical_id} -e events/{event.path.name}"
+        try:
+            answer, expected = sam.invoke(function, event.text), cloud.invoke(function.binary, event.text)
+        except Failure as failure:
+            results.note(what, failure)
+            continue
         problem = problem_between(event, "sam local invoke", answer, expected)
-        results.note(f"sam local invoke {function.logical_id} -e events/{event.path.name}", problem, remark(answer))
+        if problem:
+            problem = f"{problem}\n{tail(sam.log(function))}"
+        results.note(what, problem, remark(answer))
 
 
 def check_api(sam, player, tables, cloud, results):
@@ -149,10 +161,13 @@ def check_api(sam, player, tables, cloud, results):
         key = {"X-API-Key": cloud.keys["pro"]}
         for method, path in REQUESTS:
             path = path.replace("PLAYER", player)
-            answers = [request(base, method, path, key) for base in [api, cloud.api]]
-            problem = difference(path, *answers)
-            remarked = f"{answers[0].status}, {len(answers[0].body):,} bytes"
-            results.note(f"sam local start-api: {method} {path}", problem, remarked)
+            what = f"sam local start-api: {method} {path}"
+            try:
+                of_sam, of_cloud = [request(base, method, path, key) for base in [api, cloud.api]]
+            except Failure as failure:
+                results.note(what, failure)
+                continue
+            results.note(what, difference(path, of_sam, of_cloud), f"{of_sam.status}, {len(of_sam.body):,} bytes")
         for who, name, of_template, of_sam in REFUSED:
             headers = {"X-API-Key": cloud.keys[name]} if name else {}
             statuses = [request(base, "GET", "/v1/mayor", headers).status for base in [cloud.api, api]]

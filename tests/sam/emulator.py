@@ -3,7 +3,6 @@
 functions in the local cloud: the answers must be as the event wants them, and the same."""
 
 import contextlib
-import json
 import pathlib
 import sys
 from itertools import groupby
@@ -30,7 +29,7 @@ class Emulated:
 
     def invoke(self, text):
         """The function's answer. The emulator says 200 also when the function fails."""
-        return json.loads(request(self.url, "POST", "/2015-03-31/functions/function/invocations", body=text).body)
+        return request(self.url, "POST", "/2015-03-31/functions/function/invocations", body=text).json()
 
 
 def environment_of(function, dynamodb):
@@ -72,11 +71,13 @@ def check(function, own_events, tables, cloud, results):
     """Invokes one function, a broken event last, and compares."""
     with emulated(function, tables.dynamodb) as under_emulator:
         for event in own_events:
-            answer, expected = under_emulator.invoke(event.text), cloud.invoke(function.binary, event.text)
+            try:
+                answer, expected = under_emulator.invoke(event.text), cloud.invoke(function.binary, event.text)
+            except Failure as failure:
+                results.note(event.name, under_emulator.process.failure(failure))
+                continue
             problem = problem_between(event, "emulator", answer, expected)
-            results.note(event.name, problem, remark(answer))
-            if problem:
-                print(under_emulator.process.failure("what the function wrote"))
+            results.note(event.name, problem and under_emulator.process.failure(problem), remark(answer))
         if function.binary == "authorizer":
             check_keys(own_events[0], under_emulator, cloud, results)
 

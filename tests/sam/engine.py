@@ -61,9 +61,11 @@ def bridge_address():
     finally:
         client.close()
     for network in configuration:
-        if "Gateway" in network and ipaddress.ip_address(network["Gateway"]).version == 4:
-            return network["Gateway"]
-    raise Failure("the Docker engine has no network 'bridge' with an IPv4 gateway, through which containers reach this machine")
+        subnet = ipaddress.ip_network(network["Subnet"])
+        if subnet.version == 4:
+            # Not every engine says it. It is the first address then.
+            return network.get("Gateway") or str(next(subnet.hosts()))
+    raise Failure("the Docker engine has no IPv4 network 'bridge', through which containers would reach this machine")
 
 
 @contextlib.contextmanager

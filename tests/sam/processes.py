@@ -91,7 +91,7 @@ class Process:
 
     def failure(self, sentence):
         """The sentence with the end of what the process wrote."""
-        return Failure(f"{sentence}. The end of {self.log}:\n{tail(self.log)}")
+        return Failure(f"{sentence}\n  The end of {self.log}:\n{tail(self.log)}")
 
     def wait_until(self, is_ready, seconds, what):
         """The first true answer of `is_ready`. It fails when the process ends before, or the time does."""

@@ -8,7 +8,7 @@ import re
 import sys
 from urllib.parse import urlsplit
 
-from processes import REPOSITORY, TARGET, Process, free_port
+from processes import REPOSITORY, TARGET, Failure, Process, free_port
 
 # Real captures of the provider's answers and their server. They stand beside the repository, and not in it.
 CAPTURES = REPOSITORY / ".." / "shared" / "upstream" / "serve.py"
@@ -62,7 +62,7 @@ class LocalCloud:
     def invoke(self, function, text):
         """What the function makes of the event, through Lambda's Invoke API."""
         path = f"/2015-03-31/functions/{function}/invocations"
-        return json.loads(request(self.lambda_url, "POST", path, body=text).body)
+        return request(self.lambda_url, "POST", path, body=text).json()
 
 
 @contextlib.contextmanager
@@ -86,6 +86,13 @@ class Answer:
         self.headers = {name.lower(): value for name, value in response.getheaders()}
         self.body = response.read()
 
+    def json(self):
+        """The body."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise Failure(f"status {self.status}, and a body that is no JSON: {self.body[:400]!r}") from error
+
 
 def request(base, method, path, headers=None, body=None, seconds=60):
     """The answer of the server at `base`. The path is sent as it is given."""
@@ -93,5 +100,7 @@ def request(base, method, path, headers=None, body=None, seconds=60):
     try:
         connection.request(method, path, body=body, headers=headers or {})
         return Answer(connection.getresponse())
+    except (OSError, http.client.HTTPException) as error:
+        raise Failure(f"{method} {base}{path} has no answer: {error!r}") from error
     finally:
         connection.close()
