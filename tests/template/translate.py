@@ -29,19 +29,23 @@ def with_packaged_code(template):
     return template
 
 
+def translated(path):
+    """The template at the path as CloudFormation gets it, with the parameters' defaults."""
+    template = with_packaged_code(load(str(path)))
+    parameters = {
+        name: parameter.get("Default", "placeholder") for name, parameter in template.get("Parameters", {}).items()
+    }
+    # No names of AWS's managed policies are known: looking them up would need an account.
+    return Translator({}, Parser()).translate(template, parameters)
+
+
 def main(arguments):
     if len(arguments) != 1:
         print("usage: translate.py TEMPLATE", file=sys.stderr)
         return 2
     path = arguments[0]
     try:
-        template = with_packaged_code(load(path))
-        parameters = {
-            name: parameter.get("Default", "placeholder")
-            for name, parameter in template.get("Parameters", {}).items()
-        }
-        # No names of AWS's managed policies are known: looking them up would need an account.
-        translated = Translator({}, Parser()).translate(template, parameters)
+        resources = translated(path)["Resources"]
     except InvalidDocumentException as error:
         for cause in error.causes:
             print(f"{path}: {cause.message}", file=sys.stderr)
@@ -49,7 +53,7 @@ def main(arguments):
     except Exception as error:  # not YAML, not a template: whatever it is, it is no template to deploy
         print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
-    print(f"{path}: {len(translated['Resources'])} resources after translation")
+    print(f"{path}: {len(resources)} resources after translation")
     return 0
 
 

@@ -92,6 +92,10 @@ fn operation(route: &Route, parameters: Vec<Value>, responses: Map<String, Value
         ("description".to_owned(), terms(route).into()),
         ("responses".to_owned(), responses.into()),
     ]);
+    // For programs, among them the test of the template.
+    if !route.cache.is_zero() {
+        operation.insert("x-cache-seconds".to_owned(), route.cache.as_secs().into());
+    }
     if !parameters.is_empty() {
         operation.insert("parameters".to_owned(), parameters.into());
     }
