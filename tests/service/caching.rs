@@ -99,9 +99,7 @@ async fn no_answer_has_a_header_that_a_replay_would_make_untrue() {
     for path in examples().map(|example| example.path).chain(others) {
         for _ in 0..2 {
             let answered = get(&cloud, path).await;
-            for header in
-                ["age", "etag", "cache-control", "ratelimit-remaining", "ratelimit-reset", "x-cache"]
-            {
+            for header in ["age", "etag", "ratelimit-remaining", "ratelimit-reset", "x-cache"] {
                 assert!(
                     !answered.headers.contains_key(header),
                     "{path} has {header}: {:?}",
@@ -109,6 +107,20 @@ async fn no_answer_has_a_header_that_a_replay_would_make_untrue() {
                 );
             }
         }
+    }
+}
+
+/// A cache between the service and its callers, such as a company's, would give what one paid for to all.
+#[tokio::test]
+async fn no_answer_may_be_kept_by_a_cache_that_many_use() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    for path in examples().map(|example| example.path) {
+        for _ in 0..2 {
+            assert_eq!(get(&cloud, path).await.headers["cache-control"], "private", "{path}");
+        }
+    }
+    for path in ["/v1/nowhere", "/v1/auctions?page=-1", "/v1/profile/nobody_here"] {
+        assert_eq!(get(&cloud, path).await.headers["cache-control"], "no-store", "{path}");
     }
 }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UnixSeconds;
 
-/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, so that an e-mail address is one.
+/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, the first one a letter or digit. So an e-mail address
+/// is one, and an option is none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct AccountName(String);
 
@@ -29,7 +30,9 @@ impl fmt::Display for AccountName {
 
 /// A text that is no account's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the name of an account has 1 to 64 letters, digits and . _ - @ +")]
+#[error(
+    "the name of an account has 1 to 64 letters, digits and . _ - @ +, and begins with a letter or digit"
+)]
 pub struct InvalidAccountName;
 
 impl FromStr for AccountName {
@@ -37,7 +40,9 @@ impl FromStr for AccountName {
 
     fn from_str(text: &str) -> Result<Self, InvalidAccountName> {
         let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
-        let is_name = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_legal);
+        let is_name = text.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && text.len() <= Self::LONGEST
+            && text.bytes().all(is_legal);
         if is_name { Ok(Self(text.to_owned())) } else { Err(InvalidAccountName) }
     }
 }
@@ -132,7 +137,7 @@ mod tests {
         for name in ["a", "price-bot_2", "zoe+bots@example.com", &"x".repeat(64)] {
             assert_eq!(name.parse::<AccountName>().unwrap().as_str(), name);
         }
-        for name in ["", " ", "a b", "a#b", "zoë", "a\n", "a/b", &"x".repeat(65)] {
+        for name in ["", " ", "a b", "a#b", "-a", "@a", "zoë", "a\n", "a/b", &"x".repeat(65)] {
             assert!(name.parse::<AccountName>().is_err(), "{name:?}");
         }
     }

@@ -197,7 +197,8 @@ impl FromStr for KeyId {
     }
 }
 
-/// What a key is for, in its owner's words: 1 to 64 characters, none of them a control character.
+/// What a key is for, in its owner's words: 1 to 64 letters (of any language), digits, blanks and ASCII punctuation, the
+/// first one a letter or digit. So it cannot be taken for an option, and shows as what it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Label(String);
 
@@ -219,16 +220,22 @@ impl fmt::Display for Label {
 
 /// A text that is no label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a label has 1 to 64 characters, no control characters, and no blanks around it")]
+#[error(
+    "a label has 1 to 64 letters, digits, blanks and ASCII punctuation, and begins with a letter or digit"
+)]
 pub struct InvalidLabel;
 
 impl FromStr for Label {
     type Err = InvalidLabel;
 
     fn from_str(text: &str) -> Result<Self, InvalidLabel> {
-        let length = text.chars().count();
-        let is_label =
-            (1..=Self::LONGEST).contains(&length) && text.trim() == text && !text.contains(char::is_control);
+        let is_legal = |character: char| {
+            character.is_alphanumeric() || character == ' ' || character.is_ascii_punctuation()
+        };
+        let is_label = text.starts_with(char::is_alphanumeric)
+            && !text.ends_with(' ')
+            && text.chars().count() <= Self::LONGEST
+            && text.chars().all(is_legal);
         if is_label { Ok(Self(text.to_owned())) } else { Err(InvalidLabel) }
     }
 }
@@ -385,7 +392,19 @@ mod tests {
         for label in ["ci", "Bot of Zoë, 2nd", &"x".repeat(64)] {
             assert_eq!(label.parse::<Label>().unwrap().as_str(), label);
         }
-        for label in ["", " ", " ci", "ci\n", "a\u{1b}[31m", &"x".repeat(65)] {
+        for label in [
+            "",
+            " ",
+            " ci",
+            "ci ",
+            "ci\n",
+            "a\u{1b}[31m",
+            "-x",
+            "a\u{202e}b",
+            "a\u{200b}",
+            "a\u{2028}b",
+            &"x".repeat(65),
+        ] {
             assert!(label.parse::<Label>().is_err(), "{label:?}");
         }
     }

@@ -158,6 +158,8 @@ struct Headers {
     /// What scripts in browsers may read besides the headers that they always may.
     #[serde(rename = "Access-Control-Expose-Headers")]
     access_control_expose_headers: &'static str,
+    #[serde(rename = "Cache-Control")]
+    cache_control: &'static str,
     #[serde(rename = "Last-Modified", skip_serializing_if = "Option::is_none")]
     last_modified: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,6 +173,9 @@ impl ProxyResponse {
         content_type: "application/json",
         access_control_allow_origin: "*",
         access_control_expose_headers: "Retry-After",
+        // Who asked has a key. A cache between us that many use knows nothing of keys, and would give the answer to all.
+        // (The gateway's own stands behind the check, and does not look at this.)
+        cache_control: "private",
         last_modified: None,
         expires: None,
         retry_after: None,
@@ -187,8 +192,11 @@ impl ProxyResponse {
     }
 
     fn error(error: &ApiError, body: Body) -> Self {
-        let headers =
-            Headers { retry_after: error.wait_seconds().map(|wait| wait.to_string()), ..Self::HEADERS };
+        let headers = Headers {
+            cache_control: "no-store",
+            retry_after: error.wait_seconds().map(|wait| wait.to_string()),
+            ..Self::HEADERS
+        };
         let status_code = error.code().status().as_u16();
         Self { status_code, headers, is_base64_encoded: false, body }
     }

@@ -12,8 +12,8 @@ use common::lambda::{Authorizer, StartError};
 use common::time::UnixSeconds;
 use tables::{Error, Table, access};
 
-/// How long an instance believes what it has read. The gateway remembers the answer for a minute besides, so a key that is
-/// revoked is refused after 65 seconds at the latest.
+/// How long an instance believes what it has read. The gateway remembers the answer for a minute besides: a revoked key is
+/// refused after 65 seconds, or as much later as the table took to answer.
 const BELIEVED_FOR: Duration = Duration::from_secs(5);
 
 /// Room for about 4,000 keys; who sends more unknown ones within seconds pushes out their own.
