@@ -42,6 +42,7 @@ COMPARED_HEADERS = [
 # Method and path. PLAYER stands for somebody whom the game knows.
 REQUESTS = [
     ("GET", "/"),
+    ("GET", "/openapi.json"),
     ("GET", "/v1/mayor"),
     ("GET", "/v1/mayor/history"),
     ("GET", "/v1/mayor/history?limit=1"),
