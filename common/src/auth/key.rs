@@ -11,12 +11,12 @@ use super::account::AccountName;
 use crate::time::UnixSeconds;
 
 /// What every key begins with, so that scanners for leaked secrets find it.
-const PREFIX: &str = "gd_";
+pub const KEY_PREFIX: &str = "gd_";
 /// How many characters of a key are random.
 const RANDOM_CHARACTERS: usize = 32;
 /// How many say whether the others are right: 62⁶ is more than a CRC-32 has values.
 const CHECKSUM_CHARACTERS: usize = 6;
-const LENGTH: usize = PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
+const LENGTH: usize = KEY_PREFIX.len() + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
 const ALPHABET: [u8; 62] = *b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// An API key: whoever has it may ask. It never prints; [`ApiKey::expose`] is for the one moment in which it is issued.
@@ -59,7 +59,7 @@ impl ApiKey {
     }
 
     fn with_checksum(random: &str) -> Self {
-        let mut key = format!("{PREFIX}{random}");
+        let mut key = format!("{KEY_PREFIX}{random}");
         key.push_str(&checksum(&key));
         Self(key)
     }
@@ -88,10 +88,10 @@ impl FromStr for ApiKey {
 
     /// The key in `text`, which has no blanks around it: a header's value has none.
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
-        let random = text.strip_prefix(PREFIX).filter(|_| text.len() == LENGTH);
+        let random = text.strip_prefix(KEY_PREFIX).filter(|_| text.len() == LENGTH);
         let random = random.and_then(|rest| rest.get(..RANDOM_CHARACTERS));
         let key = random.and_then(Self::of_random_part).ok_or(MalformedKey::Shape)?;
-        if !text.bytes().skip(PREFIX.len()).all(|byte| byte.is_ascii_alphanumeric()) {
+        if !text.bytes().skip(KEY_PREFIX.len()).all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(MalformedKey::Shape);
         }
         if key.0 == text { Ok(key) } else { Err(MalformedKey::Checksum) }
@@ -102,6 +102,23 @@ impl fmt::Debug for ApiKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("ApiKey(…)")
     }
+}
+
+/// The text with `gd_…` in place of whatever might be a key.
+#[must_use]
+pub fn without_keys(text: &str) -> String {
+    let mut rest = text;
+    let mut cleaned = String::new();
+    while let Some((before, after)) = rest.split_once(KEY_PREFIX) {
+        cleaned.push_str(before);
+        cleaned.push_str(KEY_PREFIX);
+        rest = after.trim_start_matches(|character: char| character.is_ascii_alphanumeric());
+        if rest.len() < after.len() {
+            cleaned.push('…');
+        }
+    }
+    cleaned.push_str(rest);
+    cleaned
 }
 
 /// The CRC-32 of the text in base62, the most significant digit first.
@@ -369,6 +386,12 @@ mod tests {
     #[test]
     fn a_key_does_not_print() {
         assert_eq!(format!("{:?}", key()), "ApiKey(…)");
+    }
+
+    #[test]
+    fn keys_are_taken_out_of_a_text() {
+        assert_eq!(without_keys("a 'gd_0aZ' b gd_1\ngd_ c"), "a 'gd_…' b gd_…\ngd_ c");
+        assert_eq!(without_keys("none"), "none");
     }
 
     #[test]

@@ -8,6 +8,6 @@ mod key;
 pub use self::account::{Account, AccountName, InvalidAccountName, Subscription, SubscriptionStatus, Tier};
 pub use self::decision::{Decision, Inactive, Refusal, decide};
 pub use self::key::{
-    ApiKey, InvalidKeyDigest, InvalidKeyId, InvalidLabel, KeyDigest, KeyId, KeyRecord, KeyState, Label,
-    MalformedKey,
+    ApiKey, InvalidKeyDigest, InvalidKeyId, InvalidLabel, KEY_PREFIX, KeyDigest, KeyId, KeyRecord, KeyState,
+    Label, MalformedKey, without_keys,
 };

@@ -7,13 +7,11 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Parser;
-use common::auth::{AccountName, ApiKey, KeyId, Label};
+use common::auth::{AccountName, ApiKey, KEY_PREFIX, KeyId, Label, without_keys};
 use common::time::{UnixMilliseconds, UnixSeconds};
 
-/// What every key begins with.
-const KEY_PREFIX: &str = "gd_";
 /// What a command line that is wrong ends with (clap's own).
-const WRONG_COMMAND_LINE: u8 = 2;
+pub(crate) const WRONG_COMMAND_LINE: u8 = 2;
 
 /// The arguments that this process was started with.
 ///
@@ -35,22 +33,6 @@ fn parse_from<A: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Resul
     })
 }
 
-/// The text with `gd_…` in place of whatever might be a key.
-fn without_keys(text: &str) -> String {
-    let mut rest = text;
-    let mut cleaned = String::new();
-    while let Some((before, after)) = rest.split_once(KEY_PREFIX) {
-        cleaned.push_str(before);
-        cleaned.push_str(KEY_PREFIX);
-        rest = after.trim_start_matches(|character: char| character.is_ascii_alphanumeric());
-        if rest.len() < after.len() {
-            cleaned.push('…');
-        }
-    }
-    cleaned.push_str(rest);
-    cleaned
-}
-
 /// The name of an account.
 pub(crate) fn account_name(text: &str) -> Result<AccountName, String> {
     unless_key(text)
@@ -61,8 +43,22 @@ pub(crate) fn label(text: &str) -> Result<Label, String> {
     unless_key(text)
 }
 
+/// The name of a table or a stack.
+pub(crate) fn resource_name(text: &str) -> Result<String, String> {
+    if text.is_empty() { Err("it is empty".to_owned()) } else { unless_key(text) }
+}
+
+/// Whether there is a key in it, whatever stands around it.
+fn holds_key(text: &str) -> bool {
+    let begins_with_key = |rest: &str| {
+        let ends = rest.char_indices().map(|(end, _)| end).chain([rest.len()]);
+        ends.filter_map(|end| rest.get(..end)).any(|part| part.parse::<ApiKey>().is_ok())
+    };
+    text.match_indices(KEY_PREFIX).filter_map(|(at, _)| text.get(at..)).any(begins_with_key)
+}
+
 fn unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
-    if text.parse::<ApiKey>().is_ok() {
+    if holds_key(text) {
         return Err("this is an API key, which belongs to nobody but who asks with it".to_owned());
     }
     text.parse().map_err(|error: T::Err| error.to_string())
@@ -120,17 +116,14 @@ mod tests {
         for refused in [
             account_name(key.expose()).map(drop),
             label(key.expose()).map(drop),
+            account_name(&format!("x{}", key.expose())).map(drop),
+            label(&format!("my key {}0!", key.expose())).map(drop),
+            resource_name(key.expose()).map(drop),
             key_id(key.expose()).map(drop),
             key_id("gd_whatever").map(drop),
         ] {
             assert!(refused.unwrap_err().contains("API key"));
         }
         assert!(account_name("gd_bots").is_ok());
-    }
-
-    #[test]
-    fn keys_are_taken_out_of_a_text() {
-        assert_eq!(without_keys("a 'gd_0aZ' b gd_1\ngd_ c"), "a 'gd_…' b gd_…\ngd_ c");
-        assert_eq!(without_keys("none"), "none");
     }
 }

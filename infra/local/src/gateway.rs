@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use common::auth::without_keys;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
@@ -244,8 +245,9 @@ fn is_fresh(since_ms: i64, counts_for: Duration, now_ms: i64) -> bool {
     age_ms.is_some_and(|age_ms| Duration::from_millis(age_ms) < counts_for)
 }
 
-/// The text on one line, whatever a client sent, and not endless.
+/// The text on one line, whatever a client sent, not endless, and without keys.
 fn printable(text: &str) -> String {
+    let text = without_keys(text);
     let mut printable = String::new();
     for (position, character) in text.chars().enumerate() {
         if position == LOGGED_PATH_CHARACTERS {
@@ -269,6 +271,7 @@ mod tests {
     #[test]
     fn a_logged_path_stays_on_its_line() {
         assert_eq!(printable("/a\r\nb\u{1b}[31m"), "/a\\r\\nb\\u{1b}[31m");
+        assert_eq!(printable("/v1/profile/gd_LocalCloudPro0"), "/v1/profile/gd_…");
         assert_eq!(printable(&"x".repeat(1000)).chars().count(), LOGGED_PATH_CHARACTERS + 1);
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn apply(
     let key_required = auth.truth("ApiKeyRequired")?;
     check_preflight(api, &auth, default.is_some(), key_required)?;
     let named_by_authorizer = names_keys(api)?;
-    for (route, event) in routes {
+    for (route, event) in routes.iter_mut() {
         route.authorizer = match &event.authorizer {
             None => default.clone(),
             Some(name) if name == NO_AUTHORIZER => None,
@@ -96,6 +96,14 @@ pub(super) fn apply(
             let reason = "a key is required, but nothing says whose: that takes an authorizer, and ApiKeySourceType: AUTHORIZER at the API";
             return Err(broken(&event.place, reason));
         }
+    }
+    if !routes.iter().any(|(route, _)| route.key_required) && named_by_authorizer {
+        let reason = "keys are named by an authorizer (ApiKeySourceType), but no route wants one: is ApiKeyRequired missing?";
+        return Err(broken(&auth.place, reason));
+    }
+    if !routes.iter().any(|(route, _)| route.authorizer.is_some()) && !authorizers.is_empty() {
+        let reason = "no route asks any of them: is DefaultAuthorizer missing?";
+        return Err(broken(&auth.place("Authorizers"), reason));
     }
     Ok(authorizers)
 }
@@ -247,6 +255,13 @@ Resources:
                 "no authorizer Locks",
             ),
             ("DefaultAuthorizer: Keys", "DefaultAuthoriser: Keys", "Auth.DefaultAuthoriser", "does not know"),
+            (
+                "      Auth:\n        Def",
+                "      Auht:\n        Def",
+                "Api.Properties.Auth",
+                "no route wants one",
+            ),
+            ("        ApiKeyRequired: true\n", "", "Api.Properties.Auth", "no route wants one"),
             ("REQUEST", "TOKEN", "Auth.Authorizers.Keys.FunctionPayloadType", "REQUEST"),
             ("!GetAtt KeyFunction.Arn", "someone", "Auth.Authorizers.Keys.FunctionArn", "Arn of a function"),
             ("!GetAtt KeyFunction.Arn", "!GetAtt Api.Arn", "Auth.Authorizers.Keys.FunctionArn", "Api.Arn"),

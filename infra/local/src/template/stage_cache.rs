@@ -56,8 +56,13 @@ pub(super) fn read_keys(event: &Section<'_>) -> Result<Vec<CacheKey>, Error> {
                 return Err(broken(&place, format!("{setting} is neither Required nor Caching")));
             }
         }
-        if settings.get("Caching").and_then(Value::as_bool) != Some(true) {
-            continue;
+        match settings.get("Caching") {
+            Some(Value::Bool(true)) => {}
+            None | Some(Value::Bool(false)) => continue,
+            Some(_) => {
+                let place = event.place(&format!("RequestParameters.{name}.Caching"));
+                return Err(broken(&place, "it must be true or false"));
+            }
         }
         keys.push(match name.split('.').collect::<Vec<_>>().as_slice() {
             ["method", "request", "path", name] => CacheKey::Path((*name).to_owned()),
