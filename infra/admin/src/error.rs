@@ -2,11 +2,14 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use common::auth::{AccountName, KeyId, Label};
+use common::auth::{AccountName, KeyId, Label, MalformedKey};
 use common::config::ConfigError;
+use common::http::ClientError;
 use tables::ProfileError;
 
+use crate::arguments::WRONG_COMMAND_LINE;
 use crate::service::ServiceError;
 
 /// Why a command did not come to its end.
@@ -53,6 +56,16 @@ pub(crate) enum Error {
     Unseen { id: KeyId, cause: io::Error, command: String },
     #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),
+    #[error(
+        "give an API key that may ask: --key KEY, --key - and the key on standard input, or the environment variable API_KEY"
+    )]
+    NoApiKey,
+    #[error("what {place} has is no API key: {cause}")]
+    MalformedApiKey { place: &'static str, cause: MalformedKey },
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error("there is no answer to {cause}; check --url and the network")]
+    Unreachable { cause: String },
     #[error("there is no key on standard input")]
     EmptyInput,
     #[error("cannot read {name}: {cause}")]
@@ -67,6 +80,16 @@ pub(crate) enum Error {
     Signals(io::Error),
     #[error("interrupted; run the same command again to do the rest")]
     Interrupted,
+}
+
+impl Error {
+    /// What the process ends with.
+    pub(crate) fn code(&self) -> ExitCode {
+        match self {
+            Self::NoApiKey | Self::MalformedApiKey { .. } => ExitCode::from(WRONG_COMMAND_LINE),
+            _ => ExitCode::FAILURE,
+        }
+    }
 }
 
 /// What to do about it.

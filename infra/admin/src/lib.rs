@@ -1,16 +1,18 @@
 //! The operator's command line. What users of the service never see is done here, by people, against the tables of a
-//! deployment or of the local cloud. Each group of commands has a module of its own, and all of them talk to the operator
-//! in the same way.
+//! deployment or of the local cloud, and a deployment is asked what its users would ask. Each group of commands has a module
+//! of its own, and all of them talk to the operator in the same way.
 
 mod access;
 mod answer;
 mod arguments;
+mod check;
 mod console;
 mod error;
 mod gateway;
 mod history;
 mod service;
 mod stack;
+mod standard_input;
 
 use std::process::ExitCode;
 
@@ -36,6 +38,8 @@ enum Command {
     Key(access::key::Arguments),
     /// Bring what is past into the table `History`, or take it out
     History(history::Arguments),
+    /// Ask a deployment what its clients would ask, and say what is not as promised
+    Check(check::Arguments),
 }
 
 /// Runs the command that this process was started with, and says how it ended: 0 when all was done, 1 when something was
@@ -60,13 +64,14 @@ pub fn run() -> ExitCode {
             Command::Account(arguments) => access::account::run(arguments, &console).await,
             Command::Key(arguments) => access::key::run(arguments, &console).await,
             Command::History(arguments) => history::run(arguments, &console).await,
+            Command::Check(arguments) => check::run(arguments, &console).await,
         }
     });
     // Whoever still waits for standard input, or for a reader of standard output, must not keep the process.
     runtime.shutdown_background();
     result.unwrap_or_else(|error| {
         console.say(format_args!("error: {error}"));
-        ExitCode::FAILURE
+        error.code()
     })
 }
 

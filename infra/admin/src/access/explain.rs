@@ -1,12 +1,10 @@
 //! `key explain`: the authorizer's decision, with its reason, which callers are not told. The key goes nowhere: neither
 //! into an answer nor into an error.
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use common::auth::{ApiKey, Decision, KeyRecord, Refusal, Tier, decide};
 use serde::Serialize;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
 use super::view::{AccountView, KeyView, key_lines, yes_or_no};
 use super::{Access, Place, deadline, now, quoted};
@@ -14,11 +12,10 @@ use crate::answer::{table, write};
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Plan;
+use crate::standard_input;
 
 /// The argument that stands for standard input.
 const STANDARD: &str = "-";
-/// More than any key has.
-const LONGEST_LINE: u64 = 4 * 1024;
 
 /// What API Gateway has for the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -67,7 +64,7 @@ struct Document<'a> {
 /// # Errors
 /// If it cannot be found out.
 pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result<ExitCode, Error> {
-    let key = if key == STANDARD { read(console).await? } else { key };
+    let key = if key == STANDARD { standard_input::key(console).await? } else { key };
     let (access, record, account, decision) = match key.trim().parse::<ApiKey>() {
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
@@ -126,18 +123,6 @@ pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result
         advise(access, record, &decision, mendable, console);
     }
     Ok(if document.may_ask { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The first line of standard input.
-async fn read(console: &Console) -> Result<String, Error> {
-    if std::io::stdin().is_terminal() {
-        console.say("type or paste the key, then press Enter");
-    }
-    let mut line = String::new();
-    let mut input = BufReader::new(tokio::io::stdin().take(LONGEST_LINE));
-    let failed = |cause| Error::Read { name: "standard input".to_owned(), cause };
-    input.read_line(&mut line).await.map_err(failed)?;
-    if line.trim().is_empty() { Err(Error::EmptyInput) } else { Ok(line) }
 }
 
 async fn in_gateway(
