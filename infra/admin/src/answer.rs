@@ -1,6 +1,7 @@
 //! What a command answers, on standard output: a table for people, or one JSON document for programs.
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
@@ -48,6 +49,14 @@ pub(crate) fn write_surely(
     let mut output = io::stdout().lock();
     output.write_all(written.as_bytes())?;
     output.flush()
+}
+
+/// Whether standard output is the null device: because somebody wants it so, or because it was closed and Rust put that in
+/// its place.
+pub(crate) fn goes_nowhere() -> bool {
+    let device = |path: &str| std::fs::metadata(path).map(|metadata| (metadata.rdev(), metadata.ino())).ok();
+    let output = device("/dev/stdout");
+    output.is_some() && output == device("/dev/null")
 }
 
 /// Rows in columns: with lines on a terminal, otherwise aligned only.

@@ -54,6 +54,8 @@ pub(crate) enum Error {
         "the key {id} is issued, but cannot be shown: {cause}; nobody has it, so revoke it and issue a new one: {command}"
     )]
     Unseen { id: KeyId, cause: io::Error, command: String },
+    #[error("standard output leads nowhere, and the key is shown only once: nothing was issued")]
+    Nowhere,
     #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),
     #[error(

@@ -9,16 +9,13 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
-use super::{Access, Place, deadline, now, quoted};
+use super::{ATTEMPTS, Access, Place, deadline, now, quoted};
 use crate::answer::{Format, write};
 use crate::arguments::{account_name, moment};
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::unless_interrupted;
-
-/// How often a change is tried again when somebody else changes the same account at the same time.
-const ATTEMPTS: u32 = 5;
 
 /// The arguments of `account`.
 #[derive(Args)]
@@ -104,7 +101,7 @@ async fn set(
     let tier = account.subscription.tier;
     match &access.gateway {
         // Not only when the tier changes now: moving the keys may have been cut off the last time.
-        Some(gateway) => move_keys(access, gateway, &account, console).await,
+        Some(gateway) => settle(access, gateway, account, console).await,
         None if before.is_some_and(|before| before.subscription.tier != tier) => access.warn_without_gateway(
             console,
             "the account's keys stay in the usage plan of the tier before; the same command with --stack moves them",
@@ -145,7 +142,24 @@ async fn change(
     Err(Error::Contended { name })
 }
 
-/// Sees to it that every key of the account that counts is in the usage plan of its tier.
+/// Moves the account's keys, and once more if somebody else has changed its tier meanwhile.
+async fn settle(
+    access: &Access,
+    gateway: &Gateway,
+    mut account: Account,
+    console: &Console,
+) -> Result<(), Error> {
+    for _ in 0..ATTEMPTS {
+        move_keys(access, gateway, &account, console).await?;
+        match access.account(&account.name).await? {
+            Some(current) if current.subscription.tier != account.subscription.tier => account = current,
+            _ => return Ok(()),
+        }
+    }
+    Err(Error::Contended { name: account.name })
+}
+
+/// Sees to it that every key of the account that counts, or is about to, is in the usage plan of its tier.
 async fn move_keys(
     access: &Access,
     gateway: &Gateway,
@@ -153,7 +167,8 @@ async fn move_keys(
     console: &Console,
 ) -> Result<(), Error> {
     let keys: Vec<KeyRecord> = access.keys_of(&account.name).await?;
-    let keys: Vec<_> = keys.into_iter().filter(|key| key.state == KeyState::Issued).collect();
+    let is_revoked = |key: &KeyRecord| matches!(key.state, KeyState::Revoked { .. });
+    let keys: Vec<_> = keys.into_iter().filter(|key| !is_revoked(key)).collect();
     if keys.is_empty() {
         return Ok(());
     }
@@ -166,6 +181,8 @@ async fn move_keys(
                 console.say(format_args!("the key {id} is in the usage plan of {tier} now"));
             }
             Some(_) => {}
+            // Whoever is issuing it looks at the tier after making it known.
+            None if key.state == KeyState::Pending => {}
             None => {
                 let label = quoted(key.label.as_str());
                 let command = access.command(&format!("key issue {} --label {label}", account.name));

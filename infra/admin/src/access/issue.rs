@@ -4,15 +4,15 @@
 
 use std::process::ExitCode;
 
-use common::auth::{AccountName, ApiKey, KeyRecord, KeyState, Label};
+use common::auth::{Account, AccountName, ApiKey, KeyRecord, KeyState, Label};
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView};
-use super::{Access, Place, deadline, now, quoted};
-use crate::answer::{Format, write, write_surely};
+use super::{ATTEMPTS, Access, Place, deadline, now, quoted};
+use crate::answer::{Format, goes_nowhere, write, write_surely};
 use crate::console::Console;
 use crate::error::Error;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, GatewayKey};
 use crate::unless_interrupted;
 
 /// A key that has been issued, as a JSON document.
@@ -42,6 +42,9 @@ pub(super) async fn run(
     label: &Label,
     console: &Console,
 ) -> Result<ExitCode, Error> {
+    if goes_nowhere() {
+        return Err(Error::Nowhere);
+    }
     let format = place.format();
     let prepare = async {
         let access = place.open().await?;
@@ -108,9 +111,27 @@ async fn prepare(
     tables::access::put_key(&access.table, &record, deadline()).await?;
     if let Some(gateway) = &access.gateway {
         let known = gateway.create(&record).await?;
-        gateway.put_into(tier, &known).await?;
+        put_into_plan(access, gateway, account, &known).await?;
     }
     Ok(Prepared::New(key, record))
+}
+
+/// Puts API Gateway's key into the plan of the account's tier, which somebody else may be changing.
+async fn put_into_plan(
+    access: &Access,
+    gateway: &Gateway,
+    mut account: Account,
+    known: &GatewayKey,
+) -> Result<(), Error> {
+    for _ in 0..ATTEMPTS {
+        let tier = account.subscription.tier;
+        gateway.put_into(tier, known).await?;
+        match access.account(&account.name).await? {
+            Some(current) if current.subscription.tier != tier => account = current,
+            _ => return Ok(()),
+        }
+    }
+    Err(Error::Contended { name: account.name })
 }
 
 /// The key with this label that counts, if there is one. Those that were not issued to their end are taken away.

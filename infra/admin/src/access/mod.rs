@@ -20,11 +20,14 @@ use tables::Table;
 use tokio::time::Instant;
 
 use crate::answer::Format;
+use crate::arguments::resource_name;
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::stack::Stack;
 
+/// How often a change is tried again when somebody else changes the same account at the same time.
+const ATTEMPTS: u32 = 5;
 /// How long the table may take for one thing that is asked of it, with all that is sent again.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -32,10 +35,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Args)]
 pub(crate) struct Place {
     /// The table; otherwise the environment variable `ACCESS_TABLE` names it, otherwise it is Access
-    #[arg(long, value_name = "NAME", global = true)]
+    #[arg(long, value_name = "NAME", global = true, value_parser = resource_name)]
     table: Option<String>,
     /// The table and the API Gateway of this `CloudFormation` stack
-    #[arg(long, value_name = "NAME", global = true, conflicts_with = "table")]
+    #[arg(long, value_name = "NAME", global = true, conflicts_with = "table", value_parser = resource_name)]
     stack: Option<String>,
     /// Write one JSON document instead of a table
     #[arg(long, global = true)]
