@@ -96,7 +96,8 @@ class Sam:
         variables = {"HYPIXEL_BASE_URL": game_url, "MOJANG_BASE_URL": game_url, "HYPIXEL_API_KEY": UPSTREAM_KEY}
         overrides = scratch / "variables.json"
         overrides.write_text(json.dumps({"Parameters": variables}))
-        self.options = ["--config-env", CONFIGURATION, "--skip-pull-image", "--invoke-image", image, "--env-vars", str(overrides)]
+        self.options = ["--config-env", CONFIGURATION, "--skip-pull-image", "--invoke-image", image]
+        self.options += ["--env-vars", str(overrides)]
 
     def log(self, function):
         """What `sam local invoke` of the function writes besides the answer: the function's log lines, too."""

@@ -33,8 +33,6 @@ def own_engine():
         address = f"unix://{folder}/docker.sock"
         command = ["dockerd", "--host", address, "--data-root", folder / "data", "--exec-root", folder / "exec"]
         command += ["--pidfile", folder / "pid", "--bip", BRIDGE, "--iptables=false", "--ip6tables=false"]
-        # Slow for big images, but it works on any file system, also within a container; ours are small.
-        command += ["--storage-driver", "vfs"]
         with Process("the Docker engine", command, log="dockerd") as process:
             os.environ["DOCKER_HOST"] = address
             process.wait_until(is_running, seconds=60, what="it answered")
@@ -78,11 +76,14 @@ def image(programs, variables):
         client.api.import_image_from_data(root_file_system(programs), repository=name, tag="latest", changes=changes)
         yield f"{name}:latest"
     finally:
-        # SAM makes one of its own on top, with the emulator in it.
-        for image in client.images.list():
-            if any(tag.startswith(f"{name}:") for tag in image.tags):
+        # SAM makes one of its own on top, with the emulator in it, and leaves containers if it is interrupted.
+        for ours in client.images.list():
+            if any(tag.startswith(f"{name}:") for tag in ours.tags):
+                for container in client.containers.list(all=True, filters={"ancestor": ours.id}):
+                    with contextlib.suppress(docker.errors.APIError):
+                        container.remove(force=True)
                 with contextlib.suppress(docker.errors.APIError):
-                    client.images.remove(image.id, force=True)
+                    client.images.remove(ours.id, force=True)
         client.close()
 
 
