@@ -1,6 +1,6 @@
 //! Every route answers its examples as it is described, to the question that was asked, and again from a cache.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -112,7 +112,36 @@ fn judge(operation: &Operation<'_>, request: &str, answer: &Answer) -> Result<()
         return Ok(());
     }
     let data = envelope::success(answer)?;
+    // Of another player no example is described, but all have the same fields.
+    if let Some(example) = operation.example_data(request) {
+        alike(example, &data)?;
+    }
     asked_for(operation, request, &data)
+}
+
+/// That the data has the fields of the example, and so have the entries of its lists: a route may be described to have
+/// several kinds of answers, and this is to be the one that was asked for.
+fn alike(example: &Value, data: &Value) -> Result<(), Failure> {
+    let names =
+        |value: &Value| value.as_object().map(|object| object.keys().cloned().collect::<BTreeSet<String>>());
+    let expect = |example: &Value, data: &Value| {
+        let (expected, came) = (names(example), names(data));
+        if expected == came {
+            return Ok(());
+        }
+        let list = |names: Option<BTreeSet<String>>| {
+            names.map(|names| Vec::from_iter(names).join(", ")).unwrap_or_default()
+        };
+        Err(Failure::new(format!("the fields {}", list(expected)), format!("the fields {}", list(came))))
+    };
+    expect(example, data)?;
+    for (name, entries) in example.as_object().into_iter().flatten() {
+        let first = |entries: &Value| entries.as_array().and_then(|entries| entries.first()).cloned();
+        if let (Some(example), Some(entry)) = (first(entries), first(part(data, &[name]))) {
+            expect(&example, &entry)?;
+        }
+    }
+    Ok(())
 }
 
 /// That the data says what was asked for, where it says so at all.

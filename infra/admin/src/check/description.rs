@@ -156,6 +156,18 @@ impl Operation<'_> {
             .collect()
     }
 
+    /// The data of the described answer to the request.
+    pub(super) fn example_data(&self, request: &str) -> Option<&Value> {
+        let response = self.description.followed(part(self.described, &["responses", "200"]));
+        let examples = part(response, &["content", JSON, "examples"]).as_object().into_iter().flatten();
+        let mut examples = examples.map(|(_, example)| example);
+        let example = examples.find(|example| {
+            part(example, &["summary"]).as_str().and_then(|summary| summary.strip_prefix("GET "))
+                == Some(request)
+        })?;
+        example.get("value")?.get("data")
+    }
+
     /// The names of its parameters.
     pub(super) fn parameters(&self) -> Vec<&str> {
         let parameters = part(self.described, &["parameters"]).as_array().into_iter().flatten();

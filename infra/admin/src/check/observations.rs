@@ -25,15 +25,8 @@ const MARGIN: Duration = Duration::from_millis(1_200);
 /// How many errors are timed.
 const TIMED: usize = 4;
 /// Headers that say nothing about where an answer comes from.
-const OF_THE_CONTENT: [&str; 7] = [
-    "date",
-    "content-length",
-    "content-encoding",
-    "transfer-encoding",
-    "last-modified",
-    "expires",
-    "connection",
-];
+const OF_THE_CONTENT: [&str; 6] =
+    ["content-length", "content-encoding", "transfer-encoding", "last-modified", "expires", "connection"];
 
 /// What became of a stored answer.
 enum StageCache {
@@ -261,6 +254,8 @@ async fn time_errors(
     let request = request();
     let first = inspection.paid(&request).await?;
     new.push(first.elapsed);
+    // Their dates differ, unless they are replayed, too.
+    sleep(MARGIN).await;
     let second = inspection.paid(&request).await?;
     repeated.push(second.elapsed);
     for _ in 1..TIMED {

@@ -1,0 +1,126 @@
+//! `cargo admin check` where there is no deployment to check. What it says of deployments, and of those that break a
+//! promise, is tested in `tests/check` of the repository.
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A key that nobody has issued.
+const KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
+    command.arg("check").args(arguments).env_remove("API_KEY").stdin(Stdio::null());
+    command
+}
+
+/// What the command writes to standard output and to standard error, and how it ends. There is no key in it.
+#[track_caller]
+fn said(output: &Output) -> (String, String, i32) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (output, aside, code) = (text(&output.stdout), text(&output.stderr), output.status.code().unwrap());
+    assert!(!output.contains(&KEY[3..20]) && !aside.contains(&KEY[3..20]), "{output}{aside}");
+    (output, aside, code)
+}
+
+/// A server that answers every request alike; its address.
+fn serve(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            // Whoever hangs up has seen enough.
+            let _ = stream.and_then(|mut stream: TcpStream| {
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request)?;
+                stream.write_all(answer.as_bytes())
+            });
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn a_wrong_command_line_is_told_from_a_failed_check() {
+    let url = ["--url", "http://127.0.0.1:9"];
+    for (arguments, expected) in [
+        (&[][..], "--url"),
+        (&["--url", "127.0.0.1:9", "--key", KEY], "it must be an address like https://"),
+        (&["--url", "ftp://x.example", "--key", KEY], "it must begin with https:// or http://"),
+        (&["--url", "https://x.example/?a", "--key", KEY], "neither a query"),
+        (&["--url", "https://a:b@x.example", "--key", KEY], "neither a user"),
+        (&url, "give an API key that may ask: --key KEY, --key -"),
+        (&[&url[..], &["--key", "secret"]].concat(), "what --key has is no API key: it is no API key"),
+        (&[&url[..], &["--key", &KEY.replace('J', "K")]].concat(), "its checksum is wrong"),
+        (&[&url[..], &["--key", KEY, "--lapsed-key", "secret"]].concat(), "what --lapsed-key has"),
+        (&[&url[..], &["--key", KEY, "--revoked-key", "secret"]].concat(), "what --revoked-key has"),
+        (&[&url[..], &["--key", KEY, "--player", "not.a.name"]].concat(), "--player"),
+        (&[&url[..], &["--key", KEY, "--requests", "0"]].concat(), "--requests"),
+        (&[&url[..], &["--key", KEY, "--rate", "fast"]].concat(), "--rate"),
+    ] {
+        let (output, aside, code) = said(&command(arguments).output().unwrap());
+        assert_eq!((output.as_str(), code), ("", 2), "{arguments:?}: {aside}");
+        assert!(aside.contains(expected) && !aside.contains("secret"), "{arguments:?}: {aside}");
+    }
+}
+
+#[test]
+fn nobody_to_ask_is_one_sentence() {
+    let expected = |aside: &str| {
+        aside.starts_with("error: there is no answer to GET /openapi.json: ") && aside.lines().count() == 1
+    };
+    let hangs_up = serve("");
+    for url in ["http://127.0.0.1:9", "http://nobody.invalid", &hangs_up] {
+        let (output, aside, code) = said(&command(&["--url", url, "--key", KEY]).output().unwrap());
+        assert_eq!((output.as_str(), code), ("", 1), "{aside}");
+        assert!(expected(&aside), "{aside}");
+    }
+    // The key from wherever it may come.
+    let output =
+        command(&["--url", "http://127.0.0.1:9"]).env("API_KEY", format!("{KEY}\n")).output().unwrap();
+    assert!(expected(&said(&output).1));
+    let mut child = command(&["--url", "http://127.0.0.1:9", "--key", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).unwrap();
+    assert!(expected(&said(&child.wait_with_output().unwrap()).1));
+}
+
+#[test]
+fn somebody_elses_server_keeps_no_promise() {
+    let url = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello");
+    let arguments =
+        ["--url", &url, "--key", KEY, "--rate", "1000", "--lapsed-key", KEY, "--revoked-key", KEY];
+    let (output, aside, code) = said(&command(&arguments).output().unwrap());
+    assert_eq!((aside.as_str(), code), ("", 1));
+    assert!(!output.contains("pass  "), "{output}");
+    let is_told = "FAIL  description is served\n      expected a JSON body\n      came     ";
+    assert!(output.starts_with(is_told), "{output}");
+
+    let arguments = [&arguments[..], &["--json"]].concat();
+    let (output, _, code) = said(&command(&arguments).output().unwrap());
+    assert_eq!(code, 1);
+    let document: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(document["passed"], 0);
+    let checks = document["checks"].as_array().unwrap();
+    assert!(checks.len() > 80, "{}", checks.len());
+    for check in checks {
+        let field = |name: &str| check[name].is_string();
+        let is_complete = match check["outcome"].as_str().unwrap() {
+            "failed" => field("expected") && field("came") && check["reason"].is_null(),
+            "skipped" => field("reason") && check["came"].is_null(),
+            other => other.is_empty(),
+        };
+        assert!(is_complete && field("name"), "{check}");
+    }
+    for observation in document["observations"].as_array().unwrap() {
+        assert!(observation["name"].is_string() && observation["value"].is_string(), "{observation}");
+    }
+    assert!(document["latency"][0]["first"]["p50_ms"].is_number(), "{}", document["latency"]);
+}
