@@ -96,7 +96,8 @@ fn base_url(variable: &'static str, value: Option<String>, default: &str) -> Res
 }
 
 fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigError> {
-    let mut header = HeaderValue::from_str(value)
+    // A secret that was made from a file ends with a line end, which nobody sees.
+    let mut header = HeaderValue::from_str(value.trim())
         .map_err(|_| ConfigError { variable, expected: "one line of visible ASCII" })?;
     header.set_sensitive(true);
     Ok(header)
@@ -160,6 +161,12 @@ mod tests {
             assert!(text.contains(name), "{text}");
             assert!(!text.contains(value), "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_from_a_file_ends_where_its_line_ends() {
+        let config = with("HYPIXEL_API_KEY", "s3cret\r\n").unwrap();
+        assert_eq!(config.hypixel_api_key.unwrap(), "s3cret");
     }
 
     #[test]
