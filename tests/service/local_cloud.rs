@@ -13,7 +13,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use crate::support::{event, examples, get, invoke, send, send_with, start};
 
 /// How long building and starting may take on a machine that does other things, too.
-const PATIENCE: Duration = Duration::from_mins(5);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
