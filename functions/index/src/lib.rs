@@ -87,7 +87,6 @@ impl From<&Parameter> for EndpointParameter {
 #[derive(Debug)]
 pub struct Index {
     documentation: String,
-    description: Arc<Document>,
 }
 
 impl Function for Index {
@@ -96,15 +95,17 @@ impl Function for Index {
     fn new(config: &Config) -> Result<Self, StartError> {
         let given = Some(&config.documentation_url).filter(|url| !url.is_empty());
         let documentation = given.cloned().unwrap_or_else(|| routes::OPENAPI.path.to_owned());
-        Ok(Self { documentation, description: Arc::new(Document::bare(DESCRIPTION.to_owned())) })
+        Ok(Self { documentation })
     }
 
     async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
         let document = match (request.method(), request.resource()) {
-            ("GET", path) if path == routes::INDEX.path => Arc::new(self.endpoints()?),
-            ("GET", path) if path == routes::OPENAPI.path => Arc::clone(&self.description),
+            ("GET", path) if path == routes::INDEX.path => self.endpoints()?,
+            // Copied when it is asked for, which is seldom; every start would pay for it otherwise.
+            ("GET", path) if path == routes::OPENAPI.path => Document::bare(DESCRIPTION.to_owned()),
             (method, _) => return Err(unknown_route(method, request.path())),
         };
+        let document = Arc::new(document);
         Ok(Answer { document, cached: false, fetched_at: None, refresh_failure: None })
     }
 }
