@@ -21,7 +21,7 @@ import time
 import engine
 from events import events, expect_one_for_each, problem_between, remark, shortened
 from functions import BUILT, CONFIGURATION, functions
-from processes import LOGS, REPOSITORY, Failure, Process, end_politely_when_asked, free_port, tail
+from processes import LOGS, REPOSITORY, TOO_EARLY, Failure, Process, end_politely_when_asked, free_port, tail
 from results import Results
 from services import UPSTREAM_KEY, local_cloud, request, upstream
 
@@ -29,10 +29,6 @@ SAM = pathlib.Path(sys.executable).parent / "sam"
 
 # More than any function's timeout and what SAM takes to start a container.
 INVOKE_SECONDS = 120
-
-# On a busy machine the emulator in the container may start a function before it listens itself (on port 9001), and the
-# function, which finds no Runtime API, ends. Lambda never does that. So such a function is asked once more.
-TOO_EARLY = re.compile(r"tcp connect error.{0,20}127\.0\.0\.1:9001")
 
 # What callers and caches see of an answer. (Dates differ, and start-api adds CORS headers that are the preflight's.)
 COMPARED_HEADERS = [

@@ -22,6 +22,11 @@ class Failure(Exception):
     """What an operator is told. It is a sentence, or a few."""
 
 
+# On a busy machine the emulator may start a function before it listens itself, and the function, which finds no Runtime API,
+# ends with this. Lambda never does that. So such a function is asked once more.
+TOO_EARLY = re.compile(r"hyper_util::client::legacy::Error\(Connect, .{0,40}127\.0\.0\.1:")
+
+
 def end_politely_when_asked():
     """Makes SIGTERM an exception, so that `with` blocks end what they started."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
