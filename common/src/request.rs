@@ -28,18 +28,26 @@ pub struct ProxyEvent {
     request_context: RequestContext,
 }
 
-#[derive(Debug, Deserialize)]
+/// What every event of the gateway says about the request behind it.
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RequestContext {
+pub(crate) struct RequestContext {
     request_time_epoch: Option<i64>,
+}
+
+impl RequestContext {
+    /// When the gateway received the request; this machine's clock if the event does not say.
+    pub(crate) fn time(&self) -> UnixMilliseconds {
+        let given = self.request_time_epoch;
+        given.map_or_else(UnixMilliseconds::of_system_clock, UnixMilliseconds::from_request_time)
+    }
 }
 
 impl ProxyEvent {
     /// When the gateway received the request; this machine's clock if the event does not say.
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
-        let given = self.request_context.request_time_epoch;
-        given.map_or_else(UnixMilliseconds::of_system_clock, UnixMilliseconds::from_request_time)
+        self.request_context.time()
     }
 }
 

@@ -1,7 +1,6 @@
 //! One command runs it all: `cargo local` as somebody at a terminal meets it, and Lambda's Invoke API.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -10,21 +9,15 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdout, Command};
 
-use crate::support::{event, examples, get, invoke, send, send_with, start};
+use crate::support::{cargo, event, examples, get, invoke, send, send_with, start};
 
 /// How long building and starting may take on a machine that does other things, too.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// `cargo local` with these options, as the alias in `.cargo/config.toml` has it.
+/// `cargo local` with these options.
 fn cargo_local(options: &[&str]) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.arg("local").args(options).current_dir(repository());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let mut command = cargo("local", options);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     // In a group of its own, as a terminal starts it, so that Ctrl-C can be sent to all of it.
     command.process_group(0);
     command

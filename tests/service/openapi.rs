@@ -9,14 +9,13 @@ use common::routes::{OPENAPI, VERSION_1};
 use hyper::Method;
 use jiff::Timestamp;
 use jsonschema::Validator;
-use local::template::{self, Template};
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 use simulator::Fault;
 
 use crate::support::{
     Answered, KEY_HEADER, expect_clean_logs, get, get_at, invoke, one_instance_each, send, send_with,
-    simulator, start, start_with,
+    simulator, start, start_with, template,
 };
 
 const JSON: &str = "application/json";
@@ -192,13 +191,6 @@ fn close(schema: &mut Value) {
 fn as_json(text: &str, schema: &Value) -> Value {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if schema["type"] == "integer" && is_digits { json!(text.parse::<u64>().unwrap()) } else { json!(text) }
-}
-
-/// The template as it is deployed, its parameters at their defaults.
-fn template() -> Template {
-    let document = template::Document::read(&Options::default().template).unwrap();
-    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
-    document.evaluate(&BTreeMap::from(parameters)).unwrap()
 }
 
 #[tokio::test]

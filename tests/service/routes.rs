@@ -1,22 +1,14 @@
 //! The table of routes in `common`, the template, the folders of the functions and the example events say the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use common::routes::{INDEX, Location, OPENAPI, VERSION_1};
 use local::Options;
-use local::template::{CacheKey, Document, Template};
+use local::template::{CacheKey, Template};
 use serde_json::Value;
 
-use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, invoke, start};
-
-/// The template as it is deployed: with the stage cache.
-fn template() -> Template {
-    let document = Document::read(&Options::default().template).unwrap();
-    let parameters = [("GatewayCache", "on"), ("DashboardUrl", "https://dashboard.example")];
-    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    document.evaluate(&BTreeMap::from(parameters)).unwrap()
-}
+use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, invoke, start, template};
 
 /// A folder beside the template.
 fn beside_template(name: &str) -> PathBuf {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,11 +12,13 @@ use hyper::body::Bytes;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use local::template::{Document, Template};
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 use simulator::Simulator;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::process::Command;
 use tokio::task::JoinSet;
 
 /// The functions that no route leads to: they act on schedules.
@@ -239,6 +242,22 @@ pub(crate) fn with_parameters(mut options: Options, parameters: &[(&str, &str)])
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     options.parameters.extend(parameters);
     options
+}
+
+/// The template as it is deployed, its parameters at their defaults: with the stage cache.
+pub(crate) fn template() -> Template {
+    let document = Document::read(&Options::default().template).unwrap();
+    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
+    document.evaluate(&BTreeMap::from(parameters)).unwrap()
+}
+
+/// `cargo NAME` with these arguments, where NAME is an alias in `.cargo/config.toml`.
+pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.arg(name).args(arguments).current_dir(Options::default().template.parent().unwrap());
+    command.stdin(Stdio::null());
+    command
 }
 
 /// The game behind the service.

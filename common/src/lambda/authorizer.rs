@@ -18,7 +18,7 @@ use crate::auth::{ApiKey, Decision, KeyId, Refusal, Tier};
 use crate::config::Config;
 use crate::error::{INTERNAL_MESSAGE, chain};
 use crate::invocation::Invocation;
-use crate::time::UnixMilliseconds;
+use crate::request::RequestContext;
 
 /// The header that carries the key (`decisions.md`).
 const HEADER: &str = "x-api-key";
@@ -72,18 +72,7 @@ struct AuthorizerEvent {
     request_context: RequestContext,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase")]
-struct RequestContext {
-    request_time_epoch: Option<i64>,
-}
-
 impl AuthorizerEvent {
-    fn time(&self) -> UnixMilliseconds {
-        let given = self.request_context.request_time_epoch;
-        given.map_or_else(UnixMilliseconds::of_system_clock, UnixMilliseconds::from_request_time)
-    }
-
     /// What the header holds; nothing if it is there more than once: the gateway remembers what it is told under one of
     /// the values, and that would have to be the right one.
     fn key(&self) -> Option<&str> {
@@ -195,7 +184,7 @@ impl<A: Authorizer> Instance<A> {
             tracing::error!(function = A::NAME, request_id, "the event is no authorizer's");
             return Err(failed_invocation("the event is no REQUEST event of a REST API's authorizer"));
         };
-        let invocation = Invocation::new(payload.time(), deadline);
+        let invocation = Invocation::new(payload.request_context.time(), deadline);
         let decision = match payload.key().unwrap_or_default().parse::<ApiKey>() {
             Err(malformed) => Ok(Decision::Refuse(Refusal::Malformed(malformed))),
             Ok(key) => match guarded(deadline, self.authorizer.decide(&key, &invocation)).await {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::auth::{
     Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Subscription, SubscriptionStatus, Tier,
@@ -91,14 +92,6 @@ pub fn keys_of(
     pages.map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
 }
 
-/// Writes the account, in place of what was there.
-///
-/// # Errors
-/// If the table does not answer in time.
-pub async fn put_account(table: &Table, account: &Account, deadline: Instant) -> Result<(), Error> {
-    table.in_time("PutItem", deadline, putting(table, account).send()).await.map(drop)
-}
-
 /// Writes the account if what is there is still `before`, and says whether it did: of two who change it at a time, the
 /// second has to look again.
 ///
@@ -165,13 +158,7 @@ pub async fn put_key(table: &Table, key: &KeyRecord, deadline: Instant) -> Resul
 /// # Errors
 /// If the table does not answer in time.
 pub async fn complete_key(table: &Table, id: &KeyId, deadline: Instant) -> Result<bool, Error> {
-    let request = table
-        .client()
-        .update_item()
-        .table_name(table.name())
-        .key(PARTITION_KEY, string(key_key(id)))
-        .update_expression("REMOVE pending")
-        .condition_expression("attribute_exists(pk) AND attribute_not_exists(revoked_at)");
+    let request = updating_unrevoked(table, id).update_expression("REMOVE pending");
     table.unless_refused("UpdateItem", deadline, request.send()).await.map(|written| written.is_some())
 }
 
@@ -186,15 +173,20 @@ pub async fn revoke_key(
     at: UnixSeconds,
     deadline: Instant,
 ) -> Result<bool, Error> {
-    let request = table
+    let request = updating_unrevoked(table, id)
+        .update_expression("SET revoked_at = :at REMOVE pending")
+        .expression_attribute_values(":at", number(at.get()));
+    table.unless_refused("UpdateItem", deadline, request.send()).await.map(|written| written.is_some())
+}
+
+/// An update of the key that is carried out only while it is there and not revoked: revoking is for good.
+fn updating_unrevoked(table: &Table, id: &KeyId) -> UpdateItemFluentBuilder {
+    table
         .client()
         .update_item()
         .table_name(table.name())
         .key(PARTITION_KEY, string(key_key(id)))
-        .update_expression("SET revoked_at = :at REMOVE pending")
         .condition_expression("attribute_exists(pk) AND attribute_not_exists(revoked_at)")
-        .expression_attribute_values(":at", number(at.get()));
-    table.unless_refused("UpdateItem", deadline, request.send()).await.map(|written| written.is_some())
 }
 
 /// Removes the key if it is pending, and says whether it did: nobody has seen it.

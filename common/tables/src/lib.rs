@@ -15,4 +15,4 @@ pub use aws_config::SdkConfig;
 pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
 pub use self::listing::{Listable, Listing};
 pub use self::recording::{Recordable, Recording};
-pub use self::table::{Error, Table};
+pub use self::table::{Error, Table, cause};

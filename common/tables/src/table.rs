@@ -365,8 +365,9 @@ impl Table {
     }
 }
 
-/// What went wrong: in DynamoDB's words if it said something, else all that the client knows.
-fn cause<E, R>(error: &SdkError<E, R>) -> String
+/// What went wrong: in the words of the service if it said something, else all that the client knows.
+#[must_use]
+pub fn cause<E, R>(error: &SdkError<E, R>) -> String
 where
     E: StandardError + ProvideErrorMetadata + 'static,
     R: std::fmt::Debug + 'static,

@@ -7,7 +7,6 @@ use aws_sdk_apigateway::config::StalledStreamProtectionConfig;
 use aws_sdk_apigateway::config::retry::RetryConfig;
 use aws_sdk_apigateway::config::timeout::TimeoutConfig;
 use aws_sdk_apigateway::error::{ProvideErrorMetadata, SdkError};
-use common::error::chain;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use tables::SdkConfig;
@@ -109,16 +108,14 @@ where
     answered.boxed_local()
 }
 
-/// What went wrong: in the service's words if it said something, else all that the client knows.
+/// What went wrong. How long was waited in vain is not the client's to say in its own words.
 fn cause<E, R>(error: &SdkError<E, R>) -> String
 where
     E: StandardError + ProvideErrorMetadata + 'static,
     R: std::fmt::Debug + 'static,
 {
-    match (error, error.as_service_error().map(|error| (error.code(), error.message()))) {
-        (SdkError::TimeoutError(_), _) => "no answer in time".to_owned(),
-        (_, Some((Some(code), Some(message)))) => format!("{code}: {message}"),
-        (_, Some((Some(code), None))) => code.to_owned(),
-        _ => chain(error),
+    match error {
+        SdkError::TimeoutError(_) => "no answer in time".to_owned(),
+        _ => tables::cause(error),
     }
 }

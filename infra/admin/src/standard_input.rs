@@ -7,8 +7,15 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use crate::console::Console;
 use crate::error::Error;
 
+/// What is no part of a header's value where it stands around it, and the end of a line.
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 /// More than any key has.
 const LONGEST_LINE: u64 = 4 * 1024;
+
+/// The text without what a header would not have around it, either. Other blanks stay: callers would be refused with them.
+pub(crate) fn trimmed(text: &str) -> &str {
+    text.trim_matches(BLANKS)
+}
 
 /// The first line of standard input.
 ///

@@ -12,13 +12,13 @@ mod stage_cache;
 mod usage;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use common::auth::without_keys;
+use common::params::Echo;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
@@ -247,21 +247,7 @@ fn is_fresh(since_ms: i64, counts_for: Duration, now_ms: i64) -> bool {
 
 /// The text on one line, whatever a client sent, not endless, and without keys.
 fn printable(text: &str) -> String {
-    let text = without_keys(text);
-    let mut printable = String::new();
-    for (position, character) in text.chars().enumerate() {
-        if position == LOGGED_PATH_CHARACTERS {
-            printable.push('…');
-            break;
-        }
-        if character.is_control() {
-            // Writing to a string cannot fail.
-            let _ = write!(printable, "{}", character.escape_default());
-        } else {
-            printable.push(character);
-        }
-    }
-    printable
+    Echo::up_to(LOGGED_PATH_CHARACTERS, &without_keys(text)).to_string()
 }
 
 #[cfg(test)]

@@ -67,9 +67,7 @@ pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error
     for (name, key) in keys.named() {
         let (account, record) =
             records(name, key).ok_or_else(|| Error::Keys(format!("{name} is no name")))?;
-        if access::account(&table, &account.name, deadline).await.map_err(failed)?.is_none() {
-            access::put_account(&table, &account, deadline).await.map_err(failed)?;
-        }
+        access::replace_account(&table, None, &account, deadline).await.map_err(failed)?;
         access::put_key(&table, &record, deadline).await.map_err(failed)?;
     }
     Ok(keys)

@@ -1,23 +1,19 @@
 //! An operator and a caller: what `cargo admin` issues works at once, and what it revokes stops.
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use hyper::Method;
-use local::{Cloud, Options};
-use tokio::process::Command;
+use local::Cloud;
 
 use crate::support::{
-    Answered, KEY_HEADER, expect_clean_logs, one_instance_each, send_with, start_with, with_parameters,
+    Answered, KEY_HEADER, cargo, expect_clean_logs, one_instance_each, send_with, start_with, with_parameters,
 };
 
 /// `cargo admin` with these arguments, as the alias in `.cargo/config.toml` has it, at the table of the local cloud: what
 /// it wrote to standard output, if it went well.
 async fn admin(cloud: &Cloud, arguments: &[&str]) -> Option<String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.arg("admin").args(arguments).env("AWS_ENDPOINT_URL_DYNAMODB", cloud.dynamodb().url());
-    command.current_dir(Options::default().template.parent().unwrap()).stdin(Stdio::null());
+    let mut command = cargo("admin", arguments);
+    command.env("AWS_ENDPOINT_URL_DYNAMODB", cloud.dynamodb().url());
     let output = command.output().await.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {said}");

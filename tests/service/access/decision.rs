@@ -7,6 +7,7 @@ use common::auth::ApiKey;
 use local::{Cloud, Fault, Refusal};
 use serde_json::{Value, json};
 
+use super::expect_no_secrets;
 use super::rows::{account_row, delete, key, key_row, put, with};
 use crate::support::{
     AUTHORIZER, await_logs, expect_clean_logs, invoke, log_lines, one_instance_each, start_with,
@@ -202,16 +203,6 @@ async fn what_is_no_key_is_refused_without_asking_the_table() {
     assert_eq!(ask(&cloud, good, NOW).await, "pro");
     assert_eq!(reads(&cloud), before + 2);
     expect_no_secrets(&cloud, &[good, &typo]);
-}
-
-/// That no function wrote one of the keys, or most of it, into its log.
-#[track_caller]
-fn expect_no_secrets(cloud: &Cloud, keys: &[&str]) {
-    for line in cloud.logs() {
-        for key in keys {
-            assert!(!line.contains(&key[3..35]), "{line}");
-        }
-    }
 }
 
 #[tokio::test]

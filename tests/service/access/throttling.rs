@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hyper::Method;
 
-use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_parameters};
+use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, template, with_parameters};
 
 /// 2026-04-28 15:00:00 UTC.
 const START: i64 = 1_777_388_400_000;
@@ -55,9 +55,7 @@ async fn a_minute_at_four_times_the_rate_lets_through_the_rate() {
 /// What an operator deploys without saying anything.
 #[tokio::test]
 async fn the_templates_own_limits_are_those_of_the_contract() {
-    let document = local::template::Document::read(&local::Options::default().template).unwrap();
-    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())].into();
-    let template = document.evaluate(&parameters).unwrap();
+    let template = template();
     let limits = ["StarterRateLimit", "StarterBurstLimit", "ProRateLimit", "ProBurstLimit"]
         .map(|name| template.parameters[name].as_str());
     assert_eq!(limits, ["2", "60", "5", "150"]);

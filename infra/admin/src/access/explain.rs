@@ -17,9 +17,6 @@ use crate::standard_input;
 /// The argument that stands for standard input.
 const STANDARD: &str = "-";
 
-/// What is no part of a header's value where it stands around it, and the end of a line.
-const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
-
 /// What API Gateway has for the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,7 +65,7 @@ struct Document<'a> {
 /// If it cannot be found out.
 pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result<ExitCode, Error> {
     let key = if key == STANDARD { standard_input::key(console).await? } else { key };
-    let (access, record, account, decision) = match key.trim_matches(BLANKS).parse::<ApiKey>() {
+    let (access, record, account, decision) = match standard_input::trimmed(&key).parse::<ApiKey>() {
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
             let access = place.open().await?;

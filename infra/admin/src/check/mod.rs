@@ -185,11 +185,11 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
 async fn good_key(option: Option<String>, console: &Console) -> Result<ApiKey, Error> {
     match option {
         Some(option) if option == STANDARD => {
-            parsed("standard input", standard_input::key(console).await?.trim())
+            parsed("standard input", standard_input::trimmed(&standard_input::key(console).await?))
         }
         Some(key) => parsed("--key", &key),
         None => match std::env::var(KEY_VARIABLE) {
-            Ok(key) if !key.trim().is_empty() => parsed(KEY_VARIABLE, key.trim()),
+            Ok(key) if !key.trim().is_empty() => parsed(KEY_VARIABLE, standard_input::trimmed(&key)),
             _ => Err(Error::NoApiKey),
         },
     }
