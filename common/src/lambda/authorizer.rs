@@ -7,13 +7,13 @@ use std::error::Error as StandardError;
 use std::future::Future;
 use std::time::Duration;
 
-use lambda_http::{Context, LambdaEvent, service_fn};
+use lambda_http::{Context, LambdaEvent};
 use lambda_runtime::Diagnostic;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, set_up};
+use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up};
 use crate::auth::{ApiKey, Decision, KeyId, Refusal, Tier};
 use crate::config::Config;
 use crate::error::{INTERNAL_MESSAGE, chain};
@@ -58,7 +58,7 @@ pub trait Authorizer: Sized {
 pub async fn run_authorizer<A: Authorizer>() -> Result<(), Error> {
     let instance = set_up(|config| Ok(Instance { authorizer: A::new(config)?, is_cold: true.into() }))?;
     instance.authorizer.warm_up().await;
-    lambda_runtime::Runtime::new(service_fn(|event| instance.invoke(event))).run().await
+    serve(|event| instance.invoke(event)).await
 }
 
 /// The fields of the gateway's event that count.

@@ -2,6 +2,7 @@
 //! says who may ask. What all of them need is here: start-up, the log, a deadline of their own, and an end for panics.
 
 mod authorizer;
+mod log;
 mod recorder;
 mod route;
 
@@ -12,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt;
-use lambda_http::Context;
+use lambda_http::{Context, LambdaEvent, service_fn};
 use lambda_runtime::Diagnostic;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
-use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::layer::SubscriberExt as _;
 
 pub use lambda_http::Error;
 
@@ -43,10 +44,26 @@ pub enum StartError {
 
 /// What every function begins with: its log, and itself as the environment wants it.
 fn set_up<T>(start: impl FnOnce(&Config) -> Result<T, StartError>) -> Result<T, StartError> {
-    log_to_standard_output();
+    log::to_standard_output();
     remember_panics();
     let started = Config::from_environment().map_err(StartError::from).and_then(|config| start(&config));
     started.inspect_err(|error| tracing::error!(cause = chain(error), "cannot start"))
+}
+
+/// Lets `handler` answer event after event, until Lambda ends the process.
+///
+/// What the handler keeps while it works lies on the heap: as a part of `main`'s own future it would take eight more pages
+/// of the stack at every start.
+///
+/// # Errors
+/// If the Runtime API is gone.
+async fn serve<E, T, F>(handler: impl Fn(LambdaEvent<E>) -> F) -> Result<(), Error>
+where
+    E: DeserializeOwned,
+    T: Serialize,
+    F: Future<Output = Result<T, Diagnostic>>,
+{
+    lambda_runtime::Runtime::new(service_fn(|event| Box::pin(handler(event)))).run().await
 }
 
 /// Why a handler came to no end of its own.
@@ -84,24 +101,6 @@ fn own_deadline(context: &Context) -> Instant {
 fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e6).round() / 1e3
 }
-
-/// One JSON object a line, as log queries read it without being told.
-fn log_to_standard_output() {
-    let subscriber = tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(false)
-        .with_span_list(false)
-        .with_target(false)
-        .with_max_level(tracing::Level::INFO)
-        .finish()
-        .with(filter_fn(|line| line.target() != REPEATED));
-    // Fails only where a subscriber is already at work, which then logs.
-    let _ = tracing::subscriber::set_global_default(subscriber);
-}
-
-/// Where the runtime writes each failed invocation down once more, as an error, and without saying which it was.
-const REPEATED: &str = "lambda_runtime::layers::panic";
 
 /// What the last panic said, and where. The hook cannot know the request, so it leaves the text to whoever does.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);

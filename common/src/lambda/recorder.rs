@@ -4,12 +4,12 @@
 use std::error::Error as StandardError;
 use std::future::Future;
 
-use lambda_http::{LambdaEvent, service_fn};
+use lambda_http::LambdaEvent;
 use lambda_runtime::Diagnostic;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, set_up};
+use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up};
 use crate::config::Config;
 use crate::error::chain;
 use crate::invocation::Invocation;
@@ -66,7 +66,7 @@ struct Response<T> {
 pub async fn run_recorder<R: Recorder>() -> Result<(), Error> {
     let instance = set_up(|config| Ok(Instance { recorder: R::new(config)?, is_cold: true.into() }))?;
     instance.recorder.warm_up().await;
-    lambda_runtime::Runtime::new(service_fn(|event| instance.invoke(event))).run().await
+    serve(|event| instance.invoke(event)).await
 }
 
 struct Instance<R> {

@@ -4,13 +4,13 @@
 use std::future::Future;
 use std::time::Duration;
 
-use lambda_http::{Context, LambdaEvent, service_fn};
+use lambda_http::{Context, LambdaEvent};
 use lambda_runtime::Diagnostic;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, set_up};
+use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up};
 use crate::config::{Config, GatewayCache};
 use crate::envelope::{Answer, Body};
 use crate::error::{ApiError, Code, INTERNAL_MESSAGE};
@@ -58,7 +58,7 @@ pub async fn run<F: Function>() -> Result<(), Error> {
         Ok(Instance { function, gateway_cache: config.gateway_cache, is_cold: true.into() })
     })?;
     instance.function.warm_up().await;
-    lambda_runtime::Runtime::new(service_fn(|event| instance.invoke(event))).run().await
+    serve(|event| instance.invoke(event)).await
 }
 
 /// A function instance: the function, and what every invocation of it needs.
