@@ -143,6 +143,9 @@ class Routes(unittest.TestCase):
     def test_the_cache_is_switched_off_explicitly(self):
         self.assertEqual(STAGE["CacheClusterEnabled"], {"Fn::If": ["CacheIsOn", True, False]})
 
+    def test_an_update_reaches_the_stage_even_if_only_a_parameter_changes(self):
+        self.assertIs(SOURCE["Resources"]["Api"]["Properties"]["AlwaysDeploy"], True)
+
     def test_a_line_of_the_access_log_is_json_without_the_key(self):
         line = re.sub(r"\$context\.[A-Za-z.]+", "x", STAGE["AccessLogSetting"]["Format"])
         self.assertNotIn("\n", line)
@@ -282,6 +285,8 @@ class Watch(unittest.TestCase):
 
     def test_the_nested_template_is_told_what_it_asks_for(self):
         self.assertEqual(set(self.stack["Parameters"]), set(self.watch["Parameters"]))
+        used = set(re.findall(r"'Outputs\.(\w+)'", str(SOURCE["Outputs"])))
+        self.assertEqual(used, set(self.watch["Outputs"]))
 
     def test_every_alarm_tells_somebody_and_says_what_to_do(self):
         names = set()

@@ -20,7 +20,8 @@ const LEAST_VOLUME: i64 = 10_000;
 pub struct Flips<'a> {
     /// How many items follow.
     count: usize,
-    /// The items, the highest `spreadPercent` first, equal ones by id.
+    /// The items, the highest `spreadPercent` first, equal ones by id: those with a `sellPrice` of at least 50,000 coins and
+    /// with a `sellVolume` and a `buyVolume` of at least 10,000.
     items: Vec<ProcessedItem<'a>>,
 }
 

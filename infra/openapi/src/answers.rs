@@ -69,13 +69,13 @@ const RATE_LIMITED: Shared = Shared {
     name: "RateLimited",
     code: "RATE_LIMITED",
     status: 429,
-    description: "More requests than the key's tier allows, or than the whole service takes. Wait for the seconds in \
-        `Retry-After`, then ask more slowly.",
+    description: "More requests than the key's tier allows, or than the route takes of all callers together. Wait for the \
+        seconds in `Retry-After`, then ask more slowly.",
     retry_after: true,
     messages: &[OfTheGateway {
         name: "throttled",
-        message: "Too many requests: the rate of your subscription, or of the whole service, is used up. Wait as long as \
-            Retry-After says.",
+        message: "Too many requests: the rate of your subscription, or what the route takes of all callers together, is \
+            used up. Wait as long as Retry-After says.",
     }],
 };
 
