@@ -185,6 +185,18 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
 }
 
 #[tokio::test]
+async fn a_function_that_cannot_start_says_which_it_is() {
+    let cloud = start_with(with_parameters(one_instance_each(), &[("UserAgent", "two\nlines")])).await;
+    get(&cloud, "/v1/mayor").await.error("INTERNAL_ERROR");
+    invoke(&cloud, "record-mayor", r#"{"time":"2026-11-21T15:04:00Z"}"#.to_owned()).await;
+    for (name, value) in [("route", "/v1/mayor"), ("function", "record-mayor")] {
+        let told = |line: &Value| line["message"] == "cannot start" && line[name] == value;
+        let line = await_logs(&cloud, 1, told).await.pop().unwrap();
+        assert!(line["level"] == "ERROR" && line["cause"].is_string(), "{line}");
+    }
+}
+
+#[tokio::test]
 async fn an_event_that_is_no_request_fails_with_one_line_in_the_log() {
     let cloud = start_with(one_instance_each()).await;
     for (number, payload) in ["{}", "null", "[]", r#"{"httpMethod":7}"#].into_iter().enumerate() {

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up};
+use super::{
+    Error, LoggedAs, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up,
+};
 use crate::auth::{ApiKey, Decision, KeyId, Refusal, Tier};
 use crate::config::Config;
 use crate::error::{INTERNAL_MESSAGE, chain};
@@ -56,7 +58,9 @@ pub trait Authorizer: Sized {
 /// # Errors
 /// If the authorizer cannot start or the Runtime API is gone; the cause is in the log.
 pub async fn run_authorizer<A: Authorizer>() -> Result<(), Error> {
-    let instance = set_up(|config| Ok(Instance { authorizer: A::new(config)?, is_cold: true.into() }))?;
+    let instance = set_up(LoggedAs::Function(A::NAME), |config| {
+        Ok(Instance { authorizer: A::new(config)?, is_cold: true.into() })
+    })?;
     instance.authorizer.warm_up().await;
     serve(|event| instance.invoke(event)).await
 }

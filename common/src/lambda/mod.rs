@@ -42,12 +42,27 @@ pub enum StartError {
     Client(#[from] ClientError),
 }
 
+/// As what a function stands in the log.
+#[derive(Clone, Copy)]
+enum LoggedAs {
+    /// One behind the gateway, by its path.
+    Route(&'static str),
+    /// Another, by its name.
+    Function(&'static str),
+}
+
 /// What every function begins with: its log, and itself as the environment wants it.
-fn set_up<T>(start: impl FnOnce(&Config) -> Result<T, StartError>) -> Result<T, StartError> {
+fn set_up<T>(
+    logged_as: LoggedAs,
+    start: impl FnOnce(&Config) -> Result<T, StartError>,
+) -> Result<T, StartError> {
     log::to_standard_output();
     remember_panics();
     let started = Config::from_environment().map_err(StartError::from).and_then(|config| start(&config));
-    started.inspect_err(|error| tracing::error!(cause = chain(error), "cannot start"))
+    started.inspect_err(|error| match logged_as {
+        LoggedAs::Route(route) => tracing::error!(route, cause = chain(error), "cannot start"),
+        LoggedAs::Function(function) => tracing::error!(function, cause = chain(error), "cannot start"),
+    })
 }
 
 /// Lets `handler` answer event after event, until Lambda ends the process.

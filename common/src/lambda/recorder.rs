@@ -9,7 +9,9 @@ use lambda_runtime::Diagnostic;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up};
+use super::{
+    Error, LoggedAs, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up,
+};
 use crate::config::Config;
 use crate::error::chain;
 use crate::invocation::Invocation;
@@ -64,7 +66,9 @@ struct Response<T> {
 /// # Errors
 /// If the recorder cannot start or the Runtime API is gone; the cause is in the log.
 pub async fn run_recorder<R: Recorder>() -> Result<(), Error> {
-    let instance = set_up(|config| Ok(Instance { recorder: R::new(config)?, is_cold: true.into() }))?;
+    let instance = set_up(LoggedAs::Function(R::NAME), |config| {
+        Ok(Instance { recorder: R::new(config)?, is_cold: true.into() })
+    })?;
     instance.recorder.warm_up().await;
     serve(|event| instance.invoke(event)).await
 }

@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{Error, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up};
+use super::{
+    Error, LoggedAs, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up,
+};
 use crate::config::{Config, GatewayCache};
 use crate::envelope::{Answer, Body};
 use crate::error::{ApiError, Code, INTERNAL_MESSAGE};
@@ -53,7 +55,7 @@ pub trait Function: Sized {
 /// # Errors
 /// If the function cannot start or the Runtime API is gone; the cause is in the log.
 pub async fn run<F: Function>() -> Result<(), Error> {
-    let instance = set_up(|config| {
+    let instance = set_up(LoggedAs::Route(F::ROUTE.path), |config| {
         let function = F::new(config)?;
         Ok(Instance { function, gateway_cache: config.gateway_cache, is_cold: true.into() })
     })?;
