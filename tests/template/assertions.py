@@ -2,7 +2,7 @@
 """Asserts what must be true of the deployed system, on the template as the SAM translator leaves it for CloudFormation.
 
 What cfn-lint and the translator accept can still be wrong: a route without its cache key, a function that may do too
-much, an error that is no JSON.
+much, an error that is no JSON. What must be true of the alarms stands in watch.py.
 
     python assertions.py template.yaml openapi.json
 """
@@ -11,14 +11,11 @@ import json
 import re
 import sys
 import unittest
-from pathlib import Path
 
-from cfnlint.decode.cfn_yaml import load
+from deployed import FUNCTIONS, NOTHING, OPENAPI, RESOURCES, SOURCE, WATCH, of_type
+from deployed import attribute, either, is_given, is_on, reference, text_with
+from watch import Alarms, Dashboard, Watch  # these run with those below
 
-import translate
-
-# The gateway gives up on a function after so many seconds.
-GATEWAY_TIMEOUT = 29
 # Every response type that API Gateway documents: the envelope is for all of them.
 RESPONSE_TYPES = {
     "ACCESS_DENIED": (403, "FORBIDDEN"),
@@ -56,22 +53,111 @@ RIGHTS = {
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
+# What functions are told, each beside whether there is a cache in front of it.
+UPSTREAM = {"HYPIXEL_BASE_URL": reference("UpstreamBaseUrl"), "USER_AGENT": reference("UserAgent")}
+HISTORY = {"HISTORY_TABLE": reference("History")}
+ENVIRONMENT = {
+    "mayor": UPSTREAM,
+    "mayor-history": HISTORY,
+    "fire-sales": UPSTREAM,
+    "fire-sales-history": HISTORY,
+    "bazaar": UPSTREAM,
+    "bazaar-history": HISTORY,
+    "auctions": UPSTREAM,
+    "collections": UPSTREAM,
+    "items": UPSTREAM,
+    "profile": UPSTREAM | {
+        "MOJANG_BASE_URL": reference("NamesBaseUrl"),
+        # The parameter is the secret's name; what the provider wants is what the secret holds.
+        "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
+    },
+    "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
+    "authorizer": {"ACCESS_TABLE": reference("Access")},
+    "record-bazaar": UPSTREAM | HISTORY,
+    "record-fire-sales": UPSTREAM | HISTORY,
+    "record-mayor": UPSTREAM | HISTORY,
+}
+# How often a recorder is due: what histories and alarms count on.
+SCHEDULES = {
+    "record-bazaar": "rate(1 minute)",
+    "record-fire-sales": "rate(1 minute)",
+    "record-mayor": "rate(5 minutes)",
+}
+# A recorder trusts its event, so one that comes later would put a new price under an old time.
+LATEST = 120
+# What a route takes of all callers together. API Gateway's own limit is the account's, which other services need, too.
+THROTTLE = {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400}
+# After how many seconds it is worth while to ask again, where another number than 5 is known.
+RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
+# What the access log says, in the variables that AWS documents and the two that the authorizer adds. One that does not exist
+# leaves its field without a value, which nobody notices before it is needed.
+ACCESS_LOG = {
+    "time": "requestTimeEpoch",
+    "request_id": "requestId",
+    "ip": "identity.sourceIp",
+    "method": "httpMethod",
+    "route": "resourcePath",
+    "status": "status",
+    "bytes": "responseLength",
+    "duration_ms": "responseLatency",
+    "function_ms": "integrationLatency",
+    "authorizer_ms": "authorizer.latency",
+    "account": "authorizer.account",
+    "tier": "authorizer.tier",
+    "key": "identity.apiKeyId",
+    "error": "error.responseType",
+    "function_request_id": "integration.requestId",
+    "authorizer_request_id": "authorizer.requestId",
+}
+PREFLIGHT = {
+    "method.response.header.Access-Control-Allow-Origin": "'*'",
+    "method.response.header.Access-Control-Allow-Methods": "'GET'",
+    "method.response.header.Access-Control-Allow-Headers": "'X-API-Key'",
+    "method.response.header.Access-Control-Max-Age": "'86400'",
+}
+# The names that the code knows: keys of the tables, the attribute that says when a row may go, the index.
+TABLES = {
+    "History": {"keys": [("pk", "HASH"), ("sk", "RANGE")], "time to live": "ttl", "indexes": {}},
+    "Access": {
+        "keys": [("pk", "HASH")],
+        "time to live": None,
+        "indexes": {"by-account": [("account", "HASH"), ("pk", "RANGE")]},
+    },
+}
+# The property that names a resource. No two of a kind may have the same name in an account's region, or they could not be
+# told apart there.
+NAMES = {
+    "AWS::ApiGateway::RestApi": "Name",
+    "AWS::ApiGateway::UsagePlan": "UsagePlanName",
+    "AWS::CloudWatch::Alarm": "AlarmName",
+    "AWS::CloudWatch::Dashboard": "DashboardName",
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::Lambda::Function": "FunctionName",
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::SNS::Topic": "TopicName",
+    "AWS::SQS::Queue": "QueueName",
+    "AWS::Scheduler::Schedule": "Name",
+}
+# The operator's tool and the README ask for these by name.
+OUTPUTS = {
+    "ApiId": reference("Api"),
+    "BaseUrl": either(
+        "HasDomain",
+        text_with("https://${DomainName}"),
+        text_with("https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/${Stage}"),
+    ),
+    "DomainTarget": attribute("Domain", "RegionalDomainName"),
+    "HistoryTable": reference("History"),
+    "AccessTable": reference("Access"),
+    "StarterUsagePlan": reference("StarterUsagePlan"),
+    "ProUsagePlan": reference("ProUsagePlan"),
+    "DeadLetters": reference("DeadLetters"),
+    "DashboardAddress": attribute("Watch", "Outputs.DashboardAddress"),
+}
 
-TEMPLATE, OPENAPI = Path(sys.argv[1]), Path(sys.argv[2])
-SOURCE = load(str(TEMPLATE))
-RESOURCES = translate.translated(TEMPLATE)["Resources"]
 API = RESOURCES["Api"]["Properties"]["Body"]
 STAGE = RESOURCES["ApiStage"]["Properties"]
-
-
-def of_type(resource_type):
-    return {name: resource for name, resource in RESOURCES.items() if resource["Type"] == resource_type}
-
-
-FUNCTIONS = {
-    function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])
-    for name, function in of_type("AWS::Lambda::Function").items()
-}
 
 
 def listed(value):
@@ -98,6 +184,13 @@ class Routes(unittest.TestCase):
             self.assertEqual(methods, {"get"}, path)
             security = [name for entry in API["paths"][path]["get"]["security"] for name in entry]
             self.assertEqual(set(security), {"KeyAuthorizer", "api_key"}, path)
+            # /v1/mayor/history is answered by mayor-history, /v1/profile/{username} by profile.
+            binary = re.sub(r"/\{.*", "", path.removeprefix("/v1/")).replace("/", "-")
+            self.expect_function(API["paths"][path]["get"], binary)
+
+    def expect_function(self, method, binary):
+        address = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+        self.assertIn("${%s.Arn}" % FUNCTIONS[binary][0], address)
 
     def test_every_route_is_cached_for_its_time_by_its_parameters(self):
         settings = {}
@@ -107,12 +200,13 @@ class Routes(unittest.TestCase):
             settings[path] = setting
         every = settings.pop("/*")
         self.assertEqual((every["HttpMethod"], every["CachingEnabled"]), ("*", False))
+        self.assertLessEqual(THROTTLE.items(), every.items())
         self.assertEqual(set(settings), set(self.routes()))
         for path, route in self.routes().items():
             setting = settings[path]
             self.assertEqual(setting["HttpMethod"], "GET")
             self.assertEqual(setting["CacheTtlInSeconds"], route["x-cache-seconds"], path)
-            self.assertEqual(setting["CachingEnabled"], {"Fn::If": ["CacheIsOn", True, False]}, path)
+            self.assertEqual(setting["CachingEnabled"], either("CacheIsOn", True, False), path)
             # An entry inherits nothing.
             for name in set(every) - {"ResourcePath", "HttpMethod", "CachingEnabled"}:
                 self.assertEqual(setting[name], every[name], f"{path}: {name}")
@@ -122,15 +216,20 @@ class Routes(unittest.TestCase):
             self.assertEqual(sorted(keys), sorted(parameters), path)
 
     def test_every_other_path_wants_no_key(self):
-        others = set(API["paths"]) - set(self.routes())
-        self.assertEqual(others, {"/", "/openapi.json", "/{proxy+}"})
-        for path in others:
-            for name, method in API["paths"][path].items():
-                self.assertFalse(method.get("security"), f"{name} {path}")
+        others = {path: set(API["paths"][path]) - {"options"} for path in set(API["paths"]) - set(self.routes())}
+        every = "x-amazon-apigateway-any-method"
+        # The greedy path does not match the root.
+        self.assertEqual(others, {"/": {"get", every}, "/openapi.json": {"get"}, "/{proxy+}": {every}})
+        for path, methods in others.items():
+            for name in methods:
+                self.assertFalse(API["paths"][path][name].get("security"), f"{name} {path}")
+                self.expect_function(API["paths"][path][name], "index")
 
-    def test_preflight_wants_no_key(self):
+    def test_preflight_wants_no_key_and_allows_the_header_of_the_key(self):
         for path, methods in API["paths"].items():
             self.assertFalse(methods["options"].get("security"), path)
+            answer = methods["options"]["x-amazon-apigateway-integration"]["responses"]["default"]
+            self.assertEqual(answer["responseParameters"], PREFLIGHT, path)
 
     def test_the_authorizer_decides_for_a_minute_by_the_header(self):
         properties = API["securityDefinitions"]["KeyAuthorizer"]["x-amazon-apigateway-authorizer"]
@@ -138,20 +237,48 @@ class Routes(unittest.TestCase):
         self.assertEqual(properties["identitySource"], "method.request.header.X-API-Key")
         self.assertEqual(properties["authorizerResultTtlInSeconds"], 60)
         self.assertEqual(RESOURCES["Api"]["Properties"]["ApiKeySourceType"], "AUTHORIZER")
-        self.assertNotIn("BinaryMediaTypes", RESOURCES["Api"]["Properties"])
 
-    def test_the_cache_is_switched_off_explicitly(self):
-        self.assertEqual(STAGE["CacheClusterEnabled"], {"Fn::If": ["CacheIsOn", True, False]})
+    def test_answers_are_texts_which_the_gateway_compresses(self):
+        properties = RESOURCES["Api"]["Properties"]
+        self.assertNotIn("BinaryMediaTypes", properties)
+        self.assertEqual(properties["MinimumCompressionSize"], 1024)
+        self.assertEqual(properties["EndpointConfiguration"], {"Types": ["REGIONAL"]})
+
+    def test_the_stage_does_what_the_parameters_say(self):
+        self.assertEqual(STAGE["StageName"], reference("Stage"))
+        # Left out instead of switched off, a cache could stay on without its keys.
+        self.assertEqual(STAGE["CacheClusterEnabled"], either("CacheIsOn", True, False))
+        self.assertEqual(STAGE["CacheClusterSize"], either("CacheIsOn", reference("CacheSize"), NOTHING))
+        self.assertEqual(STAGE["TracingEnabled"], either("TracingIsOn", True, False))
+
+    def test_there_is_no_second_stage(self):
+        # SAM lets a deployment make a stage named Stage, without limits and without a log, unless OpenApiVersion is given.
+        for name, deployment in of_type("AWS::ApiGateway::Deployment").items():
+            self.assertNotIn("StageName", deployment["Properties"], name)
+        self.assertEqual(set(of_type("AWS::ApiGateway::Stage")), {"ApiStage"})
 
     def test_an_update_reaches_the_stage_even_if_only_a_parameter_changes(self):
         self.assertIs(SOURCE["Resources"]["Api"]["Properties"]["AlwaysDeploy"], True)
 
-    def test_a_line_of_the_access_log_is_json_without_the_key(self):
-        line = re.sub(r"\$context\.[A-Za-z.]+", "x", STAGE["AccessLogSetting"]["Format"])
+
+class AccessLog(unittest.TestCase):
+    def test_a_line_is_json_of_what_there_is_and_without_the_key(self):
+        line = STAGE["AccessLogSetting"]["Format"]
         self.assertNotIn("\n", line)
-        self.assertGreater(len(json.loads(line)), 10)
+        self.assertEqual(json.loads(line), {field: f"$context.{variable}" for field, variable in ACCESS_LOG.items()})
         for secret in ("header", "apiKey\"", "authorizer.principalId", "querystring", "context.path"):
-            self.assertNotIn(secret, STAGE["AccessLogSetting"]["Format"])
+            self.assertNotIn(secret, line)
+
+    def test_the_gateway_may_write_it_before_the_stage_wants_to(self):
+        self.assertEqual(STAGE["AccessLogSetting"]["DestinationArn"], attribute("AccessLog", "Arn"))
+        self.assertIn("AccountLogSettings", listed(RESOURCES["Api"]["DependsOn"]))
+        settings = RESOURCES["AccountLogSettings"]["Properties"]
+        self.assertEqual(settings["CloudWatchRoleArn"], attribute("ApiGatewayLogRole", "Arn"))
+        role = RESOURCES["ApiGatewayLogRole"]["Properties"]
+        [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+        self.assertEqual(statement["Principal"], {"Service": "apigateway.amazonaws.com"})
+        [policy] = role["ManagedPolicyArns"]
+        self.assertTrue(policy["Fn::Sub"].endswith("/AmazonAPIGatewayPushToCloudWatchLogs"), policy)
 
 
 class GatewayResponses(unittest.TestCase):
@@ -165,14 +292,14 @@ class GatewayResponses(unittest.TestCase):
             response = responses.get(kind) or responses["DEFAULT_4XX" if status < 500 else "DEFAULT_5XX"]
             self.assertEqual(int(response["statusCode"]), status, kind)
             self.expect_envelope(response, code, longest)
-            if status in (429, 500):
-                self.assertRegex(response["responseParameters"]["gatewayresponse.header.Retry-After"], r"^'\d+'$")
+            self.expect_headers(response, RETRY_AFTER.get(kind, 5) if status in (429, 500) else None)
         self.assertLessEqual(set(responses), set(RESPONSE_TYPES) | {"DEFAULT_4XX", "DEFAULT_5XX"})
 
     def test_what_aws_may_add_keeps_its_own_status(self):
         response = self.responses()["DEFAULT_4XX"]
         self.assertNotIn("statusCode", response)
         self.expect_envelope(response, "BAD_REQUEST", "")
+        self.expect_headers(response, None)
 
     def is_allowed(self, character):
         pattern = SOURCE["Parameters"]["DashboardUrl"]["AllowedPattern"]
@@ -189,8 +316,18 @@ class GatewayResponses(unittest.TestCase):
         self.assertIs(envelope["success"], False)
         self.assertEqual(envelope["error"]["code"], code)
         self.assertTrue(envelope["error"]["message"])
-        headers = response["responseParameters"]
-        self.assertEqual(headers["gatewayresponse.header.Access-Control-Allow-Origin"], "'*'")
+
+    def expect_headers(self, response, retry_after):
+        headers = {
+            "Access-Control-Allow-Origin": "'*'",
+            "Access-Control-Expose-Headers": "'Retry-After'",
+            # An error that a browser or a proxy keeps outlasts its cause.
+            "Cache-Control": "'no-store'",
+        }
+        if retry_after is not None:
+            headers["Retry-After"] = f"'{retry_after}'"
+        expected = {f"gatewayresponse.header.{name}": value for name, value in headers.items()}
+        self.assertEqual(response["responseParameters"], expected)
 
     def test_an_address_cannot_break_the_json(self):
         for character in "\"\\\n\t'<> ":
@@ -198,19 +335,29 @@ class GatewayResponses(unittest.TestCase):
 
 
 class Functions(unittest.TestCase):
-    def test_every_function_logs_into_a_group_that_forgets(self):
-        groups = of_type("AWS::Logs::LogGroup")
-        for binary, (_, function) in FUNCTIONS.items():
-            self.assertIn(function["LoggingConfig"]["LogGroup"]["Ref"], groups, binary)
-        for name, group in groups.items():
-            self.assertIn("RetentionInDays", group["Properties"], name)
+    def test_every_function_is_told_where_to_ask_and_what_its_table_is_called(self):
+        environment = {binary: function["Environment"]["Variables"] for binary, (_, function) in FUNCTIONS.items()}
+        every = {"GatewayCache": reference("GatewayCache")}
+        self.assertEqual(environment, {binary: every | variables for binary, variables in ENVIRONMENT.items()})
 
-    def test_functions_give_up_before_the_gateway_does(self):
+    def test_every_function_runs_and_traces_as_the_parameters_say(self):
         for binary, (_, function) in FUNCTIONS.items():
-            # A recorder answers nobody; it must have ended before it is due again.
-            bound = 60 if binary.startswith("record-") else GATEWAY_TIMEOUT
-            self.assertLess(function["Timeout"], bound, binary)
-            self.assertGreaterEqual(function["MemorySize"], 128, binary)
+            self.assertEqual(function["Architectures"], [reference("Architecture")], binary)
+            self.assertEqual(function["TracingConfig"], {"Mode": either("TracingIsOn", "Active", "PassThrough")}, binary)
+
+    def test_every_function_logs_into_one_group_and_every_group_forgets(self):
+        for binary, (_, function) in FUNCTIONS.items():
+            self.assertEqual(function["LoggingConfig"], {"LogGroup": reference("FunctionLog")}, binary)
+        for name, group in of_type("AWS::Logs::LogGroup").items():
+            self.assertEqual(group["Properties"]["RetentionInDays"], reference("LogRetentionDays"), name)
+
+    def test_functions_have_the_time_and_the_memory_that_they_need(self):
+        for binary, (_, function) in FUNCTIONS.items():
+            # A function answers within 9 s, and the gateway waits for 29 s. The bazaar's recorder writes two thousand rows
+            # every three hours; it answers nobody, but must have ended before it is due again.
+            self.assertEqual(function["Timeout"], 50 if binary == "record-bazaar" else 10, binary)
+            # Twice the memory is twice the bill.
+            self.assertIn(function["MemorySize"], (256, 512), binary)
 
     def test_functions_may_do_what_they_need_and_nothing_else(self):
         for binary, (name, function) in FUNCTIONS.items():
@@ -235,76 +382,126 @@ class Functions(unittest.TestCase):
                 arn = substituted(arn, {"AWS::Partition": "aws"})
                 self.assertIn(arn.rsplit("/", 1)[1], MANAGED_POLICIES, name)
 
-    def test_what_a_schedule_sends_is_never_lost(self):
-        schedules = of_type("AWS::Scheduler::Schedule")
-        configurations = {
-            config["Properties"]["FunctionName"]["Ref"]: config["Properties"]
-            for config in of_type("AWS::Lambda::EventInvokeConfig").values()
-        }
-        scheduled = set()
-        for name, schedule in schedules.items():
+
+class Recorders(unittest.TestCase):
+    def test_every_recorder_is_told_in_time_which_minute_it_is_due_for(self):
+        scheduled = {}
+        for name, schedule in of_type("AWS::Scheduler::Schedule").items():
+            properties = schedule["Properties"]
+            # Nothing beside: a state or an end could keep it from ever running.
+            self.assertEqual(set(properties), {"ScheduleExpression", "FlexibleTimeWindow", "Target"}, name)
+            self.assertEqual(properties["FlexibleTimeWindow"], {"Mode": "OFF"}, name)
+            scheduled[properties["Target"]["Arn"]["Fn::GetAtt"][0]] = properties["ScheduleExpression"]
+            # The scheduler fills in the time; another placeholder would reach the recorder as it is, or as no time.
+            event = json.loads(properties["Target"]["Input"])
+            self.assertEqual(event, {"time": "<aws.scheduler.scheduled-time>"}, name)
+        self.assertEqual(scheduled, {FUNCTIONS[binary][0]: rate for binary, rate in SCHEDULES.items()})
+
+    def test_what_a_schedule_sends_is_tried_again_and_never_lost(self):
+        dead_letters = attribute("DeadLetters", "Arn")
+        for name, schedule in of_type("AWS::Scheduler::Schedule").items():
             target = schedule["Properties"]["Target"]
-            self.assertEqual(target["DeadLetterConfig"]["Arn"]["Fn::GetAtt"], ["DeadLetters", "Arn"], name)
-            self.assertIn("MaximumRetryAttempts", target["RetryPolicy"], name)
-            function = target["Arn"]["Fn::GetAtt"][0]
-            destination = configurations[function]["DestinationConfig"]["OnFailure"]["Destination"]
-            self.assertEqual(destination["Fn::GetAtt"], ["DeadLetters", "Arn"], name)
-            scheduled.add(function)
-        recorders = {name for binary, (name, _) in FUNCTIONS.items() if binary.startswith("record-")}
-        self.assertEqual(scheduled, recorders)
+            self.assertEqual(target["DeadLetterConfig"], {"Arn": dead_letters}, name)
+            retries = {"MaximumEventAgeInSeconds": LATEST, "MaximumRetryAttempts": 5}
+            self.assertEqual(target["RetryPolicy"], retries, name)
+        configured = set()
+        for name, configuration in of_type("AWS::Lambda::EventInvokeConfig").items():
+            properties = configuration["Properties"]
+            self.assertEqual(properties["DestinationConfig"], {"OnFailure": {"Destination": dead_letters}}, name)
+            # Lambda knows no more than two.
+            retries = (properties["MaximumEventAgeInSeconds"], properties["MaximumRetryAttempts"])
+            self.assertEqual(retries, (LATEST, 2), name)
+            configured.add(properties["FunctionName"]["Ref"])
+        self.assertEqual(configured, {FUNCTIONS[binary][0] for binary in SCHEDULES})
+
+    def test_what_was_not_recorded_is_kept_as_long_as_can_be(self):
+        queue = RESOURCES["DeadLetters"]["Properties"]
+        self.assertEqual(queue["MessageRetentionPeriod"], 14 * 24 * 60 * 60)
+        self.assertIs(queue["SqsManagedSseEnabled"], True)
 
 
 class Tables(unittest.TestCase):
-    def test_tables_are_kept_backed_up_and_paid_by_use(self):
+    def test_tables_have_the_names_that_the_code_knows(self):
+        tables = {}
         for name, table in of_type("AWS::DynamoDB::Table").items():
-            self.assertEqual(table["DeletionPolicy"], "Retain", name)
+            properties = table["Properties"]
+            forgetting = properties.get("TimeToLiveSpecification", {"AttributeName": None, "Enabled": True})
+            self.assertIs(forgetting["Enabled"], True, name)
+            tables[name] = {
+                "keys": self.keys(properties),
+                "time to live": forgetting["AttributeName"],
+                "indexes": {index["IndexName"]: self.keys(index) for index in properties.get("GlobalSecondaryIndexes", [])},
+            }
+        self.assertEqual(tables, TABLES)
+
+    def keys(self, owner):
+        return [(key["AttributeName"], key["KeyType"]) for key in owner["KeySchema"]]
+
+    def test_tables_are_backed_up_and_paid_by_use(self):
+        for name, table in of_type("AWS::DynamoDB::Table").items():
             properties = table["Properties"]
             self.assertEqual(properties["BillingMode"], "PAY_PER_REQUEST", name)
             self.assertTrue(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], name)
+
+    def test_tables_and_what_others_need_outlive_the_stack(self):
+        for name in (*of_type("AWS::DynamoDB::Table"), "AccountLogSettings", "ApiGatewayLogRole"):
+            self.assertEqual(RESOURCES[name]["DeletionPolicy"], "RetainExceptOnCreate", name)
+            self.assertEqual(RESOURCES[name]["UpdateReplacePolicy"], "Retain", name)
 
 
 class Plans(unittest.TestCase):
     def test_each_tier_has_a_plan_with_its_own_limits(self):
         plans = {}
-        for name, plan in of_type("AWS::ApiGateway::UsagePlan").items():
+        for plan in of_type("AWS::ApiGateway::UsagePlan").values():
             [tier] = [tag["Value"] for tag in plan["Properties"]["Tags"] if tag["Key"] == "tier"]
             throttle = plan["Properties"]["Throttle"]
             plans[tier] = (throttle["RateLimit"]["Ref"], throttle["BurstLimit"]["Ref"])
             self.assertEqual(plan["Properties"]["ApiStages"], [{"ApiId": {"Ref": "Api"}, "Stage": {"Ref": "ApiStage"}}])
-            self.assertIn(name, {output["Value"].get("Ref") for output in SOURCE["Outputs"].values()})
         self.assertEqual(
             plans,
             {"starter": ("StarterRateLimit", "StarterBurstLimit"), "pro": ("ProRateLimit", "ProBurstLimit")},
         )
 
+    def test_unless_the_operator_says_otherwise_the_limits_are_those_that_callers_are_told(self):
+        told = json.loads(OPENAPI.read_text())["info"]["description"]
+        for tier, parameter in (("starter", "Starter"), ("pro", "Pro")):
+            rate, burst = (SOURCE["Parameters"][f"{parameter}{limit}Limit"]["Default"] for limit in ("Rate", "Burst"))
+            sentence = f"`{tier}` {rate} requests a second in the long run and {burst} at once after a pause"
+            self.assertIn(sentence, told)
 
-class Watch(unittest.TestCase):
-    def setUp(self):
-        self.stack = RESOURCES["Watch"]["Properties"]
-        self.watch = load(str(TEMPLATE.parent / self.stack["TemplateURL"]))
 
-    def test_the_nested_template_is_told_what_it_asks_for(self):
-        self.assertEqual(set(self.stack["Parameters"]), set(self.watch["Parameters"]))
-        used = set(re.findall(r"'Outputs\.(\w+)'", str(SOURCE["Outputs"])))
-        self.assertEqual(used, set(self.watch["Outputs"]))
+class Stack(unittest.TestCase):
+    def test_conditions_are_what_they_are_called(self):
+        conditions = {
+            "CacheIsOn": is_on("GatewayCache"),
+            "TracingIsOn": is_on("Tracing"),
+            "HasDomain": is_given("DomainName"),
+        }
+        self.assertEqual(SOURCE["Conditions"], conditions)
 
-    def test_every_alarm_tells_somebody_and_says_what_to_do(self):
-        names = set()
-        for name, resource in self.watch["Resources"].items():
-            if resource["Type"] != "AWS::CloudWatch::Alarm":
-                continue
-            alarm = resource["Properties"]
-            names.add(name)
-            for actions in ("AlarmActions", "OKActions"):
-                self.assertEqual(alarm[actions], {"Fn::If": ["HasEmail", [{"Ref": "Alarms"}], {"Ref": "AWS::NoValue"}]}, name)
-            self.assertIn("README", alarm["AlarmDescription"], name)
-            self.assertIn("TreatMissingData", alarm, name)
-        self.assertGreaterEqual(len(names), 11, names)
+    def test_a_domain_wants_a_certificate_and_leads_to_the_stage(self):
+        [rule] = SOURCE["Rules"].values()
+        self.assertEqual(rule["RuleCondition"], is_given("DomainName"))
+        self.assertEqual([entry["Assert"] for entry in rule["Assertions"]], [is_given("CertificateArn")])
+        domain, mapping = RESOURCES["Domain"], RESOURCES["DomainMapping"]
+        self.assertEqual((domain["Condition"], mapping["Condition"]), ("HasDomain", "HasDomain"))
+        self.assertEqual(domain["Properties"]["DomainName"], reference("DomainName"))
+        self.assertEqual(domain["Properties"]["RegionalCertificateArn"], reference("CertificateArn"))
+        leads_to = {"DomainName": reference("Domain"), "RestApiId": reference("Api"), "Stage": reference("ApiStage")}
+        self.assertEqual(mapping["Properties"], leads_to)
 
-    def test_the_dashboard_is_json(self):
-        [body] = self.watch["Resources"]["Dashboard"]["Properties"]["DashboardBody"].values()
-        filled = re.sub(r"\$\{[A-Za-z:]+\}", "x", body)
-        self.assertGreater(len(json.loads(filled)["widgets"]), 5)
+    def test_outputs_are_what_they_are_called(self):
+        self.assertEqual({name: output["Value"] for name, output in SOURCE["Outputs"].items()}, OUTPUTS)
+        conditions = {name: output["Condition"] for name, output in SOURCE["Outputs"].items() if "Condition" in output}
+        self.assertEqual(conditions, {"DomainTarget": "HasDomain"})
+
+    def test_an_account_has_room_for_a_second_stack(self):
+        for resources, stack in ((RESOURCES, "AWS::StackName"), (WATCH["Resources"], "Service")):
+            for name, resource in resources.items():
+                given = resource["Properties"].get(NAMES.get(resource["Type"]))
+                # Where no name is given, CloudFormation makes one from the stack's.
+                if given is not None:
+                    self.assertRegex(json.dumps(given), rf'"Ref": "{stack}"|\$\{{{stack}\}}', name)
 
 
 if __name__ == "__main__":
