@@ -24,9 +24,17 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The value of the header, if it is there and a text.
+    /// The value of the header, if it is there, once, and a text. Of two values a client takes either, both, or none.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
+        let mut values = self.headers.get_all(name).iter();
+        values.next().filter(|_| values.next().is_none())?.to_str().ok()
+    }
+
+    /// Every value of the header, for people.
+    pub(super) fn shown_header(&self, name: &str) -> String {
+        let values = self.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let values: Vec<_> = values.collect();
+        if values.is_empty() { "none".to_owned() } else { shortened(&values.join(", and ")) }
     }
 
     /// The moment in the header.

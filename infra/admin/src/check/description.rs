@@ -34,11 +34,11 @@ pub(super) struct Operation<'a> {
     description: &'a Description,
 }
 
-/// The description that the deployment serves. If it serves none, the one that it should serve.
+/// The description that the deployment serves, if it serves one.
 ///
 /// # Errors
 /// If nobody answers.
-pub(super) async fn fetch(target: &Target, report: &mut Report) -> Result<Description, Error> {
+pub(super) async fn fetch(target: &Target, report: &mut Report) -> Result<Option<Description>, Error> {
     let answer = target.ask(&Question::anonymous(OPENAPI.path)).await;
     let answer = answer.map_err(|failure| Error::Unreachable { cause: failure.came })?;
     let served = served(&answer);
@@ -48,8 +48,7 @@ pub(super) async fn fetch(target: &Target, report: &mut Report) -> Result<Descri
         Some(document) => report.check("description is of this version", same(document)),
         None => report.skip("description is of this version", "none is served"),
     }
-    let compiled_in = || serde_json::from_str(COMPILED_IN).unwrap_or_default();
-    Ok(Description::of(document.unwrap_or_else(compiled_in)))
+    Ok(document.map(Description::of))
 }
 
 fn served(answer: &Answer) -> Result<Value, Failure> {
@@ -152,6 +151,8 @@ impl Operation<'_> {
         // "GET /path", and whether the answer is shortened.
         summaries
             .filter_map(|summary| summary.strip_prefix("GET ")?.split(' ').next())
+            // Anything else would make another host of the base address.
+            .filter(|request| request.starts_with('/'))
             .map(str::to_owned)
             .collect()
     }
@@ -192,7 +193,7 @@ impl Operation<'_> {
         for (name, header) in described.into_iter().flatten() {
             let schema = part(self.description.followed(header), &["schema"]);
             let Some(text) = answer.header(name) else {
-                return Err(Failure::new(format!("the header {name}"), "none"));
+                return Err(Failure::new(format!("the header {name}, once"), answer.shown_header(name)));
             };
             self.description.fit(schema, &as_json(text, schema)).map_err(|failure| {
                 Failure::new(
@@ -254,6 +255,18 @@ mod tests {
             assert_eq!(operation.wants_key, operation.path.starts_with("/v1/"));
         }
         assert_eq!(description.operations().count(), 12);
+    }
+
+    #[test]
+    fn an_example_cannot_lead_to_another_host() {
+        let mut document = compiled_in();
+        let text = document["paths"]["/v1/mayor"]["get"]["responses"].to_string();
+        let misled = text.replace("GET /v1/mayor", "GET @example.com/");
+        assert_ne!(text, misled);
+        document["paths"]["/v1/mayor"]["get"]["responses"] = serde_json::from_str(&misled).unwrap();
+        let description = Description::of(document);
+        let operation = description.operations().find(|operation| operation.path == "/v1/mayor").unwrap();
+        assert!(operation.examples(200).is_empty());
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod throttling;
 use std::process::ExitCode;
 
 use clap::Args;
-use common::auth::ApiKey;
+use common::auth::{ApiKey, without_keys};
 use common::params::Username;
 use indicatif::ProgressBar;
 
@@ -159,8 +159,13 @@ async fn check(arguments: Arguments, console: &Console) -> Result<ExitCode, Erro
 
 async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> Result<Report, Error> {
     let target = Target::new(&arguments.url, arguments.rate, progress.clone())?;
-    let mut report = Report::of(&arguments.url);
-    let description = description::fetch(&target, &mut report).await?;
+    let mut report = Report::of(&without_keys(&arguments.url));
+    let Some(description) = description::fetch(&target, &mut report).await? else {
+        // This may be anybody, and gets no key.
+        report.skip("everything else", "what answers is not this service; --url must be its base address");
+        report.finish(Latency::default(), target.asked(), target.throttled());
+        return Ok(report);
+    };
     let inspection = Inspection {
         target: &target,
         keys,
@@ -185,7 +190,10 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
 async fn good_key(option: Option<String>, console: &Console) -> Result<ApiKey, Error> {
     match option {
         Some(option) if option == STANDARD => {
-            parsed("standard input", standard_input::trimmed(&standard_input::key(console).await?))
+            let line = standard_input::key(console).await;
+            let line = line
+                .map_err(|error| if matches!(error, Error::EmptyInput) { Error::NoApiKey } else { error })?;
+            parsed("standard input", standard_input::trimmed(&line))
         }
         Some(key) => parsed("--key", &key),
         None => match std::env::var(KEY_VARIABLE) {

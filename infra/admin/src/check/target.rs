@@ -19,9 +19,10 @@ use crate::error::Error;
 
 /// How long an answer may take. API Gateway gives up after 29 s.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How often a request is made again after a 429, and how long its `Retry-After` is obeyed at the most.
-const PATIENCE: u32 = 8;
+/// How long all requests together wait after a 429 to be made again, and how long one waits at the most.
+const PATIENCE: Duration = Duration::from_mins(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 /// How many requests in a row may be without an answer before no more are made.
 const SILENCES: u32 = 3;
 /// More than API Gateway ever sends, and more than any of it holds when it is unpacked.
@@ -37,6 +38,8 @@ pub(super) struct Target {
     silences: Cell<u32>,
     asked: Cell<u32>,
     throttled: Cell<u32>,
+    /// How long may still be waited after a 429.
+    patience: Cell<Duration>,
     progress: ProgressBar,
 }
 
@@ -55,6 +58,7 @@ impl Target {
             silences: Cell::new(0),
             asked: Cell::new(0),
             throttled: Cell::new(0),
+            patience: Cell::new(PATIENCE),
             progress,
         })
     }
@@ -74,19 +78,20 @@ impl Target {
     /// # Errors
     /// If there is none.
     pub(super) async fn ask(&self, question: &Question) -> Result<Answer, Failure> {
-        let mut patience = PATIENCE;
         loop {
             if question.is_counted {
                 let pause = self.pace.borrow_mut().take(Instant::now());
                 sleep(pause).await;
             }
             let answer = self.ask_once(question).await?;
-            if answer.status != 429 || patience == 0 {
+            let pause = answer.retry_after().unwrap_or_default().max(SHORTEST_PAUSE);
+            if answer.status != 429 || pause > LONGEST_PAUSE {
                 return Ok(answer);
             }
-            patience -= 1;
+            let Some(left) = self.patience.get().checked_sub(pause) else { return Ok(answer) };
+            self.patience.set(left);
             self.throttled.set(self.throttled.get() + 1);
-            sleep(answer.retry_after().unwrap_or(Duration::from_secs(1)).min(LONGEST_PAUSE)).await;
+            sleep(pause).await;
         }
     }
 

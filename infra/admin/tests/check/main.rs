@@ -5,6 +5,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
 
 use serde_json::Value;
 
@@ -26,8 +27,9 @@ fn said(output: &Output) -> (String, String, i32) {
     (output, aside, code)
 }
 
-/// A server that answers every request alike; its address.
-fn serve(answer: &'static str) -> String {
+/// A server that answers every request alike; its address, and the requests.
+fn serve(answer: impl Into<String>) -> (String, Receiver<String>) {
+    let (answer, (sender, requests)) = (answer.into(), mpsc::channel());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -35,12 +37,13 @@ fn serve(answer: &'static str) -> String {
             // Whoever hangs up has seen enough.
             let _ = stream.and_then(|mut stream: TcpStream| {
                 let mut request = [0; 4096];
-                let _ = stream.read(&mut request)?;
+                let length = stream.read(&mut request)?;
+                let _ = sender.send(String::from_utf8_lossy(&request[..length]).into_owned());
                 stream.write_all(answer.as_bytes())
             });
         }
     });
-    format!("http://{address}")
+    (format!("http://{address}"), requests)
 }
 
 #[test]
@@ -72,7 +75,7 @@ fn nobody_to_ask_is_one_sentence() {
     let expected = |aside: &str| {
         aside.starts_with("error: there is no answer to GET /openapi.json: ") && aside.lines().count() == 1
     };
-    let hangs_up = serve("");
+    let (hangs_up, _requests) = serve("");
     for url in ["http://127.0.0.1:9", "http://nobody.invalid", &hangs_up] {
         let (output, aside, code) = said(&command(&["--url", url, "--key", KEY]).output().unwrap());
         assert_eq!((output.as_str(), code), ("", 1), "{aside}");
@@ -93,21 +96,33 @@ fn nobody_to_ask_is_one_sentence() {
 }
 
 #[test]
-fn somebody_elses_server_keeps_no_promise() {
-    let url = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello");
-    let arguments =
-        ["--url", &url, "--key", KEY, "--rate", "1000", "--lapsed-key", KEY, "--revoked-key", KEY];
-    let (output, aside, code) = said(&command(&arguments).output().unwrap());
+fn somebody_elses_server_gets_no_key() {
+    let (url, requests) = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello");
+    let (output, aside, code) = said(&command(&["--url", &url, "--key", KEY]).output().unwrap());
     assert_eq!((aside.as_str(), code), ("", 1));
     assert!(!output.contains("pass  "), "{output}");
     let is_told = "FAIL  description is served\n      expected a JSON body\n      came     ";
     assert!(output.starts_with(is_told), "{output}");
+    assert!(output.contains("--url must be its base address"), "{output}");
+    let requests: Vec<String> = requests.try_iter().collect();
+    assert_eq!(requests.len(), 1);
+    assert!(!requests[0].contains(KEY), "{requests:?}");
+}
 
-    let arguments = [&arguments[..], &["--json"]].concat();
+#[test]
+fn a_server_with_nothing_but_the_description_keeps_no_other_promise() {
+    let description = include_str!("../../../../functions/index/openapi.json");
+    let (url, _requests) = serve(format!(
+        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{description}",
+        description.len()
+    ));
+    let arguments =
+        ["--url", &url, "--key", KEY, "--rate", "1000", "--lapsed-key", KEY, "--revoked-key", KEY, "--json"];
     let (output, _, code) = said(&command(&arguments).output().unwrap());
     assert_eq!(code, 1);
     let document: Value = serde_json::from_str(&output).unwrap();
-    assert_eq!(document["passed"], 0);
+    // That it is served, and that it is of this version.
+    assert_eq!(document["passed"], 2, "{output}");
     let checks = document["checks"].as_array().unwrap();
     assert!(checks.len() > 80, "{}", checks.len());
     for check in checks {
@@ -115,6 +130,7 @@ fn somebody_elses_server_keeps_no_promise() {
         let is_complete = match check["outcome"].as_str().unwrap() {
             "failed" => field("expected") && field("came") && check["reason"].is_null(),
             "skipped" => field("reason") && check["came"].is_null(),
+            "passed" => check["name"].as_str().unwrap().starts_with("description "),
             other => other.is_empty(),
         };
         assert!(is_complete && field("name"), "{check}");
