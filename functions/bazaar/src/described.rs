@@ -28,8 +28,9 @@ struct BazaarProduct {
     sell_summary: Vec<BazaarOrders>,
     /// Open sell offers, the lowest price first, 30 prices at the most.
     buy_summary: Vec<BazaarOrders>,
-    /// Prices and volumes.
-    quick_status: BazaarQuickStatus,
+    /// Prices and volumes. A product for which the provider leaves them out is in no other mode.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "BazaarQuickStatus")]
+    quick_status: Option<BazaarQuickStatus>,
 }
 
 /// Orders or offers at one price.

@@ -38,6 +38,8 @@ struct PromisedPerk {
     name: String,
     /// What it does, with the game's `§` colour codes.
     description: String,
-    /// Whether it comes into force, too, when the candidate only becomes the minister.
-    minister: bool,
+    /// Whether it comes into force, too, when the candidate only becomes the minister; absent in elections before there
+    /// were ministers.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "bool")]
+    minister: Option<bool>,
 }

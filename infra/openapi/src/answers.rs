@@ -99,15 +99,29 @@ const INTERNAL_ERROR: Shared = Shared {
     ],
 };
 
-const SHARED: [&Shared; 4] = [&UNAUTHORIZED, &FORBIDDEN, &RATE_LIMITED, &INTERNAL_ERROR];
+/// Routes with parameters have a 400 of their own instead.
+const REFUSED: Shared = Shared {
+    name: "Refused",
+    code: "BAD_REQUEST",
+    status: 400,
+    description: "The gateway does not let the request through: it is too large, or is no HTTP that the gateway \
+        understands. The same request fails the same way.",
+    retry_after: false,
+    messages: &[OfTheGateway {
+        name: "too_large",
+        message: "The request is too large. Send it without a body: this service reads none.",
+    }],
+};
+
+const SHARED: [&Shared; 5] = [&REFUSED, &UNAUTHORIZED, &FORBIDDEN, &RATE_LIMITED, &INTERNAL_ERROR];
 
 /// What is said of a 400 and of a 404; what gives them differs from route to route.
 const OF_ROUTES: [(&str, Code, &str); 2] = [
     (
         "BadRequest",
         Code::BadRequest,
-        "A parameter is missing or not allowed; the message names it, and what is allowed. The same request fails the same \
-         way.",
+        "A parameter is missing or not allowed, and the message names it and what is allowed; or the gateway does not let \
+         the request through. The same request fails the same way.",
     ),
     (
         "NotFound",
