@@ -36,9 +36,10 @@ fn serve(answer: impl Into<String>) -> (String, Receiver<String>) {
         for stream in listener.incoming() {
             // Whoever hangs up has seen enough.
             let _ = stream.and_then(|mut stream: TcpStream| {
-                let mut request = [0; 4096];
+                let mut request = vec![0; 4096];
                 let length = stream.read(&mut request)?;
-                let _ = sender.send(String::from_utf8_lossy(&request[..length]).into_owned());
+                request.truncate(length);
+                let _ = sender.send(String::from_utf8_lossy(&request).into_owned());
                 stream.write_all(answer.as_bytes())
             });
         }
