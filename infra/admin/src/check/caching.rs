@@ -31,7 +31,7 @@ pub(super) fn lasts(answer: &Answer, time: Duration) -> Result<(), Failure> {
     if said == Some(time) {
         return Ok(());
     }
-    let header = |name: &str| answer.header(name).unwrap_or("none").to_owned();
+    let header = |name: &str| answer.shown_header(name);
     Err(Failure::new(
         format!("an Expires that is {} s after Last-Modified", time.as_secs()),
         format!("Last-Modified {}, Expires {}", header("last-modified"), header("expires")),

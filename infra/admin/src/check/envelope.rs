@@ -85,10 +85,13 @@ pub(super) fn error(answer: &Answer, status: u16) -> Result<String, Failure> {
     {
         return Err(expected());
     }
-    let says_when = answer.retry_after().is_some();
-    if says_when != matches!(status, 429 | 500) {
-        let expected = if says_when { "no Retry-After" } else { "a Retry-After in seconds" };
-        return Err(Failure::new(expected, format!("Retry-After {:?}", answer.header("retry-after"))));
+    let (is_right, expected) = if matches!(status, 429 | 500) {
+        (answer.retry_after().is_some(), "a Retry-After in seconds")
+    } else {
+        (!answer.headers.contains_key("retry-after"), "no Retry-After")
+    };
+    if !is_right {
+        return Err(Failure::new(expected, format!("Retry-After {}", answer.shown_header("retry-after"))));
     }
     Ok(message.to_owned())
 }

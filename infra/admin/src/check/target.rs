@@ -103,6 +103,10 @@ impl Target {
         let failed = |came: String| {
             Failure::new("an answer", format!("{} {}: {came}", question.method, question.path))
         };
+        // Appended to the base address, anything else could make another host of it.
+        if !question.path.starts_with('/') {
+            return Err(failed("not asked, because that is no path".to_owned()));
+        }
         if self.silences.get() >= SILENCES {
             return Err(failed(format!("not asked, because the last {SILENCES} requests had no answer")));
         }

@@ -27,8 +27,7 @@ pub(super) async fn check(inspection: &Inspection<'_>, is_wanted: bool, report: 
         match answer {
             Ok(answer) if answer.status == 429 => {
                 let headers = ["retry-after", "x-amzn-errortype", "cache-control"];
-                let headers =
-                    headers.map(|name| format!("{name}: {}", answer.header(name).unwrap_or("none")));
+                let headers = headers.map(|name| format!("{name}: {}", answer.shown_header(name)));
                 let text = format!("{passed} requests were answered first; {}", headers.join(", "));
                 report.observe("throttling", "429", text);
                 report.check(NAME, envelope::error(&answer, 429).map(drop));

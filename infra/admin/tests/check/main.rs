@@ -96,6 +96,12 @@ fn nobody_to_ask_is_one_sentence() {
     assert!(expected(&said(&child.wait_with_output().unwrap()).1));
 }
 
+/// An answer with this API description.
+fn described(description: &str) -> String {
+    let length = description.len();
+    format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{description}")
+}
+
 #[test]
 fn somebody_elses_server_gets_no_key() {
     let (url, requests) = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello");
@@ -111,12 +117,27 @@ fn somebody_elses_server_gets_no_key() {
 }
 
 #[test]
+fn a_description_cannot_lead_to_another_host() {
+    let (elsewhere, requests) = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}");
+    let elsewhere = elsewhere.replace("http://", "@");
+    let description = include_str!("../../../../functions/index/openapi.json");
+    let misled = description
+        .replace("GET /v1/mayor", &format!("GET {elsewhere}/v1/mayor"))
+        .replace("\"/v1/profile/{username}\"", &format!("\"{elsewhere}/{{username}}\""));
+    let (url, _requests) = serve(described(&misled));
+    let arguments = ["--url", &url, "--key", KEY, "--rate", "1000", "--player", "Notch"];
+    let (output, _, code) = said(&command(&arguments).output().unwrap());
+    assert_eq!(code, 1);
+    for request in [format!("{elsewhere}/v1/mayor"), format!("{elsewhere}/Notch")] {
+        assert!(output.contains(&format!("GET {request}: not asked, because that is no path")), "{output}");
+    }
+    assert_eq!(requests.try_iter().collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+#[test]
 fn a_server_with_nothing_but_the_description_keeps_no_other_promise() {
     let description = include_str!("../../../../functions/index/openapi.json");
-    let (url, _requests) = serve(format!(
-        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{description}",
-        description.len()
-    ));
+    let (url, _requests) = serve(described(description));
     let arguments =
         ["--url", &url, "--key", KEY, "--rate", "1000", "--lapsed-key", KEY, "--revoked-key", KEY, "--json"];
     let (output, _, code) = said(&command(&arguments).output().unwrap());
