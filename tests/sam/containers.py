@@ -21,7 +21,7 @@ import time
 import engine
 from events import events, expect_one_for_each, problem_between, remark, shortened
 from functions import BUILT, CONFIGURATION, functions
-from processes import LOGS, REPOSITORY, TOO_EARLY, Failure, Process, end_politely_when_asked, free_port, tail
+from processes import LOGS, REPOSITORY, Failure, Process, end_politely_when_asked, free_port, started_too_early, tail
 from results import Results
 from services import UPSTREAM_KEY, local_cloud, request, upstream
 
@@ -108,15 +108,12 @@ class Sam:
         try:
             answer = self.invoke_once(function, text)
         except Failure:
-            if not self.was_too_early(function):
+            if not started_too_early(self.log(function)):
                 raise
         else:
-            if not self.was_too_early(function):
+            if not started_too_early(self.log(function)):
                 return answer
         return self.invoke_once(function, text)
-
-    def was_too_early(self, function):
-        return TOO_EARLY.search(self.log(function).read_text(errors="replace"))
 
     def invoke_once(self, function, text):
         log = self.log(function)
@@ -200,7 +197,7 @@ def ask_sam(process, api, method, path, headers):
     """SAM's answer; that to a second request where the function was started too early for the first."""
     before = process.log.stat().st_size
     answer = request(api, method, path, headers)
-    if answer.status == 502 and TOO_EARLY.search(process.log.read_bytes()[before:].decode(errors="replace")):
+    if answer.status == 502 and started_too_early(process.log, before):
         answer = request(api, method, path, headers)
     return answer
 

@@ -11,7 +11,7 @@ import samcli
 
 from events import events, expect_one_for_each, problem_between, remark, shortened
 from functions import ARCHITECTURE, BUILT, functions
-from processes import TOO_EARLY, Failure, Process, end_politely_when_asked, free_port
+from processes import Failure, Process, end_politely_when_asked, free_port, started_too_early
 from results import Results
 from services import UPSTREAM_KEY, local_cloud, request, upstream
 
@@ -31,8 +31,7 @@ class Emulated:
         """The function's answer. The emulator says 200 also when the function fails."""
         before = self.process.log.stat().st_size
         answer = self.invoke_once(text)
-        written = self.process.log.read_bytes()[before:].decode(errors="replace")
-        return self.invoke_once(text) if TOO_EARLY.search(written) else answer
+        return self.invoke_once(text) if started_too_early(self.process.log, before) else answer
 
     def invoke_once(self, text):
         return request(self.url, "POST", "/2015-03-31/functions/function/invocations", body=text).json()

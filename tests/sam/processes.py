@@ -27,6 +27,11 @@ class Failure(Exception):
 TOO_EARLY = re.compile(r"hyper_util::client::legacy::Error\(Connect, .{0,40}127\.0\.0\.1:")
 
 
+def started_too_early(log, since=0):
+    """Whether a function that was started too early wrote into the log after so many bytes."""
+    return TOO_EARLY.search(log.read_bytes()[since:].decode(errors="replace")) is not None
+
+
 def end_politely_when_asked():
     """Makes SIGTERM an exception, so that `with` blocks end what they started."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
