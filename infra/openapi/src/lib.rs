@@ -150,9 +150,9 @@ fn introduction() -> String {
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices.\n\n\
-         **Answers** are JSON in one of two envelopes (but for this document): `success: true` with `data` and `meta`, or `success: false` with \
-         `error`. Fields may be added to an answer without notice; none of those described here is removed or changes its \
-         type within `{API_VERSION}`. Where a schema says `additionalProperties: true`, the game's provider adds fields of \
+         **Answers** are JSON in one of two envelopes (but for this document): `success: true` with `data` and `meta`, or \
+         `success: false` with `error`. Fields may be added to an answer without notice; none of those described here is \
+         removed or changes its type within `{API_VERSION}`. Where a schema says `additionalProperties: true`, the game's provider adds fields of \
          its own. Times are integers in Unix milliseconds, in histories RFC 3339 in UTC; prices are numbers in coins, \
          those of fire sales integers in gems; volumes are integers in items. Texts may hold the game's `§` colour codes.\n\n\
          **Requests** are `GET`; another method is a 404, except the CORS preflight. Of a parameter given twice the last one \
