@@ -1,4 +1,4 @@
-//! DynamoDB as a client of our own sees it, past the functions.
+//! Calls DynamoDB directly, without the functions.
 
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
@@ -8,7 +8,7 @@ use hyper_util::rt::TokioExecutor;
 use local::Cloud;
 use serde_json::Value;
 
-/// What DynamoDB answers.
+/// The response of `DynamoDB` to the operation.
 pub(crate) async fn call(cloud: &Cloud, operation: &str, request: &Value) -> Value {
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let request = Request::post(format!("{}/", cloud.dynamodb().url()))
