@@ -229,15 +229,15 @@ async fn a_new_key_takes_two_reads_and_none_for_the_next_five_seconds() {
 #[tokio::test]
 async fn an_unknown_key_is_cached_too() {
     let cloud = start_with(one_instance_each()).await;
-    let keys: Vec<ApiKey> = (0..1_000).map(key).collect();
+    let keys: Vec<ApiKey> = (0..300).map(key).collect();
     for _ in 0..2 {
         for key in &keys {
             assert_eq!(decide(&cloud, key.expose(), NOW).await, "Unauthorized");
         }
-        assert_eq!(reads(&cloud), 1_000);
+        assert_eq!(reads(&cloud), 300);
     }
     assert_eq!(decide(&cloud, keys[0].expose(), NOW + CACHED_FOR).await, "Unauthorized");
-    assert_eq!(reads(&cloud), 1_001);
+    assert_eq!(reads(&cloud), 301);
     expect_clean_logs(&cloud);
 }
 

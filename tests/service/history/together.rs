@@ -29,7 +29,7 @@ async fn two_recorders_of_the_same_tick_leave_what_one_leaves() {
     let alone = market.record(&cloud, START).await;
     let clean = table::dump(&cloud).await;
     let mut met = 0;
-    for round in 0..6 {
+    for round in 0..4 {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY));
         let (one, other) =
@@ -39,7 +39,7 @@ async fn two_recorders_of_the_same_tick_leave_what_one_leaves() {
         table::expect_same(&table::dump(&cloud).await, &clean, &format!("round {round}"));
     }
     // They do not overlap if a process has to start first.
-    assert!(met >= 3, "the recorders overlapped in {met} of six rounds");
+    assert!(met >= 2, "the recorders overlapped in {met} of four rounds");
     expect_clean_logs(&cloud);
 }
 
@@ -60,7 +60,7 @@ async fn two_recorders_of_different_ticks_leave_what_one_after_the_other_leaves(
     }
     let in_order = table::dump(&cloud).await;
     let mut met = 0;
-    for (round, pause) in [0, 10, 25, 40, 70, 110, 160, 200].into_iter().enumerate() {
+    for (round, pause) in [0, 10, 40, 70, 110, 160].into_iter().enumerate() {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY));
         // The two take turns in starting first.
@@ -105,6 +105,6 @@ async fn two_recorders_of_different_ticks_leave_what_one_after_the_other_leaves(
         }
         table::expect_same(&table::dump(&cloud).await, &dump, "after both events again");
     }
-    assert!(met >= 4, "the recorders overlapped in {met} of eight rounds");
+    assert!(met >= 3, "the recorders overlapped in {met} of six rounds");
     expect_clean_logs(&cloud);
 }

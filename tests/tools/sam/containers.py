@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the built functions in containers, with `sam local invoke` and `sam local start-api`, and asks the local cloud the
-same: the answers must be the same.
+"""Runs the built functions in containers, with `sam local invoke` and `sam local start-api`. Their responses must equal those
+of the local cloud.
 
     python containers.py [--own-engine]
 
-`sam local start-api` emulates no gateway responses, cache, usage plans or compression, so what the gateway itself answers
-there is not what the template says (`REFUSED`).
+`sam local start-api` emulates no gateway responses, cache, usage plans or compression, so responses of the gateway itself
+differ from the template (`REFUSED`).
 """
 
 import contextlib
@@ -27,10 +27,10 @@ from services import UPSTREAM_KEY, local_cloud, request, upstream
 
 SAM = pathlib.Path(sys.executable).parent / "sam"
 
-# More than any function's timeout and what SAM takes to start a container.
+# Longer than any function's timeout plus the start of a container.
 INVOKE_SECONDS = 120
 
-# What callers and caches see of an answer. (Dates differ, and start-api adds CORS headers that are the preflight's.)
+# The headers that must be equal. (Dates differ, and start-api adds the CORS headers of the preflight.)
 COMPARED_HEADERS = [
     "content-type",
     "cache-control",
@@ -39,7 +39,7 @@ COMPARED_HEADERS = [
     "access-control-expose-headers",
 ]
 
-# Method and path. PLAYER stands for somebody whom the game knows.
+# Method and path.
 REQUESTS = [
     ("GET", "/"),
     ("GET", "/openapi.json"),
@@ -66,7 +66,7 @@ REQUESTS = [
     ("GET", "/v1/collections"),
     ("GET", "/v1/items"),
     ("GET", "/v1/items?unknown=parameter"),
-    ("GET", "/v1/profile/PLAYER"),
+    ("GET", "/v1/profile/Notch"),
     ("GET", "/v1/profile/nobody_here"),
     ("GET", "/v1/profile/not%20a%20name"),
     ("GET", "/v1/nothing"),
@@ -75,16 +75,16 @@ REQUESTS = [
     ("DELETE", "/"),
 ]
 
-# Who is refused, and the statuses: of the local cloud, as the template says, and of start-api, which calls an authorizer
-# that fails a broken gateway (502).
-REFUSED = [("nobody", None, 401, 401), ("lapsed", "lapsed", 403, 403), ("revoked", "revoked", 401, 502)]
+# Refused keys, with the statuses of the local cloud, which follows the template, and of start-api, which responds with 502
+# when the authorizer fails.
+REFUSED = [("no key", None, 401, 401), ("lapsed", "lapsed", 403, 403), ("revoked", "revoked", 401, 502)]
 
 
 class Sam:
-    """`sam local` with what our functions need."""
+    """`sam local` with the options and the environment that the functions need."""
 
     def __init__(self, image, game_url, scratch):
-        # It finds neither credentials nor anybody to tell what it does.
+        # No credentials, no telemetry.
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
             "HOME": str(scratch),
@@ -100,19 +100,19 @@ class Sam:
         self.options += ["--env-vars", str(overrides)]
 
     def log(self, function):
-        """What `sam local invoke` of the function writes besides the answer: the function's log lines, too."""
+        """Standard error of `sam local invoke`, which includes the log of the function."""
         return LOGS / f"sam-local-invoke-{function.binary}.log"
 
     def invoke(self, function, text):
-        """What the function answers to the event."""
+        """The response of the function to the event."""
         try:
-            answer = self.invoke_once(function, text)
+            response = self.invoke_once(function, text)
         except Failure:
             if not started_too_early(self.log(function)):
                 raise
         else:
             if not started_too_early(self.log(function)):
-                return answer
+                return response
         return self.invoke_once(function, text)
 
     def invoke_once(self, function, text):
@@ -130,16 +130,16 @@ class Sam:
                     timeout=INVOKE_SECONDS,
                 )
             except subprocess.TimeoutExpired as error:
-                raise Failure(f"it takes longer than {INVOKE_SECONDS} s:\n{tail(log)}") from error
+                raise Failure(f"no response within {INVOKE_SECONDS} s:\n{tail(log)}") from error
         try:
             return json.loads(ended.stdout.decode().strip().splitlines()[-1])
         except (IndexError, ValueError) as error:
-            said = shortened(ended.stdout.decode(errors="replace"))
-            raise Failure(f"no answer (exit code {ended.returncode}), but: {said}\n{tail(log)}") from error
+            output = shortened(ended.stdout.decode(errors="replace"))
+            raise Failure(f"no response (exit code {ended.returncode}): {output}\n{tail(log)}") from error
 
     @contextlib.contextmanager
     def api(self):
-        """The base URL of `sam local start-api`. Containers are kept, as instances are in the local cloud."""
+        """The process and the base URL of `sam local start-api`. Containers stay warm, like instances in the local cloud."""
         port = free_port()
         command = [SAM, "local", "start-api", "--port", port, "--warm-containers", "LAZY", *self.options]
         with Process("sam local start-api", command, self.environment) as process:
@@ -147,25 +147,25 @@ class Sam:
             yield process, f"http://127.0.0.1:{port}"
 
 
-def check_invoke(sam, built, player, cloud, results):
+def check_invoke(sam, built, cloud, results):
     """`sam local invoke` of every function with every event."""
-    for event in events(player):
+    for event in events():
         function = built[event.function]
         what = f"sam local invoke {function.logical_id} -e events/{event.path.name}"
         try:
-            answer, expected = sam.invoke(function, event.text), cloud.invoke(function.binary, event.text)
+            response, expected = sam.invoke(function, event.text), cloud.invoke(function.binary, event.text)
         except Failure as failure:
             results.note(what, failure)
             continue
-        problem = problem_between(event, "sam local invoke", answer, expected)
+        problem = problem_between(event, "sam local invoke", response, expected)
         if problem:
             problem = f"{problem}\n{tail(sam.log(function))}"
-        results.note(what, problem, remark(answer))
+        results.note(what, problem, remark(response))
 
 
-def check_api(sam, player, tables, cloud, results):
-    """`sam local start-api`, asked the same as the local cloud."""
-    # The same history for both, of just now.
+def check_api(sam, tables, cloud, results):
+    """The same requests to `sam local start-api` and to the local cloud."""
+    # Both record the same history, at the current minute.
     minute = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime())
     for recorder in ["record-bazaar", "record-fire-sales", "record-mayor"]:
         for each in [tables, cloud]:
@@ -173,10 +173,9 @@ def check_api(sam, player, tables, cloud, results):
     with sam.api() as (process, api):
         key = {"X-API-Key": cloud.keys["pro"]}
         for method, path in REQUESTS:
-            path = path.replace("PLAYER", player)
             what = f"sam local start-api: {method} {path}"
             try:
-                of_sam, of_cloud = ask_sam(process, api, method, path, key), request(cloud.api, method, path, key)
+                of_sam, of_cloud = request_sam(process, api, method, path, key), request(cloud.api, method, path, key)
             except Failure as failure:
                 results.note(what, failure)
                 continue
@@ -186,42 +185,42 @@ def check_api(sam, player, tables, cloud, results):
             statuses = [request(base, "GET", "/v1/mayor", headers).status for base in [cloud.api, api]]
             problem = None
             if statuses != [of_template, of_sam]:
-                problem = f"the local cloud and start-api should say {of_template} and {of_sam}, and said {statuses}"
-            results.note(f"sam local start-api: GET /v1/mayor by {who}", problem, of_sam)
+                problem = f"expected {of_template} from the local cloud and {of_sam} from start-api, got {statuses}"
+            results.note(f"sam local start-api: GET /v1/mayor, {who}", problem, of_sam)
         if results.failed:
-            print(process.failure("what sam local start-api wrote"))
-            print(cloud.process.failure("what the local cloud wrote"))
+            print(process.failure("the output of sam local start-api"))
+            print(cloud.process.failure("the output of the local cloud"))
 
 
-def ask_sam(process, api, method, path, headers):
-    """SAM's answer; that to a second request where the function was started too early for the first."""
+def request_sam(process, api, method, path, headers):
+    """SAM's response. If the function was started too early, the response to a second request."""
     before = process.log.stat().st_size
-    answer = request(api, method, path, headers)
-    if answer.status == 502 and started_too_early(process.log, before):
-        answer = request(api, method, path, headers)
-    return answer
+    response = request(api, method, path, headers)
+    if response.status == 502 and started_too_early(process.log, before):
+        response = request(api, method, path, headers)
+    return response
 
 
 def difference(path, of_sam, of_cloud):
-    """What differs between two answers, or None."""
+    """What differs between two responses, or None."""
     if of_sam.status != of_cloud.status:
-        return f"SAM says {of_sam.status}, the local cloud {of_cloud.status}: {shortened(of_sam.body.decode())}"
+        return f"{of_sam.status} from SAM, {of_cloud.status} from the local cloud: {shortened(of_sam.body.decode())}"
     bodies = [of_sam.body, of_cloud.body]
     if path.startswith("/v1/bazaar"):
-        # Its five seconds may be over on one side only.
+        # The TTL of five seconds may have ended on one side only.
         bodies = [re.sub(rb'"cached":(true|false),"api_version"', b'"cached":null,"api_version"', body) for body in bodies]
     if bodies[0] != bodies[1]:
         both = [shortened(body.decode(errors="replace")) for body in bodies]
         return f"the bodies differ.\n  SAM: {both[0]}\n  local cloud: {both[1]}"
     for header in COMPARED_HEADERS:
         if of_sam.headers.get(header) != of_cloud.headers.get(header):
-            return f"{header} is {of_sam.headers.get(header)} of SAM, {of_cloud.headers.get(header)} of the local cloud"
+            return f"{header} is {of_sam.headers.get(header)} from SAM, {of_cloud.headers.get(header)} from the local cloud"
     return None
 
 
 @contextlib.contextmanager
-def checked_part(game, built, name):
-    """SAM, the local cloud that its functions have their tables from, and the one that they are compared with."""
+def environment(game, built, name):
+    """SAM, the local cloud whose tables its functions use, and the local cloud that they are compared with."""
     bridge = engine.bridge_address()
     with contextlib.ExitStack() as stack:
         enter = stack.enter_context
@@ -230,7 +229,7 @@ def checked_part(game, built, name):
         to_tables = enter(engine.Forwarder(bridge, int(tables.dynamodb.rsplit(":", 1)[1])))
         scratch = pathlib.Path(enter(tempfile.TemporaryDirectory(prefix="sam-local-")))
         programs = [function.program for function in built.values()]
-        # The template has no such variable, and SAM sets none that the template has not. So the image does.
+        # SAM sets only variables that the template has. This one is not in the template, so the image sets it.
         variables = {"AWS_ENDPOINT_URL_DYNAMODB": f"http://{bridge}:{to_tables.port}"}
         image = enter(engine.image(programs, variables))
         yield Sam(image, game.url(bridge, to_game.port), scratch), tables, cloud
@@ -239,7 +238,7 @@ def checked_part(game, built, name):
 def main(arguments):
     end_politely_when_asked()
     if not BUILT.is_file():
-        raise Failure("nothing is built: run `tests/sam/run build` first")
+        raise Failure("nothing is built: run `tests/tools/sam/check_with_sam.sh build` first")
     results = Results()
     built = functions()
     expect_one_for_each(built)
@@ -247,12 +246,12 @@ def main(arguments):
         if arguments == ["--own-engine"]:
             stack.enter_context(engine.own_engine())
         elif not engine.is_running():
-            raise Failure("no Docker engine answers")
+            raise Failure("no Docker engine is running")
         game = stack.enter_context(upstream())
-        with checked_part(game, built, "invoke") as (sam, _, cloud):
-            check_invoke(sam, built, game.player, cloud, results)
-        with checked_part(game, built, "start-api") as (sam, tables, cloud):
-            check_api(sam, game.player, tables, cloud, results)
+        with environment(game, built, "invoke") as (sam, _, cloud):
+            check_invoke(sam, built, cloud, results)
+        with environment(game, built, "start-api") as (sam, tables, cloud):
+            check_api(sam, tables, cloud, results)
     return results.exit_code()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Invokes every built function with its events under the Lambda Runtime Interface Emulator of aws-sam-cli, and the same
-functions in the local cloud: the answers must be as the event wants them, and the same."""
+"""Invokes every built function with its sample events under the Lambda Runtime Interface Emulator of aws-sam-cli. Each
+response must suit the event and equal that of the local cloud."""
 
 import contextlib
 import pathlib
@@ -17,7 +17,7 @@ from services import UPSTREAM_KEY, local_cloud, request, upstream
 
 EMULATOR = pathlib.Path(samcli.__file__).parent / "local" / "rapid" / f"aws-lambda-rie-{ARCHITECTURE}"
 
-# The port was free when it was chosen. Whoever takes it in that moment costs another try.
+# Another process may take the port between its choice and its use. Then the start is repeated.
 TRIES = 3
 
 
@@ -28,17 +28,17 @@ class Emulated:
         self.process, self.url = process, f"http://127.0.0.1:{port}"
 
     def invoke(self, text):
-        """The function's answer. The emulator says 200 also when the function fails."""
+        """The response of the function. The emulator responds with status 200 even if the function fails."""
         before = self.process.log.stat().st_size
-        answer = self.invoke_once(text)
-        return self.invoke_once(text) if started_too_early(self.process.log, before) else answer
+        response = self.invoke_once(text)
+        return self.invoke_once(text) if started_too_early(self.process.log, before) else response
 
     def invoke_once(self, text):
         return request(self.url, "POST", "/2015-03-31/functions/function/invocations", body=text).json()
 
 
 def environment_of(function, dynamodb):
-    """What Lambda would set, and nothing of this machine."""
+    """The environment that Lambda would set, without variables of this machine."""
     return {
         **function.environment,
         "AWS_LAMBDA_FUNCTION_NAME": function.logical_id,
@@ -54,7 +54,7 @@ def environment_of(function, dynamodb):
 
 @contextlib.contextmanager
 def emulated(function, dynamodb):
-    """The function under the emulator. It is one process, fresh, for this one function."""
+    """The function under an emulator process of its own."""
     for left in reversed(range(TRIES)):
         port, runtime_api = free_port(), free_port()
         command = [EMULATOR, "--runtime-interface-emulator-address", f"127.0.0.1:{port}"]
@@ -73,48 +73,48 @@ def emulated(function, dynamodb):
 
 
 def check(function, own_events, tables, cloud, results):
-    """Invokes one function, a broken event last, and compares."""
+    """Invokes one function with its events and compares the responses."""
     with emulated(function, tables.dynamodb) as under_emulator:
         for event in own_events:
             try:
-                answer, expected = under_emulator.invoke(event.text), cloud.invoke(function.binary, event.text)
+                response, expected = under_emulator.invoke(event.text), cloud.invoke(function.binary, event.text)
             except Failure as failure:
                 results.note(event.name, under_emulator.process.failure(failure))
                 continue
-            problem = problem_between(event, "emulator", answer, expected)
-            results.note(event.name, problem and under_emulator.process.failure(problem), remark(answer))
+            problem = problem_between(event, "emulator", response, expected)
+            results.note(event.name, problem and under_emulator.process.failure(problem), remark(response))
         if function.binary == "authorizer":
             check_keys(own_events[0], under_emulator, cloud, results)
 
 
 def check_keys(event, under_emulator, cloud, results):
-    """The authorizer with keys that the table has."""
+    """The authorizer's decisions on keys in the table."""
     wanted = {"starter": "Allow", "pro": "Allow", "lapsed": "Deny", "revoked": "Unauthorized"}
     for name, verdict in wanted.items():
         text = event.with_key(cloud.keys[name])
-        answer, expected = under_emulator.invoke(text), cloud.invoke("authorizer", text)
-        said = answer.get("errorMessage") or answer["policyDocument"]["Statement"][0]["Effect"]
+        response, expected = under_emulator.invoke(text), cloud.invoke("authorizer", text)
+        decision = response.get("errorMessage") or response["policyDocument"]["Statement"][0]["Effect"]
         problem = None
-        if said != verdict or answer != expected:
-            problem = f"it should be {verdict}: {shortened(answer)}\n  local cloud: {shortened(expected)}"
-        results.note(f"authorizer, the key {name}", problem, said)
+        if decision != verdict or response != expected:
+            problem = f"expected {verdict}: {shortened(response)}\n  local cloud: {shortened(expected)}"
+        results.note(f"authorizer, the key {name}", problem, decision)
 
 
 def main():
     end_politely_when_asked()
     if not BUILT.is_file():
-        raise Failure("nothing is built: run `tests/sam/run build` first")
+        raise Failure("nothing is built: run `tests/tools/sam/check_with_sam.sh build` first")
     if not EMULATOR.is_file():
-        raise Failure(f"aws-sam-cli brings no emulator for this machine: there is no {EMULATOR}")
+        raise Failure(f"aws-sam-cli has no emulator for this machine: {EMULATOR} is missing")
     results = Results()
-    # Whoever records has tables of its own: a second recording of the same would say that nothing was left to do.
+    # Two clouds, because a recorder that repeats a tick in the same tables reports that nothing was left to record.
     with upstream() as game, local_cloud(game, "tables") as tables, local_cloud(game, "local-cloud") as cloud:
         built = functions(UpstreamBaseUrl=game.url(), NamesBaseUrl=game.url())
         expect_one_for_each(built)
         if "HYPIXEL_API_KEY" in (profile := built["profile"].environment):
             # SAM cannot resolve secrets.
             profile["HYPIXEL_API_KEY"] = UPSTREAM_KEY
-        for name, own_events in groupby(events(game.player), key=lambda event: event.function):
+        for name, own_events in groupby(events(), key=lambda event: event.function):
             check(built[name], list(own_events), tables, cloud, results)
     return results.exit_code()
 

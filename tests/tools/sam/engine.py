@@ -1,4 +1,4 @@
-"""A Docker engine, and the image that functions run in."""
+"""The Docker engine, and the image that functions run in."""
 
 import contextlib
 import io
@@ -17,17 +17,17 @@ import docker
 
 from processes import Failure, Process
 
-# Of the engine's own network. It stands in a network namespace of its own, so that no other network can be in its way.
+# The engine's own network. It is in a separate network namespace, so it cannot collide with another.
 BRIDGE = "172.31.255.1/24"
-# Of a Debian package. Statically linked, so that it runs in an image without libraries.
+# From a Debian package. It is statically linked, so it runs in an image without libraries.
 BUSYBOX = "/bin/busybox"
 
 
 @contextlib.contextmanager
 def own_engine():
-    """An engine of ours, for whoever is root in namespaces of its own (`tests/sam/run` makes them)."""
+    """An engine that ends with the block. It requires root in separate namespaces, which `check_with_sam.sh` creates."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    # Here, because the path of a socket must be short.
+    # A short path, because the path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="sam-engine-") as folder:
         folder = pathlib.Path(folder)
         address = f"unix://{folder}/docker.sock"
@@ -35,12 +35,12 @@ def own_engine():
         command += ["--pidfile", folder / "pid", "--bip", BRIDGE, "--iptables=false", "--ip6tables=false"]
         with Process("the Docker engine", command, log="dockerd") as process:
             os.environ["DOCKER_HOST"] = address
-            process.wait_until(is_running, seconds=60, what="it answered")
+            process.wait_until(is_running, seconds=60, what="it responded")
             yield
 
 
 def is_running():
-    """Whether the engine of DOCKER_HOST, or else of this machine, answers."""
+    """Whether the engine of DOCKER_HOST, or else of this machine, is running."""
     try:
         client = docker.from_env(timeout=5)
         try:
@@ -52,7 +52,7 @@ def is_running():
 
 
 def bridge_address():
-    """The address of this side of the containers' network."""
+    """The address of this machine in the network of the containers."""
     client = docker.from_env()
     try:
         configuration = client.networks.get("bridge").attrs["IPAM"]["Config"]
@@ -61,14 +61,14 @@ def bridge_address():
     for network in configuration:
         subnet = ipaddress.ip_network(network["Subnet"])
         if subnet.version == 4:
-            # Not every engine says it. It is the first address then.
+            # Not every engine reports it. Then it is the first address.
             return network.get("Gateway") or str(next(subnet.hosts()))
-    raise Failure("the Docker engine has no IPv4 network 'bridge', through which containers would reach this machine")
+    raise Failure("the Docker engine has no IPv4 network 'bridge', which containers need to reach this machine")
 
 
 @contextlib.contextmanager
 def image(programs, variables):
-    """The name of an image that has what these programs link, and these environment variables. It goes with the block."""
+    """The name of an image with the libraries that the programs link, and these variables. It is removed after the block."""
     name = f"game-data-query-service-test-{os.getpid()}"
     client = docker.from_env(timeout=120)
     try:
@@ -76,21 +76,21 @@ def image(programs, variables):
         client.api.import_image_from_data(root_file_system(programs), repository=name, tag="latest", changes=changes)
         yield f"{name}:latest"
     finally:
-        # SAM makes one of its own on top, with the emulator in it, and leaves containers if it is interrupted.
-        for ours in client.images.list():
-            if any(tag.startswith(f"{name}:") for tag in ours.tags):
-                for container in client.containers.list(all=True, filters={"ancestor": ours.id}):
+        # SAM builds an image with its emulator on top, and leaves containers behind if it is interrupted.
+        for built in client.images.list():
+            if any(tag.startswith(f"{name}:") for tag in built.tags):
+                for container in client.containers.list(all=True, filters={"ancestor": built.id}):
                     with contextlib.suppress(docker.errors.APIError):
                         container.remove(force=True)
                 with contextlib.suppress(docker.errors.APIError):
-                    client.images.remove(ours.id, force=True)
+                    client.images.remove(built.id, force=True)
         client.close()
 
 
 def root_file_system(programs):
     """A tar archive: a shell, which SAM needs to build its image, and the libraries that the programs link."""
     if not pathlib.Path(BUSYBOX).is_file():
-        raise Failure(f"there is no {BUSYBOX}, of which the image is made: install Debian's package busybox-static")
+        raise Failure(f"{BUSYBOX}, which the image needs, is missing: install Debian's package busybox-static")
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
         tar.add(os.path.realpath(BUSYBOX), "bin/busybox")
@@ -102,7 +102,7 @@ def root_file_system(programs):
         temporary.type, temporary.mode = tarfile.DIRTYPE, 0o1777
         tar.addfile(temporary)
         for library in sorted(libraries(programs)):
-            # Under the name that the loader looks for, whatever that links to.
+            # Under the name that the loader looks for, even if it is a link.
             tar.add(os.path.realpath(library), library.lstrip("/"))
     return archive.getvalue()
 
@@ -117,8 +117,7 @@ def libraries(programs):
 
 
 class Forwarder:
-    """Listens on the containers' network and passes connections on to this machine, where everything else listens on the
-    loopback address only."""
+    """Forwards connections from the containers' network to a port of the loopback address."""
 
     def __init__(self, host, port):
         class Connection(socketserver.BaseRequestHandler):
@@ -145,7 +144,7 @@ class Forwarder:
 
 
 def pass_on(source, destination):
-    """Copies what comes until nothing comes any more."""
+    """Copies data until the source closes."""
     with contextlib.suppress(OSError):
         while data := source.recv(65536):
             destination.sendall(data)

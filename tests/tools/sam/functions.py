@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The functions as SAM itself reads them from a template: their binaries, environments and bounds.
+"""The functions as SAM reads them from a template: their binaries, environments and limits.
 
     python functions.py binaries         prints the names of the binaries, one in a line
-    python functions.py configuration    prints which part of samconfig.toml is for this machine
+    python functions.py configuration    prints the section of samconfig.toml for this machine
 """
 
 import dataclasses
@@ -16,17 +16,17 @@ from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
 
 from processes import REPOSITORY
 
-# The processor of this machine, as SAM calls it, and the part of `samconfig.toml` for it.
+# SAM's name for the processor of this machine, and the section of `samconfig.toml` for it.
 ARCHITECTURE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
 CONFIGURATION = {"arm64": "default"}.get(ARCHITECTURE, ARCHITECTURE)
 
-# Where `sam build` leaves the template, with the functions beside it.
+# Where `sam build` puts the template and the functions.
 BUILT = REPOSITORY / ".aws-sam" / "build" / "template.yaml"
 
 
 @dataclasses.dataclass
 class Function:
-    """A function of the template. `program` is there after `sam build` only."""
+    """A function of the template. `program` exists after `sam build`."""
 
     logical_id: str
     binary: str
@@ -36,19 +36,19 @@ class Function:
     timeout_s: int
 
     def has_table(self):
-        """Whether it uses DynamoDB, and so carries the AWS SDK."""
+        """Whether it uses DynamoDB, and so links the AWS SDK."""
         return any(name.endswith("_TABLE") for name in self.environment)
 
 
 def parameters_of_local_commands():
-    """What `samconfig.toml` says for `sam local invoke` on this machine."""
+    """The parameters in `samconfig.toml` for `sam local invoke` on this machine."""
     configuration = SamConfig(REPOSITORY)
     configured = configuration.get_all(["local", "invoke"], "parameters", CONFIGURATION)["parameter_overrides"]
     return dict(pair.split("=", 1) for pair in configured)
 
 
 def functions(template=BUILT, **parameters):
-    """All functions of a template with the parameters of local commands and these, by the names of their binaries."""
+    """The functions of a template by binary, with the parameters of local commands and these."""
     overrides = {**parameters_of_local_commands(), **parameters}
     stacks, _ = SamLocalStackProvider.get_stacks(str(template), parameter_overrides=overrides)
     found = {}

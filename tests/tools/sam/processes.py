@@ -1,4 +1,4 @@
-"""Processes that a check starts: their output goes into a file, every wait has an end, and none outlives the check."""
+"""Processes that a check starts. Their output goes to a file, every wait has a timeout, and they end with the check."""
 
 import os
 import pathlib
@@ -9,43 +9,43 @@ import subprocess
 import sys
 import time
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-# Where the output of whatever was started is found afterwards.
+# The output of the processes.
 LOGS = TARGET / "sam" / "logs"
 
-# How often something is looked at that is waited for.
-LOOK_AGAIN_AFTER = 0.05
+# The interval between two looks at a condition.
+POLL_INTERVAL = 0.05
 
 
 class Failure(Exception):
-    """What an operator is told. It is a sentence, or a few."""
+    """A check cannot run or has failed. The message is for the operator."""
 
 
-# On a busy machine the emulator may start a function before it listens itself, and the function, which finds no Runtime API,
-# ends with this. Lambda never does that. So such a function is asked once more.
+# On a busy machine the emulator may start a function before it listens itself. The function finds no Runtime API and ends
+# with this error. Lambda never does that, so the check repeats the request.
 TOO_EARLY = re.compile(r"hyper_util::client::legacy::Error\(Connect, .{0,40}127\.0\.0\.1:")
 
 
 def started_too_early(log, since=0):
-    """Whether a function that was started too early wrote into the log after so many bytes."""
+    """Whether the log, from this byte on, has the error of a function that was started too early."""
     return TOO_EARLY.search(log.read_bytes()[since:].decode(errors="replace")) is not None
 
 
 def end_politely_when_asked():
-    """Makes SIGTERM an exception, so that `with` blocks end what they started."""
+    """Makes SIGTERM an exception, so that `with` blocks end their processes."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def free_port():
-    """A port of the loopback address that nobody listens on, at least just now."""
+    """A port of the loopback address that is free at this moment."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
 def tail(path, lines=40):
-    """The end of a file, indented, for showing it in a failure."""
+    """The end of a file, indented for a message."""
     try:
         text = path.read_text(errors="replace")
     except OSError as error:
@@ -54,7 +54,7 @@ def tail(path, lines=40):
 
 
 class Process:
-    """A process that ends, with all of its children, when the `with` block does."""
+    """A process that ends with the `with` block, together with its children."""
 
     def __init__(self, name, command, environment=None, folder=REPOSITORY, log=None):
         self.name = name
@@ -69,7 +69,7 @@ class Process:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    # A group of its own, which can be ended as a whole.
+                    # A process group of its own, so that all of it can be ended.
                     start_new_session=True,
                 )
             except OSError as error:
@@ -82,7 +82,7 @@ class Process:
         self.end()
 
     def end(self, seconds=20):
-        """Asks it to end, and makes it end if it does not."""
+        """Sends SIGTERM, then SIGKILL if the process does not end."""
         for kind, patience in [(signal.SIGTERM, seconds), (signal.SIGKILL, 5)]:
             try:
                 os.killpg(self.child.pid, kind)
@@ -92,40 +92,40 @@ class Process:
                 self.child.wait(patience)
                 break
             except subprocess.TimeoutExpired:
-                print(f"{self.name} does not end within {patience} s of being asked to", file=sys.stderr)
-        # What it started and did not end itself.
+                print(f"{self.name} did not end within {patience} s of {kind.name}", file=sys.stderr)
+        # Children that it has left behind.
         try:
             os.killpg(self.child.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
 
     def failure(self, sentence):
-        """The sentence with the end of what the process wrote."""
+        """The sentence, followed by the end of the output."""
         return Failure(f"{sentence}\n  The end of {self.log}:\n{tail(self.log)}")
 
     def wait_until(self, is_ready, seconds, what):
-        """The first true answer of `is_ready`. It fails when the process ends before, or the time does."""
+        """The first true result of `is_ready`. Fails if the process ends or the time runs out before."""
         deadline = time.monotonic() + seconds
         while True:
             has_ended = self.child.poll() is not None
-            answer = is_ready()
-            if answer:
-                return answer
+            result = is_ready()
+            if result:
+                return result
             if has_ended:
                 raise self.failure(f"{self.name} ended (exit code {self.child.returncode}) before {what}")
             if time.monotonic() > deadline:
-                raise self.failure(f"{self.name}: waited {seconds} s in vain until {what}")
-            time.sleep(LOOK_AGAIN_AFTER)
+                raise self.failure(f"{self.name}: timed out after {seconds} s before {what}")
+            time.sleep(POLL_INTERVAL)
 
     def wait_for_line(self, pattern, seconds):
-        """The match of a pattern in what the process writes."""
+        """The match of a pattern in the output, once there is one."""
         expression = re.compile(pattern, re.MULTILINE)
         return self.wait_until(
             lambda: expression.search(self.log.read_text(errors="replace")), seconds, f"it wrote /{pattern}/"
         )
 
     def wait_for_port(self, port, seconds, host="127.0.0.1"):
-        """Returns when somebody listens there."""
+        """Returns once the port accepts connections."""
 
         def is_listening():
             try:

@@ -1,14 +1,14 @@
-"""Counts what passed, and shows what did not."""
+"""Counts and prints the results of checks."""
 
 
 class Results:
-    """Of one part of the checks."""
+    """The results of one part."""
 
     def __init__(self):
         self.passed, self.failed = 0, 0
 
     def note(self, what, problem, remark=""):
-        """One check: its name, what is wrong (or None), and what is worth knowing if nothing is."""
+        """One check: its name, what is wrong (or None), and a remark if nothing is."""
         if problem:
             self.failed += 1
             print(f"FAILED  {what}: {problem}", flush=True)
@@ -17,6 +17,6 @@ class Results:
             print(f"ok      {what}{f'  {remark}' if remark else ''}", flush=True)
 
     def exit_code(self):
-        """After the closing line: 0 if all passed, and there was something to pass."""
+        """Prints the totals. 0 if at least one check ran and none failed."""
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
         return 0 if self.passed and not self.failed else 1
