@@ -6,6 +6,7 @@ mod operations;
 mod page;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 use self::page::{Page, read, repository};
@@ -52,7 +53,8 @@ fn every_link_leads_to_a_tracked_file_and_every_anchor_to_a_heading() {
     let is_folder = |path: &str| files.iter().any(|file| file.starts_with(&format!("{path}/")));
     let mut broken = Vec::new();
     let mut checked = 0;
-    for from in files.iter().filter(|path| path.ends_with(".md")) {
+    let is_page = |path: &&String| Path::new(path).extension().is_some_and(|extension| extension == "md");
+    for from in files.iter().filter(is_page) {
         for link in Page::read(from).links {
             if link.contains("://") {
                 continue;
@@ -100,7 +102,7 @@ fn what_the_code_cites_is_a_heading_of_the_page() {
                 let cited = rest.trim_start_matches(|c: char| c.is_whitespace() || "/!#*\"".contains(c));
                 if cited.starts_with(char::is_uppercase) {
                     let is_heading = headings.iter().any(|heading| cited.starts_with(heading.as_str()));
-                    assert!(is_heading, "{file} cites {page}, {:.40}", cited);
+                    assert!(is_heading, "{file} cites {page}, {cited:.40}");
                     citations += 1;
                 }
             }
