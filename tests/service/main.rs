@@ -12,6 +12,7 @@ mod access;
 mod caching;
 mod captures;
 mod dependencies;
+mod documentation;
 mod dynamodb;
 mod errors;
 mod failures_inside;
