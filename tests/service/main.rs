@@ -11,6 +11,7 @@ mod support;
 mod access;
 mod caching;
 mod dependencies;
+mod documentation;
 mod errors;
 mod failures_inside;
 mod history;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hyper::Method;
 
-use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, template, with_parameters};
+use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_parameters};
 
 /// 2026-04-28 15:00:00 UTC.
 const START: i64 = 1_777_388_400_000;
@@ -50,12 +50,4 @@ async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
         let bounds = expected * 95..=expected * 105;
         assert!(bounds.contains(&(let_through * 100)), "{tier}: {let_through} of {expected}");
     }
-}
-
-#[test]
-fn the_default_limits_of_the_template_are_those_of_the_contract() {
-    let template = template();
-    let limits = ["StarterRateLimit", "StarterBurstLimit", "ProRateLimit", "ProBurstLimit"]
-        .map(|name| template.parameters[name].as_str());
-    assert_eq!(limits, ["2", "60", "5", "150"]);
 }

@@ -1,4 +1,4 @@
-"""Asserts what must be true of infra/watch.yaml.
+"""Asserts what must be true of infra/monitoring.yaml.
 
 An alarm that watches nothing looks like one that has nothing to say: CloudWatch accepts any name of a metric or a
 dimension, and never tells that there is no such thing.
