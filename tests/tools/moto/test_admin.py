@@ -2,18 +2,18 @@
 """Tests `cargo admin` with --stack against a simulated AWS (moto): CloudFormation, API Gateway and DynamoDB.
 
     cargo build --package admin
-    pip install --requirement tests/admin/requirements.txt
-    tests/admin/run [the program, otherwise target/debug/admin]
+    pip install --requirement tests/tools/moto/requirements.txt
+    tests/tools/moto/test_admin.py [PROGRAM, by default target/debug/admin]
 
-Between the program and moto there is a front that cuts things off: it kills the program before or after each of its
-writes, throttles, denies, and loses answers. It also adds what moto does not do and AWS does:
+A proxy between the program and moto injects faults: it kills the program before or after each of its writes, throttles,
+denies access, and drops responses. It also adds behaviour of AWS that moto lacks:
 
-- pages of API keys (moto gives all of them at once),
-- that a key is in one usage plan of a stage at the most (moto lets it be in several),
-- that a key which is in no plan cannot be taken out of it: NotFoundException (moto fails).
+- pages of API keys (moto returns all of them at once),
+- a key is in at most one usage plan of a stage (moto allows several),
+- removing a key from a plan that it is not in fails with NotFoundException (moto fails otherwise).
 
-moto's CloudFormation knows no stages and no usage plans. They are made without it, and the stack has their ids for outputs.
-How fast AWS is, how its limits are counted and how soon its answers are consistent is not simulated.
+moto's CloudFormation has no stages and no usage plans. They are created without it, and the stack outputs their ids. Latency,
+throttling and eventual consistency of AWS are not simulated.
 """
 
 import http.client
@@ -32,7 +32,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import boto3
 from moto.server import ThreadedMotoServer
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else ROOT / "target/debug/admin")
 REGION = "us-east-1"
 KEY = re.compile(r"gd_[0-9A-Za-z]{38}")
@@ -40,9 +40,9 @@ WRITES = {
     "PutItem", "UpdateItem", "DeleteItem",
     "CreateApiKey", "DeleteApiKey", "CreateUsagePlanKey", "DeleteUsagePlanKey",
 }
-# How many keys a page of the front holds: few, so that there are always several pages.
+# The keys on a page of the proxy: few, so that there are always several pages.
 PAGE = 2
-# Longer than the program's own patience.
+# Longer than the program's own timeout, in seconds.
 TIMEOUT = 120
 
 TEMPLATE = {
@@ -93,7 +93,7 @@ TEMPLATE = {
 
 
 def operation(method, path, headers, body):
-    """What AWS calls the request."""
+    """AWS's name for the operation."""
     if target := headers.get("X-Amz-Target"):
         return target.split(".")[-1]
     parts = path.split("?")[0].strip("/").split("/")
@@ -104,8 +104,8 @@ def operation(method, path, headers, body):
     return verb + thing + ("s" if method == "GET" and len(parts) % 2 else "")
 
 
-class Front(ThreadingHTTPServer):
-    """Stands before moto, and does what AWS and bad days do."""
+class Proxy(ThreadingHTTPServer):
+    """A proxy in proxy of moto that injects faults and adds behaviour of AWS."""
 
     daemon_threads = True
 
@@ -117,12 +117,12 @@ class Front(ThreadingHTTPServer):
 
     def reset(self):
         self.process = None
-        # The program is killed at this write, counted from 1, before or after it is done.
+        # The write at which the program is killed, counted from 1, and whether that is before or after it.
         self.kill = None
         self.writes = []
-        # How often an operation still fails, with which status and code.
+        # The remaining failures of an operation, with status and code.
         self.failing = {}
-        # Operations that are done while their answer is lost, once each.
+        # Operations that are executed, but whose response is lost, once each.
         self.losing = set()
 
     @property
@@ -130,20 +130,20 @@ class Front(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request, client_address):
-        """Whoever was killed does not read any more."""
+        """Ignores connections of a killed program."""
 
     def forward(self, method, path, headers, body):
         host = urllib.parse.urlsplit(self.behind).netloc
         connection = http.client.HTTPConnection(host, timeout=TIMEOUT)
         kept = {name: value for name, value in headers.items() if name.lower() != "connection"}
         connection.request(method, path, body, kept)
-        answer = connection.getresponse()
-        body = answer.read()
+        response = connection.getresponse()
+        body = response.read()
         connection.close()
-        return answer.status, dict(answer.getheaders()), body
+        return response.status, dict(response.getheaders()), body
 
     def as_aws(self, name, method, path, headers, body):
-        """What AWS answers where moto does not."""
+        """The response of AWS, where moto differs."""
         parts = path.split("?")[0].strip("/").split("/")
         if name in ("CreateUsagePlanKey", "DeleteUsagePlanKey"):
             plan = parts[1]
@@ -153,20 +153,20 @@ class Front(ThreadingHTTPServer):
                 return refusal(name, 409, "ConflictException")
             if name == "DeleteUsagePlanKey" and plan not in plans:
                 return refusal(name, 404, "NotFoundException")
-        status, kept, answer = self.forward(method, path, headers, body)
+        status, kept, response = self.forward(method, path, headers, body)
         if name == "GetApiKeys" and status == 200:
             query = urllib.parse.parse_qs(urllib.parse.urlsplit(path).query)
             first = int(query.get("position", ["0"])[0])
-            document = json.loads(answer)
+            document = json.loads(response)
             if first + PAGE < len(document["item"]):
                 document["position"] = str(first + PAGE)
             document["item"] = document["item"][first : first + PAGE]
-            answer = json.dumps(document).encode()
-        return status, kept, answer
+            response = json.dumps(document).encode()
+        return status, kept, response
 
-    def answer(self, method, path, headers, body):
+    def respond(self, method, path, headers, body):
         name = operation(method, path, headers, body)
-        assert not KEY.search(body.decode()) and not KEY.search(path), f"{name} tells AWS a key"
+        assert not KEY.search(body.decode()) and not KEY.search(path), f"{name} sends AWS a key"
         if self.failing.get(name, (0,))[0] > 0:
             left, status, code = self.failing[name]
             self.failing[name] = (left - 1, status, code)
@@ -177,14 +177,14 @@ class Front(ThreadingHTTPServer):
         if is_cut and self.kill[1] == "before":
             self.process.kill()
             raise ConnectionAbortedError
-        answer = self.as_aws(name, method, path, headers, body)
+        response = self.as_aws(name, method, path, headers, body)
         if is_cut:
             self.process.kill()
             raise ConnectionAbortedError
         if name in self.losing:
             self.losing.remove(name)
             return refusal(name, 500, "InternalFailure")
-        return answer
+        return response
 
 
 def refusal(name, status, code):
@@ -197,19 +197,19 @@ def refusal(name, status, code):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body leave one by one, and would wait for each other.
+    # Head and body are sent separately, and Nagle's algorithm would delay the body.
     disable_nagle_algorithm = True
 
     def handle_any(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        status, headers, answer = self.server.answer(self.command, self.path, self.headers, body)
+        status, headers, response = self.server.respond(self.command, self.path, self.headers, body)
         self.send_response(status)
         for name, value in headers.items():
             if name.lower() not in ("connection", "content-length", "date", "server", "transfer-encoding"):
                 self.send_header(name, value)
-        self.send_header("Content-Length", str(len(answer)))
+        self.send_header("Content-Length", str(len(response)))
         self.end_headers()
-        self.wfile.write(answer)
+        self.wfile.write(response)
 
     do_GET = do_POST = do_DELETE = do_PATCH = do_PUT = handle_any
 
@@ -238,8 +238,8 @@ class Cloud:
         self.stack("live", TEMPLATE)
         outputs = self.formation.describe_stacks(StackName="live")["Stacks"][0]["Outputs"]
         self.outputs = {output["OutputKey"]: output["OutputValue"] for output in outputs}
-        self.front = Front(self.behind)
-        self.thread = threading.Thread(target=self.front.serve_forever)
+        self.proxy = Proxy(self.behind)
+        self.thread = threading.Thread(target=self.proxy.serve_forever)
         self.thread.start()
         self.home = tempfile.TemporaryDirectory()
 
@@ -259,24 +259,24 @@ class Cloud:
         self.formation.create_stack(StackName=name, TemplateBody=json.dumps(template), Parameters=parameters)
 
     def close(self):
-        self.front.shutdown()
+        self.proxy.shutdown()
         self.thread.join()
-        self.front.server_close()
+        self.proxy.server_close()
         self.moto.stop()
         self.home.cleanup()
 
     def keys(self):
-        """What the gateway holds: the plans of each key by value."""
+        """The keys of the gateway by value, each with its usage plans."""
         found = {}
         for key in self.gateway.get_api_keys(includeValues=True)["items"]:
             plans = [plan["id"] for plan in self.gateway.get_usage_plans(keyId=key["id"])["items"]]
-            assert not KEY.search(json.dumps(key, default=str)), "the gateway was told a key"
+            assert not KEY.search(json.dumps(key, default=str)), "the gateway has a key in plain text"
             found[key["value"]] = {**key, "tiers": sorted(tier for tier, plan in self.plans.items() if plan in plans)}
         return found
 
     def rows(self, account):
         rows = self.dynamodb.scan(TableName=self.outputs["AccessTable"])["Items"]
-        assert not KEY.search(json.dumps(rows)), "the table was told a key"
+        assert not KEY.search(json.dumps(rows)), "the table has a key in plain text"
         return [row for row in rows if row.get("account", {}).get("S") == account]
 
 
@@ -292,14 +292,14 @@ def tearDownModule():
     CLOUD.close()
 
 
-class Ended:
-    """How the program ended. A key is on standard output of `key issue` and nowhere else."""
+class Result:
+    """How the program ended. Only the standard output of `key issue` may contain a key."""
 
-    def __init__(self, code, output, aside):
-        self.code, self.output, self.aside = code, output, aside
+    def __init__(self, code, output, errors):
+        self.code, self.output, self.errors = code, output, errors
 
     def __repr__(self):
-        return f"exit code {self.code}\n{KEY.sub('gd_…', self.output)}\n{self.aside}"
+        return f"exit code {self.code}\n{KEY.sub('gd_…', self.output)}\n{self.errors}"
 
     @property
     def document(self):
@@ -307,24 +307,24 @@ class Ended:
 
 
 def admin(*arguments, stack="live", given=None, kill=None, environment=None):
-    front = CLOUD.front
+    proxy = CLOUD.proxy
     options = ["--stack", stack] if stack else ["--table", CLOUD.outputs["AccessTable"]]
-    variables = {"AWS_ENDPOINT_URL": front.url, "HOME": CLOUD.home.name, **(environment or {})}
+    variables = {"AWS_ENDPOINT_URL": proxy.url, "HOME": CLOUD.home.name, **(environment or {})}
     command = [str(PROGRAM), *arguments, *options]
-    front.writes.clear()
+    proxy.writes.clear()
     process = subprocess.Popen(
         command, env=variables, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    front.process, front.kill = process, kill
+    proxy.process, proxy.kill = process, kill
     try:
-        output, aside = process.communicate(given, timeout=TIMEOUT)
+        output, errors = process.communicate(given, timeout=TIMEOUT)
     finally:
         process.kill()
         process.wait()
-        front.kill = None
-    ended = Ended(process.returncode, output, aside)
+        proxy.kill = None
+    ended = Result(process.returncode, output, errors)
     is_issue = arguments[:2] == ("key", "issue")
-    assert not KEY.search(aside) and (is_issue or not KEY.search(output)), f"a key is told: {ended}"
+    assert not KEY.search(errors) and (is_issue or not KEY.search(output)), f"the output has a key: {ended}"
     return ended
 
 
@@ -332,7 +332,7 @@ class Test(unittest.TestCase):
     names = iter(range(1_000_000))
 
     def setUp(self):
-        CLOUD.front.reset()
+        CLOUD.proxy.reset()
 
     def succeed(self, *arguments, **options):
         ended = admin(*arguments, **options)
@@ -342,8 +342,8 @@ class Test(unittest.TestCase):
     def fail_with(self, text, *arguments, **options):
         ended = admin(*arguments, **options)
         self.assertEqual((ended.code, ended.output), (1, ""), ended)
-        self.assertIn(text, ended.aside)
-        self.assertEqual(ended.aside.splitlines()[-1][:7], "error: ", ended)
+        self.assertIn(text, ended.errors)
+        self.assertEqual(ended.errors.splitlines()[-1][:7], "error: ", ended)
         return ended
 
     def account(self, tier="starter", **options):
@@ -360,7 +360,7 @@ class Test(unittest.TestCase):
         return admin("key", "explain", "-", "--json", given=key, **options)
 
     def assert_in_order(self, account, tier, keys, key=None):
-        """The account has so many issued keys and none that is pending; the gateway has exactly them, in the plan."""
+        """Fails unless the account has this number of issued keys, none is pending, and the gateway has them in the plan."""
         rows = CLOUD.rows(account)
         self.assertFalse([row for row in rows if "pending" in row])
         issued = {row["pk"]["S"].removeprefix("key#") for row in rows if "revoked_at" not in row}
@@ -378,21 +378,21 @@ class Test(unittest.TestCase):
         for when in ("before", "after"):
             number = 1
             while True:
-                CLOUD.front.reset()
+                CLOUD.proxy.reset()
                 prepared = prepare()
                 ended = admin(*command(prepared), kill=(number, when))
                 if ended.code != -9:
                     self.assertEqual(ended.code, 0, ended)
-                    self.assertGreater(number, 2, "it was hardly cut off at all")
+                    self.assertGreater(number, 2, "there were hardly any writes")
                     break
-                cut = f"{when} write {number}, {CLOUD.front.writes[-1]}"
+                cut = f"{when} write {number}, {CLOUD.proxy.writes[-1]}"
                 with self.subTest(cut):
                     yield prepared, cut
                 number += 1
 
 
 class Issuing(Test):
-    def test_a_key_is_made_known_in_the_plan_of_the_tier(self):
+    def test_a_new_key_is_in_the_plan_of_its_tier(self):
         for tier in ("starter", "pro"):
             account = self.account(tier)
             key, key_id = self.issue(account, "Bot of Zoë")
@@ -405,20 +405,20 @@ class Issuing(Test):
     def test_without_json_the_key_is_all_of_the_output(self):
         ended = self.succeed("key", "issue", self.account(), "--label", "ci")
         self.assertRegex(ended.output, f"^{KEY.pattern}\n$")
-        self.assertIn("the only time that the key is shown", ended.aside)
+        self.assertIn("the only time that the key is shown", ended.errors)
 
     def finish(self, account, cut):
-        """The same command again; if the key counts already and nobody has seen it, as the error says."""
+        """Repeats the command. If the key is issued already but was not shown, follows the advice in the error."""
         ended = admin("key", "issue", account, "--label", "ci", "--json")
         if ended.code != 0:
             self.assertEqual(cut.split()[0], "after")
             self.assertIn("UpdateItem", cut)
-            command = re.search(r"cargo admin (key revoke \S+ --stack live)$", ended.aside.strip()).group(1)
+            command = re.search(r"cargo admin (key revoke \S+ --stack live)$", ended.errors.strip()).group(1)
             self.succeed(*command.split()[:3])
             ended = self.succeed("key", "issue", account, "--label", "ci", "--json")
         return ended.document["key"]
 
-    def test_a_key_is_issued_however_the_first_attempt_was_cut_off(self):
+    def test_a_key_is_issued_after_an_interruption_at_any_write(self):
         cuts = []
         command = lambda account: ("key", "issue", account, "--label", "ci")
         for account, cut in self.each_cut(self.account, command=command):
@@ -427,7 +427,7 @@ class Issuing(Test):
         self.assertEqual([cut.split()[-1] for cut in cuts[:4]], ["PutItem", "CreateApiKey", "CreateUsagePlanKey", "UpdateItem"])
         self.assertEqual(len(cuts), 8)
 
-    def test_a_key_is_issued_however_the_second_attempt_was_cut_off(self):
+    def test_a_key_is_issued_after_two_interruptions(self):
         def cut_off_before_the_end():
             account = self.account()
             ended = admin("key", "issue", account, "--label", "ci", kill=(3, "after"))
@@ -442,7 +442,7 @@ class Issuing(Test):
         steps = ["DeleteUsagePlanKey", "DeleteApiKey", "DeleteItem", "PutItem", "CreateApiKey", "CreateUsagePlanKey", "UpdateItem"]
         self.assertEqual([cut.split()[-1] for cut in cuts], steps * 2)
 
-    def test_a_key_from_before_the_gateway_is_made_known(self):
+    def test_a_key_issued_without_a_stack_is_added_to_the_gateway(self):
         def issued_without_a_gateway():
             account = self.account(stack=None)
             return account, self.issue(account, stack=None)[0]
@@ -456,12 +456,12 @@ class Issuing(Test):
         explained = self.explain(key)
         self.assertEqual((explained.code, explained.document["gateway"]), (1, "missing"))
         self.assertEqual(explained.document["status"], 401)
-        self.assertIn(f"this puts it right: cargo admin key issue {account} --label ci --stack live", explained.aside)
+        self.assertIn(f"this puts it right: cargo admin key issue {account} --label ci --stack live", explained.errors)
         ended = finish(account, key)
         self.assertEqual((ended.code, ended.document["key"]), (0, None))
-        self.assertIn(f"the key itself was shown when it was issued (it ends in {key[-4:]})", ended.aside)
+        self.assertIn(f"the key itself was shown when it was issued (it ends in {key[-4:]})", ended.errors)
         self.fail_with("with the label ci already", "key", "issue", account, "--label", "ci")
-        CLOUD.front.reset()
+        CLOUD.proxy.reset()
         account, key = issued_without_a_gateway()
         for when in ("before", "after"):
             for number in (1, 2):
@@ -470,26 +470,26 @@ class Issuing(Test):
                 finish(account, key)
                 account, key = issued_without_a_gateway()
 
-    def test_a_gateway_key_that_was_deleted_is_made_again(self):
+    def test_a_deleted_gateway_key_is_created_again(self):
         account = self.account("pro")
         key, key_id = self.issue(account)
         CLOUD.gateway.delete_api_key(apiKey=CLOUD.keys()[key_id]["id"])
         self.succeed("key", "issue", account, "--label", "ci")
         self.assert_in_order(account, "pro", 1, key)
 
-    def test_an_answer_that_is_lost_does_no_harm(self):
+    def test_a_lost_response_does_no_harm(self):
         for lost in ("PutItem", "CreateApiKey", "CreateUsagePlanKey", "UpdateItem"):
             with self.subTest(lost):
                 account = self.account()
-                CLOUD.front.losing = {lost}
+                CLOUD.proxy.losing = {lost}
                 key, _ = self.issue(account)
-                self.assertFalse(CLOUD.front.losing)
+                self.assertFalse(CLOUD.proxy.losing)
                 self.assert_in_order(account, "starter", 1, key)
 
-    def test_a_gateway_that_fails_once_is_asked_again_by_the_operator(self):
+    def test_after_a_failure_of_the_gateway_the_same_command_succeeds(self):
         for failing in ("CreateApiKey", "CreateUsagePlanKey"):
             account = self.account()
-            CLOUD.front.failing = {failing: (1, 400, "BadRequestException")}
+            CLOUD.proxy.failing = {failing: (1, 400, "BadRequestException")}
             reason = f"error: API Gateway failed at {failing}: BadRequestException: said so; run the same command again"
             self.fail_with(reason, "key", "issue", account, "--label", "ci")
             states = [key["state"] for key in self.succeed("key", "list", account, "--json").document["keys"]]
@@ -497,26 +497,26 @@ class Issuing(Test):
             key, _ = self.issue(account)
             self.assert_in_order(account, "starter", 1, key)
 
-    def test_a_gateway_that_throttles_is_waited_for_and_not_for_ever(self):
+    def test_throttled_requests_are_retried_a_limited_number_of_times(self):
         account = self.account()
-        CLOUD.front.failing = {"CreateApiKey": (2, 429, "TooManyRequestsException")}
+        CLOUD.proxy.failing = {"CreateApiKey": (2, 429, "TooManyRequestsException")}
         key, _ = self.issue(account)
         self.assert_in_order(account, "starter", 1, key)
-        CLOUD.front.failing = {"GetApiKeys": (100, 429, "TooManyRequestsException")}
+        CLOUD.proxy.failing = {"GetApiKeys": (100, 429, "TooManyRequestsException")}
         self.fail_with("run the same command again later", "key", "issue", account, "--label", "ci")
-        self.assertEqual(CLOUD.front.failing["GetApiKeys"][0], 94)
+        self.assertEqual(CLOUD.proxy.failing["GetApiKeys"][0], 94)
 
-    def test_somebody_without_the_right_is_told(self):
+    def test_a_missing_permission_is_named(self):
         account = self.account()
-        CLOUD.front.failing = {"CreateApiKey": (1, 403, "AccessDeniedException")}
+        CLOUD.proxy.failing = {"CreateApiKey": (1, 403, "AccessDeniedException")}
         self.fail_with("these credentials need more rights", "key", "issue", account, "--label", "ci")
-        CLOUD.front.failing = {"DescribeStacks": (1, 403, "AccessDenied")}
+        CLOUD.proxy.failing = {"DescribeStacks": (1, 403, "AccessDenied")}
         self.fail_with("CloudFormation failed at DescribeStacks: AccessDenied: said so; these credentials need more rights",
                        "key", "list", account)
 
     def test_a_key_that_is_revoked_while_it_is_issued_is_not_shown(self):
         account = self.account()
-        front, forward = CLOUD.front, CLOUD.front.as_aws
+        proxy, forward = CLOUD.proxy, CLOUD.proxy.as_aws
 
         def revoked_meanwhile(name, *request):
             if name == "CreateUsagePlanKey":
@@ -524,11 +524,11 @@ class Issuing(Test):
                 CLOUD.dynamodb.delete_item(TableName=CLOUD.outputs["AccessTable"], Key={"pk": key})
             return forward(name, *request)
 
-        front.as_aws = revoked_meanwhile
+        proxy.as_aws = revoked_meanwhile
         try:
             self.fail_with("back before it was issued; run the same command again", "key", "issue", account, "--label", "ci")
         finally:
-            del front.as_aws
+            del proxy.as_aws
         self.assert_in_order(account, "starter", 0)
 
 
@@ -540,15 +540,15 @@ class Moving(Test):
     def test_keys_move_with_their_account(self):
         account, keys = self.keys_of_a_starter()
         ended = self.succeed("account", "set", account, "--tier", "pro")
-        self.assertEqual(ended.aside.count("is in the usage plan of pro now"), 2)
+        self.assertEqual(ended.errors.count("is in the usage plan of pro now"), 2)
         for key in keys:
             self.assert_in_order(account, "pro", 2, key)
         again = self.succeed("account", "set", account, "--tier", "pro")
-        self.assertEqual((again.aside, CLOUD.front.writes), ("", []))
+        self.assertEqual((again.errors, CLOUD.proxy.writes), ("", []))
         self.succeed("account", "set", account, "--tier", "starter")
         self.assert_in_order(account, "starter", 2, keys[0])
 
-    def test_a_move_that_was_cut_off_is_completed(self):
+    def test_an_interrupted_move_is_completed(self):
         cuts = []
         command = lambda prepared: ("account", "set", prepared[0], "--tier", "pro")
         for (account, keys), cut in self.each_cut(self.keys_of_a_starter, command=command):
@@ -565,15 +565,15 @@ class Moving(Test):
         _, unknown = self.issue(account, "two words", stack=None)
         ended = self.succeed("account", "set", account, "--tier", "pro")
         self.assertIn(f"API Gateway does not know the key {unknown}; this makes it known: "
-                      f"cargo admin key issue {account} --label 'two words' --stack live", ended.aside)
-        self.assertNotIn(revoked, ended.aside)
+                      f"cargo admin key issue {account} --label 'two words' --stack live", ended.errors)
+        self.assertNotIn(revoked, ended.errors)
 
-    def test_an_answer_that_is_lost_does_no_harm(self):
+    def test_a_lost_response_does_no_harm(self):
         for lost in ("PutItem", "DeleteUsagePlanKey", "CreateUsagePlanKey"):
             account, keys = self.keys_of_a_starter()
-            CLOUD.front.losing = {lost}
+            CLOUD.proxy.losing = {lost}
             self.succeed("account", "set", account, "--tier", "pro")
-            self.assertFalse(CLOUD.front.losing)
+            self.assertFalse(CLOUD.proxy.losing)
             self.assert_in_order(account, "pro", 2, keys[0])
 
 
@@ -591,14 +591,14 @@ class Revoking(Test):
         account, key, key_id = self.issued()
         ended = self.succeed("key", "revoke", key_id)
         # A second may have passed since.
-        self.assertRegex(ended.aside, r"it may still be answered for 6[0-5] seconds")
-        self.assertIn("API Gateway's key for it is deleted", ended.aside)
-        self.assertEqual(CLOUD.front.writes, ["UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"])
+        self.assertRegex(ended.errors, r"it may still be answered for 6[0-5] seconds")
+        self.assertIn("API Gateway's key for it is deleted", ended.errors)
+        self.assertEqual(CLOUD.proxy.writes, ["UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"])
         self.assert_revoked(account, key, key_id)
         again = self.succeed("key", "revoke", key_id)
-        self.assertNotIn("deleted", again.aside)
+        self.assertNotIn("deleted", again.errors)
 
-    def test_revoking_that_was_cut_off_is_completed(self):
+    def test_an_interrupted_revocation_is_completed(self):
         command = lambda issued: ("key", "revoke", issued[2])
         cuts = 0
         for (account, key, key_id), _ in self.each_cut(self.issued, command=command):
@@ -607,26 +607,26 @@ class Revoking(Test):
             self.assert_revoked(account, key, key_id)
         self.assertEqual(cuts, 6)
 
-    def test_a_gateway_that_is_down_does_not_keep_a_key_alive(self):
+    def test_a_key_is_revoked_in_the_table_even_if_the_gateway_fails(self):
         account, key, key_id = self.issued()
-        CLOUD.front.failing = {"GetApiKeys": (1, 400, "BadRequestException")}
+        CLOUD.proxy.failing = {"GetApiKeys": (1, 400, "BadRequestException")}
         ended = admin("key", "revoke", key_id)
         self.assertEqual(ended.code, 1)
         self.assertIn("revoked_at", CLOUD.rows(account)[0])
         self.succeed("key", "revoke", key_id)
         self.assert_revoked(account, key, key_id)
 
-    def test_an_answer_that_is_lost_does_no_harm(self):
+    def test_a_lost_response_does_no_harm(self):
         for lost in ("UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"):
             account, key, key_id = self.issued()
-            CLOUD.front.losing = {lost}
+            CLOUD.proxy.losing = {lost}
             self.succeed("key", "revoke", key_id)
-            self.assertFalse(CLOUD.front.losing)
+            self.assertFalse(CLOUD.proxy.losing)
             self.assert_revoked(account, key, key_id)
 
 
 class Explaining(Test):
-    def test_what_the_gateway_has_is_part_of_it(self):
+    def test_the_state_in_the_gateway_is_explained(self):
         account = self.account()
         key, key_id = self.issue(account)
         known = CLOUD.keys()[key_id]["id"]
@@ -652,7 +652,7 @@ class Explaining(Test):
         )
         check("disabled", 1, "no: its API Gateway key is disabled")
 
-    def test_what_the_table_says_comes_first(self):
+    def test_the_state_in_the_table_comes_first(self):
         account = self.account()
         key, _ = self.issue(account, stack=None)
         self.succeed("account", "set", account, "--status", "suspended")
@@ -662,30 +662,30 @@ class Explaining(Test):
 
 
 class Stacks(Test):
-    def test_a_stack_that_is_not_there(self):
+    def test_an_unknown_stack_is_an_error(self):
         for command in (["key", "list", "bots"], ["account", "show", "bots"], ["history", "export", "mayors", "-"]):
             self.fail_with(f"error: there is no stack elsewhere in {REGION}; check --stack", *command, stack="elsewhere")
 
-    def test_a_stack_of_something_else(self):
+    def test_a_stack_of_another_service_is_an_error(self):
         for missing in ("AccessTable", "StarterUsagePlan", "ProUsagePlan"):
             outputs = {name: value for name, value in TEMPLATE["Outputs"].items() if name != missing}
             CLOUD.stack(f"no-{missing}", {**TEMPLATE, "Outputs": outputs})
             reason = f"the stack no-{missing} has no output {missing}: is it this service"
             self.fail_with(reason, "key", "list", "bots", stack=f"no-{missing}")
 
-    def test_history_is_found_by_stack(self):
+    def test_history_commands_find_the_table_of_the_stack(self):
         mayor = '{"year":1,"name":"N","key":"k","perks":[]}\n'
         self.succeed("history", "import", "mayors", "-", given=mayor)
         self.assertEqual(self.succeed("history", "export", "mayors", "-").output, mayor)
 
-    def test_endpoints_of_single_services(self):
+    def test_endpoints_of_single_services_take_precedence(self):
         nowhere = "http://127.0.0.1:9"
         account = self.account()
-        url = CLOUD.front.url
+        url = CLOUD.proxy.url
         names = ["DYNAMODB", "CLOUDFORMATION", "API_GATEWAY"]
         single = {f"AWS_ENDPOINT_URL_{name}": url for name in names}
         self.succeed("key", "issue", account, "--label", "one", environment={"AWS_ENDPOINT_URL": nowhere, **single})
-        # Empty ones count as none.
+        # Empty variables are ignored.
         empty = {name: "" for name in single}
         self.succeed("key", "issue", account, "--label", "two", environment=empty)
         for name, service in zip(names, ["the table", "CloudFormation", "API Gateway"], strict=True):
@@ -694,6 +694,6 @@ class Stacks(Test):
 
 
 if __name__ == "__main__":
-    # moto's lines about every request.
+    # moto logs every request.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     unittest.main(verbosity=1)

@@ -1,11 +1,11 @@
-"""What OpenAPI cannot say about parameters: that one counts only together with another."""
+"""Excludes requests whose response OpenAPI cannot describe: a parameter that depends on another."""
 
 import schemathesis
 
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Leaves out requests to the bazaar about whose answer the description says nothing."""
+    """Excludes requests to the bazaar that the document does not describe."""
     if case.operation.path != "/v1/bazaar":
         return True
     query = case.query or {}
@@ -13,12 +13,12 @@ def filter_case(context, case):
     if mode == "item" and not last(query.get("id")):
         return False  # `id` is required in this mode only
     if mode != "flips" and "limit" in query:
-        return False  # ignored in other modes, so a bad one is no error
+        return False  # ignored in other modes, so an invalid value is not an error
     if mode != "item" and "id" in query:
         return False
     return True
 
 
 def last(value):
-    """Of a parameter given twice the last one counts."""
+    """The last value of a repeated parameter, which wins."""
     return value[-1] if isinstance(value, list) and value else value

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Asserts what must be true of the deployed system, on the template as the SAM translator leaves it for CloudFormation.
+"""Assertions on the template as the SAM translator leaves it for CloudFormation.
 
-What cfn-lint and the translator accept can still be wrong: a route without its cache key, a function that may do too
-much, an error that is no JSON. What must be true of the alarms stands in watch.py.
+cfn-lint and the translator accept templates that are wrong: a route without its cache key, a function with too many
+permissions, an error that is not JSON. monitoring.py has the assertions on the alarms.
 
     python assertions.py template.yaml openapi.json
 """
@@ -12,11 +12,11 @@ import re
 import sys
 import unittest
 
-from deployed import FUNCTIONS, NOTHING, OPENAPI, RESOURCES, SOURCE, WATCH, of_type
+from deployed import FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
 from deployed import attribute, either, is_given, is_on, reference, text_with
-from watch import Alarms, Dashboard, Watch  # these run with those below
+from monitoring import Alarms, Dashboard, NestedStack  # unittest runs these, too
 
-# Every response type that API Gateway documents: the envelope is for all of them.
+# Every response type that API Gateway documents, with its status and error code.
 RESPONSE_TYPES = {
     "ACCESS_DENIED": (403, "FORBIDDEN"),
     "API_CONFIGURATION_ERROR": (500, "INTERNAL_ERROR"),
@@ -38,9 +38,9 @@ RESPONSE_TYPES = {
     "UNSUPPORTED_MEDIA_TYPE": (400, "BAD_REQUEST"),
     "WAF_FILTERED": (403, "FORBIDDEN"),
 }
-# What AWS itself maintains: logs and traces, which know no narrower resource, and the gateway's own log role.
+# Policies that AWS maintains: for logs and traces, which have no narrower resource, and for the gateway's log role.
 MANAGED_POLICIES = {"AWSLambdaBasicExecutionRole", "AWSXrayWriteOnlyAccess", "AmazonAPIGatewayPushToCloudWatchLogs"}
-# What a function may do beyond that: actions on a resource. All others may do nothing.
+# Further permissions of functions: actions on a resource. All other functions have none.
 RIGHTS = {
     "authorizer": {"Access": {"dynamodb:GetItem"}},
     "mayor-history": {"History": {"dynamodb:Query"}},
@@ -53,7 +53,7 @@ RIGHTS = {
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
-# What functions are told, each beside whether there is a cache in front of it.
+# The environment of functions, in addition to GatewayCache.
 UPSTREAM = {"HYPIXEL_BASE_URL": reference("UpstreamBaseUrl"), "USER_AGENT": reference("UserAgent")}
 HISTORY = {"HISTORY_TABLE": reference("History")}
 ENVIRONMENT = {
@@ -68,7 +68,7 @@ ENVIRONMENT = {
     "items": UPSTREAM,
     "profile": UPSTREAM | {
         "MOJANG_BASE_URL": reference("NamesBaseUrl"),
-        # The parameter is the secret's name; what the provider wants is what the secret holds.
+        # The parameter is the name of the secret.
         "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
     },
     "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
@@ -77,20 +77,20 @@ ENVIRONMENT = {
     "record-fire-sales": UPSTREAM | HISTORY,
     "record-mayor": UPSTREAM | HISTORY,
 }
-# How often a recorder is due: what histories and alarms count on.
+# The schedules, on which histories and alarms rely.
 SCHEDULES = {
     "record-bazaar": "rate(1 minute)",
     "record-fire-sales": "rate(1 minute)",
     "record-mayor": "rate(5 minutes)",
 }
-# A recorder trusts its event, so one that comes later would put a new price under an old time.
+# In seconds. A recorder trusts the time in its event, so a later event would record a new price under an old time.
 LATEST = 120
-# What a route takes of all callers together. API Gateway's own limit is the account's, which other services need, too.
+# The limit of a route for all clients together. Without it, the limit of the account would apply, which other services share.
 THROTTLE = {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400}
-# After how many seconds it is worth while to ask again, where another number than 5 is known.
+# Retry-After in seconds, where it is not 5.
 RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
-# What the access log says, in the variables that AWS documents and the two that the authorizer adds. One that does not exist
-# leaves its field without a value, which nobody notices before it is needed.
+# The access log: variables that AWS documents, and two that the authorizer adds. A variable that does not exist leaves its
+# field empty without an error.
 ACCESS_LOG = {
     "time": "requestTimeEpoch",
     "request_id": "requestId",
@@ -115,7 +115,7 @@ PREFLIGHT = {
     "method.response.header.Access-Control-Allow-Headers": "'X-API-Key'",
     "method.response.header.Access-Control-Max-Age": "'86400'",
 }
-# The names that the code knows: keys of the tables, the attribute that says when a row may go, the index.
+# The names that the code uses: keys of the tables, the attribute with the expiry of a row, the index.
 TABLES = {
     "History": {"keys": [("pk", "HASH"), ("sk", "RANGE")], "time to live": "ttl", "indexes": {}},
     "Access": {
@@ -124,8 +124,7 @@ TABLES = {
         "indexes": {"by-account": [("account", "HASH"), ("pk", "RANGE")]},
     },
 }
-# The property that names a resource. No two of a kind may have the same name in an account's region, or they could not be
-# told apart there.
+# The property with the name of a resource, by type. Names must be unique in a region of an account.
 NAMES = {
     "AWS::ApiGateway::RestApi": "Name",
     "AWS::ApiGateway::UsagePlan": "UsagePlanName",
@@ -139,7 +138,7 @@ NAMES = {
     "AWS::SQS::Queue": "QueueName",
     "AWS::Scheduler::Schedule": "Name",
 }
-# The operator's tool and the README ask for these by name.
+# `cargo admin` and infra/README.md use these outputs.
 OUTPUTS = {
     "ApiId": reference("Api"),
     "BaseUrl": either(
@@ -153,7 +152,7 @@ OUTPUTS = {
     "StarterUsagePlan": reference("StarterUsagePlan"),
     "ProUsagePlan": reference("ProUsagePlan"),
     "DeadLetters": reference("DeadLetters"),
-    "DashboardAddress": attribute("Watch", "Outputs.DashboardAddress"),
+    "DashboardAddress": attribute(NESTED, "Outputs.DashboardAddress"),
 }
 
 API = RESOURCES["Api"]["Properties"]["Body"]
@@ -177,14 +176,14 @@ class Routes(unittest.TestCase):
         described = json.loads(OPENAPI.read_text())["paths"]
         return {path: item["get"] for path, item in described.items() if path.startswith("/v1/")}
 
-    def test_every_route_has_its_function_its_authorizer_and_its_key(self):
+    def test_every_route_has_its_function_its_authorizer_and_requires_a_key(self):
         self.assertEqual(len(self.routes()), 10)
         for path in self.routes():
             methods = {name for name in API["paths"][path] if name != "options"}
             self.assertEqual(methods, {"get"}, path)
             security = [name for entry in API["paths"][path]["get"]["security"] for name in entry]
             self.assertEqual(set(security), {"KeyAuthorizer", "api_key"}, path)
-            # /v1/mayor/history is answered by mayor-history, /v1/profile/{username} by profile.
+            # mayor-history serves /v1/mayor/history, profile serves /v1/profile/{username}.
             binary = re.sub(r"/\{.*", "", path.removeprefix("/v1/")).replace("/", "-")
             self.expect_function(API["paths"][path]["get"], binary)
 
@@ -192,7 +191,7 @@ class Routes(unittest.TestCase):
         address = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
         self.assertIn("${%s.Arn}" % FUNCTIONS[binary][0], address)
 
-    def test_every_route_is_cached_for_its_time_by_its_parameters(self):
+    def test_every_route_is_cached_for_its_ttl_by_its_parameters(self):
         settings = {}
         for setting in STAGE["MethodSettings"]:
             path = re.sub("^/~1", "/", setting["ResourcePath"]).replace("~1", "/")
@@ -215,7 +214,7 @@ class Routes(unittest.TestCase):
             parameters = [f"method.request.{places[p['in']]}.{p['name']}" for p in route.get("parameters", [])]
             self.assertEqual(sorted(keys), sorted(parameters), path)
 
-    def test_every_other_path_wants_no_key(self):
+    def test_no_other_path_requires_a_key(self):
         others = {path: set(API["paths"][path]) - {"options"} for path in set(API["paths"]) - set(self.routes())}
         every = "x-amazon-apigateway-any-method"
         # The greedy path does not match the root.
@@ -225,51 +224,51 @@ class Routes(unittest.TestCase):
                 self.assertFalse(API["paths"][path][name].get("security"), f"{name} {path}")
                 self.expect_function(API["paths"][path][name], "index")
 
-    def test_preflight_wants_no_key_and_allows_the_header_of_the_key(self):
+    def test_preflight_requires_no_key_and_allows_the_header_of_the_key(self):
         for path, methods in API["paths"].items():
             self.assertFalse(methods["options"].get("security"), path)
             answer = methods["options"]["x-amazon-apigateway-integration"]["responses"]["default"]
             self.assertEqual(answer["responseParameters"], PREFLIGHT, path)
 
-    def test_the_authorizer_decides_for_a_minute_by_the_header(self):
+    def test_a_decision_is_cached_for_a_minute_by_the_header(self):
         properties = API["securityDefinitions"]["KeyAuthorizer"]["x-amazon-apigateway-authorizer"]
         self.assertEqual(properties["type"], "request")
         self.assertEqual(properties["identitySource"], "method.request.header.X-API-Key")
         self.assertEqual(properties["authorizerResultTtlInSeconds"], 60)
         self.assertEqual(RESOURCES["Api"]["Properties"]["ApiKeySourceType"], "AUTHORIZER")
 
-    def test_answers_are_texts_which_the_gateway_compresses(self):
+    def test_the_gateway_compresses_responses(self):
         properties = RESOURCES["Api"]["Properties"]
         self.assertNotIn("BinaryMediaTypes", properties)
         self.assertEqual(properties["MinimumCompressionSize"], 1024)
         self.assertEqual(properties["EndpointConfiguration"], {"Types": ["REGIONAL"]})
 
-    def test_the_stage_does_what_the_parameters_say(self):
+    def test_the_stage_follows_the_parameters(self):
         self.assertEqual(STAGE["StageName"], reference("Stage"))
-        # Left out instead of switched off, a cache could stay on without its keys.
+        # If the property were absent instead of false, the cache could stay on without its keys.
         self.assertEqual(STAGE["CacheClusterEnabled"], either("CacheIsOn", True, False))
         self.assertEqual(STAGE["CacheClusterSize"], either("CacheIsOn", reference("CacheSize"), NOTHING))
         self.assertEqual(STAGE["TracingEnabled"], either("TracingIsOn", True, False))
 
     def test_there_is_no_second_stage(self):
-        # SAM lets a deployment make a stage named Stage, without limits and without a log, unless OpenApiVersion is given.
+        # Without OpenApiVersion, SAM adds a stage named Stage, without limits and without a log.
         for name, deployment in of_type("AWS::ApiGateway::Deployment").items():
             self.assertNotIn("StageName", deployment["Properties"], name)
         self.assertEqual(set(of_type("AWS::ApiGateway::Stage")), {"ApiStage"})
 
-    def test_an_update_reaches_the_stage_even_if_only_a_parameter_changes(self):
+    def test_a_changed_parameter_reaches_the_stage(self):
         self.assertIs(SOURCE["Resources"]["Api"]["Properties"]["AlwaysDeploy"], True)
 
 
 class AccessLog(unittest.TestCase):
-    def test_a_line_is_json_of_what_there_is_and_without_the_key(self):
+    def test_a_line_is_json_of_existing_variables_without_the_key(self):
         line = STAGE["AccessLogSetting"]["Format"]
         self.assertNotIn("\n", line)
         self.assertEqual(json.loads(line), {field: f"$context.{variable}" for field, variable in ACCESS_LOG.items()})
         for secret in ("header", "apiKey\"", "authorizer.principalId", "querystring", "context.path"):
             self.assertNotIn(secret, line)
 
-    def test_the_gateway_may_write_it_before_the_stage_wants_to(self):
+    def test_the_gateway_may_write_the_log_before_the_stage_exists(self):
         self.assertEqual(STAGE["AccessLogSetting"]["DestinationArn"], attribute("AccessLog", "Arn"))
         self.assertIn("AccountLogSettings", listed(RESOURCES["Api"]["DependsOn"]))
         settings = RESOURCES["AccountLogSettings"]["Properties"]
@@ -285,7 +284,7 @@ class GatewayResponses(unittest.TestCase):
     def responses(self):
         return API["x-amazon-apigateway-gateway-responses"]
 
-    def test_every_type_is_an_error_of_the_contract(self):
+    def test_every_response_type_is_an_error_of_the_contract(self):
         responses = self.responses()
         longest = "https://example.com/" + "".join(c for c in map(chr, range(33, 127)) if self.is_allowed(c))
         for kind, (status, code) in RESPONSE_TYPES.items():
@@ -295,7 +294,7 @@ class GatewayResponses(unittest.TestCase):
             self.expect_headers(response, RETRY_AFTER.get(kind, 5) if status in (429, 500) else None)
         self.assertLessEqual(set(responses), set(RESPONSE_TYPES) | {"DEFAULT_4XX", "DEFAULT_5XX"})
 
-    def test_what_aws_may_add_keeps_its_own_status(self):
+    def test_unknown_response_types_keep_their_status(self):
         response = self.responses()["DEFAULT_4XX"]
         self.assertNotIn("statusCode", response)
         self.expect_envelope(response, "BAD_REQUEST", "")
@@ -308,7 +307,7 @@ class GatewayResponses(unittest.TestCase):
     def expect_envelope(self, response, code, address):
         [body] = response["responseTemplates"].values()
         body = substituted(body, {"DashboardUrl": address})
-        # Variables are filled in without escaping.
+        # The gateway inserts variables without escaping.
         self.assertNotIn("$context", body)
         envelope = json.loads(body)
         self.assertEqual(set(envelope), {"success", "error"})
@@ -321,7 +320,7 @@ class GatewayResponses(unittest.TestCase):
         headers = {
             "Access-Control-Allow-Origin": "'*'",
             "Access-Control-Expose-Headers": "'Retry-After'",
-            # An error that a browser or a proxy keeps outlasts its cause.
+            # An error must not be cached beyond its cause.
             "Cache-Control": "'no-store'",
         }
         if retry_after is not None:
@@ -329,37 +328,37 @@ class GatewayResponses(unittest.TestCase):
         expected = {f"gatewayresponse.header.{name}": value for name, value in headers.items()}
         self.assertEqual(response["responseParameters"], expected)
 
-    def test_an_address_cannot_break_the_json(self):
+    def test_the_address_of_the_dashboard_cannot_break_the_json(self):
         for character in "\"\\\n\t'<> ":
             self.assertFalse(self.is_allowed(character), repr(character))
 
 
 class Functions(unittest.TestCase):
-    def test_every_function_is_told_where_to_ask_and_what_its_table_is_called(self):
+    def test_every_function_has_its_environment(self):
         environment = {binary: function["Environment"]["Variables"] for binary, (_, function) in FUNCTIONS.items()}
         every = {"GatewayCache": reference("GatewayCache")}
         self.assertEqual(environment, {binary: every | variables for binary, variables in ENVIRONMENT.items()})
 
-    def test_every_function_runs_and_traces_as_the_parameters_say(self):
+    def test_architecture_and_tracing_follow_the_parameters(self):
         for binary, (_, function) in FUNCTIONS.items():
             self.assertEqual(function["Architectures"], [reference("Architecture")], binary)
             self.assertEqual(function["TracingConfig"], {"Mode": either("TracingIsOn", "Active", "PassThrough")}, binary)
 
-    def test_every_function_logs_into_one_group_and_every_group_forgets(self):
+    def test_every_function_logs_to_one_group_and_every_group_expires(self):
         for binary, (_, function) in FUNCTIONS.items():
             self.assertEqual(function["LoggingConfig"], {"LogGroup": reference("FunctionLog")}, binary)
         for name, group in of_type("AWS::Logs::LogGroup").items():
             self.assertEqual(group["Properties"]["RetentionInDays"], reference("LogRetentionDays"), name)
 
-    def test_functions_have_the_time_and_the_memory_that_they_need(self):
+    def test_functions_have_their_timeout_and_memory(self):
         for binary, (_, function) in FUNCTIONS.items():
-            # A function answers within 9 s, and the gateway waits for 29 s. The bazaar's recorder writes two thousand rows
-            # every three hours; it answers nobody, but must have ended before it is due again.
+            # A function responds within 9 s, and the gateway waits for 29 s. record-bazaar writes two thousand rows every
+            # three hours and must end before its next tick.
             self.assertEqual(function["Timeout"], 50 if binary == "record-bazaar" else 10, binary)
-            # Twice the memory is twice the bill.
+            # Cost is proportional to memory.
             self.assertIn(function["MemorySize"], (256, 512), binary)
 
-    def test_functions_may_do_what_they_need_and_nothing_else(self):
+    def test_functions_have_the_permissions_that_they_need_and_no_others(self):
         for binary, (name, function) in FUNCTIONS.items():
             role = RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
             rights = {}
@@ -372,7 +371,7 @@ class Functions(unittest.TestCase):
                         rights.setdefault(target, set()).update(listed(statement["Action"]))
             self.assertEqual(rights, RIGHTS.get(binary, {}), binary)
 
-    def test_no_policy_has_a_star(self):
+    def test_no_policy_has_a_wildcard(self):
         for name, role in of_type("AWS::IAM::Role").items():
             for policy in role["Properties"].get("Policies", []):
                 for statement in listed(policy["PolicyDocument"]["Statement"]):
@@ -384,20 +383,20 @@ class Functions(unittest.TestCase):
 
 
 class Recorders(unittest.TestCase):
-    def test_every_recorder_is_told_in_time_which_minute_it_is_due_for(self):
+    def test_every_schedule_sends_its_time(self):
         scheduled = {}
         for name, schedule in of_type("AWS::Scheduler::Schedule").items():
             properties = schedule["Properties"]
-            # Nothing beside: a state or an end could keep it from ever running.
+            # No other property: a state or an end date could stop the schedule.
             self.assertEqual(set(properties), {"ScheduleExpression", "FlexibleTimeWindow", "Target"}, name)
             self.assertEqual(properties["FlexibleTimeWindow"], {"Mode": "OFF"}, name)
             scheduled[properties["Target"]["Arn"]["Fn::GetAtt"][0]] = properties["ScheduleExpression"]
-            # The scheduler fills in the time; another placeholder would reach the recorder as it is, or as no time.
+            # The scheduler replaces only placeholders that it knows.
             event = json.loads(properties["Target"]["Input"])
             self.assertEqual(event, {"time": "<aws.scheduler.scheduled-time>"}, name)
         self.assertEqual(scheduled, {FUNCTIONS[binary][0]: rate for binary, rate in SCHEDULES.items()})
 
-    def test_what_a_schedule_sends_is_tried_again_and_never_lost(self):
+    def test_failed_events_are_retried_and_kept(self):
         dead_letters = attribute("DeadLetters", "Arn")
         for name, schedule in of_type("AWS::Scheduler::Schedule").items():
             target = schedule["Properties"]["Target"]
@@ -408,28 +407,28 @@ class Recorders(unittest.TestCase):
         for name, configuration in of_type("AWS::Lambda::EventInvokeConfig").items():
             properties = configuration["Properties"]
             self.assertEqual(properties["DestinationConfig"], {"OnFailure": {"Destination": dead_letters}}, name)
-            # Lambda knows no more than two.
+            # Lambda allows two at most.
             retries = (properties["MaximumEventAgeInSeconds"], properties["MaximumRetryAttempts"])
             self.assertEqual(retries, (LATEST, 2), name)
             configured.add(properties["FunctionName"]["Ref"])
         self.assertEqual(configured, {FUNCTIONS[binary][0] for binary in SCHEDULES})
 
-    def test_what_was_not_recorded_is_kept_as_long_as_can_be(self):
+    def test_dead_letters_are_kept_for_the_longest_time(self):
         queue = RESOURCES["DeadLetters"]["Properties"]
         self.assertEqual(queue["MessageRetentionPeriod"], 14 * 24 * 60 * 60)
         self.assertIs(queue["SqsManagedSseEnabled"], True)
 
 
 class Tables(unittest.TestCase):
-    def test_tables_have_the_names_that_the_code_knows(self):
+    def test_tables_have_the_keys_that_the_code_uses(self):
         tables = {}
         for name, table in of_type("AWS::DynamoDB::Table").items():
             properties = table["Properties"]
-            forgetting = properties.get("TimeToLiveSpecification", {"AttributeName": None, "Enabled": True})
-            self.assertIs(forgetting["Enabled"], True, name)
+            expiry = properties.get("TimeToLiveSpecification", {"AttributeName": None, "Enabled": True})
+            self.assertIs(expiry["Enabled"], True, name)
             tables[name] = {
                 "keys": self.keys(properties),
-                "time to live": forgetting["AttributeName"],
+                "time to live": expiry["AttributeName"],
                 "indexes": {index["IndexName"]: self.keys(index) for index in properties.get("GlobalSecondaryIndexes", [])},
             }
         self.assertEqual(tables, TABLES)
@@ -437,13 +436,13 @@ class Tables(unittest.TestCase):
     def keys(self, owner):
         return [(key["AttributeName"], key["KeyType"]) for key in owner["KeySchema"]]
 
-    def test_tables_are_backed_up_and_paid_by_use(self):
+    def test_tables_are_backed_up_and_billed_on_demand(self):
         for name, table in of_type("AWS::DynamoDB::Table").items():
             properties = table["Properties"]
             self.assertEqual(properties["BillingMode"], "PAY_PER_REQUEST", name)
             self.assertTrue(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], name)
 
-    def test_tables_and_what_others_need_outlive_the_stack(self):
+    def test_tables_and_account_settings_outlive_the_stack(self):
         for name in (*of_type("AWS::DynamoDB::Table"), "AccountLogSettings", "ApiGatewayLogRole"):
             self.assertEqual(RESOURCES[name]["DeletionPolicy"], "RetainExceptOnCreate", name)
             self.assertEqual(RESOURCES[name]["UpdateReplacePolicy"], "Retain", name)
@@ -462,16 +461,9 @@ class Plans(unittest.TestCase):
             {"starter": ("StarterRateLimit", "StarterBurstLimit"), "pro": ("ProRateLimit", "ProBurstLimit")},
         )
 
-    def test_unless_the_operator_says_otherwise_the_limits_are_those_that_callers_are_told(self):
-        told = json.loads(OPENAPI.read_text())["info"]["description"]
-        for tier, parameter in (("starter", "Starter"), ("pro", "Pro")):
-            rate, burst = (SOURCE["Parameters"][f"{parameter}{limit}Limit"]["Default"] for limit in ("Rate", "Burst"))
-            sentence = f"`{tier}` {rate} requests a second in the long run and {burst} at once after a pause"
-            self.assertIn(sentence, told)
-
 
 class Stack(unittest.TestCase):
-    def test_conditions_are_what_they_are_called(self):
+    def test_conditions_match_their_names(self):
         conditions = {
             "CacheIsOn": is_on("GatewayCache"),
             "TracingIsOn": is_on("Tracing"),
@@ -490,16 +482,16 @@ class Stack(unittest.TestCase):
         leads_to = {"DomainName": reference("Domain"), "RestApiId": reference("Api"), "Stage": reference("ApiStage")}
         self.assertEqual(mapping["Properties"], leads_to)
 
-    def test_outputs_are_what_they_are_called(self):
+    def test_outputs_match_their_names(self):
         self.assertEqual({name: output["Value"] for name, output in SOURCE["Outputs"].items()}, OUTPUTS)
         conditions = {name: output["Condition"] for name, output in SOURCE["Outputs"].items() if "Condition" in output}
         self.assertEqual(conditions, {"DomainTarget": "HasDomain"})
 
-    def test_an_account_has_room_for_a_second_stack(self):
-        for resources, stack in ((RESOURCES, "AWS::StackName"), (WATCH["Resources"], "Service")):
+    def test_two_stacks_in_one_account_do_not_collide(self):
+        for resources, stack in ((RESOURCES, "AWS::StackName"), (MONITORING["Resources"], "Service")):
             for name, resource in resources.items():
                 given = resource["Properties"].get(NAMES.get(resource["Type"]))
-                # Where no name is given, CloudFormation makes one from the stack's.
+                # Without a name, CloudFormation generates one from that of the stack.
                 if given is not None:
                     self.assertRegex(json.dumps(given), rf'"Ref": "{stack}"|\$\{{{stack}\}}', name)
 

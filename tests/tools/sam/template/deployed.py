@@ -1,4 +1,4 @@
-"""The templates that the command line names, as CloudFormation gets them, and short words for what stands in them."""
+"""The templates named on the command line as CloudFormation gets them, and short names for their expressions."""
 
 import sys
 from pathlib import Path
@@ -10,12 +10,15 @@ import translate
 TEMPLATE, OPENAPI = Path(sys.argv[1]), Path(sys.argv[2])
 SOURCE = load(str(TEMPLATE))
 RESOURCES = translate.translated(TEMPLATE)["Resources"]
-WATCH = load(str(TEMPLATE.parent / RESOURCES["Watch"]["Properties"]["TemplateURL"]))
 
 
 def of_type(resource_type, resources=RESOURCES):
     return {name: resource for name, resource in resources.items() if resource["Type"] == resource_type}
 
+
+# The nested stack of the alarms and the dashboard, and its template.
+[(NESTED, NESTED_STACK)] = of_type("AWS::CloudFormation::Stack").items()
+MONITORING = load(str(TEMPLATE.parent / NESTED_STACK["Properties"]["TemplateURL"]))
 
 FUNCTIONS = {
     function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Exits with 1 and says why if the SAM translator refuses a template. Works offline, without credentials.
+"""Exits with 1 and prints why if the SAM translator rejects a template. Works offline, without credentials.
 
-cfn-lint knows CloudFormation's schemas; only the translator notices a misspelt key of SAM's own, such as `Cache:`
-for `Caching:`.
+cfn-lint checks CloudFormation's schemas. Only the translator finds a misspelt key of SAM, such as `Cache:` for `Caching:`.
 
     python translate.py template.yaml
 """
@@ -10,7 +9,7 @@ for `Caching:`.
 import os
 import sys
 
-# The translator asks boto3 for a region; it sends nothing.
+# The translator reads a region from boto3. It sends nothing.
 os.environ.setdefault("AWS_DEFAULT_REGION", "eu-central-1")
 
 from cfnlint.decode.cfn_yaml import load  # reads the short forms (!Ref, !Sub) as CloudFormation does
@@ -20,7 +19,7 @@ from samtranslator.translator.translator import Translator
 
 
 def with_packaged_code(template):
-    """The template as `sam package` leaves it: the translator takes code from S3 only."""
+    """The template as `sam package` leaves it: the translator accepts only code in S3."""
     functions = template.get("Globals", {}).get("Function", {})
     functions.pop("CodeUri", None)
     for resource in template.get("Resources", {}).values():
@@ -30,12 +29,12 @@ def with_packaged_code(template):
 
 
 def translated(path):
-    """The template at the path as CloudFormation gets it, with the parameters' defaults."""
+    """The template as CloudFormation gets it, with the defaults of its parameters."""
     template = with_packaged_code(load(str(path)))
     parameters = {
         name: parameter.get("Default", "placeholder") for name, parameter in template.get("Parameters", {}).items()
     }
-    # No names of AWS's managed policies are known: looking them up would need an account.
+    # Without the names of AWS's managed policies, which only an account can list.
     return Translator({}, Parser()).translate(template, parameters)
 
 
@@ -50,7 +49,7 @@ def main(arguments):
         for cause in error.causes:
             print(f"{path}: {cause.message}", file=sys.stderr)
         return 1
-    except Exception as error:  # not YAML, not a template: whatever it is, it is no template to deploy
+    except Exception as error:  # not YAML, or not a template
         print(f"{path}: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     print(f"{path}: {len(resources)} resources after translation")

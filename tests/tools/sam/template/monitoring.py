@@ -1,17 +1,17 @@
-"""Asserts what must be true of infra/monitoring.yaml.
+"""Assertions on infra/monitoring.yaml.
 
-An alarm that watches nothing looks like one that has nothing to say: CloudWatch accepts any name of a metric or a
-dimension, and never tells that there is no such thing.
+CloudWatch accepts any name of a metric or a dimension. An alarm with a wrong one never rings, and nothing reports it.
 """
 
 import json
 import re
 import unittest
 
-from deployed import FUNCTIONS, NOTHING, RESOURCES, SOURCE, WATCH, attribute, either, is_given, of_type, reference
+from deployed import FUNCTIONS, MONITORING, NESTED_STACK, NOTHING, RESOURCES, SOURCE
+from deployed import attribute, either, is_given, of_type, reference
 
-# What the nested template is told. A metric knows an API by its name, and a queue too: neither an identifier nor a URL.
-TOLD = {
+# The parameters of the nested stack. The dimensions of metrics are names of an API and of a queue, not ids or URLs.
+PARAMETERS = {
     "Service": reference("AWS::StackName"),
     "ApiName": RESOURCES["Api"]["Properties"]["Name"],
     "Stage": RESOURCES["ApiStage"]["Properties"]["StageName"],
@@ -29,29 +29,29 @@ TOLD = {
 
 
 def metric(namespace, name, **dimensions):
-    """A metric, and the parameter that each of its dimensions has the value of."""
+    """A metric, whose dimensions have the values of these parameters."""
     described = {"Namespace": namespace, "MetricName": name}
     if dimensions:
         described["Dimensions"] = [{"Name": of, "Value": reference(value)} for of, value in dimensions.items()]
     return described
 
 
-def single(watched, statistic, period):
-    return {**watched, "Statistic": statistic, "Period": period}
+def single(measured, statistic, period):
+    return {**measured, "Statistic": statistic, "Period": period}
 
 
 def calculated(expression, period, **metrics):
-    """What the expression makes of the metrics' sums; only its result is compared."""
+    """An expression over the sums of metrics. Only its result is compared with the threshold."""
     sums = [
-        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": watched, "Period": period, "Stat": "Sum"}}
-        for name, watched in metrics.items()
+        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": measured, "Period": period, "Stat": "Sum"}}
+        for name, measured in metrics.items()
     ]
     return {"Metrics": [{"Expression": expression}, *sums]}
 
 
-def alarm(watched, comparison="GreaterThanThreshold", threshold=0, points=1, of=1, missing="notBreaching"):
+def alarm(measured, comparison="GreaterThanThreshold", threshold=0, points=1, of=1, missing="notBreaching"):
     return {
-        **watched,
+        **measured,
         "ComparisonOperator": comparison,
         "Threshold": threshold,
         "DatapointsToAlarm": points,
@@ -62,7 +62,7 @@ def alarm(watched, comparison="GreaterThanThreshold", threshold=0, points=1, of=
 
 AUTHORIZER_ERRORS = metric(reference("Service"), "AuthorizerErrors")
 ALARMS = {
-    # The average of this metric is a share; its other statistics are numbers of requests.
+    # The average of this metric is a ratio. Its other statistics count requests.
     "ServerErrors": alarm(
         single(metric("AWS/ApiGateway", "5XXError", ApiName="ApiName", Stage="Stage"), "Average", 300),
         threshold=0.05, points=2, of=3,
@@ -72,13 +72,13 @@ ALARMS = {
         single(metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName="DeadLetters"), "Maximum", 300)
     ),
 }
-# Each recorder, and after how many seconds without a success it is missed.
+# Each recorder, and the seconds without a success after which its alarm rings.
 RECORDERS = {"RecordBazaar": 300, "RecordFireSales": 300, "RecordMayor": 900}
-for recorder, patience in RECORDERS.items():
+for recorder, seconds in RECORDERS.items():
     invocations, errors = (metric("AWS/Lambda", name, FunctionName=recorder) for name in ("Invocations", "Errors"))
-    # A recorder that is never started has no data at all, and that is the worst.
+    # A recorder that is never invoked has no data at all, so missing data must ring.
     ALARMS[recorder + "Silent"] = alarm(
-        calculated("FILL(invocations, 0) - FILL(errors, 0)", patience, invocations=invocations, errors=errors),
+        calculated("FILL(invocations, 0) - FILL(errors, 0)", seconds, invocations=invocations, errors=errors),
         comparison="LessThanThreshold", threshold=1, missing="breaching",
     )
     ALARMS[recorder + "Failing"] = alarm(single(errors, "Sum", 60), points=3, of=10)
@@ -87,13 +87,13 @@ for table in ("History", "Access"):
     reads, writes = (metric("AWS/DynamoDB", name, TableName=table + "Table") for name in events)
     ALARMS[table + "Throttled"] = alarm(calculated("FILL(reads, 0) + FILL(writes, 0)", 300, reads=reads, writes=writes))
 
-# The logs that the authorizer's errors are counted in, and how they are found there.
+# The logs in which the authorizer's errors are counted, with the patterns that find them.
 FILTERS = {
     "FunctionLog": '{ $.function = "authorizer" && $.level = "ERROR" }',
     "AccessLog": '{ $.error = "AUTHORIZER_FAILURE" || $.error = "AUTHORIZER_CONFIGURATION_ERROR" }',
 }
 
-# What the dashboard shows: the metrics of a namespace, and the parameters that a dimension may have the value of.
+# The metrics on the dashboard by namespace, and the parameters whose values each dimension may have.
 SHOWN = {
     "AWS/ApiGateway": (
         {"Count", "4XXError", "5XXError", "Latency", "CacheHitCount", "CacheMissCount"},
@@ -109,17 +109,17 @@ SHOWN = {
 }
 
 
-class Watch(unittest.TestCase):
-    def test_the_nested_template_is_told_what_it_asks_for(self):
-        told = RESOURCES["Watch"]["Properties"]["Parameters"]
-        self.assertEqual(set(told), set(WATCH["Parameters"]))
-        self.assertEqual(told, TOLD)
+class NestedStack(unittest.TestCase):
+    def test_the_nested_stack_gets_every_parameter_of_its_template(self):
+        parameters = NESTED_STACK["Properties"]["Parameters"]
+        self.assertEqual(set(parameters), set(MONITORING["Parameters"]))
+        self.assertEqual(parameters, PARAMETERS)
         used = set(re.findall(r"'Outputs\.(\w+)'", str(SOURCE["Outputs"])))
-        self.assertEqual(used, set(WATCH["Outputs"]))
+        self.assertEqual(used, set(MONITORING["Outputs"]))
 
-    def test_whoever_gave_an_address_gets_a_mail(self):
-        self.assertEqual(WATCH["Conditions"], {"HasEmail": is_given("AlarmEmail")})
-        topic = WATCH["Resources"]["Alarms"]
+    def test_alarms_are_mailed_to_the_address(self):
+        self.assertEqual(MONITORING["Conditions"], {"HasEmail": is_given("AlarmEmail")})
+        topic = MONITORING["Resources"]["Alarms"]
         self.assertEqual(topic["Condition"], "HasEmail")
         subscription = {"Protocol": "email", "Endpoint": reference("AlarmEmail")}
         self.assertEqual(topic["Properties"]["Subscription"], [subscription])
@@ -127,10 +127,10 @@ class Watch(unittest.TestCase):
 
 class Alarms(unittest.TestCase):
     def alarms(self):
-        alarms = of_type("AWS::CloudWatch::Alarm", WATCH["Resources"])
+        alarms = of_type("AWS::CloudWatch::Alarm", MONITORING["Resources"])
         return {name: dict(resource["Properties"]) for name, resource in alarms.items()}
 
-    def test_every_alarm_tells_somebody_and_says_what_to_do(self):
+    def test_every_alarm_notifies_the_topic_and_names_the_page(self):
         names = set()
         for name, properties in self.alarms().items():
             for actions in ("AlarmActions", "OKActions"):
@@ -140,22 +140,22 @@ class Alarms(unittest.TestCase):
             self.assertTrue(properties["AlarmName"]["Fn::Sub"].startswith("${Service} "), name)
         self.assertEqual(len(names), len(ALARMS))
 
-    def test_every_alarm_watches_what_there_is_and_rings_when_it_should(self):
+    def test_every_alarm_has_its_metric_its_threshold_and_its_period(self):
         alarms = self.alarms()
         self.assertEqual(set(alarms), set(ALARMS))
         for name, properties in alarms.items():
-            for told in ("AlarmName", "AlarmDescription", "AlarmActions", "OKActions"):
-                del properties[told]
+            for other in ("AlarmName", "AlarmDescription", "AlarmActions", "OKActions"):
+                del properties[other]
             properties.setdefault("DatapointsToAlarm", properties["EvaluationPeriods"])
             if "Metrics" in properties:
                 result, *sums = properties["Metrics"]
                 properties["Metrics"] = [{"Expression": result["Expression"]}, *sums]
-            # Nothing beside: a unit, or actions that are off, would keep an alarm quiet.
+            # No other property: a unit, or disabled actions, would silence the alarm.
             self.assertEqual(properties, ALARMS[name], name)
 
-    def test_the_authorizers_errors_are_counted_under_the_name_that_its_alarm_watches(self):
+    def test_the_authorizers_errors_are_counted_in_the_metric_of_their_alarm(self):
         filters = {}
-        for name, resource in of_type("AWS::Logs::MetricFilter", WATCH["Resources"]).items():
+        for name, resource in of_type("AWS::Logs::MetricFilter", MONITORING["Resources"]).items():
             properties = resource["Properties"]
             filters[properties["LogGroupName"]["Ref"]] = properties["FilterPattern"]
             [counted] = properties["MetricTransformations"]
@@ -166,16 +166,16 @@ class Alarms(unittest.TestCase):
 
 
 class Dashboard(unittest.TestCase):
-    def test_the_dashboard_is_where_the_output_says(self):
-        self.assertEqual(WATCH["Resources"]["Dashboard"]["Properties"]["DashboardName"], reference("Service"))
-        address = WATCH["Outputs"]["DashboardAddress"]["Value"]["Fn::Sub"]
+    def test_the_output_has_the_address_of_the_dashboard(self):
+        self.assertEqual(MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardName"], reference("Service"))
+        address = MONITORING["Outputs"]["DashboardAddress"]["Value"]["Fn::Sub"]
         self.assertTrue(address.endswith("#dashboards:name=${Service}"), address)
 
     def widgets(self):
-        body = WATCH["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+        body = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
         return [widget["properties"] for widget in json.loads(re.sub(r"\$\{([A-Za-z:]+)\}", r"\1", body))["widgets"]]
 
-    def test_the_dashboard_shows_metrics_that_there_are(self):
+    def test_the_dashboard_shows_existing_metrics(self):
         shown = {}
         for widget in self.widgets():
             for namespace, name, *dimensions, _ in widget["metrics"]:
@@ -186,7 +186,7 @@ class Dashboard(unittest.TestCase):
                     self.assertIn(value, SHOWN[namespace][1][dimension], widget["title"])
         self.assertEqual(shown, {namespace: names for namespace, (names, _) in SHOWN.items()})
 
-    def test_what_the_dashboard_shows_of_recorders_it_shows_of_each(self):
+    def test_each_widget_about_recorders_shows_all_of_them(self):
         widgets = [widget for widget in self.widgets() if widget["title"].startswith("Recorders")]
         self.assertEqual(len(widgets), 3)
         for widget in widgets:
