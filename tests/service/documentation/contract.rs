@@ -1,4 +1,4 @@
-//! The page for clients shows what the service answers, and its tables have the values of the code.
+//! The page for clients shows real responses, and its tables have the values of the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -56,33 +56,33 @@ fn examples(page: &Page) -> Vec<Example<'_>> {
 }
 
 #[tokio::test]
-async fn the_examples_show_what_the_service_answers() {
+async fn the_examples_show_real_responses() {
     let cloud = start().await;
     let pages = ["README.md", CONTRACT].map(Page::read);
     let mut requested = BTreeSet::new();
     for Example { command, request, output } in pages.iter().flat_map(examples) {
         let has_key = command.contains("X-API-Key: $KEY");
-        let answered =
+        let response =
             if has_key { get(&cloud, request).await } else { send(&cloud.url(), Method::GET, request).await };
         requested.insert(request.split('?').next().unwrap());
         if command.contains("grep") {
-            assert!(answered.text.lines().any(|line| line == output), "{command}: {output}");
+            assert!(response.text.lines().any(|line| line == output), "{command}: {output}");
         } else if output.starts_with(r#"{"success":false"#) {
-            assert_eq!(answered.text, output, "{command}");
+            assert_eq!(response.text, output, "{command}");
         } else {
             // The game moves on, so only the shape can be compared: up to the first field of `data`.
             let start = r#"{"success":true,"data":{""#;
             let name = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
             let name = name.unwrap_or_else(|| panic!("{command} shows {output}"));
             assert!(
-                answered.text.starts_with(&format!("{start}{name}\"")),
+                response.text.starts_with(&format!("{start}{name}\"")),
                 "{command}: {:.200}",
-                answered.text
+                response.text
             );
             if let Ok(Value::Object(shown)) = serde_json::from_str(&output) {
                 let fields =
                     |data: &Value| data.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
-                assert_eq!(fields(&shown["data"]), fields(&answered.data()), "{command}");
+                assert_eq!(fields(&shown["data"]), fields(&response.data()), "{command}");
             }
         }
     }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use local::Options;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use crate::support::in_repository;
 
 /// The root of the repository.
 pub(super) fn repository() -> PathBuf {
-    Options::default().template.parent().unwrap().to_owned()
+    in_repository("")
 }
 
 /// The text of a file.
