@@ -71,7 +71,7 @@ fn functions_link_no_store_unless_they_have_a_table_and_no_development_tool_at_a
         assert_eq!(packages.get(name), None, "{name} is linked");
     }
     for packages in [packages, linked_packages(&WITH_TABLE)] {
-        for name in ["local", "simulator", "axum", "clap", "proptest", "dynoxide-rs", "openapi", "schemars"] {
+        for name in ["local", "simulator", "axum", "clap", "proptest", "dynoxide-rs", "openapi"] {
             assert_eq!(packages.get(name), None, "{name} is linked");
         }
     }

@@ -203,7 +203,7 @@ async fn an_event_that_is_no_request_fails_with_one_line_in_the_log() {
         let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
         assert!(failed.text.contains("no proxy event"), "{failed:?}");
-        let told = |line: &Value| line["message"] == "the event is no proxy event";
+        let told = |line: &Value| line["message"] == "the event is not a proxy event";
         let line = await_logs(&cloud, number + 1, told).await.pop().unwrap();
         assert_eq!(line["route"], "/v1/mayor");
         assert!(line["request_id"].is_string() && line["cause"].is_string(), "{line}");

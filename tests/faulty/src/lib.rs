@@ -1,39 +1,46 @@
 //! A function that fails in every way that a function can. It runs like the service's own functions, so that what
 //! `common::lambda` promises of them is tested on a real binary.
 
-use std::convert::Infallible;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use common::config::Config;
-use common::envelope::{Answer, Document};
+use common::envelope::Document;
 use common::error::ApiError;
-use common::lambda::{Function, StartError};
+use common::lambda::{Handler, StartError};
+use common::params::{Allowed, InvalidValue, Value};
 use common::request::Request;
-use common::routes::{Location, Parameter, Route};
+use common::response::Response;
+use common::routes::{Location, Parameter, Route, Tag};
 
 /// `GET /v1/faulty/{fault}`
 const ROUTE: Route = Route {
     function: "faulty",
     path: "/v1/faulty/{fault}",
     cache: Duration::from_mins(1),
-    summary: "Fails as asked",
+    summary: "Fail as requested",
+    description: "A failure.",
+    tag: Tag::Service,
     parameters: &[Parameter {
         name: "fault",
         location: Location::Path,
         required: true,
-        description: "What should happen",
+        meaning: "The kind of failure",
+        allowed: Allowed::AnyText,
     }],
 };
 
 /// What a request wants to happen.
 struct Fault(String);
 
-impl FromStr for Fault {
-    type Err = Infallible;
+impl Value for Fault {
+    const ALLOWED: Allowed = Allowed::AnyText;
+}
 
-    fn from_str(text: &str) -> Result<Self, Infallible> {
+impl FromStr for Fault {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         Ok(Self(text.to_owned()))
     }
 }
@@ -42,7 +49,7 @@ impl FromStr for Fault {
 #[derive(Debug)]
 pub struct Faulty;
 
-impl Function for Faulty {
+impl Handler for Faulty {
     const ROUTE: &'static Route = &ROUTE;
 
     fn new(_config: &Config) -> Result<Self, StartError> {
@@ -50,7 +57,7 @@ impl Function for Faulty {
     }
 
     #[expect(clippy::panic, reason = "this is what it is for")]
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let Fault(fault) = request.required("fault", "")?;
         let bytes = match fault.as_str() {
             "panic" => panic!("asked to panic"),
@@ -61,17 +68,16 @@ impl Function for Faulty {
                 std::thread::sleep(Duration::from_mins(10));
                 0
             }
-            "undeclared" => return request.required::<Fault>("other", "").map(|_| answer(0)),
+            "undeclared" => return request.required::<Fault>("other", "").map(|_| response(0)),
             "too-large" => 6 * 1024 * 1024,
             "large" => 6 * 1024 * 1024 - 4_096,
             _ => 2,
         };
-        Ok(answer(bytes))
+        Ok(response(bytes))
     }
 }
 
-/// An answer whose data is a string of so many bytes.
-fn answer(bytes: usize) -> Answer {
-    let document = Document::new(format!("\"{}\"", "x".repeat(bytes)));
-    Answer { document: Arc::new(document), cached: false, fetched_at: None, refresh_failure: None }
+/// A response whose data is a string of this many bytes.
+fn response(bytes: usize) -> Response {
+    Response::uncached(Document::new(format!("\"{}\"", "x".repeat(bytes))))
 }
