@@ -52,15 +52,21 @@ fn a_wrong_command_line_is_told_from_a_failed_check() {
     let url = ["--url", "http://127.0.0.1:9"];
     for (arguments, expected) in [
         (&[][..], "--url"),
-        (&["--url", "127.0.0.1:9", "--key", KEY], "it must be an address like https://"),
-        (&["--url", "ftp://x.example", "--key", KEY], "it must begin with https:// or http://"),
-        (&["--url", "https://x.example/?a", "--key", KEY], "neither a query"),
-        (&["--url", "https://a:b@x.example", "--key", KEY], "neither a user"),
-        (&url, "give an API key that may ask: --key KEY, --key -"),
-        (&[&url[..], &["--key", "secret"]].concat(), "what --key has is no API key: it is no API key"),
+        (&["--url", "127.0.0.1:9", "--key", KEY], "must be a URL like https://"),
+        (&["--url", "ftp://x.example", "--key", KEY], "must begin with https:// or http://"),
+        (&["--url", "https://x.example/?a", "--key", KEY], "must have no query"),
+        (&["--url", "https://a:b@x.example", "--key", KEY], "must have no user name"),
+        (&url, "an API key is required: --key KEY, --key -"),
+        (&[&url[..], &["--key", "secret"]].concat(), "--key has no valid API key: "),
         (&[&url[..], &["--key", &KEY.replace('J', "K")]].concat(), "its checksum is wrong"),
-        (&[&url[..], &["--key", KEY, "--lapsed-key", "secret"]].concat(), "what --lapsed-key has"),
-        (&[&url[..], &["--key", KEY, "--revoked-key", "secret"]].concat(), "what --revoked-key has"),
+        (
+            &[&url[..], &["--key", KEY, "--lapsed-key", "secret"]].concat(),
+            "--lapsed-key has no valid API key",
+        ),
+        (
+            &[&url[..], &["--key", KEY, "--revoked-key", "secret"]].concat(),
+            "--revoked-key has no valid API key",
+        ),
         (&[&url[..], &["--key", KEY, "--player", "not.a.name"]].concat(), "--player"),
         (&[&url[..], &["--key", KEY, "--requests", "0"]].concat(), "--requests"),
         (&[&url[..], &["--key", KEY, "--rate", "fast"]].concat(), "--rate"),
@@ -74,7 +80,7 @@ fn a_wrong_command_line_is_told_from_a_failed_check() {
 #[test]
 fn nobody_to_ask_is_one_sentence() {
     let expected = |aside: &str| {
-        aside.starts_with("error: there is no answer to GET /openapi.json: ") && aside.lines().count() == 1
+        aside.starts_with("error: no response to GET /openapi.json: ") && aside.lines().count() == 1
     };
     let (hangs_up, _requests) = serve("");
     for url in ["http://127.0.0.1:9", "http://nobody.invalid", &hangs_up] {
