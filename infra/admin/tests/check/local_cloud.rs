@@ -6,7 +6,8 @@ use std::process::Command;
 use local::Options;
 use local::template::Document;
 
-use crate::broken_promises;
+use crate::broken_promises::checks_that_fail;
+use crate::promises::errors::retry_after;
 use crate::support::run::{Run, Tier, carry_out, start_cloud};
 
 /// Four times the default rate, for limits that are four times those of the template.
@@ -29,7 +30,7 @@ async fn a_cloud_with_a_stage_cache_passes_every_check_and_each_has_failed_in_an
         carry_out(&cloud, limits.observations(&[("throttling", "429")])),
         carry_out(&cloud, unbroken)
     );
-    let able_to_fail = broken_promises::checks_that_fail();
+    let able_to_fail = checks_that_fail();
     let never_failed: BTreeSet<_> = report
         .checks()
         .into_iter()
@@ -42,13 +43,12 @@ async fn a_cloud_with_a_stage_cache_passes_every_check_and_each_has_failed_in_an
 #[tokio::test]
 async fn a_cloud_without_a_stage_cache_passes_every_check() {
     let cloud = start_cloud("off").await;
-    let retry_after = broken_promises::retry_after();
     let unbroken = Run::new("nothing is broken", Vec::new()).observations(&[
         ("stage_cache", "off"),
         ("functions_expect_stage_cache", "off"),
         ("errors_stored", "no"),
     ]);
-    let retry_after = Run::new("Retry-After", vec![retry_after]).tier(Tier::Starter).options(STARTER);
+    let retry_after = Run::new("Retry-After", vec![retry_after()]).tier(Tier::Starter).options(STARTER);
     tokio::join!(carry_out(&cloud, unbroken), carry_out(&cloud, retry_after));
 }
 

@@ -8,5 +8,6 @@
 
 mod broken_promises;
 mod local_cloud;
+mod promises;
 mod support;
 mod without_deployment;
