@@ -1,14 +1,14 @@
 //! The OpenAPI document is true: every response fits its schema, every example is what the service responds, and every
 //! parameter accepts exactly what its schema accepts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::error::INTERNAL_MESSAGE;
 use common::routes::{OPENAPI, VERSION_1};
+use conformance::{Document, JSON, Operation, parameter_value};
 use hyper::Method;
 use jiff::Timestamp;
-use jsonschema::Validator;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 use simulator::Fault;
@@ -18,9 +18,7 @@ use crate::support::{
     simulator, start, start_with, template,
 };
 
-const JSON: &str = "application/json";
-
-/// Values to try for every parameter: bounds, their neighbours, words.
+/// Values to try for every parameter: bounds and what lies beside them, words, other alphabets.
 const VALUES: [&str; 36] = [
     "",
     "0",
@@ -60,137 +58,38 @@ const VALUES: [&str; 36] = [
     "SIXTY_FIVE_CAPITALS_ARE_LONGER_THAN_THE_ID_OF_AN_ITEM_CAN_BE_HERE_",
 ];
 
-/// The description, as the service gives it.
-struct Description {
-    document: Value,
-    /// The same, but no object may have a field that is not described, unless it says so.
-    closed: Value,
+/// The document that the cloud serves.
+async fn served_document(cloud: &Cloud) -> Document {
+    Document::new(send(&cloud.url(), Method::GET, OPENAPI.path).await.json())
 }
 
-impl Description {
-    async fn of(cloud: &Cloud) -> Self {
-        let answered = send(&cloud.url(), Method::GET, OPENAPI.path).await;
-        let document = answered.json();
-        let mut closed = document.clone();
-        close(&mut closed);
-        Self { document, closed }
-    }
-
-    /// What `part` of the document refers to, or itself.
-    #[track_caller]
-    fn followed<'a>(&'a self, part: &'a Value) -> &'a Value {
-        part["$ref"].as_str().map_or(part, |reference| self.at(reference))
-    }
-
-    #[track_caller]
-    fn at(&self, reference: &str) -> &Value {
-        let target = self.document.pointer(reference.strip_prefix('#').unwrap());
-        target.unwrap_or_else(|| panic!("{reference} leads nowhere"))
-    }
-
-    /// What tells whether values fit the schema, an undescribed field being one too many.
-    fn validator(&self, schema: &Value) -> Validator {
-        let mut schema = schema.clone();
-        close(&mut schema);
-        let whole = json!({"allOf": [schema], "components": self.closed["components"]});
-        jsonschema::draft202012::options().should_validate_formats(true).build(&whole).unwrap()
-    }
-
-    #[track_caller]
-    fn expect_fit(&self, schema: &Value, value: &Value, what: &str) {
-        let errors: Vec<String> = self
-            .validator(schema)
-            .iter_errors(value)
-            .take(3)
-            .map(|error| {
-                format!(
-                    "{} at {}",
-                    error.to_string().chars().take(300).collect::<String>(),
-                    error.instance_path()
-                )
-            })
-            .collect();
-        assert!(errors.is_empty(), "{what} does not fit: {errors:#?}");
-    }
-
-    /// The operations by path.
-    fn operations(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.document["paths"].as_object().unwrap().iter().map(|(path, item)| (path.as_str(), &item["get"]))
-    }
-
-    /// The responses to `path`, each with its status.
-    fn responses(&self, path: &str) -> BTreeMap<u16, &Value> {
-        let responses = self.document["paths"][path]["get"]["responses"].as_object().unwrap();
-        responses
-            .iter()
-            .map(|(status, response)| (status.parse().unwrap(), self.followed(response)))
-            .collect()
-    }
-
-    /// That the answer to a request to `path` is one that is described.
-    #[track_caller]
-    fn expect_answer(&self, path: &str, answered: &Response) {
-        let status = answered.status.as_u16();
-        let responses = self.responses(path);
-        let response = responses.get(&status).unwrap_or_else(|| panic!("{path}: {status} is not described"));
-        assert_eq!(answered.headers["content-type"], JSON);
-        let what = format!("the answer of {path} with {status}");
-        self.expect_fit(&response["content"][JSON]["schema"], &answered.json(), &what);
-        for (name, header) in response["headers"].as_object().unwrap() {
-            let header = self.followed(header);
-            let value = answered.headers.get(name).unwrap_or_else(|| panic!("{what} has no {name}"));
-            let text = value.to_str().unwrap();
-            self.expect_fit(&header["schema"], &as_json(text, &header["schema"]), name);
-        }
-        for name in ["last-modified", "expires", "retry-after"] {
-            let described =
-                response["headers"].as_object().unwrap().keys().any(|known| known.eq_ignore_ascii_case(name));
-            assert_eq!(answered.headers.contains_key(name), described, "{what}: {name}");
-        }
-    }
-
-    /// The example requests of `path` that have the status, each with the body of its answer.
-    fn examples(&self, path: &str, status: u16) -> Vec<(String, Value)> {
-        let responses = self.responses(path);
-        let Some(response) = responses.get(&status) else { return Vec::new() };
-        let examples = response["content"][JSON]["examples"].as_object().unwrap().values();
-        let requests = examples.filter_map(|example| {
-            let request = example["summary"].as_str()?.strip_prefix("GET ")?;
-            Some((request.to_owned(), example["value"].clone()))
-        });
-        requests.collect()
-    }
-
-    /// The data of the example answer to `request`.
-    #[track_caller]
-    fn data(&self, request: &str) -> Value {
-        let mut examples = self.operations().flat_map(|(path, _)| self.examples(path, 200));
-        let (_, mut body) =
-            examples.find(|(known, _)| known == request).unwrap_or_else(|| panic!("no example {request}"));
-        body["data"].take()
-    }
+/// Checks a response to a request to `path`.
+#[track_caller]
+fn expect_conforming(document: &Document, path: &str, answered: &Response) {
+    let operation = document.operation(path).unwrap();
+    operation
+        .check_response(answered.status.as_u16(), &answered.headers, &answered.text)
+        .unwrap_or_else(|mismatch| panic!("{path}: {mismatch}"));
 }
 
-/// Forbids what is not described.
-fn close(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            if object.contains_key("properties") && !object.contains_key("additionalProperties") {
-                object.insert("additionalProperties".to_owned(), false.into());
-            }
-            let parts =
-                object.iter_mut().filter(|(name, _)| !["example", "examples"].contains(&name.as_str()));
-            parts.for_each(|(_, part)| close(part));
-        }
-        Value::Array(parts) => parts.iter_mut().for_each(close),
-        _ => {}
-    }
+#[track_caller]
+fn expect_fit(document: &Document, schema: &Value, value: &Value, what: &str) {
+    document.check_value(schema, value).unwrap_or_else(|mismatch| panic!("{what}: {mismatch}"));
 }
 
-/// A parameter's or a header's text as the JSON value that a schema of this type means.
-fn as_json(text: &str, schema: &Value) -> Value {
-    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if schema["type"] == "integer" && is_digits { json!(text.parse::<u64>().unwrap()) } else { json!(text) }
+/// The complete examples of `operation` with this status: requests, and the bodies of their responses.
+fn complete_examples(operation: &Operation<'_>, status: u16) -> Vec<(String, Value)> {
+    let examples = operation.examples(status).filter(|example| !example.is_shortened);
+    examples.map(|example| (example.request.to_owned(), example.body.clone())).collect()
+}
+
+/// The data of the example response to `request`.
+#[track_caller]
+fn example_data(document: &Document, request: &str) -> Value {
+    let mut examples = document.operations().flat_map(|operation| complete_examples(&operation, 200));
+    let (_, mut body) =
+        examples.find(|(known, _)| known == request).unwrap_or_else(|| panic!("no example {request}"));
+    body["data"].take()
 }
 
 #[tokio::test]
@@ -202,9 +101,9 @@ async fn the_document_is_served_without_a_key_as_it_is_in_the_repository() {
     assert_eq!(answered.headers["access-control-allow-origin"], "*");
     let file = Options::default().template.with_file_name("functions/index/openapi.json");
     assert!(answered.text == std::fs::read_to_string(file).unwrap(), "another document is served");
-    let description = Description::of(&cloud).await;
-    description.expect_answer(OPENAPI.path, &answered);
-    description.expect_answer("/", &send(&cloud.url(), Method::GET, "/").await);
+    let document = served_document(&cloud).await;
+    expect_conforming(&document, OPENAPI.path, &answered);
+    expect_conforming(&document, "/", &send(&cloud.url(), Method::GET, "/").await);
     for method in [Method::POST, Method::DELETE] {
         let refused = send(&cloud.url(), method, "/openapi.json").await;
         refused.error("NOT_FOUND");
@@ -215,19 +114,19 @@ async fn the_document_is_served_without_a_key_as_it_is_in_the_repository() {
 #[tokio::test]
 async fn the_document_has_the_routes_of_version_1_with_their_parameters_and_keys() {
     let cloud = start().await;
-    let description = Description::of(&cloud).await;
-    let described: BTreeSet<&str> = description.operations().map(|(path, _)| path).collect();
+    let document = served_document(&cloud).await;
+    let described: BTreeSet<&str> = document.operations().map(|operation| operation.path()).collect();
     let table = VERSION_1.iter().map(|route| route.path).chain(["/", OPENAPI.path]);
     assert_eq!(described, table.collect());
     let template = template();
-    for (path, operation) in description.operations() {
+    for operation in document.operations() {
+        let path = operation.path();
         let declared =
             template.api.routes.iter().find(|route| route.path == path && route.method == "GET").unwrap();
-        let requires_key = operation.get("security").is_none();
-        assert_eq!(requires_key, declared.key_required, "{path}");
-        assert_eq!(requires_key, operation["responses"].get("401").is_some(), "{path}");
+        assert_eq!(operation.requires_key(), declared.key_required, "{path}");
+        assert_eq!(operation.requires_key(), operation.response(401).is_some(), "{path}");
         let route = VERSION_1.iter().find(|route| route.path == path);
-        let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let parameters = operation.parameters();
         let expected = route.map(|route| route.parameters).unwrap_or_default();
         assert_eq!(parameters.len(), expected.len(), "{path}");
         for (parameter, expected) in parameters.iter().zip(expected) {
@@ -236,54 +135,56 @@ async fn the_document_has_the_routes_of_version_1_with_their_parameters_and_keys
             assert_eq!(parameter["required"], expected.required);
         }
     }
-    assert_eq!(description.document["security"], json!([{"ApiKey": []}]));
+    assert_eq!(document.value()["security"], json!([{"ApiKey": []}]));
 }
 
 #[tokio::test]
 async fn every_example_fits_its_schema() {
     let cloud = start().await;
-    let description = Description::of(&cloud).await;
-    let components = &description.document["components"];
+    let document = served_document(&cloud).await;
+    let components = &document.value()["components"];
     let mut count = 0;
     for (name, schema) in components["schemas"].as_object().unwrap() {
         let reference = json!({"$ref": format!("#/components/schemas/{name}")});
         for example in schema["examples"].as_array().unwrap() {
-            description.expect_fit(&reference, example, name);
+            expect_fit(&document, &reference, example, name);
         }
         for (field, schema) in schema["properties"].as_object().unwrap() {
             for example in schema["examples"].as_array().into_iter().flatten() {
-                description.expect_fit(schema, example, &format!("{name}.{field}"));
+                expect_fit(&document, schema, example, &format!("{name}.{field}"));
                 count += 1;
             }
         }
     }
     for header in components["headers"].as_object().unwrap().values() {
-        description.expect_fit(&header["schema"], &header["example"], "a header");
+        expect_fit(&document, &header["schema"], &header["example"], "a header");
     }
-    for (path, operation) in description.operations() {
-        for (status, response) in description.responses(path) {
+    for operation in document.operations() {
+        let path = operation.path();
+        for (status, response) in operation.responses() {
             let content = &response["content"][JSON];
             for example in content["examples"].as_object().unwrap().values() {
-                description.expect_fit(&content["schema"], &example["value"], &format!("{path} {status}"));
+                expect_fit(&document, &content["schema"], &example["value"], &format!("{path} {status}"));
                 count += 1;
             }
         }
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        for parameter in operation.parameters() {
             for example in parameter["examples"].as_object().unwrap().values() {
-                description.expect_fit(&parameter["schema"], &example["value"], &parameter.to_string());
+                expect_fit(&document, &parameter["schema"], &example["value"], &parameter.to_string());
                 count += 1;
             }
         }
     }
     assert!(count > 150, "{count} examples");
-    // What is not described does not fit: otherwise nothing that these tests say of answers would mean anything.
-    for (path, _) in description.operations().filter(|(path, _)| *path != OPENAPI.path) {
-        let schema = &description.responses(path)[&200]["content"][JSON]["schema"];
-        for (request, body) in description.examples(path, 200) {
+    // A field that is not described must not fit: otherwise these tests would prove nothing about responses.
+    for operation in document.operations().filter(|operation| operation.path() != OPENAPI.path) {
+        let validator =
+            document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
+        for (request, body) in complete_examples(&operation, 200) {
             for place in ["", "/data", "/meta"] {
                 let mut with_more = body.clone();
                 with_more.pointer_mut(place).unwrap()["undescribed"] = true.into();
-                assert!(!description.validator(schema).is_valid(&with_more), "{request}: {place}");
+                assert!(!validator.is_valid(&with_more), "{request}: {place}");
             }
         }
     }
@@ -293,8 +194,8 @@ async fn every_example_fits_its_schema() {
 #[tokio::test]
 async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
-    let description = Description::of(&cloud).await;
-    // A mayor is in the history once the term has ended.
+    let document = served_document(&cloud).await;
+    // Until a mayor is history, the term has to end.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked = invoke(&cloud, recorder, json!({"time": time.to_string()}).to_string()).await;
@@ -302,14 +203,13 @@ async fn every_response_fits_its_schema() {
     };
     recorded("record-mayor", "/v1/mayor/history").await;
     cloud.clock().advance(Duration::from_hours(6 * 24));
-    provide_a_sale(&cloud, &description);
+    provide_a_sale(&cloud, &document);
     recorded("record-fire-sales", "/v1/fire-sales/history").await;
     recorded("record-bazaar", "/v1/bazaar/history").await;
     let mut requests: Vec<(String, String)> = Vec::new();
-    for (path, _) in description.operations() {
-        let examples = description.examples(path, 200).into_iter();
-        requests
-            .extend(examples.filter(|_| path != OPENAPI.path).map(|(request, _)| (path.to_owned(), request)));
+    for operation in document.operations() {
+        let examples = complete_examples(&operation, 200).into_iter();
+        requests.extend(examples.map(|(request, _)| (operation.path().to_owned(), request)));
     }
     assert_eq!(requests.len(), VERSION_1.len() + 1 + 3, "each route, and three modes more");
     let more = [
@@ -334,7 +234,7 @@ async fn every_response_fits_its_schema() {
         if path.ends_with("/history") && !request.contains("NEVER") {
             assert_ne!(answered.data()["history"], json!([]), "{request}");
         }
-        description.expect_answer(&path, &answered);
+        expect_conforming(&document, &path, &answered);
     }
     // With as little as the provider may send about elections.
     let bare = json!({"success": true, "mayor": {"name": "Jerry", "key": "jerry", "perks": []}});
@@ -343,13 +243,13 @@ async fn every_response_fits_its_schema() {
     cloud.clock().advance(Duration::from_mins(6));
     let answered = get(&cloud, "/v1/mayor").await;
     assert_eq!(answered.data()["current"], json!({}));
-    description.expect_answer("/v1/mayor", &answered);
+    expect_conforming(&document, "/v1/mayor", &answered);
     expect_clean_logs(&cloud);
 }
 
-/// The simulator often has no fire sale.
-fn provide_a_sale(cloud: &Cloud, description: &Description) {
-    let sales = provided(description.data("/v1/fire-sales"));
+/// The simulated game often has none.
+fn provide_a_sale(cloud: &Cloud, document: &Document) {
+    let sales = provided(example_data(document, "/v1/fire-sales"));
     simulator(cloud).set_fault("/v2/skyblock/firesales", Fault::status(200).with_body(sales));
 }
 
@@ -362,11 +262,11 @@ fn provided(mut data: Value) -> String {
 #[tokio::test]
 async fn every_example_response_follows_from_its_upstream_response() {
     let cloud = start_with(one_instance_each()).await;
-    let description = Description::of(&cloud).await;
+    let document = served_document(&cloud).await;
     let provide =
         |path: &str, body: String| simulator(&cloud).set_fault(path, Fault::status(200).with_body(body));
 
-    let mut elections = description.data("/v1/mayor");
+    let mut elections = example_data(&document, "/v1/mayor");
     let won = elections["election"].take();
     let mut mayor = elections["mayor"].take();
     mayor["election"] = won;
@@ -374,12 +274,12 @@ async fn every_example_response_follows_from_its_upstream_response() {
         "/v2/resources/skyblock/election",
         provided(json!({"mayor": mayor, "current": elections["current"]})),
     );
-    provide("/v2/skyblock/firesales", provided(description.data("/v1/fire-sales")));
-    provide("/v2/skyblock/bazaar", provided(description.data("/v1/bazaar?mode=full")));
-    provide("/v2/skyblock/auctions", provided(description.data("/v1/auctions?page=0")));
-    provide("/v2/resources/skyblock/collections", provided(description.data("/v1/collections")));
-    provide("/v2/resources/skyblock/items", provided(description.data("/v1/items")));
-    let player = description.data("/v1/profile/Notch");
+    provide("/v2/skyblock/firesales", provided(example_data(&document, "/v1/fire-sales")));
+    provide("/v2/skyblock/bazaar", provided(example_data(&document, "/v1/bazaar?mode=full")));
+    provide("/v2/skyblock/auctions", provided(example_data(&document, "/v1/auctions?page=0")));
+    provide("/v2/resources/skyblock/collections", provided(example_data(&document, "/v1/collections")));
+    provide("/v2/resources/skyblock/items", provided(example_data(&document, "/v1/items")));
+    let player = example_data(&document, "/v1/profile/Notch");
     let named = json!({"id": player["uuid"], "name": player["username"]});
     provide("/users/profiles/minecraft/Notch", named.to_string());
     provide("/v2/skyblock/profiles", provided(json!({"profiles": player["profiles"]})));
@@ -396,11 +296,11 @@ async fn every_example_response_follows_from_its_upstream_response() {
         "/v1/profile/Notch",
     ];
     for request in live {
-        assert_eq!(get(&cloud, request).await.data(), description.data(request), "{request}");
+        assert_eq!(get(&cloud, request).await.data(), example_data(&document, request), "{request}");
     }
 
     let index = get(&cloud, "/").await.data();
-    let example = description.data("/");
+    let example = example_data(&document, "/");
     for endpoint in example["endpoints"].as_array().unwrap() {
         assert!(index["endpoints"].as_array().unwrap().contains(endpoint), "{endpoint}");
     }
@@ -413,7 +313,7 @@ async fn every_example_response_follows_from_its_upstream_response() {
 #[tokio::test]
 async fn every_example_of_history_follows_from_recorded_ticks() {
     let cloud = start_with(one_instance_each()).await;
-    let description = Description::of(&cloud).await;
+    let document = served_document(&cloud).await;
     let record = async |recorder: &str, path: &str, body: Value, time: &str| {
         simulator(&cloud).set_fault(path, Fault::status(200).with_body(provided(body)));
         let invoked = invoke(&cloud, recorder, json!({"time": time}).to_string()).await;
@@ -426,7 +326,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     };
 
     let request = "/v1/mayor/history?limit=1";
-    let expected = description.data(request);
+    let expected = example_data(&document, request);
     let entry = &expected["history"][0];
     let year = election_year(&moment(entry, "started_at"));
     let election = json!({"year": year, "candidates": []});
@@ -437,13 +337,14 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     assert_eq!(answered(request, &moment(entry, "ended_at")).await, expected);
 
     let request = "/v1/fire-sales/history?limit=1";
-    let expected = description.data(request);
+    let expected = example_data(&document, request);
     let seen = moment(&expected["history"][0], "recorded_at");
-    record("record-fire-sales", "/v2/skyblock/firesales", description.data("/v1/fire-sales"), &seen).await;
+    record("record-fire-sales", "/v2/skyblock/firesales", example_data(&document, "/v1/fire-sales"), &seen)
+        .await;
     assert_eq!(answered(request, &seen).await, expected);
 
     let request = "/v1/bazaar/history?item_id=INK_SACK:3&range=1h";
-    let expected = description.data(request);
+    let expected = example_data(&document, request);
     let point = &expected["history"][0];
     let recorded = moment(point, "recorded_at");
     let status = json!({
@@ -466,24 +367,24 @@ fn election_year(won_at: &str) -> i64 {
 #[tokio::test]
 async fn every_example_of_an_error_is_what_the_service_responds() {
     let cloud = start_with(one_instance_each()).await;
-    let description = Description::of(&cloud).await;
+    let document = served_document(&cloud).await;
     let mut asked = 0;
-    for (path, _) in description.operations() {
+    for operation in document.operations() {
         for status in [400, 404] {
-            for (request, body) in description.examples(path, status) {
+            for (request, body) in complete_examples(&operation, status) {
                 let answered = get(&cloud, &request).await;
                 assert_eq!(answered.status, status, "{request}");
                 assert_eq!(answered.json(), body, "{request}");
-                description.expect_answer(path, &answered);
+                expect_conforming(&document, operation.path(), &answered);
                 asked += 1;
             }
         }
     }
     assert!(asked >= 13, "{asked} errors");
 
+    let mayor = document.operation("/v1/mayor").unwrap();
     let messages = |status: u16| -> Vec<Value> {
-        let responses = description.responses("/v1/mayor");
-        let examples = responses[&status]["content"][JSON]["examples"].as_object().unwrap();
+        let examples = mayor.response(status).unwrap()["content"][JSON]["examples"].as_object().unwrap();
         examples.values().map(|example| example["value"].clone()).collect()
     };
     let keys = cloud.keys().unwrap();
@@ -497,13 +398,13 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
     for (answered, status) in answers.iter().zip([401, 403, 500]) {
         assert_eq!(answered.status, status, "{}", answered.text);
         assert!(messages(status).contains(&answered.json()), "{}", answered.text);
-        description.expect_answer("/v1/mayor", answered);
+        expect_conforming(&document, "/v1/mayor", answered);
     }
 
     // The template has the messages of the gateway, word for word.
     let template = template();
     for status in [401, 403, 429, 500] {
-        let retry_after = description.responses("/v1/mayor")[&status]["headers"].get("Retry-After").is_some();
+        let retry_after = mayor.response(status).unwrap()["headers"].get("Retry-After").is_some();
         for body in messages(status).into_iter().filter(|body| body["error"]["message"] != INTERNAL_MESSAGE) {
             let mut responses = template.api.gateway_responses.values();
             let said = responses.find(|response| {
@@ -521,8 +422,8 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
 #[tokio::test]
 async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
     let cloud = start().await;
-    let description = Description::of(&cloud).await;
-    let introduction = description.document["info"]["description"].as_str().unwrap();
+    let document = served_document(&cloud).await;
+    let introduction = document.value()["info"]["description"].as_str().unwrap();
     let template = template();
     assert_eq!(template.usage_plans.len(), 2);
     for plan in &template.usage_plans {
@@ -534,32 +435,35 @@ async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
         assert_eq!(stated, [throttle.rate, f64::from(throttle.burst)], "{introduction}");
     }
     for route in VERSION_1 {
-        let operation = &description.document["paths"][route.path]["get"];
-        assert_eq!(operation["x-cache-seconds"], route.cache.as_secs(), "{}", route.path);
-        let described = operation["description"].as_str().unwrap();
-        assert!(described.contains(&format!(" {} s", route.cache.as_secs())), "{}: {described}", route.path);
+        let terms = format!("An answer is served again for {} s.", route.cache.as_secs());
+        let described = document.value()["paths"][route.path]["get"]["description"].as_str().unwrap();
+        assert!(described.contains(&terms), "{}: {described}", route.path);
     }
 }
 
 #[tokio::test]
 async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
     let cloud = start_with(one_instance_each()).await;
-    let description = Description::of(&cloud).await;
+    let document = served_document(&cloud).await;
     let mut parameters = 0;
-    for (path, operation) in description.operations() {
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+    for operation in document.operations() {
+        let path = operation.path();
+        for parameter in operation.parameters() {
             parameters += 1;
             let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
-            let validator = description.validator(schema);
-            // Whether a value is valid may depend on another parameter, which differs between the examples.
-            let examples: Vec<_> =
-                description.examples(path, 200).into_iter().map(|(request, _)| request).collect();
+            let validator = document.validator(schema).unwrap();
+            // What the parameter means may depend on another: in each of its examples it has another value.
+            let examples: Vec<_> = operation.examples(200).map(|example| example.request).collect();
             for value in VALUES.into_iter().filter(|value| !(value.is_empty() && parameter["in"] == "path")) {
                 let mut is_taken = false;
                 for request in examples.iter().filter_map(|request| with(request, path, name, value)) {
                     is_taken |= get(&cloud, &request).await.status != 400;
                 }
-                assert_eq!(is_taken, validator.is_valid(&as_json(value, schema)), "{path}: {name} {value:?}");
+                assert_eq!(
+                    is_taken,
+                    validator.is_valid(&parameter_value(value, schema)),
+                    "{path}: {name} {value:?}"
+                );
             }
         }
     }
@@ -582,7 +486,7 @@ fn with(request: &str, path: &str, name: &str, value: &str) -> Option<String> {
 #[tokio::test]
 async fn the_default_in_the_schema_is_the_default() {
     let cloud = start_with(one_instance_each()).await;
-    let description = Description::of(&cloud).await;
+    let document = served_document(&cloud).await;
     for (with, without) in [
         ("/v1/bazaar?mode=flips&limit=", "/v1/bazaar?mode=flips"),
         ("/v1/bazaar?mode=", "/v1/bazaar"),
@@ -591,7 +495,7 @@ async fn the_default_in_the_schema_is_the_default() {
     ] {
         let (path, _) = with.split_once('?').unwrap();
         let name = with.trim_end_matches('=').rsplit(['?', '&']).next().unwrap();
-        let parameters = description.document["paths"][path]["get"]["parameters"].as_array().unwrap();
+        let parameters = document.value()["paths"][path]["get"]["parameters"].as_array().unwrap();
         let parameter = parameters.iter().find(|parameter| parameter["name"] == name).unwrap();
         let default = &parameter["schema"]["default"];
         let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);

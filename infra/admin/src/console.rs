@@ -1,5 +1,5 @@
-//! What the operator sees while a command runs: lines on standard error, and a progress bar below them when standard
-//! error is a terminal. They share one place, so that a line never ends up inside the bar. Standard output is for data.
+//! Messages and progress on standard error. They share one writer, so that a message does not break the progress bar.
+//! Standard output is for results only.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Shows that the command is alive while the table is slow.
-const REDRAW: Duration = Duration::from_millis(250);
+/// How often the progress bar is redrawn while the table is slow.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Standard error.
 #[derive(Clone)]
@@ -23,14 +23,14 @@ impl Console {
         Self(MultiProgress::new())
     }
 
-    /// Writes a line. Whoever has closed standard error does not want to read it; that is no reason to stop.
-    pub(crate) fn say(&self, line: impl Display) {
+    /// Writes a line. Errors are ignored: a closed standard error does not stop a command.
+    pub(crate) fn print(&self, line: impl Display) {
         self.0.suspend(|| {
             let _ = writeln!(io::stderr().lock(), "{line}");
         });
     }
 
-    /// Shows the warnings about rows that cannot be read.
+    /// Shows the warnings of the crate `tables` about rows that cannot be read.
     pub(crate) fn show_warnings(&self) {
         let console = self.clone();
         let lines = tracing_subscriber::fmt::layer()
@@ -39,11 +39,11 @@ impl Console {
             .with_ansi(false)
             .with_writer(move || console.clone());
         let rows = Targets::new().with_target("tables", Level::WARN);
-        // It fails where a subscriber is set already: then that one shows them.
+        // This fails if there is a subscriber already, which then shows them.
         let _ = tracing_subscriber::registry().with(lines).with(rows).try_init();
     }
 
-    /// A bar for so many bytes, or for lines where their size is not known beforehand.
+    /// A progress bar for `total` bytes, or a counter if the total is unknown.
     pub(crate) fn progress_in_bytes(&self, total: Option<u64>) -> ProgressBar {
         match total {
             Some(_) => self.bar(total, "{bar:20} {bytes}/{total_bytes}, {eta} left, {wide_msg}"),
@@ -51,7 +51,7 @@ impl Console {
         }
     }
 
-    /// A bar for so many rows, or a count of them where their number is not known beforehand.
+    /// A progress bar for `total` rows, or a counter if the total is unknown.
     pub(crate) fn progress_in_rows(&self, total: Option<u64>) -> ProgressBar {
         match total {
             Some(_) => self.bar(total, "{bar:40} {pos}/{len}, {eta} left"),
@@ -65,12 +65,21 @@ impl Console {
             bar.set_style(style);
         }
         let bar = self.0.add(bar);
-        bar.enable_steady_tick(REDRAW);
+        bar.enable_steady_tick(REDRAW_INTERVAL);
         bar
     }
 }
 
-/// Takes whole events: `tracing` writes each of them at once.
+/// A progress bar that disappears when it is dropped.
+pub(crate) struct ClearOnDrop(pub(crate) ProgressBar);
+
+impl Drop for ClearOnDrop {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// `tracing` writes each event with one call.
 impl Write for Console {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         self.0.suspend(|| io::stderr().lock().write_all(event))?;

@@ -1,5 +1,6 @@
-//! What API Gateway knows of our keys: for each an API key of its own, whose value is our KEY-ID, in the usage plan of the
-//! account's tier. The authorizer names that value, and the gateway counts. It is no secret: whoever knows it cannot ask.
+//! The API keys of API Gateway. For each of our keys, API Gateway has a key of its own in the usage plan of the account's
+//! tier. Its value is our KEY-ID: the authorizer returns it, and API Gateway counts requests under it. The value is not
+//! secret, because the service does not accept it as a key.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +9,14 @@ use aws_sdk_apigateway::config::Builder;
 use common::auth::{KeyId, KeyRecord, Tier};
 use tables::SdkConfig;
 
+use crate::aws::{AwsError, configure, send};
 use crate::error::Error;
-use crate::service::{ServiceError, answered, patient};
 use crate::stack::Stack;
 
 const SERVICE: &str = "API Gateway";
-/// The variable with API Gateway's endpoint.
+/// The environment variable with the endpoint of API Gateway.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_API_GATEWAY";
-/// How many keys or plans a page holds: the most that there may be.
+/// How many keys or plans a page holds: the maximum of API Gateway.
 const PAGE: i32 = 500;
 /// The only type of key in a usage plan.
 const KEY_TYPE: &str = "API_KEY";
@@ -28,16 +29,16 @@ pub(crate) struct Gateway {
     pro: String,
 }
 
-/// API Gateway's own key for one of ours.
+/// The key of API Gateway for one of ours.
 #[derive(Debug, Clone)]
 pub(crate) struct GatewayKey {
-    /// What API Gateway calls it.
+    /// Its id in API Gateway.
     id: String,
-    /// Somebody may have switched it off in the console.
+    /// Operators can disable a key in the console of API Gateway.
     pub(crate) enabled: bool,
 }
 
-/// In which of the stack's usage plans a key is.
+/// The usage plan of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     Of(Tier),
@@ -45,12 +46,12 @@ pub(crate) enum Plan {
 }
 
 impl Gateway {
-    /// That of this stack.
+    /// The API Gateway of this stack.
     ///
     /// # Errors
-    /// If the stack does not say which its usage plans are.
-    pub(crate) fn of(stack: &Stack, sdk: &SdkConfig) -> Result<Self, Error> {
-        let sdk = patient(sdk);
+    /// If the stack has no outputs for its usage plans.
+    pub(crate) fn new(stack: &Stack, sdk: &SdkConfig) -> Result<Self, Error> {
+        let sdk = configure(sdk);
         let mut builder = Builder::from(&sdk);
         if tables::is_empty_variable(ENDPOINT) {
             builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
@@ -69,13 +70,13 @@ impl Gateway {
         }
     }
 
-    /// All keys by value: there is no other way to look for a value.
-    pub(crate) async fn keys(&self) -> Result<BTreeMap<String, GatewayKey>, ServiceError> {
+    /// All keys by value. API Gateway cannot search by value.
+    pub(crate) async fn keys(&self) -> Result<BTreeMap<String, GatewayKey>, AwsError> {
         let request = self.client.get_api_keys().include_values(true).into_paginator().page_size(PAGE);
         let mut pages = request.send();
         let mut keys = BTreeMap::new();
         loop {
-            let page = answered(SERVICE, "GetApiKeys", async { pages.next().await.transpose() }).await?;
+            let page = send(SERVICE, "GetApiKeys", async { pages.next().await.transpose() }).await?;
             let Some(page) = page else { return Ok(keys) };
             for key in page.items.unwrap_or_default() {
                 if let (Some(id), Some(value)) = (key.id, key.value) {
@@ -85,79 +86,79 @@ impl Gateway {
         }
     }
 
-    /// The key for ours, if there is one.
-    pub(crate) async fn find(&self, id: &KeyId) -> Result<Option<GatewayKey>, ServiceError> {
+    /// The key for ours, if API Gateway has one.
+    pub(crate) async fn find(&self, id: &KeyId) -> Result<Option<GatewayKey>, AwsError> {
         Ok(self.keys().await?.remove(id.as_str()))
     }
 
-    /// A new key for ours, or the one that is there.
-    pub(crate) async fn create(&self, key: &KeyRecord) -> Result<GatewayKey, ServiceError> {
+    /// A new key for ours, or the existing one.
+    pub(crate) async fn create(&self, key: &KeyRecord) -> Result<GatewayKey, AwsError> {
         let request = self
             .client
             .create_api_key()
             .name(format!("{} {}", key.account, key.label))
             .value(key.id().as_str())
             .enabled(true);
-        match answered(SERVICE, "CreateApiKey", request.send()).await {
-            Ok(created) => read(created.id, created.enabled),
-            // An attempt before may have made it, and its answer got lost.
+        match send(SERVICE, "CreateApiKey", request.send()).await {
+            Ok(created) => created_key(created.id, created.enabled),
+            // An earlier attempt may have created it, and its response was lost.
             Err(error) if error.is("ConflictException") => self.find(&key.id()).await?.ok_or(error),
             Err(error) => Err(error),
         }
     }
 
-    /// Puts the key into the plan of the tier and takes it out of the other, and says whether that had to be done. Between
-    /// the two it is in none: the gateway does not let a key be in two plans of one stage.
-    pub(crate) async fn put_into(&self, tier: Tier, key: &GatewayKey) -> Result<bool, ServiceError> {
+    /// Moves the key to the plan of the tier, and returns whether it was elsewhere. During the move the key is in no plan,
+    /// because API Gateway allows only one plan per stage.
+    pub(crate) async fn move_to(&self, tier: Tier, key: &GatewayKey) -> Result<bool, AwsError> {
         let plans = self.plans_of(key).await?;
         let wanted = self.plan(tier);
         for other in plans.iter().filter(|plan| *plan != wanted && self.is_ours(plan)) {
-            self.take_out(other, key).await?;
+            self.remove_from_plan(other, key).await?;
         }
         if plans.iter().any(|plan| plan == wanted) {
             return Ok(plans.iter().any(|plan| plan != wanted && self.is_ours(plan)));
         }
         let request = self.client.create_usage_plan_key().usage_plan_id(wanted);
         let request = request.key_id(&key.id).key_type(KEY_TYPE);
-        match answered(SERVICE, "CreateUsagePlanKey", request.send()).await {
+        match send(SERVICE, "CreateUsagePlanKey", request.send()).await {
             Ok(_) => Ok(true),
-            // As above: it may be there by an attempt before. Or it is in a plan of this stage that is not ours.
+            // An earlier attempt may have added it. Otherwise it is in another plan of this stage, which is not ours.
             Err(error) if error.is("ConflictException") => {
-                let is_there = self.plans_of(key).await?.iter().any(|plan| plan == wanted);
-                if is_there { Ok(true) } else { Err(error) }
+                let is_added = self.plans_of(key).await?.iter().any(|plan| plan == wanted);
+                if is_added { Ok(true) } else { Err(error) }
             }
             Err(error) => Err(error),
         }
     }
 
-    /// In which plan the key is.
-    pub(crate) async fn plan_of(&self, key: &GatewayKey) -> Result<Plan, ServiceError> {
+    /// The plan of the key.
+    pub(crate) async fn plan_of(&self, key: &GatewayKey) -> Result<Plan, AwsError> {
         let plans = self.plans_of(key).await?;
         let tier = Tier::ALL.into_iter().find(|tier| plans.iter().any(|plan| plan == self.plan(*tier)));
         Ok(tier.map_or(Plan::None, Plan::Of))
     }
 
-    /// Takes the key out of its plan and deletes it. One that is gone is fine.
-    pub(crate) async fn delete(&self, key: &GatewayKey) -> Result<(), ServiceError> {
+    /// Removes the key from its plan and deletes it. A key that is already deleted is no error.
+    pub(crate) async fn delete(&self, key: &GatewayKey) -> Result<(), AwsError> {
         for plan in self.plans_of(key).await?.iter().filter(|plan| self.is_ours(plan)) {
-            self.take_out(plan, key).await?;
+            self.remove_from_plan(plan, key).await?;
         }
         let request = self.client.delete_api_key().api_key(&key.id);
-        unless_gone(answered(SERVICE, "DeleteApiKey", request.send()).await)
+        ignore_not_found(send(SERVICE, "DeleteApiKey", request.send()).await)
     }
 
-    async fn take_out(&self, plan: &str, key: &GatewayKey) -> Result<(), ServiceError> {
+    async fn remove_from_plan(&self, plan: &str, key: &GatewayKey) -> Result<(), AwsError> {
         let request = self.client.delete_usage_plan_key().usage_plan_id(plan).key_id(&key.id);
-        unless_gone(answered(SERVICE, "DeleteUsagePlanKey", request.send()).await)
+        ignore_not_found(send(SERVICE, "DeleteUsagePlanKey", request.send()).await)
     }
 
-    /// Every plan that the key is in, those of other stacks included.
-    async fn plans_of(&self, key: &GatewayKey) -> Result<Vec<String>, ServiceError> {
+    /// Every plan that has the key, including those of other stacks.
+    async fn plans_of(&self, key: &GatewayKey) -> Result<Vec<String>, AwsError> {
         let request = self.client.get_usage_plans().key_id(&key.id).into_paginator().page_size(PAGE);
         let mut pages = request.send();
         let mut plans = Vec::new();
         loop {
-            let page = answered(SERVICE, "GetUsagePlans", async { pages.next().await.transpose() }).await?;
+            let page = send(SERVICE, "GetUsagePlans", async { pages.next().await.transpose() }).await?;
             let Some(page) = page else { return Ok(plans) };
             plans.extend(page.items.unwrap_or_default().into_iter().filter_map(|plan| plan.id));
         }
@@ -168,17 +169,17 @@ impl Gateway {
     }
 }
 
-fn read(id: Option<String>, enabled: bool) -> Result<GatewayKey, ServiceError> {
-    let id = id.ok_or_else(|| ServiceError {
+fn created_key(id: Option<String>, enabled: bool) -> Result<GatewayKey, AwsError> {
+    let id = id.ok_or_else(|| AwsError {
         service: SERVICE,
         operation: "CreateApiKey",
         code: None,
-        cause: "the new key has no id".to_owned(),
+        cause: "the response has no id".to_owned(),
     })?;
     Ok(GatewayKey { id, enabled })
 }
 
-fn unless_gone<T>(result: Result<T, ServiceError>) -> Result<(), ServiceError> {
+fn ignore_not_found<T>(result: Result<T, AwsError>) -> Result<(), AwsError> {
     match result {
         Err(error) if !error.is("NotFoundException") => Err(error),
         _ => Ok(()),

@@ -1,26 +1,24 @@
-//! The operator's command line. What users of the service never see is done here, by people, against the tables of a
-//! deployment or of the local cloud, and a deployment is asked what its users would ask. Each group of commands has a module
-//! of its own, and all of them talk to the operator in the same way.
+//! The operator's command line, `cargo admin`. It manages accounts, API keys and history in the tables of a deployment or
+//! of the local cloud, and checks a deployment as a client sees it. Each group of commands has a module of its own.
 
 mod access;
-mod answer;
 mod arguments;
+mod aws;
 mod check;
 mod console;
 mod error;
 mod gateway;
 mod history;
-mod service;
+mod interrupt;
+mod output;
 mod stack;
 mod standard_input;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
 
 use self::console::Console;
-use self::error::Error;
 
 /// The operator's command line of the Game Data Query Service
 #[derive(Parser)]
@@ -32,30 +30,30 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say who pays, for what, and until when
+    /// Create, change and show accounts
     Account(access::account::Arguments),
     /// Issue, list, revoke and explain API keys
     Key(access::key::Arguments),
-    /// Bring what is past into the table `History`, or take it out
+    /// Import and export the table `History`
     History(history::Arguments),
-    /// Ask a deployment what its clients would ask, and say what is not as promised
+    /// Check a deployment as its clients see it
     Check(check::Arguments),
 }
 
-/// Runs the command that this process was started with, and says how it ended: 0 when all was done, 1 when something was
-/// not, 2 when the command line is wrong.
+/// Runs the command line of this process and returns its exit code: 0 if everything was done, 1 if not, 2 if the command
+/// line is invalid.
 #[must_use]
 pub fn run() -> ExitCode {
     let arguments: Arguments = match arguments::parse() {
         Ok(arguments) => arguments,
-        Err(ended) => return ended,
+        Err(exit_code) => return exit_code,
     };
     let console = Console::new();
     console.show_warnings();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(cause) => {
-            console.say(format_args!("error: cannot start: {cause}"));
+            console.print(format_args!("error: cannot start: {cause}"));
             return ExitCode::FAILURE;
         }
     };
@@ -67,23 +65,10 @@ pub fn run() -> ExitCode {
             Command::Check(arguments) => check::run(arguments, &console).await,
         }
     });
-    // Whoever still waits for standard input, or for a reader of standard output, must not keep the process.
+    // Blocking reads of standard input and writes to standard output must not keep the process alive.
     runtime.shutdown_background();
     result.unwrap_or_else(|error| {
-        console.say(format_args!("error: {error}"));
-        error.code()
+        console.print(format_args!("error: {error}"));
+        error.exit_code()
     })
-}
-
-/// What `work` brings, unless somebody asks this process to end before.
-///
-/// # Errors
-/// Those of `work`, and [`Error::Interrupted`].
-async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
-    tokio::select! {
-        result = work => result,
-        interrupted = tokio::signal::ctrl_c() => Err(interrupted.map_or_else(Error::Signals, |()| Error::Interrupted)),
-        _ = terminate.recv() => Err(Error::Interrupted),
-    }
 }

@@ -1,4 +1,4 @@
-//! The `CloudFormation` stack that a deployment is. Its outputs say what its table and its usage plans are called.
+//! The `CloudFormation` stack of a deployment. Its outputs name its tables and usage plans.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use aws_sdk_cloudformation::Client;
 use aws_sdk_cloudformation::config::Builder;
 use tables::SdkConfig;
 
+use crate::aws::{configure, send};
 use crate::error::Error;
-use crate::service::{answered, patient};
 
 const SERVICE: &str = "CloudFormation";
-/// The variable with `CloudFormation`'s endpoint.
+/// The environment variable with the endpoint of `CloudFormation`.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_CLOUDFORMATION";
 
-/// A stack, as `CloudFormation` describes it.
+/// A stack.
 #[derive(Debug)]
 pub(crate) struct Stack {
     name: String,
@@ -24,9 +24,9 @@ impl Stack {
     /// The stack with this name.
     ///
     /// # Errors
-    /// If there is none, or `CloudFormation` does not say.
+    /// If there is no such stack, or the request fails.
     pub(crate) async fn find(sdk: &SdkConfig, name: &str) -> Result<Self, Error> {
-        let sdk = patient(sdk);
+        let sdk = configure(sdk);
         let mut builder = Builder::from(&sdk);
         if tables::is_empty_variable(ENDPOINT) {
             builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
@@ -36,14 +36,14 @@ impl Stack {
             let region = sdk.region().map(ToString::to_string).unwrap_or_default();
             Error::NoStack { name: name.to_owned(), region }
         };
-        let described = match answered(SERVICE, "DescribeStacks", request.send()).await {
-            Ok(described) => described,
+        let description = match send(SERVICE, "DescribeStacks", request.send()).await {
+            Ok(description) => description,
             Err(error) if error.is("ValidationError") && error.cause.ends_with("does not exist") => {
                 return Err(absent());
             }
             Err(error) => return Err(error.into()),
         };
-        let stack = described.stacks().first().ok_or_else(absent)?;
+        let stack = description.stacks().first().ok_or_else(absent)?;
         let outputs = stack
             .outputs()
             .iter()

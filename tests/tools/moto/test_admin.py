@@ -405,7 +405,7 @@ class Issuing(Test):
     def test_without_json_the_key_is_all_of_the_output(self):
         ended = self.succeed("key", "issue", self.account(), "--label", "ci")
         self.assertRegex(ended.output, f"^{KEY.pattern}\n$")
-        self.assertIn("the only time that the key is shown", ended.errors)
+        self.assertIn("the key is shown only this once", ended.aside)
 
     def finish(self, account, cut):
         """Repeats the command. If the key is issued already but was not shown, follows the advice in the error."""
@@ -456,12 +456,12 @@ class Issuing(Test):
         explained = self.explain(key)
         self.assertEqual((explained.code, explained.document["gateway"]), (1, "missing"))
         self.assertEqual(explained.document["status"], 401)
-        self.assertIn(f"this puts it right: cargo admin key issue {account} --label ci --stack live", explained.errors)
+        self.assertIn(f"to correct this, run: cargo admin key issue {account} --label ci --stack live", explained.aside)
         ended = finish(account, key)
         self.assertEqual((ended.code, ended.document["key"]), (0, None))
-        self.assertIn(f"the key itself was shown when it was issued (it ends in {key[-4:]})", ended.errors)
-        self.fail_with("with the label ci already", "key", "issue", account, "--label", "ci")
-        CLOUD.proxy.reset()
+        self.assertIn(f"the key itself, which ends in {key[-4:]}, was shown when it was issued", ended.aside)
+        self.fail_with("with the label ci;", "key", "issue", account, "--label", "ci")
+        CLOUD.front.reset()
         account, key = issued_without_a_gateway()
         for when in ("before", "after"):
             for number in (1, 2):
@@ -489,8 +489,8 @@ class Issuing(Test):
     def test_after_a_failure_of_the_gateway_the_same_command_succeeds(self):
         for failing in ("CreateApiKey", "CreateUsagePlanKey"):
             account = self.account()
-            CLOUD.proxy.failing = {failing: (1, 400, "BadRequestException")}
-            reason = f"error: API Gateway failed at {failing}: BadRequestException: said so; run the same command again"
+            CLOUD.front.failing = {failing: (1, 400, "BadRequestException")}
+            reason = f"error: API Gateway failed at {failing}: BadRequestException: said so; resolve the cause"
             self.fail_with(reason, "key", "issue", account, "--label", "ci")
             states = [key["state"] for key in self.succeed("key", "list", account, "--json").document["keys"]]
             self.assertEqual(states, ["pending"])
@@ -508,10 +508,10 @@ class Issuing(Test):
 
     def test_a_missing_permission_is_named(self):
         account = self.account()
-        CLOUD.proxy.failing = {"CreateApiKey": (1, 403, "AccessDeniedException")}
-        self.fail_with("these credentials need more rights", "key", "issue", account, "--label", "ci")
-        CLOUD.proxy.failing = {"DescribeStacks": (1, 403, "AccessDenied")}
-        self.fail_with("CloudFormation failed at DescribeStacks: AccessDenied: said so; these credentials need more rights",
+        CLOUD.front.failing = {"CreateApiKey": (1, 403, "AccessDeniedException")}
+        self.fail_with("these credentials need more permissions", "key", "issue", account, "--label", "ci")
+        CLOUD.front.failing = {"DescribeStacks": (1, 403, "AccessDenied")}
+        self.fail_with("CloudFormation failed at DescribeStacks: AccessDenied: said so; these credentials need more permissions",
                        "key", "list", account)
 
     def test_a_key_that_is_revoked_while_it_is_issued_is_not_shown(self):
@@ -526,7 +526,7 @@ class Issuing(Test):
 
         proxy.as_aws = revoked_meanwhile
         try:
-            self.fail_with("back before it was issued; run the same command again", "key", "issue", account, "--label", "ci")
+            self.fail_with("before it was issued; run the same command again", "key", "issue", account, "--label", "ci")
         finally:
             del proxy.as_aws
         self.assert_in_order(account, "starter", 0)
@@ -540,7 +540,7 @@ class Moving(Test):
     def test_keys_move_with_their_account(self):
         account, keys = self.keys_of_a_starter()
         ended = self.succeed("account", "set", account, "--tier", "pro")
-        self.assertEqual(ended.errors.count("is in the usage plan of pro now"), 2)
+        self.assertEqual(ended.aside.count("to the usage plan of pro"), 2)
         for key in keys:
             self.assert_in_order(account, "pro", 2, key)
         again = self.succeed("account", "set", account, "--tier", "pro")
@@ -564,9 +564,9 @@ class Moving(Test):
         self.succeed("key", "revoke", revoked)
         _, unknown = self.issue(account, "two words", stack=None)
         ended = self.succeed("account", "set", account, "--tier", "pro")
-        self.assertIn(f"API Gateway does not know the key {unknown}; this makes it known: "
-                      f"cargo admin key issue {account} --label 'two words' --stack live", ended.errors)
-        self.assertNotIn(revoked, ended.errors)
+        self.assertIn(f"API Gateway does not have the key {unknown}; to add it, run: "
+                      f"cargo admin key issue {account} --label 'two words' --stack live", ended.aside)
+        self.assertNotIn(revoked, ended.aside)
 
     def test_a_lost_response_does_no_harm(self):
         for lost in ("PutItem", "DeleteUsagePlanKey", "CreateUsagePlanKey"):
@@ -591,9 +591,9 @@ class Revoking(Test):
         account, key, key_id = self.issued()
         ended = self.succeed("key", "revoke", key_id)
         # A second may have passed since.
-        self.assertRegex(ended.errors, r"it may still be answered for 6[0-5] seconds")
-        self.assertIn("API Gateway's key for it is deleted", ended.errors)
-        self.assertEqual(CLOUD.proxy.writes, ["UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"])
+        self.assertRegex(ended.aside, r"the key may still be accepted for 6[0-5] seconds")
+        self.assertIn("deleted the key from API Gateway", ended.aside)
+        self.assertEqual(CLOUD.front.writes, ["UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"])
         self.assert_revoked(account, key, key_id)
         again = self.succeed("key", "revoke", key_id)
         self.assertNotIn("deleted", again.errors)
@@ -635,22 +635,22 @@ class Explaining(Test):
         def check(gateway, code, text):
             explained = self.explain(key)
             self.assertEqual((explained.code, explained.document["gateway"]), (code, gateway), explained)
-            self.assertEqual(explained.document["may_ask"], code == 0)
+            self.assertEqual(explained.document["allowed"], code == 0)
             said = admin("key", "explain", key)
             self.assertEqual(said.code, code)
             self.assertIn(text, said.output)
 
-        check("good", 0, "it is in the usage plan of its tier")
+        check("good", 0, "the key is in the usage plan of its tier")
         CLOUD.gateway.delete_usage_plan_key(usagePlanId=starter, keyId=known)
-        check("no_plan", 1, "no: its API Gateway key is in no usage plan of the stack")
+        check("no_plan", 1, "no: the API Gateway key is in no usage plan of the stack")
         CLOUD.gateway.create_usage_plan_key(usagePlanId=pro, keyId=known, keyType="API_KEY")
-        check("other_plan", 0, "its API Gateway key is in the usage plan of another tier")
+        check("other_plan", 0, "the API Gateway key is in the usage plan of another tier")
         self.succeed("key", "issue", account, "--label", "ci")
         self.assert_in_order(account, "starter", 1, key)
         CLOUD.gateway.update_api_key(
             apiKey=known, patchOperations=[{"op": "replace", "path": "/enabled", "value": "false"}]
         )
-        check("disabled", 1, "no: its API Gateway key is disabled")
+        check("disabled", 1, "no: the API Gateway key is disabled")
 
     def test_the_state_in_the_table_comes_first(self):
         account = self.account()
@@ -670,7 +670,7 @@ class Stacks(Test):
         for missing in ("AccessTable", "StarterUsagePlan", "ProUsagePlan"):
             outputs = {name: value for name, value in TEMPLATE["Outputs"].items() if name != missing}
             CLOUD.stack(f"no-{missing}", {**TEMPLATE, "Outputs": outputs})
-            reason = f"the stack no-{missing} has no output {missing}: is it this service"
+            reason = f"the stack no-{missing} has no output {missing}; check --stack"
             self.fail_with(reason, "key", "list", "bots", stack=f"no-{missing}")
 
     def test_history_commands_find_the_table_of_the_stack(self):

@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
 use super::{ATTEMPTS, Access, Place, now, quoted};
-use crate::answer::{Format, write};
-use crate::arguments::{account_name, moment};
+use crate::arguments::{account_name, time};
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Gateway;
-use crate::unless_interrupted;
+use crate::interrupt::unless_interrupted;
+use crate::output::{Format, write};
 
 /// The arguments of `account`.
 #[derive(Args)]
@@ -28,23 +28,24 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Make an account or change it; what is left out stays as it is
+    /// Create or change an account; options that are not given leave their values unchanged
     Set {
-        /// 1 to 64 letters, digits and . _ - @ +
+        /// The name of the account: 1 to 64 letters, digits and . _ - @ +
         #[arg(value_parser = account_name)]
         name: AccountName,
-        /// How often it may ask; its keys move to the usage plan of this tier
+        /// The tier, which sets the rate limits; with --stack, the keys move to its usage plan
         #[arg(long, value_parser = tier())]
         tier: Option<Tier>,
-        /// The last second that is paid for; of a date it is the first one (UTC)
-        #[arg(long, value_name = "DATE", value_parser = moment)]
+        /// The last second that is paid for; a date stands for its first second (UTC)
+        #[arg(long, value_name = "DATE", value_parser = time)]
         paid_until: Option<UnixSeconds>,
-        /// suspended stops it whatever is paid for; a new account is active
+        /// suspended rejects its requests even if it is paid for; the default of a new account is active
         #[arg(long, value_parser = status())]
         status: Option<SubscriptionStatus>,
     },
-    /// Show an account, whether it may ask now, and its keys
+    /// Show an account, whether its requests are accepted now, and its keys
     Show {
+        /// The name of the account
         #[arg(value_parser = account_name)]
         name: AccountName,
     },
@@ -52,16 +53,16 @@ enum Command {
 
 fn tier() -> impl clap::builder::TypedValueParser<Value = Tier> {
     let names = PossibleValuesParser::new(Tier::ALL.map(Tier::name));
-    names.try_map(|name| Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("it is no tier"))
+    names.try_map(|name| Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("unknown tier"))
 }
 
 fn status() -> impl clap::builder::TypedValueParser<Value = SubscriptionStatus> {
     let names = PossibleValuesParser::new(SubscriptionStatus::ALL.map(SubscriptionStatus::name));
     let find = |name: String| SubscriptionStatus::ALL.into_iter().find(|status| status.name() == name);
-    names.try_map(move |name| find(name).ok_or("it is no status"))
+    names.try_map(move |name| find(name).ok_or("unknown status"))
 }
 
-/// What is to change.
+/// The changes to an account.
 #[derive(Clone, Copy)]
 struct Changes {
     tier: Option<Tier>,
@@ -72,7 +73,7 @@ struct Changes {
 /// Runs the command.
 ///
 /// # Errors
-/// Why it did not come to its end.
+/// If the command fails.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
     let Arguments { command, place } = arguments;
     let format = place.format();
@@ -96,21 +97,21 @@ async fn set(
     console: &Console,
 ) -> Result<(), Error> {
     let (before, account) = change(access, name, changes).await?;
-    let account_now = AccountView::at(now(), &account);
-    write(format, || account_now.text(), &account_now)?;
+    let view = AccountView::at(now(), &account);
+    write(format, || view.text(), &view)?;
     let tier = account.subscription.tier;
     match &access.gateway {
-        // Not only when the tier changes now: moving the keys may have been cut off the last time.
-        Some(gateway) => settle(access, gateway, account, console).await,
+        // Even if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
+        Some(gateway) => move_keys_until_settled(access, gateway, account, console).await,
         None if before.is_some_and(|before| before.subscription.tier != tier) => access.warn_without_gateway(
             console,
-            "the account's keys stay in the usage plan of the tier before; the same command with --stack moves them",
+            "the account's keys stay in the usage plan of the former tier; the same command with --stack moves them",
         ),
         None => Ok(()),
     }
 }
 
-/// Changes the account, and says what it was and what it is.
+/// Changes the account, and returns it as it was before and as it is now.
 async fn change(
     access: &Access,
     name: AccountName,
@@ -132,16 +133,16 @@ async fn change(
             },
         };
         let account = Account { name: name.clone(), subscription };
-        let is_there = before.as_ref() == Some(&account);
-        if is_there || tables::access::replace_account(access.table(), before.as_ref(), &account).await? {
+        let is_unchanged = before.as_ref() == Some(&account);
+        if is_unchanged || tables::access::replace_account(access.table(), before.as_ref(), &account).await? {
             return Ok((before, account));
         }
     }
     Err(Error::Contended { name })
 }
 
-/// Moves the account's keys, and once more if somebody else has changed its tier meanwhile.
-async fn settle(
+/// Moves the account's keys, again if another process has changed its tier in the meantime.
+async fn move_keys_until_settled(
     access: &Access,
     gateway: &Gateway,
     mut account: Account,
@@ -157,7 +158,7 @@ async fn settle(
     Err(Error::Contended { name: account.name })
 }
 
-/// Sees to it that every key of the account that counts, or is about to, is in the usage plan of its tier.
+/// Moves every key of the account that is not revoked to the usage plan of its tier.
 async fn move_keys(
     access: &Access,
     gateway: &Gateway,
@@ -175,17 +176,17 @@ async fn move_keys(
     for key in keys {
         let id = key.id();
         match in_gateway.get(id.as_str()) {
-            Some(gateway_key) if gateway.put_into(tier, gateway_key).await? => {
-                console.say(format_args!("the key {id} is in the usage plan of {tier} now"));
+            Some(gateway_key) if gateway.move_to(tier, gateway_key).await? => {
+                console.print(format_args!("moved the key {id} to the usage plan of {tier}"));
             }
             Some(_) => {}
-            // Whoever is issuing it looks at the tier after making it known.
+            // The process that is issuing it checks the tier afterwards.
             None if key.state == KeyState::Pending => {}
             None => {
                 let label = quoted(key.label.as_str());
                 let command = access.command(&format!("key issue {} --label {label}", account.name));
-                console.say(format_args!(
-                    "warning: API Gateway does not know the key {id}; this makes it known: {command}"
+                console.print(format_args!(
+                    "warning: API Gateway does not have the key {id}; to add it, run: {command}"
                 ));
             }
         }

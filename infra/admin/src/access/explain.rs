@@ -1,5 +1,4 @@
-//! `key explain`: the authorizer's decision, with its reason, which callers are not told. The key goes nowhere: neither
-//! into an answer nor into an error.
+//! `key explain`: the decision of the authorizer with its reason, which clients do not see. No output repeats the key.
 
 use std::process::ExitCode;
 
@@ -8,64 +7,61 @@ use serde::Serialize;
 
 use super::view::{AccountView, KeyView, key_lines, yes_or_no};
 use super::{Access, Place, now, quoted};
-use crate::answer::{table, write};
+use crate::arguments::STANDARD_STREAM;
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Plan;
+use crate::output::{table, write};
 use crate::standard_input;
 
-/// The argument that stands for standard input.
-const STANDARD: &str = "-";
-
-/// What API Gateway has for the key.
+/// The state of the key in API Gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum InGateway {
-    /// Everything it should have.
+    /// It is in the usage plan of its tier.
     Good,
-    /// It counts under another tier than the account pays for.
+    /// It is in the usage plan of another tier.
     OtherPlan,
-    /// It is in no plan of the stack.
+    /// It is in no usage plan of the stack.
     NoPlan,
-    /// Somebody has switched it off.
     Disabled,
     Missing,
 }
 
 impl InGateway {
-    /// What is wrong with it, and whether the key can be used nevertheless.
-    const fn fault(self) -> Option<(&'static str, bool)> {
+    /// The problem, and whether API Gateway accepts the key in spite of it.
+    const fn problem(self) -> Option<(&'static str, bool)> {
         match self {
             Self::Good => None,
-            Self::OtherPlan => Some(("its API Gateway key is in the usage plan of another tier", true)),
-            Self::NoPlan => Some(("its API Gateway key is in no usage plan of the stack", false)),
-            Self::Disabled => Some(("its API Gateway key is disabled", false)),
-            Self::Missing => Some(("API Gateway does not know it", false)),
+            Self::OtherPlan => Some(("the API Gateway key is in the usage plan of another tier", true)),
+            Self::NoPlan => Some(("the API Gateway key is in no usage plan of the stack", false)),
+            Self::Disabled => Some(("the API Gateway key is disabled", false)),
+            Self::Missing => Some(("API Gateway does not have the key", false)),
         }
     }
 }
 
-/// What is known, as a JSON document.
+/// The explanation as a JSON document.
 #[derive(Serialize)]
 struct Document<'a> {
-    may_ask: bool,
-    /// What callers get: 200, 401 or 403.
+    allowed: bool,
+    /// The status that clients get: 200, 401 or 403.
     status: u16,
-    /// Why it may not ask.
+    /// Why the key is rejected.
     reason: Option<String>,
     key: Option<KeyView<'a>>,
     account: Option<AccountView<'a>>,
-    /// Nothing where API Gateway was not asked.
+    /// `None` without a stack.
     gateway: Option<InGateway>,
 }
 
 /// Explains the key.
 ///
 /// # Errors
-/// If it cannot be found out.
+/// If the table or AWS cannot be reached.
 pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result<ExitCode, Error> {
-    let key = if key == STANDARD { standard_input::key(console).await? } else { key };
-    let (access, record, account, decision) = match standard_input::trimmed(&key).parse::<ApiKey>() {
+    let key = if key == STANDARD_STREAM { standard_input::read_key(console).await? } else { key };
+    let (access, record, account, decision) = match standard_input::trim(&key).parse::<ApiKey>() {
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
             let access = place.open().await?;
@@ -85,21 +81,21 @@ pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result
         }
         _ => None,
     };
-    let (status, refused) = match &decision {
+    let (status, reason) = match &decision {
         Decision::Allow { .. } => (200, None),
         Decision::Deny(reason) => (403, Some(reason.to_string())),
         Decision::Refuse(reason) => (401, Some(reason.to_string())),
     };
-    // The authorizer is asked first, and the gateway only looks for what it allows.
-    let fault = gateway.and_then(InGateway::fault);
-    let (status, refused) = match fault {
-        Some((fault, false)) if refused.is_none() => (401, Some(fault.to_owned())),
-        _ => (status, refused),
+    // API Gateway calls the authorizer first, and looks for its key only if the authorizer allows the request.
+    let problem = gateway.and_then(InGateway::problem);
+    let (status, reason) = match problem {
+        Some((problem, false)) if reason.is_none() => (401, Some(problem.to_owned())),
+        _ => (status, reason),
     };
     let document = Document {
-        may_ask: refused.is_none(),
+        allowed: reason.is_none(),
         status,
-        reason: refused.clone(),
+        reason: reason.clone(),
         key: record.as_ref().map(KeyView::from),
         account: account.as_ref().map(|account| AccountView::at(now(), account)),
         gateway,
@@ -111,18 +107,18 @@ pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result
             lines.push(["paid until".to_owned(), account.subscription.paid_until.to_string()]);
         }
         if gateway.is_some() {
-            let fault = fault.map_or("it is in the usage plan of its tier", |(fault, _)| fault);
-            lines.push(["gateway".to_owned(), fault.to_owned()]);
+            let state = problem.map_or("the key is in the usage plan of its tier", |(problem, _)| problem);
+            lines.push(["gateway".to_owned(), state.to_owned()]);
         }
-        lines.push(["callers get".to_owned(), status.to_string()]);
-        lines.push(["may ask".to_owned(), yes_or_no(refused.as_deref())]);
+        lines.push(["status".to_owned(), status.to_string()]);
+        lines.push(["allowed".to_owned(), yes_or_no(reason.as_deref())]);
         table(None, lines)
     };
     write(place.format(), text, &document)?;
-    if let (Some(access), Some(record), Some(mendable)) = (&access, &record, gateway) {
-        advise(access, record, &decision, mendable, console);
+    if let (Some(access), Some(record), Some(found)) = (&access, &record, gateway) {
+        advise(access, record, &decision, found, console);
     }
-    Ok(if document.may_ask { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if document.allowed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn in_gateway(
@@ -131,27 +127,27 @@ async fn in_gateway(
     tier: Option<Tier>,
 ) -> Result<Option<InGateway>, Error> {
     let Some(gateway) = &access.gateway else { return Ok(None) };
-    let Some(known) = gateway.find(&record.id()).await? else { return Ok(Some(InGateway::Missing)) };
-    let plan = gateway.plan_of(&known).await?;
+    let Some(key) = gateway.find(&record.id()).await? else { return Ok(Some(InGateway::Missing)) };
+    let plan = gateway.plan_of(&key).await?;
     Ok(Some(match (plan, tier) {
-        _ if !known.enabled => InGateway::Disabled,
+        _ if !key.enabled => InGateway::Disabled,
         (Plan::None, _) => InGateway::NoPlan,
         (Plan::Of(plan), Some(tier)) if plan != tier => InGateway::OtherPlan,
         (Plan::Of(_), _) => InGateway::Good,
     }))
 }
 
-/// Says how what API Gateway has is put right.
+/// Prints how to correct the state of the key in API Gateway.
 fn advise(access: &Access, record: &KeyRecord, decision: &Decision, found: InGateway, console: &Console) {
     let is_issued = matches!(decision, Decision::Allow { .. } | Decision::Deny(_));
     match found {
         InGateway::Missing | InGateway::NoPlan | InGateway::OtherPlan if is_issued => {
             let label = quoted(record.label.as_str());
             let command = access.command(&format!("key issue {} --label {label}", record.account));
-            console.say(format_args!("this puts it right: {command}"));
+            console.print(format_args!("to correct this, run: {command}"));
         }
         InGateway::Disabled if is_issued => {
-            console.say("somebody has switched it off in API Gateway; switch it on there");
+            console.print("the key was disabled in API Gateway; enable it there");
         }
         _ => {}
     }

@@ -1,6 +1,6 @@
-//! `key issue`. In this order: a row that is pending, which nobody gets in by; API Gateway's key for it, in the usage plan
-//! of the tier; the row says that the key is issued; the key is shown. Cut off before the third step, it leaves a key that
-//! nobody has seen: the next `key issue` with its label takes that away and issues another one.
+//! `key issue`, in four steps: write a pending row, which the authorizer rejects; create the API Gateway key in the usage
+//! plan of the tier; mark the row as issued; show the key. If the command is interrupted before the third step, the next
+//! `key issue` with the same label removes the pending key and issues a new one.
 
 use std::process::ExitCode;
 
@@ -9,41 +9,41 @@ use serde::Serialize;
 
 use super::view::{AccountView, KeyView};
 use super::{ATTEMPTS, Access, Place, now, quoted};
-use crate::answer::{Format, goes_nowhere, write, write_surely};
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::{Gateway, GatewayKey};
-use crate::unless_interrupted;
+use crate::interrupt::unless_interrupted;
+use crate::output::{Format, is_discarded, write, write_all};
 
-/// A key that has been issued, as a JSON document.
+/// An issued key as a JSON document.
 #[derive(Serialize)]
 struct Document<'a> {
-    /// The key itself, if this command issued it.
+    /// The key itself, if this command has issued it.
     key: Option<&'a str>,
     #[serde(flatten)]
     view: KeyView<'a>,
 }
 
-/// What there is to be done after everything that may be cut off.
+/// The result of everything that may be interrupted.
 enum Prepared {
-    /// The key is there, but does not count yet.
+    /// A pending key.
     New(ApiKey, KeyRecord),
-    /// There was a key with this label, and API Gateway knows it now.
-    Mended(KeyRecord),
+    /// A key with this label existed, and is now in API Gateway.
+    Added(KeyRecord),
 }
 
 /// Issues a key.
 ///
 /// # Errors
-/// Why it could not be issued.
+/// If the key cannot be issued.
 pub(super) async fn run(
     place: &Place,
     name: &AccountName,
     label: &Label,
     console: &Console,
 ) -> Result<ExitCode, Error> {
-    if goes_nowhere() {
-        return Err(Error::Nowhere);
+    if is_discarded() {
+        return Err(Error::Discarded);
     }
     let format = place.format();
     let prepare = async {
@@ -52,15 +52,15 @@ pub(super) async fn run(
         Ok((access, prepared))
     };
     match unless_interrupted(prepare).await? {
-        (_, Prepared::Mended(key)) => {
-            console.say(format_args!(
-                "API Gateway knows the key {} now; the key itself was shown when it was issued (it ends in {})",
+        (_, Prepared::Added(key)) => {
+            console.print(format_args!(
+                "added the key {} to API Gateway; the key itself, which ends in {}, was shown when it was issued",
                 key.id(),
                 key.last_four
             ));
             write(format, String::new, &Document { key: None, view: KeyView::from(&key) })?;
         }
-        // Not interruptible any more: a key that counts must be shown.
+        // From here on the command cannot be interrupted: an issued key must be shown.
         (access, Prepared::New(key, record)) => complete(&access, &key, record, format, console).await?,
     }
     Ok(ExitCode::SUCCESS)
@@ -74,18 +74,18 @@ async fn prepare(
 ) -> Result<Prepared, Error> {
     let account = access.account(name).await?.ok_or_else(|| access.no_account(name))?;
     let tier = account.subscription.tier;
-    if let Some(key) = live_key(access, name, label, console).await? {
-        let is_mended = match &access.gateway {
+    if let Some(key) = issued_key(access, name, label, console).await? {
+        let is_added = match &access.gateway {
             Some(gateway) => {
-                let known = gateway.find(&key.id()).await?;
-                let is_new = known.is_none();
-                let known = if let Some(known) = known { known } else { gateway.create(&key).await? };
-                gateway.put_into(tier, &known).await? || is_new
+                let existing = gateway.find(&key.id()).await?;
+                let is_new = existing.is_none();
+                let gateway_key = if let Some(key) = existing { key } else { gateway.create(&key).await? };
+                gateway.move_to(tier, &gateway_key).await? || is_new
             }
             None => false,
         };
-        if is_mended {
-            return Ok(Prepared::Mended(key));
+        if is_added {
+            return Ok(Prepared::Added(key));
         }
         let id = key.id();
         let command = access.command(&format!("key revoke {id}"));
@@ -93,10 +93,10 @@ async fn prepare(
     }
     access.warn_without_gateway(
         console,
-        "API Gateway will not know the key, and answers 401; the same command with --stack makes it known",
+        "API Gateway rejects the key with 401; the same command with --stack adds the key to API Gateway",
     )?;
     if let Some(reason) = AccountView::at(now(), &account).reason() {
-        console.say(format_args!("warning: the key will not be answered yet: {reason}"));
+        console.print(format_args!("warning: the service rejects the key for now: {reason}"));
     }
     let key = ApiKey::generate(getrandom::fill).map_err(Error::Random)?;
     let record = KeyRecord {
@@ -107,25 +107,25 @@ async fn prepare(
         last_four: key.last_four().to_owned(),
         state: KeyState::Pending,
     };
-    // Where a row is there already, it is this one: an attempt before wrote it, and its answer got lost.
+    // An existing row is this one: an earlier attempt has written it, and its response was lost.
     tables::access::put_key(access.table(), &record).await?;
     if let Some(gateway) = &access.gateway {
-        let known = gateway.create(&record).await?;
-        put_into_plan(access, gateway, account, &known).await?;
+        let gateway_key = gateway.create(&record).await?;
+        move_to_plan(access, gateway, account, &gateway_key).await?;
     }
     Ok(Prepared::New(key, record))
 }
 
-/// Puts API Gateway's key into the plan of the account's tier, which somebody else may be changing.
-async fn put_into_plan(
+/// Moves the API Gateway key to the plan of the account's tier, which another process may be changing.
+async fn move_to_plan(
     access: &Access,
     gateway: &Gateway,
     mut account: Account,
-    known: &GatewayKey,
+    gateway_key: &GatewayKey,
 ) -> Result<(), Error> {
     for _ in 0..ATTEMPTS {
         let tier = account.subscription.tier;
-        gateway.put_into(tier, known).await?;
+        gateway.move_to(tier, gateway_key).await?;
         match access.account(&account.name).await? {
             Some(current) if current.subscription.tier != tier => account = current,
             _ => return Ok(()),
@@ -134,44 +134,44 @@ async fn put_into_plan(
     Err(Error::Contended { name: account.name })
 }
 
-/// The key with this label that counts, if there is one. Those that were not issued to their end are taken away.
-async fn live_key(
+/// The issued key with this label, if there is one. Pending keys are removed.
+async fn issued_key(
     access: &Access,
     name: &AccountName,
     label: &Label,
     console: &Console,
 ) -> Result<Option<KeyRecord>, Error> {
     let keys = access.keys_of(name).await?;
-    let mut live = None;
+    let mut issued = None;
     for key in keys.iter().filter(|key| key.label == *label) {
         let id = key.id();
-        // The index may be late; the row is not.
+        // The index may lag behind the row.
         let Some(current) = tables::access::key(access.table(), &id).await? else { continue };
         match current.state {
-            KeyState::Issued => live = Some(current),
+            KeyState::Issued => issued = Some(current),
             KeyState::Revoked { .. } => {}
             KeyState::Pending => {
-                // API Gateway first: as long as the row is there, somebody looks for the rest of it.
+                // API Gateway first: while the row exists, the next command finds what is left of the key.
                 discard(access.gateway.as_ref(), &current).await?;
                 if tables::access::remove_pending_key(access.table(), &id).await? {
-                    console.say(format_args!("took away the key {id}, which was not issued to its end"));
+                    console.print(format_args!("removed the key {id}, which was not issued completely"));
                     continue;
                 }
-                // Whoever issued it has come to the end of it just now.
+                // Another process has just issued it.
                 let current = tables::access::key(access.table(), &id).await?;
-                live = current.filter(|current| current.state == KeyState::Issued).or(live);
+                issued = current.filter(|current| current.state == KeyState::Issued).or(issued);
             }
         }
     }
-    Ok(live)
+    Ok(issued)
 }
 
-/// Takes a key that nobody has seen out of API Gateway.
+/// Deletes a key that was never shown from API Gateway.
 async fn discard(gateway: Option<&Gateway>, key: &KeyRecord) -> Result<(), Error> {
     if let Some(gateway) = gateway
-        && let Some(known) = gateway.find(&key.id()).await?
+        && let Some(gateway_key) = gateway.find(&key.id()).await?
     {
-        gateway.delete(&known).await?;
+        gateway.delete(&gateway_key).await?;
     }
     Ok(())
 }
@@ -190,14 +190,14 @@ async fn complete(
     }
     let record = KeyRecord { state: KeyState::Issued, ..record };
     let document = Document { key: Some(key.expose()), view: KeyView::from(&record) };
-    if let Err(cause) = write_surely(format, || key.expose().to_owned(), &document) {
+    if let Err(cause) = write_all(format, || key.expose().to_owned(), &document) {
         let label = quoted(record.label.as_str());
         let revoke = access.command(&format!("key revoke {id}"));
         let issue = access.command(&format!("key issue {} --label {label}", record.account));
-        return Err(Error::Unseen { id, cause, command: format!("{revoke} && {issue}") });
+        return Err(Error::NotShown { id, cause, command: format!("{revoke} && {issue}") });
     }
-    console.say(format_args!(
-        "this is the only time that the key is shown; its KEY-ID is {id}; it may take a minute until it works"
+    console.print(format_args!(
+        "the key is shown only this once; its KEY-ID is {id}; it may take a minute until API Gateway accepts it"
     ));
     Ok(())
 }

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::view::{KeyView, keys};
 use super::{Access, Place, explain, issue, revoke};
-use crate::answer::{Format, write};
 use crate::arguments::{account_name, key_id, label};
 use crate::console::Console;
 use crate::error::Error;
-use crate::unless_interrupted;
+use crate::interrupt::unless_interrupted;
+use crate::output::{Format, write};
 
 /// The arguments of `key`.
 #[derive(Args)]
@@ -25,30 +25,30 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Issue a key to an account; it is shown only now
+    /// Issue a key to an account; the key is shown only once
     Issue {
-        /// The account
+        /// The name of the account
         #[arg(value_parser = account_name)]
         name: AccountName,
         /// What the key is for
         #[arg(long, value_parser = label)]
         label: Label,
     },
-    /// List the keys of an account, the newest first, revoked ones included
+    /// List the keys of an account, including revoked ones, newest first
     List {
-        /// The account
+        /// The name of the account
         #[arg(value_parser = account_name)]
         name: AccountName,
     },
-    /// Take a key back, for good
+    /// Revoke a key permanently
     Revoke {
-        /// As `key list` shows it
+        /// The KEY-ID, as `key list` shows it
         #[arg(value_name = "KEY-ID", value_parser = key_id)]
         id: KeyId,
     },
-    /// Say what the authorizer would decide about a key now, and why; exit code 0 if it may ask, 1 if not
+    /// Explain whether the service accepts a key now; the exit code is 0 if it does, otherwise 1
     Explain {
-        /// The key; - reads it from standard input, so that it is in no history and in no list of processes
+        /// The key; - reads it from standard input, which keeps it out of the shell's history and the list of processes
         key: String,
     },
 }
@@ -56,7 +56,7 @@ enum Command {
 /// Runs the command.
 ///
 /// # Errors
-/// Why it did not come to its end.
+/// If the command fails.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
     let Arguments { command, place } = arguments;
     let format = place.format();
@@ -83,7 +83,7 @@ async fn list(access: &Access, name: &AccountName, format: Format, console: &Con
     let records = access.keys_of(name).await?;
     if records.is_empty() {
         access.account(name).await?.ok_or_else(|| access.no_account(name))?;
-        console.say(format_args!("{name} has no keys"));
+        console.print(format_args!("{name} has no keys"));
     }
     let text = || if records.is_empty() { String::new() } else { keys(&records) };
     write(format, text, &Document { account: name, keys: records.iter().map(KeyView::from).collect() })

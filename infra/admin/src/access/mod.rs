@@ -1,6 +1,6 @@
-//! Accounts and API keys. What is decided by is in the table `Access`; API Gateway has a key for each of ours besides, to
-//! count requests under. Every command writes in an order in which it may be cut off at any point: a key never counts
-//! before everything it needs is there, and the same command again does the rest.
+//! Accounts and API keys. The authorizer decides by the table `Access`. API Gateway has a key of its own for each of ours,
+//! under which it counts requests. Every command may be interrupted at any point: the service accepts a key only when it is
+//! complete, and running the same command again does the rest.
 
 pub(crate) mod account;
 mod explain;
@@ -18,28 +18,28 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::TryStreamExt;
 use tables::{Session, Table};
 
-use crate::answer::Format;
 use crate::arguments::resource_name;
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Gateway;
+use crate::output::Format;
 use crate::stack::Stack;
 
-/// How often a change is tried again when somebody else changes the same account at the same time.
+/// How often a change is retried when another process changes the same account.
 const ATTEMPTS: u32 = 5;
-/// How long the table may take for one thing that is asked of it, with all that is sent again.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long one operation on the table may take, with all retries.
+const OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Where accounts and keys are, and how answers are written.
+/// Options that select the table, and the format of results.
 #[derive(Args)]
 pub(crate) struct Place {
-    /// The table; otherwise the environment variable `ACCESS_TABLE` names it, otherwise it is Access
+    /// The table; the default is the environment variable `ACCESS_TABLE`, then `Access`
     #[arg(long, value_name = "NAME", global = true, value_parser = resource_name)]
     table: Option<String>,
-    /// The table and the API Gateway of this `CloudFormation` stack
+    /// Use the table and the API Gateway of this `CloudFormation` stack
     #[arg(long, value_name = "NAME", global = true, conflicts_with = "table", value_parser = resource_name)]
     stack: Option<String>,
-    /// Write one JSON document instead of a table
+    /// Write one JSON document instead of text
     #[arg(long, global = true)]
     json: bool,
 }
@@ -49,7 +49,7 @@ impl Place {
         if self.json { Format::Json } else { Format::Text }
     }
 
-    /// The options that lead another command to the same place.
+    /// The options with which another command selects the same table and stack.
     fn options(&self) -> String {
         match (&self.table, &self.stack) {
             (_, Some(stack)) => format!(" --stack {}", quoted(stack)),
@@ -62,7 +62,7 @@ impl Place {
         let sdk = Box::pin(tables::from_profile()).await?;
         let (table, gateway) = if let Some(name) = &self.stack {
             let stack = Stack::find(&sdk, name).await?;
-            (stack.output("AccessTable")?.to_owned(), Some(Gateway::of(&stack, &sdk)?))
+            (stack.output("AccessTable")?.to_owned(), Some(Gateway::new(&stack, &sdk)?))
         } else {
             let variable = |name: &str| (name == "ACCESS_TABLE").then(|| std::env::var(name).ok()).flatten();
             let from_environment = || Config::from_lookup(variable).map(|config| config.access_table);
@@ -72,26 +72,26 @@ impl Place {
     }
 }
 
-/// What the commands work on.
+/// The table and the API Gateway that the commands use.
 struct Access {
     table: Table,
-    /// That of the stack, if there is one.
+    /// `None` without a stack.
     gateway: Option<Gateway>,
-    /// The options that lead another command here.
+    /// The options with which another command selects the same table and stack.
     options: String,
 }
 
 impl Access {
     /// The table, with a time limit for each operation.
     const fn table(&self) -> Session<'_> {
-        self.table.with_timeout(PATIENCE)
+        self.table.with_timeout(OPERATION_TIMEOUT)
     }
 
     async fn account(&self, name: &AccountName) -> Result<Option<Account>, Error> {
         Ok(tables::access::account(self.table(), name).await?)
     }
 
-    /// The keys of the account, the newest first.
+    /// The keys of the account, newest first.
     async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
         let mut keys: Vec<_> = tables::access::keys_of(self.table(), name).try_collect().await?;
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
@@ -103,15 +103,15 @@ impl Access {
         Error::NoAccount { name: name.clone(), command }
     }
 
-    /// A command line of this program that works on the same place.
+    /// A command line for the same table and stack.
     fn command(&self, command: &str) -> String {
         format!("cargo admin {command}{}", self.options)
     }
 
-    /// Warns that API Gateway is left out of it, where there is one.
+    /// Warns that API Gateway stays unchanged, unless the table is in the local cloud.
     fn warn_without_gateway(&self, console: &Console, consequence: &str) -> Result<(), Error> {
         if self.gateway.is_none() && !tables::is_on_this_machine()? {
-            console.say(format_args!("warning: without --stack, {consequence}"));
+            console.print(format_args!("warning: without --stack, {consequence}"));
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ fn now() -> UnixSeconds {
     UnixMilliseconds::of_system_clock().into()
 }
 
-/// The word as a shell takes it.
+/// The word, quoted for a shell if necessary.
 fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+/:".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {

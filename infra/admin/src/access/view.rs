@@ -1,26 +1,26 @@
-//! Accounts and keys as they are shown, to people and to programs. The names of fields are for good.
+//! Accounts and keys as the commands show them. Programs read the JSON documents: the names of their fields do not change.
 
 use common::auth::{Account, AccountName, ApiKey, Decision, KeyId, KeyRecord, KeyState, Label, decide};
 use common::time::UnixSeconds;
 use serde::Serialize;
 
-use crate::answer::table;
+use crate::output::table;
 
-/// An account, and whether it may ask.
+/// An account, and whether the service accepts its requests.
 #[derive(Serialize)]
 pub(super) struct AccountView<'a> {
     #[serde(flatten)]
     account: &'a Account,
-    may_ask: bool,
-    /// Why it may not.
+    allowed: bool,
+    /// Why its requests are rejected.
     reason: Option<String>,
 }
 
 impl<'a> AccountView<'a> {
-    /// The account at the moment `now`.
+    /// The account at the time `now`.
     pub(super) fn at(now: UnixSeconds, account: &'a Account) -> Self {
-        let reason = refusal(account, now);
-        Self { account, may_ask: reason.is_none(), reason }
+        let reason = rejection(account, now);
+        Self { account, allowed: reason.is_none(), reason }
     }
 
     pub(super) fn reason(&self) -> Option<&str> {
@@ -36,14 +36,14 @@ impl<'a> AccountView<'a> {
                 ["tier".to_owned(), subscription.tier.to_string()],
                 ["status".to_owned(), subscription.status.to_string()],
                 ["paid until".to_owned(), subscription.paid_until.to_string()],
-                ["may ask".to_owned(), yes_or_no(self.reason.as_deref())],
+                ["allowed".to_owned(), yes_or_no(self.reason.as_deref())],
             ],
         )
     }
 }
 
-/// Why the account may not ask with a good key: the authorizer's own decision about one that nobody has.
-fn refusal(account: &Account, now: UnixSeconds) -> Option<String> {
+/// Why the account's requests are rejected even with a valid key: the authorizer's decision about an imaginary key.
+fn rejection(account: &Account, now: UnixSeconds) -> Option<String> {
     let key = ApiKey::of_random_part(&"0".repeat(32))?;
     let key = KeyRecord {
         digest: key.digest(),
@@ -60,12 +60,12 @@ fn refusal(account: &Account, now: UnixSeconds) -> Option<String> {
     }
 }
 
-/// `yes`, or `no` and why.
+/// `yes`, or `no` with the reason.
 pub(super) fn yes_or_no(reason: Option<&str>) -> String {
     reason.map_or_else(|| "yes".to_owned(), |reason| format!("no: {reason}"))
 }
 
-/// A key, as far as anybody may know it.
+/// A key, without what is secret.
 #[derive(Serialize)]
 pub(super) struct KeyView<'a> {
     id: KeyId,
@@ -92,7 +92,7 @@ impl<'a> From<&'a KeyRecord> for KeyView<'a> {
     }
 }
 
-/// What a key's state is called.
+/// The state of a key, for people.
 pub(super) fn state(state: KeyState) -> String {
     match state {
         KeyState::Pending => "pending".to_owned(),
@@ -115,7 +115,7 @@ pub(super) fn keys(keys: &[KeyRecord]) -> String {
     table(Some(["KEY-ID", "LABEL", "CREATED", "LAST FOUR", "STATE"]), keys.iter().map(row))
 }
 
-/// One key, a line for each thing that is known of it.
+/// One key, with a line for each of its properties.
 pub(super) fn key_lines(key: &KeyRecord) -> Vec<[String; 2]> {
     vec![
         ["KEY-ID".to_owned(), key.id().to_string()],

@@ -1,80 +1,82 @@
-//! What an answer says of its age.
+//! The age of responses, and responses that a cache serves again.
 
 use std::time::Duration;
 
 use common::routes::{Route, VERSION_1};
+use conformance::Mismatch;
 
-use super::answer::Answer;
-use super::report::Failure;
+use super::response::Response;
 
-/// What a second answer shows about the first.
+/// The outcome of comparing a response with an earlier one to the same request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It was kept, and given again as it was.
-    Kept,
-    /// The second was asked for when the first was no longer fresh.
+pub(super) enum Replay {
+    /// A cache served the earlier response again.
+    Identical,
+    /// The earlier response had expired.
     TooLate,
 }
 
-/// The route whose answers are kept.
-pub(super) fn route(path: &str) -> Option<&'static Route> {
+/// The route at `path`, if its responses are cached.
+pub(super) fn cached_route(path: &str) -> Option<&'static Route> {
     VERSION_1.into_iter().find(|route| route.path == path)
 }
 
-/// That the answer says that it lasts for the route's time.
+/// Checks that the response expires `ttl` after its data was fetched.
 ///
 /// # Errors
-/// What it says instead.
-pub(super) fn lasts(answer: &Answer, time: Duration) -> Result<(), Failure> {
-    let (fetched, expires) = (answer.moment("last-modified"), answer.moment("expires"));
-    let said = fetched.zip(expires).and_then(|(fetched, expires)| expires.duration_since(fetched).ok());
-    if said == Some(time) {
+/// If it expires at another time, or does not say when.
+pub(super) fn check_ttl(response: &Response, ttl: Duration) -> Result<(), Mismatch> {
+    let times = response.fetched_at().zip(response.time("expires"));
+    let received = times.and_then(|(fetched_at, expires_at)| expires_at.duration_since(fetched_at).ok());
+    if received == Some(ttl) {
         return Ok(());
     }
-    let header = |name: &str| answer.shown_header(name);
-    Err(Failure::new(
-        format!("an Expires that is {} s after Last-Modified", time.as_secs()),
-        format!("Last-Modified {}, Expires {}", header("last-modified"), header("expires")),
+    let text = |name: &str| response.header_text(name);
+    Err(Mismatch::new(
+        format!("an Expires that is {} s after Last-Modified", ttl.as_secs()),
+        format!("Last-Modified {}, Expires {}", text("last-modified"), text("expires")),
     ))
 }
 
-/// What the second of two answers to the same request shows.
+/// Compares two responses to the same request.
 ///
 /// # Errors
-/// If it is neither the first once more nor fetched later.
-pub(super) fn compare(first: &Answer, second: &Answer) -> Result<Verdict, Failure> {
-    let (fetched, again) = (first.header("last-modified"), second.header("last-modified"));
-    if fetched.is_none() || again.is_none() {
-        return Err(Failure::new("the header last-modified", "none"));
-    }
-    if fetched != again {
-        let is_late = first.moment("expires").zip(second.moment("date")).is_none_or(|(end, now)| end <= now);
-        return if is_late {
-            Ok(Verdict::TooLate)
+/// If `later` is neither a replay of `earlier` nor fetched after `earlier` expired.
+pub(super) fn compare(earlier: &Response, later: &Response) -> Result<Replay, Mismatch> {
+    let last_modified = |response: &Response| response.header("last-modified").map(str::to_owned);
+    let (Some(fetched), Some(fetched_later)) = (last_modified(earlier), last_modified(later)) else {
+        return Err(Mismatch::new("the header last-modified", "none"));
+    };
+    if fetched != fetched_later {
+        let times = earlier.time("expires").zip(later.time("date"));
+        return if times.is_none_or(|(expires_at, now)| expires_at <= now) {
+            Ok(Replay::TooLate)
         } else {
-            let (fetched, again) = (fetched.unwrap_or_default(), again.unwrap_or_default());
-            Err(Failure::new(
-                "the answer that is still fresh, with its Last-Modified",
-                format!("Last-Modified {again} after {fetched}"),
+            Err(Mismatch::new(
+                "the earlier response, which has not expired",
+                format!("Last-Modified {fetched_later} after {fetched}"),
             ))
         };
     }
-    if second.cached() != Some(true) {
-        return Err(Failure::new("cached: true with the Last-Modified of an earlier answer", second.shown()));
+    if later.is_cached() != Some(true) {
+        return Err(Mismatch::new(
+            "cached: true with the Last-Modified of an earlier response",
+            later.summary(),
+        ));
     }
-    if as_cached(&first.text) != as_cached(&second.text)
-        || first.header("expires") != second.header("expires")
+    if around_cached(&earlier.text) != around_cached(&later.text)
+        || earlier.header("expires") != later.header("expires")
     {
-        return Err(Failure::new("the same bytes with the same Last-Modified", "other bytes"));
+        return Err(Mismatch::new("the same bytes with the same Last-Modified", "other bytes"));
     }
-    Ok(Verdict::Kept)
+    Ok(Replay::Identical)
 }
 
-/// The body as it is when it is replayed.
-fn as_cached(text: &str) -> (&str, &str) {
+/// The body before and after `cached`, in which a replay may differ.
+fn around_cached(body: &str) -> (&str, &str) {
     const FRESH: &str = r#""cached":false"#;
-    const REPLAYED: &str = r#""cached":true"#;
-    text.rsplit_once(FRESH).or_else(|| text.rsplit_once(REPLAYED)).unwrap_or((text, ""))
+    const CACHED: &str = r#""cached":true"#;
+    body.rsplit_once(FRESH).or_else(|| body.rsplit_once(CACHED)).unwrap_or((body, ""))
 }
 
 #[cfg(test)]
@@ -83,34 +85,31 @@ mod tests {
 
     use super::*;
 
-    fn answer(fetched: &'static str, cached: bool, data: &str) -> Answer {
+    fn response(fetched_at: &'static str, is_cached: bool, data: &str) -> Response {
         let mut headers = HeaderMap::new();
         for (name, value) in [
-            ("last-modified", fetched),
+            ("last-modified", fetched_at),
             ("expires", "Sat, 21 Nov 2026 15:45:03 GMT"),
             ("date", "Sat, 21 Nov 2026 15:45:00 GMT"),
         ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        let text =
-            format!(r#"{{"success":true,"data":{data},"meta":{{"cached":{cached},"api_version":"v1"}}}}"#);
-        Answer { status: 200, headers, sent_bytes: text.len(), text, elapsed: Duration::from_millis(5) }
+        let meta = format!(r#"{{"cached":{is_cached},"api_version":"v1"}}"#);
+        let text = format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#);
+        Response { status: 200, headers, encoded_bytes: text.len(), text, elapsed: Duration::from_millis(5) }
     }
 
     #[test]
-    fn a_replay_is_the_same_but_for_what_it_says_of_itself() {
-        const THEN: &str = "Sat, 21 Nov 2026 15:44:58 GMT";
-        let first = answer(THEN, false, "{}");
-        assert_eq!(compare(&first, &answer(THEN, true, "{}")), Ok(Verdict::Kept));
-        assert!(
-            compare(&first, &answer(THEN, false, "{}")).unwrap_err().expected.starts_with("cached: true")
-        );
-        assert!(
-            compare(&first, &answer(THEN, true, "[]")).unwrap_err().expected.starts_with("the same bytes")
-        );
-        let later = answer("Sat, 21 Nov 2026 15:44:59 GMT", false, "{}");
-        assert!(compare(&first, &later).unwrap_err().expected.starts_with("the answer that is still fresh"));
-        assert_eq!(lasts(&first, Duration::from_secs(5)), Ok(()));
-        assert!(lasts(&first, Duration::from_secs(6)).is_err());
+    fn a_replay_differs_only_in_cached() {
+        const FETCHED_AT: &str = "Sat, 21 Nov 2026 15:44:58 GMT";
+        let first = response(FETCHED_AT, false, "{}");
+        let expected = |later: &Response| compare(&first, later).unwrap_err().expected;
+        assert_eq!(compare(&first, &response(FETCHED_AT, true, "{}")), Ok(Replay::Identical));
+        assert!(expected(&response(FETCHED_AT, false, "{}")).starts_with("cached: true"));
+        assert!(expected(&response(FETCHED_AT, true, "[]")).starts_with("the same bytes"));
+        let later = response("Sat, 21 Nov 2026 15:44:59 GMT", false, "{}");
+        assert!(expected(&later).starts_with("the earlier response"));
+        assert_eq!(check_ttl(&first, Duration::from_secs(5)), Ok(()));
+        assert!(check_ttl(&first, Duration::from_secs(6)).is_err());
     }
 }

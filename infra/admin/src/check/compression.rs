@@ -1,62 +1,65 @@
-//! Who accepts gzip gets less to download, and everybody the same content.
+//! Responses are compressed for clients that accept gzip, and have the same content for all clients.
 
-use common::routes::OPENAPI;
+use common::routes::{ITEMS, OPENAPI};
+use conformance::Mismatch;
 
-use super::Inspection;
-use super::answer::Answer;
-use super::question::Question;
-use super::report::{Failure, Report};
+use super::inspection::Inspection;
+use super::report::Report;
+use super::request::Request;
+use super::response::Response;
 
-/// A large answer that stays the same for an hour.
-const LARGE: &str = "/v1/items";
-/// How often two answers are asked for until they were fetched at the same time.
+/// How often to retry until two responses have data that was fetched at the same time.
 const ATTEMPTS: usize = 3;
 
 pub(super) async fn check(inspection: &Inspection<'_>, report: &mut Report) {
-    for question in [Question::anonymous(OPENAPI.path), Question::paid(LARGE, &inspection.keys.good)] {
-        let name = format!("compression GET {}", question.path);
-        report.check(name, compare(inspection, &question).await);
+    // Items are large and change only once an hour.
+    let items = Request::authorized(ITEMS.path, &inspection.keys.good);
+    for request in [Request::anonymous(OPENAPI.path), items] {
+        let name = format!("compression GET {}", request.target);
+        report.check(name, compare(inspection, &request).await);
     }
 }
 
-async fn compare(inspection: &Inspection<'_>, question: &Question) -> Result<(), Failure> {
-    let ask = async |encoding| inspection.target.ask(&question.clone().encoding(Some(encoding))).await;
+async fn compare(inspection: &Inspection<'_>, request: &Request) -> Result<(), Mismatch> {
+    let send = async |encoding| inspection.client.send(&request.clone().encoding(Some(encoding))).await;
     for _ in 0..ATTEMPTS {
-        let packed = ask("gzip").await?;
-        let plain = ask("identity").await?;
-        // What is stored is one or the other; whoever comes next must not get it in a form that they cannot read.
-        let packed_again = ask("gzip").await?;
-        expect_encoding(&packed, Some("gzip"))?;
-        expect_encoding(&plain, None)?;
-        expect_encoding(&packed_again, Some("gzip"))?;
-        if packed.sent_bytes >= plain.sent_bytes {
-            let came = format!("{} bytes, and {} without", packed.sent_bytes, plain.sent_bytes);
-            return Err(Failure::new("fewer bytes with gzip", came));
+        let compressed = send("gzip").await?;
+        let plain = send("identity").await?;
+        // A cache that stores either form must not serve it to clients of the other.
+        let compressed_again = send("gzip").await?;
+        check_encoding(&compressed, Some("gzip"))?;
+        check_encoding(&plain, None)?;
+        check_encoding(&compressed_again, Some("gzip"))?;
+        if compressed.encoded_bytes >= plain.encoded_bytes {
+            let received =
+                format!("{} bytes with gzip, {} without", compressed.encoded_bytes, plain.encoded_bytes);
+            return Err(Mismatch::new("fewer bytes with gzip", received));
         }
-        let time = |answer: &Answer| answer.header("last-modified").map(str::to_owned);
-        let is_cached = |answer: &Answer| answer.cached();
-        if time(&packed) != time(&plain) || is_cached(&packed) != is_cached(&plain) {
+        let is_same_data = compressed.header("last-modified") == plain.header("last-modified")
+            && compressed.is_cached() == plain.is_cached();
+        if !is_same_data {
             continue;
         }
-        return if packed.text == plain.text {
+        return if compressed.text == plain.text {
             Ok(())
         } else {
-            Err(Failure::new("the same content with gzip and without", packed.shown()))
+            Err(Mismatch::new("the same content with gzip and without", compressed.summary()))
         };
     }
-    Err(Failure::new("the same answer twice", "another one each time"))
+    Err(Mismatch::new("two responses with the same data", "different data each time"))
 }
 
-fn expect_encoding(answer: &Answer, expected: Option<&str>) -> Result<(), Failure> {
-    if answer.status != 200 {
-        return Err(Failure::new("the status 200", answer.shown()));
+fn check_encoding(response: &Response, expected: Option<&str>) -> Result<(), Mismatch> {
+    if response.status != 200 {
+        return Err(Mismatch::new("the status 200", response.summary()));
     }
-    let came = answer.header("content-encoding").filter(|encoding| *encoding != "identity");
-    if came == expected {
+    let received = response.header("content-encoding").filter(|encoding| *encoding != "identity");
+    if received == expected {
         return Ok(());
     }
-    let shown = |encoding: Option<&str>| {
-        encoding.map_or_else(|| "no encoding".to_owned(), |name| format!("the encoding {name}"))
+    let text = |encoding: Option<&str>| {
+        encoding
+            .map_or_else(|| "no content encoding".to_owned(), |name| format!("the content encoding {name}"))
     };
-    Err(Failure::new(shown(expected), shown(came)))
+    Err(Mismatch::new(text(expected), text(received)))
 }

@@ -1,105 +1,97 @@
-//! The two envelopes and the headers around them (`interface.md`, parts 1 and 7), whatever the API description says.
+//! The envelopes of responses and their common headers, independent of the OpenAPI document
+//! (`functions/README.md`, Envelopes).
 
 use std::time::Duration;
 
 use common::envelope::API_VERSION;
-use serde_json::Value;
+use conformance::{JSON, Mismatch};
+use serde_json::{Map, Value};
 
-use super::answer::Answer;
-use super::part::part;
-use super::report::Failure;
+use super::response::Response;
 
-const JSON: &str = "application/json";
-/// In `Cache-Control`: not for caches that many use, because they know nothing of keys; errors for no cache at all.
-const PRIVATE: &str = "private";
-const NOT_STORED: &str = "no-store";
-/// How far two clocks of AWS, and the seconds that HTTP dates are cut to, may be apart.
-const TOLERANCE: Duration = Duration::from_secs(3);
+/// The `Cache-Control` of successes: shared caches know nothing of keys.
+const SUCCESS_CACHE_CONTROL: &str = "private";
+/// The `Cache-Control` of errors.
+const ERROR_CACHE_CONTROL: &str = "no-store";
+/// How far two clocks of AWS may differ, with the fractions of seconds that HTTP dates drop.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(3);
 
-/// That this is an answer; its data.
+/// Checks that the response is a success, and returns its data.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn success(answer: &Answer) -> Result<Value, Failure> {
-    headers(answer, 200, PRIVATE)?;
-    let mut body = answer.json()?;
-    let wrong = |expected: &str| Failure::new(expected, answer.shown());
-    let meta = body.get("meta").and_then(Value::as_object);
-    let cached = meta.and_then(|meta| meta.get("cached")).and_then(Value::as_bool);
-    if body.as_object().map(serde_json::Map::len) != Some(3)
-        || part(&body, &["success"]) != &Value::Bool(true)
-    {
-        return Err(wrong("success: true, data and meta, and nothing else"));
+/// The first difference.
+pub(super) fn check_success(response: &Response) -> Result<Value, Mismatch> {
+    check_headers(response, 200, SUCCESS_CACHE_CONTROL)?;
+    let mut body = response.json()?;
+    let mismatch = |expected: &str| Mismatch::new(expected, response.summary());
+    if body.as_object().map(Map::len) != Some(3) || body["success"] != true {
+        return Err(mismatch("a body with only success: true, data and meta"));
     }
-    if meta.map(serde_json::Map::len) != Some(2) || part(&body, &["meta", "api_version"]) != API_VERSION {
-        return Err(wrong("meta with cached and api_version v1, and nothing else"));
+    let meta = &body["meta"];
+    if meta.as_object().map(Map::len) != Some(2) || meta["api_version"] != API_VERSION {
+        return Err(mismatch("meta with only cached and api_version: v1"));
     }
-    let Some(cached) = cached else { return Err(wrong("meta.cached that is true or false")) };
-    fresh_as_it_says(answer, cached)?;
+    let Some(is_cached) = meta["cached"].as_bool() else {
+        return Err(mismatch("meta.cached: true or false"));
+    };
+    check_age(response, is_cached)?;
     match body.get_mut("data").map(Value::take) {
         Some(data @ Value::Object(_)) => Ok(data),
-        _ => Err(wrong("data that is an object")),
+        _ => Err(mismatch("data that is an object")),
     }
 }
 
-/// That an answer which says that it was fetched for this request was not fetched before it, and none after it.
-fn fresh_as_it_says(answer: &Answer, cached: bool) -> Result<(), Failure> {
-    let (Some(fetched), Some(answered)) = (answer.moment("last-modified"), answer.moment("date")) else {
+/// Checks that data with `cached: false` was fetched during the request, and that no data is from the future.
+fn check_age(response: &Response, is_cached: bool) -> Result<(), Mismatch> {
+    let (Some(fetched_at), Some(sent_at)) = (response.fetched_at(), response.time("date")) else {
         return Ok(());
     };
-    let shown = || {
-        let text = |name: &str| answer.header(name).unwrap_or_default().to_owned();
-        format!("cached: {cached}, Last-Modified {}, Date {}", text("last-modified"), text("date"))
+    let received = || {
+        let text = |name: &str| response.header(name).unwrap_or_default().to_owned();
+        format!("cached: {is_cached}, Last-Modified {}, Date {}", text("last-modified"), text("date"))
     };
-    let asked = answered.checked_sub(answer.elapsed + TOLERANCE);
-    if !cached && asked.is_some_and(|asked| fetched < asked) {
-        return Err(Failure::new("with cached: false, data that was fetched for this request", shown()));
+    let requested_at = sent_at.checked_sub(response.elapsed + CLOCK_TOLERANCE);
+    if !is_cached && requested_at.is_some_and(|requested_at| fetched_at < requested_at) {
+        return Err(Mismatch::new("data that was fetched for this request, as cached is false", received()));
     }
-    if fetched > answered + TOLERANCE {
-        return Err(Failure::new("data that was not fetched in the future", shown()));
+    if fetched_at > sent_at + CLOCK_TOLERANCE {
+        return Err(Mismatch::new("a Last-Modified that is not in the future", received()));
     }
     Ok(())
 }
 
-/// That this is an error with the status and the code that goes with it; its message.
+/// Checks that the response is an error with this status, and returns its message.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn error(answer: &Answer, status: u16) -> Result<String, Failure> {
-    headers(answer, status, NOT_STORED)?;
-    let body = answer.json()?;
+/// The first difference.
+pub(super) fn check_error(response: &Response, status: u16) -> Result<String, Mismatch> {
+    check_headers(response, status, ERROR_CACHE_CONTROL)?;
+    let body = response.json()?;
     let code = code(status);
-    let expected = || {
-        Failure::new(
-            format!("success: false and error with code {code} and message, and nothing else"),
-            answer.shown(),
-        )
+    let error = &body["error"];
+    let is_complete = body.as_object().map(Map::len) == Some(2) && error.as_object().map(Map::len) == Some(2);
+    let message = error["message"].as_str().filter(|message| !message.is_empty());
+    let Some(message) = message.filter(|_| is_complete && body["success"] == false && error["code"] == code)
+    else {
+        let expected = format!("a body with only success: false and error with code {code} and message");
+        return Err(Mismatch::new(expected, response.summary()));
     };
-    let error = body.get("error").and_then(Value::as_object).ok_or_else(expected)?;
-    let message = error.get("message").and_then(Value::as_str).filter(|message| !message.is_empty());
-    let message = message.ok_or_else(expected)?;
-    let is_complete = body.as_object().map(serde_json::Map::len) == Some(2) && error.len() == 2;
-    if !is_complete
-        || part(&body, &["success"]) != &Value::Bool(false)
-        || part(&body, &["error", "code"]) != code
-    {
-        return Err(expected());
-    }
     let (is_right, expected) = if matches!(status, 429 | 500) {
-        (answer.retry_after().is_some(), "a Retry-After in seconds")
+        (response.retry_after().is_some(), "a Retry-After in seconds")
     } else {
-        (!answer.headers.contains_key("retry-after"), "no Retry-After")
+        (!response.headers.contains_key("retry-after"), "no Retry-After")
     };
     if !is_right {
-        return Err(Failure::new(expected, format!("Retry-After {}", answer.shown_header("retry-after"))));
+        let received = format!("Retry-After {}", response.header_text("retry-after"));
+        return Err(Mismatch::new(expected, received));
     }
     Ok(message.to_owned())
 }
 
-/// The status and what every answer has around it.
-fn headers(answer: &Answer, status: u16, cache_control: &str) -> Result<(), Failure> {
-    if answer.status != status {
-        return Err(Failure::new(format!("the status {status}"), answer.shown()));
+/// Checks the status and the headers that every response has.
+fn check_headers(response: &Response, status: u16, cache_control: &str) -> Result<(), Mismatch> {
+    if response.status != status {
+        return Err(Mismatch::new(format!("the status {status}"), response.summary()));
     }
     for (name, expected) in [
         ("content-type", JSON),
@@ -107,8 +99,8 @@ fn headers(answer: &Answer, status: u16, cache_control: &str) -> Result<(), Fail
         ("access-control-expose-headers", "Retry-After"),
         ("cache-control", cache_control),
     ] {
-        if answer.header(name) != Some(expected) {
-            return Err(Failure::new(format!("the header {name}: {expected}"), answer.shown_header(name)));
+        if response.header(name) != Some(expected) {
+            return Err(Mismatch::new(format!("the header {name}: {expected}"), response.header_text(name)));
         }
     }
     Ok(())

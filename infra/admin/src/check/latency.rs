@@ -1,10 +1,10 @@
-//! How long answers took, by request.
+//! How long responses take, by request.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// The times of all examples, in the order in which they were first asked.
+/// The latencies of all examples, in the order of their first requests.
 #[derive(Debug, Default)]
 pub(super) struct Latency {
     requests: Vec<Times>,
@@ -17,17 +17,17 @@ struct Times {
     repeated: Vec<Duration>,
 }
 
-/// The times of one request.
+/// The latencies of one request.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
     request: String,
-    /// Asked for the first time by this program. Somebody else may have asked before.
+    /// The first request of this run. Other clients may have sent it before.
     first: Figures,
-    /// Asked again within the route's time, so that the answer was there already.
+    /// Requests within the TTL of the route, which a cache can answer.
     repeated: Figures,
 }
 
-/// A few times, summed up. In milliseconds.
+/// A summary of latencies.
 #[derive(Debug, Serialize)]
 struct Figures {
     n: usize,
@@ -37,12 +37,12 @@ struct Figures {
 }
 
 impl Latency {
-    /// Notes how long the first answer took.
+    /// Adds the latency of a first request.
     pub(super) fn first(&mut self, request: &str, time: Duration) {
         self.requests.push(Times { request: request.to_owned(), first: vec![time], repeated: Vec::new() });
     }
 
-    /// Notes how long another took.
+    /// Adds the latency of a repeated request.
     pub(super) fn repeated(&mut self, request: &str, time: Duration) {
         if let Some(times) = self.requests.iter_mut().find(|times| times.request == request) {
             times.repeated.push(time);
@@ -61,15 +61,15 @@ impl Latency {
 
 impl Row {
     pub(super) fn cells(&self) -> [String; 6] {
-        let shown = |time: Option<f64>| time.map_or_else(|| "–".to_owned(), |time| format!("{time:.1}"));
-        let again = &self.repeated;
+        let text = |time: Option<f64>| time.map_or_else(|| "–".to_owned(), |time| format!("{time:.1}"));
+        let repeated = &self.repeated;
         [
             self.request.clone(),
-            shown(self.first.max_ms),
-            again.n.to_string(),
-            shown(again.p50_ms),
-            shown(again.p90_ms),
-            shown(again.max_ms),
+            text(self.first.max_ms),
+            repeated.n.to_string(),
+            text(repeated.p50_ms),
+            text(repeated.p90_ms),
+            text(repeated.max_ms),
         ]
     }
 }
@@ -78,7 +78,7 @@ impl Figures {
     fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let n = times.len();
-        // The smallest time that so many per cent of all do not exceed.
+        // The smallest latency that is not exceeded by this percentage of all.
         let percentile = |percent: usize| {
             times.get((n * percent).div_ceil(100).saturating_sub(1)).map(|&time| milliseconds(time))
         };
@@ -86,12 +86,12 @@ impl Figures {
     }
 }
 
-/// To a tenth.
+/// The time in milliseconds, rounded to a tenth.
 pub(super) fn milliseconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 10_000.0).round() / 10.0
 }
 
-/// The time in the middle.
+/// The median of the times; of an even number, the lower one of the two in the middle.
 pub(super) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len().saturating_sub(1) / 2).copied().unwrap_or_default()
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_times_that_were_measured() {
+    fn percentiles_are_measured_latencies() {
         let times = |count: u64| (1..=count).rev().map(Duration::from_millis).collect::<Vec<_>>();
         let figures = |count| {
             let figures = Figures::of(times(count));

@@ -1,23 +1,24 @@
-//! `check`: asks a deployment what its clients would ask, and says which promises of the contract it keeps. It sees nothing
-//! but answers, so it works with any base address. What AWS documents nowhere is looked at, too, and only reported.
+//! `check`: sends a deployment the requests of its clients, and reports which promises of the API it keeps. The check sees
+//! only responses, so it works with any base URL. Behaviour of API Gateway that AWS does not document is observed and
+//! reported, but cannot fail.
 
-mod answer;
-mod answers;
+mod authorization;
+mod cache_key;
 mod caching;
+mod client;
 mod compression;
 mod cors;
-mod description;
 mod envelope;
-mod errors;
-mod keys;
+mod error_responses;
+mod examples;
+mod inspection;
 mod latency;
 mod observations;
-mod pace;
-mod parameters;
-mod part;
-mod question;
+mod openapi;
+mod rate_limiter;
 mod report;
-mod target;
+mod request;
+mod response;
 mod throttling;
 
 use std::process::ExitCode;
@@ -27,117 +28,60 @@ use common::auth::{ApiKey, without_keys};
 use common::params::Username;
 use indicatif::ProgressBar;
 
-use self::answer::Answer;
-use self::description::{Description, Operation};
+use self::client::Client;
+use self::inspection::{Inspection, Keys};
 use self::latency::Latency;
-use self::question::Question;
-use self::report::{Failure, Report};
-use self::target::Target;
-use crate::answer::Format;
+use self::report::Report;
+use crate::arguments::STANDARD_STREAM;
 use crate::console::Console;
 use crate::error::Error;
-use crate::{standard_input, unless_interrupted};
+use crate::interrupt::unless_interrupted;
+use crate::output::Format;
+use crate::standard_input;
 
-/// The argument that stands for standard input.
-const STANDARD: &str = "-";
-/// Where a key may be that is not on the command line.
+/// The environment variable that holds the good key if no option gives it.
 const KEY_VARIABLE: &str = "API_KEY";
-/// How many requests a second carry the key, unless told otherwise: the smallest tier allows two.
-const RATE: f64 = 1.5;
+/// The default of `--rate`. The smallest tier allows 2.
+const DEFAULT_RATE: f64 = 1.5;
 
 /// The arguments of `check`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Where the service answers: the stack's output `BaseUrl`, or that of the local cloud
-    #[arg(long, value_parser = target::base)]
+    /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local cloud
+    #[arg(long, value_parser = client::base_url)]
     url: String,
-    /// A key that may ask; - reads it from standard input; without this option it is in the environment variable `API_KEY`
+    /// An API key that the service accepts; - reads it from standard input; the default is the environment variable
+    /// `API_KEY`
     #[arg(long)]
     key: Option<String>,
-    /// A key whose account has not paid: 403 is checked, too
+    /// A key whose account is not paid for; without it, 403 is not checked
     #[arg(long, value_name = "KEY")]
     lapsed_key: Option<String>,
-    /// A key that was revoked: its 401 is checked, too
+    /// A revoked key; without it, its 401 is not checked
     #[arg(long, value_name = "KEY")]
     revoked_key: Option<String>,
-    /// Another player than that of the example
+    /// The player to request instead of the one in the examples
     #[arg(long, value_name = "NAME", value_parser = player)]
     player: Option<Username>,
-    /// How often each example is asked again, for the table of latencies
+    /// How often to repeat the request of each example, for the table of latencies
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=50))]
     requests: u16,
-    /// How many requests a second carry the key in the long run, twenty times as many at once; the default is less than
-    /// the smallest tier allows
-    #[arg(long, value_name = "N", default_value_t = RATE, value_parser = pace::rate)]
+    /// How many requests per second to send with the key; bursts have up to twenty times as many. The default is below
+    /// the limits of the smallest tier
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = rate_limiter::rate)]
     rate: f64,
-    /// Ask faster than the key may at the end, to see what is said then; the key is of no use for a while afterwards
+    /// Exceed the limits of the key at the end, to check the 429; the key is throttled for a while afterwards
     #[arg(long)]
     throttle: bool,
-    /// Write one JSON document instead of tables
+    /// Write one JSON document instead of text
     #[arg(long)]
     json: bool,
-}
-
-/// The keys that callers have.
-struct Keys {
-    /// One that may ask.
-    good: ApiKey,
-    /// One whose account has not paid.
-    lapsed: Option<ApiKey>,
-    revoked: Option<ApiKey>,
-}
-
-/// Everything that a check needs.
-struct Inspection<'a> {
-    target: &'a Target,
-    keys: &'a Keys,
-    description: Description,
-    player: Option<&'a Username>,
-    /// How often each example is asked again.
-    requests: u16,
-}
-
-impl Inspection<'_> {
-    /// The answer to `GET path` with a key that may ask.
-    ///
-    /// # Errors
-    /// If there is none.
-    async fn paid(&self, path: &str) -> Result<Answer, Failure> {
-        self.target.ask(&Question::paid(path, &self.keys.good)).await
-    }
-
-    /// The request for another player, if another is wanted and one is asked for.
-    fn with_player(&self, operation: &Operation<'_>, request: String) -> String {
-        match self.player {
-            Some(player) => match operation.path.split_once("{username}") {
-                Some((before, _)) => format!("{before}{}", player.as_str()),
-                None => request,
-            },
-            None => request,
-        }
-    }
-
-    /// An id that no item has and nobody has asked for yet.
-    fn unknown_item(&self) -> String {
-        format!("CHECK_{:012X}", self.number() % (1 << 48))
-    }
-
-    /// A name that no player has and nobody has asked for yet.
-    fn unknown_player(&self) -> String {
-        format!("nobody_{:09x}", self.number() % (1 << 36))
-    }
-
-    /// Another number each time.
-    fn number(&self) -> u64 {
-        // Only where the system has no random numbers does it matter how many requests were made.
-        getrandom::u64().unwrap_or_else(|_| u64::from(self.target.asked()))
-    }
 }
 
 /// Checks the deployment.
 ///
 /// # Errors
-/// If it cannot be asked at all.
+/// If the check cannot start: without a key, or if nothing answers at the URL.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
     unless_interrupted(check(arguments, console)).await
 }
@@ -146,68 +90,68 @@ async fn check(arguments: Arguments, console: &Console) -> Result<ExitCode, Erro
     let format = if arguments.json { Format::Json } else { Format::Text };
     let keys = Keys {
         good: good_key(arguments.key.clone(), console).await?,
-        lapsed: arguments.lapsed_key.as_deref().map(|key| parsed("--lapsed-key", key)).transpose()?,
-        revoked: arguments.revoked_key.as_deref().map(|key| parsed("--revoked-key", key)).transpose()?,
+        lapsed: arguments.lapsed_key.as_deref().map(|key| parse_key("--lapsed-key", key)).transpose()?,
+        revoked: arguments.revoked_key.as_deref().map(|key| parse_key("--revoked-key", key)).transpose()?,
     };
     let progress = console.progress_in_rows(None);
     let result = inspect(&arguments, &keys, &progress).await;
     progress.finish_and_clear();
     let report = result?;
     report.write(format)?;
-    Ok(if report.has_failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> Result<Report, Error> {
-    let target = Target::new(&arguments.url, arguments.rate, progress.clone())?;
-    let mut report = Report::of(&without_keys(&arguments.url));
-    let Some(description) = description::fetch(&target, &mut report).await? else {
-        // This may be anybody, and gets no key.
-        report.skip("everything else", "what answers is not this service; --url must be its base address");
-        report.finish(Latency::default(), target.asked(), target.throttled());
+    let client = Client::new(&arguments.url, arguments.rate, progress.clone())?;
+    let mut report = Report::new(&without_keys(&arguments.url));
+    let Some(document) = openapi::fetch(&client, &mut report).await? else {
+        // The key must not reach another service.
+        report.skip("all other checks", "this is another service; --url must be the base URL of this one");
+        report.finish(Latency::default(), client.sent(), client.throttled());
         return Ok(report);
     };
     let inspection = Inspection {
-        target: &target,
+        client: &client,
         keys,
-        description,
+        document,
         player: arguments.player.as_ref(),
-        requests: arguments.requests,
+        repetitions: arguments.requests,
     };
     let mut latency = Latency::default();
-    answers::check(&inspection, &mut report, &mut latency).await;
-    errors::check(&inspection, &mut report).await;
-    keys::check(&inspection, &mut report).await;
+    examples::check(&inspection, &mut report, &mut latency).await;
+    error_responses::check(&inspection, &mut report).await;
+    authorization::check(&inspection, &mut report).await;
     cors::check(&inspection, &mut report).await;
     compression::check(&inspection, &mut report).await;
-    let is_poisoned = parameters::check(&inspection, &mut report).await;
-    observations::observe(&inspection, is_poisoned, &mut report).await;
+    let cache_key_is_broken = cache_key::check(&inspection, &mut report).await;
+    observations::observe(&inspection, cache_key_is_broken, &mut report).await;
     throttling::check(&inspection, arguments.throttle, &mut report).await;
-    report.finish(latency, target.asked(), target.throttled());
+    report.finish(latency, client.sent(), client.throttled());
     Ok(report)
 }
 
-/// The key that may ask, from wherever it is.
+/// The good key, from the option, standard input or the environment.
 async fn good_key(option: Option<String>, console: &Console) -> Result<ApiKey, Error> {
     match option {
-        Some(option) if option == STANDARD => {
-            let line = standard_input::key(console).await;
+        Some(option) if option == STANDARD_STREAM => {
+            let line = standard_input::read_key(console).await;
             let line = line
                 .map_err(|error| if matches!(error, Error::EmptyInput) { Error::NoApiKey } else { error })?;
-            parsed("standard input", standard_input::trimmed(&line))
+            parse_key("standard input", standard_input::trim(&line))
         }
-        Some(key) => parsed("--key", &key),
+        Some(key) => parse_key("--key", &key),
         None => match std::env::var(KEY_VARIABLE) {
-            Ok(key) if !key.trim().is_empty() => parsed(KEY_VARIABLE, standard_input::trimmed(&key)),
+            Ok(key) if !key.trim().is_empty() => parse_key(KEY_VARIABLE, standard_input::trim(&key)),
             _ => Err(Error::NoApiKey),
         },
     }
 }
 
-/// The key, whose text is not repeated if it is none.
-fn parsed(place: &'static str, text: &str) -> Result<ApiKey, Error> {
+/// Parses a key. Errors do not repeat the text.
+fn parse_key(place: &'static str, text: &str) -> Result<ApiKey, Error> {
     text.parse().map_err(|cause| Error::MalformedApiKey { place, cause })
 }
 
 fn player(text: &str) -> Result<Username, &'static str> {
-    text.parse().map_err(|_| "a player's name has 1 to 16 letters, digits and underscores")
+    text.parse().map_err(|_| "a player name has 1 to 16 letters, digits and underscores")
 }

@@ -1,96 +1,71 @@
-//! What the gateway of this account does where nothing says what it should do. None of it is right or wrong; what cannot be
-//! told from outside is not guessed.
+//! Behaviour of API Gateway that AWS does not document. Observations are neither right nor wrong, and `check` does not
+//! guess what it cannot see.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use common::routes::BAZAAR;
+use common::routes::{BAZAAR, BAZAAR_HISTORY, OPENAPI};
+use conformance::Mismatch;
 use reqwest::Method;
 use tokio::time::{Instant, sleep};
 
-use super::Inspection;
-use super::answer::Answer;
-use super::keys::{STORED, bad_callers};
+use super::authorization::{CACHED_PATH, rejected_requests};
+use super::inspection::Inspection;
 use super::latency::{median, milliseconds};
-use super::question::Question;
-use super::report::{Failure, Report};
+use super::report::Report;
+use super::request::Request;
+use super::response::Response;
 
-/// How often it is tried to meet one instance twice.
+/// How often to try to reach the same instance of a function twice.
 const ROUNDS: usize = 5;
-/// How long before data expires an answer is stored that is made of it, and how much later it is asked for again: the
-/// data has expired then, and the stored answer has not.
-const BEFORE_THE_END: Duration = Duration::from_secs(2);
-const LATER: Duration = Duration::from_millis(3_500);
-/// What HTTP dates leave open, and what a request takes.
+/// How long before its data expires a response is cached, and how much later its request is repeated: the data has expired
+/// then, and the cached response has not.
+const BEFORE_EXPIRY: Duration = Duration::from_secs(2);
+const REPEAT_DELAY: Duration = Duration::from_millis(3_500);
+/// The precision of HTTP dates, and the duration of a request.
 const MARGIN: Duration = Duration::from_millis(1_200);
 /// How many errors are timed.
-const TIMED: usize = 4;
-/// Headers that say nothing about where an answer comes from.
-const OF_THE_CONTENT: [&str; 6] =
+const TIMED_ERRORS: usize = 4;
+/// Headers that do not depend on the origin of a response.
+const CONTENT_HEADERS: [&str; 6] =
     ["content-length", "content-encoding", "transfer-encoding", "last-modified", "expires", "connection"];
 
-/// What became of a stored answer.
+/// The value for programs and the text for people.
+type Observation = (&'static str, String);
+
+fn unknown(reason: impl Into<String>) -> Observation {
+    ("unknown", reason.into())
+}
+
+/// Whether API Gateway caches responses.
 enum StageCache {
-    /// It was given again.
+    /// It served a cached response.
     On(Box<Replay>),
-    /// It was made anew.
+    /// The function made a new response.
     Off,
     Unknown(String),
 }
 
-/// An answer that was replayed, and two that were not.
+/// A response that the stage cache served again, and two that it did not serve.
 struct Replay {
-    stored: Answer,
-    replayed: Answer,
-    /// Whether a client's `Cache-Control` was obeyed, where that can be told.
+    original: Response,
+    replayed: Response,
+    /// Whether API Gateway obeyed the `Cache-Control` of the client, if that is known.
     obeys_clients: Option<bool>,
-    made: [Answer; 2],
+    uncached: [Response; 2],
 }
 
-pub(super) async fn observe(inspection: &Inspection<'_>, is_poisoned: bool, report: &mut Report) {
-    let expected = expected_by_functions(inspection).await;
-    let (value, text) = match &expected {
-        Ok(true) => (
-            "on",
-            "a question that nobody asked before was answered with cached: true, as functions do that have a stage cache in front of them (GatewayCache)",
-        ),
-        Ok(false) => (
-            "off",
-            "a question that nobody asked before was answered with cached: false, as functions do that have no stage cache in front of them (GatewayCache)",
-        ),
-        Err(failure) => ("unknown", failure.came.as_str()),
-    };
+pub(super) async fn observe(inspection: &Inspection<'_>, cache_key_is_broken: bool, report: &mut Report) {
+    let (value, text) = functions_expect_stage_cache(inspection).await;
     report.observe("functions_expect_stage_cache", value, text);
-    let found = stage_cache(inspection).await;
-    let found = found.unwrap_or_else(|failure| StageCache::Unknown(failure.came));
-    let (value, text) = match &found {
-        StageCache::On(_) => (
-            "on",
-            "an answer was given again with its old Last-Modified after its data had expired, while the same question in other words was answered with new data",
-        ),
-        StageCache::Off => (
-            "off",
-            "an answer asked for again after its data had expired, and before a stage cache would have dropped it, had new data",
-        ),
-        StageCache::Unknown(reason) => ("cannot_be_told", reason.as_str()),
-    };
+    let stage_cache = find_stage_cache(inspection).await;
+    let stage_cache = stage_cache.unwrap_or_else(|mismatch| StageCache::Unknown(mismatch.received));
+    let (value, text) = describe_stage_cache(&stage_cache);
     report.observe("stage_cache", value, text);
-    let (value, text) = match &found {
-        StageCache::On(replay) => match replay.obeys_clients {
-            Some(true) => (
-                "obeyed",
-                "a stored answer was made anew for a request with Cache-Control: max-age=0, so every client can go past the cache",
-            ),
-            Some(false) => {
-                ("ignored", "a stored answer was given to a request with Cache-Control: max-age=0")
-            }
-            None => ("cannot_be_told", "the stored answer was too old by then"),
-        },
-        _ => ("cannot_be_told", "no stored answer was seen"),
-    };
+    let (value, text) = cache_control_of_clients(&stage_cache);
     report.observe("cache_control_of_clients", value, text);
-    let (value, text) = stored_errors(inspection, &found, is_poisoned).await;
+    let (value, text) = errors_stored(inspection, &stage_cache, cache_key_is_broken).await;
     report.observe("errors_stored", value, text);
-    let (value, text) = authorizer(inspection, &found).await;
+    let (value, text) = authorizer_on_hit(inspection, &stage_cache).await;
     report.observe("authorizer_on_hit", value, text);
     let (value, text) = head(inspection).await;
     report.observe("head", value, text);
@@ -98,218 +73,252 @@ pub(super) async fn observe(inspection: &Inspection<'_>, is_poisoned: bool, repo
     report.observe("without_accept_encoding", value, text);
 }
 
-/// Whether functions believe that what they answer is stored.
-async fn expected_by_functions(inspection: &Inspection<'_>) -> Result<bool, Failure> {
-    let request = format!("/v1/bazaar/history?item_id={}", inspection.unknown_item());
-    let answer = inspection.paid(&request).await?;
-    answer.cached().ok_or_else(|| Failure::new("an answer with meta.cached", answer.shown()))
+/// Whether the functions expect a stage cache in front of them.
+async fn functions_expect_stage_cache(inspection: &Inspection<'_>) -> Observation {
+    let request = format!("{}?item_id={}", BAZAAR_HISTORY.path, inspection.unknown_item());
+    let response = match inspection.get(&request).await {
+        Ok(response) => response,
+        Err(mismatch) => return unknown(mismatch.received),
+    };
+    let (value, is_cached, answer) = match response.is_cached() {
+        Some(true) => ("on", true, "do"),
+        Some(false) => ("off", false, "do not"),
+        None => return unknown(response.summary()),
+    };
+    let text = format!(
+        "the first response to a request had cached: {is_cached}, so the functions {answer} expect a stage cache \
+         (GatewayCache)"
+    );
+    (value, text)
 }
 
-/// Tells a stage cache from a function's own memory: both keep an answer for the same time, but the stage cache counts from
-/// when it was stored, the function from when its data was fetched. A question that nobody asked before, because it has an
-/// `id` that the mode does not read, is stored shortly before the data expires.
-async fn stage_cache(inspection: &Inspection<'_>) -> Result<StageCache, Failure> {
-    let question = || {
-        let path = format!("{}?mode=flips&limit=1&id={}", BAZAAR.path, inspection.unknown_item());
-        Question::paid(path, &inspection.keys.good)
+/// Tells a stage cache from the cache of a function. Both keep a response for the TTL of the route, but the stage cache
+/// counts from when it stored the response, and a function from when it fetched the data. A new request, which differs in
+/// an `id` that its mode ignores, is stored shortly before the data of the function expires.
+async fn find_stage_cache(inspection: &Inspection<'_>) -> Result<StageCache, Mismatch> {
+    let new_request = || {
+        let target = format!("{}?mode=flips&limit=1&id={}", BAZAAR.path, inspection.unknown_item());
+        Request::authorized(target, &inspection.keys.good)
     };
-    let mut reason = "two requests in a row never met the same instance".to_owned();
+    let mut reason = "no two consecutive requests reached the same instance";
     for _ in 0..ROUNDS {
-        let first = inspection.target.ask(&question()).await?;
-        let (Some(fetched), Some(left)) = (fetched(&first), left(&first)) else {
-            return Ok(StageCache::Unknown(
-                "answers of the bazaar have no Last-Modified, Expires or Date".to_owned(),
-            ));
+        let first = inspection.client.send(&new_request()).await?;
+        let (Some(fetched_at), Some(time_to_live)) = (first.fetched_at(), time_to_live(&first)) else {
+            let reason = "responses of the bazaar have no Last-Modified, Expires or Date";
+            return Ok(StageCache::Unknown(reason.to_owned()));
         };
-        let Some(pause) = left.checked_sub(BEFORE_THE_END) else {
-            sleep(left + MARGIN).await;
-            "answers of the bazaar were never fresh".clone_into(&mut reason);
+        let Some(delay) = time_to_live.checked_sub(BEFORE_EXPIRY) else {
+            sleep(time_to_live + MARGIN).await;
+            reason = "responses of the bazaar were never fresh";
             continue;
         };
-        sleep(pause).await;
-        let stored_question = question();
-        let asked_at = Instant::now();
-        let stored = inspection.target.ask(&stored_question).await?;
-        if self::fetched(&stored) != Some(fetched) {
+        sleep(delay).await;
+        let request = new_request();
+        let stored_at = Instant::now();
+        let original = inspection.client.send(&request).await?;
+        if original.fetched_at() != Some(fetched_at) {
             continue;
         }
-        sleep(LATER).await;
-        let replayed = inspection.target.ask(&stored_question).await?;
-        let is_in_time = asked_at.elapsed() < BAZAAR.cache;
-        let without_cache = stored_question.with("Cache-Control", "max-age=0");
-        let past_the_cache = inspection.target.ask(&without_cache).await?;
-        let is_still_in_time = asked_at.elapsed() < BAZAAR.cache;
-        let control = inspection.target.ask(&question()).await?;
-        if self::fetched(&replayed) != Some(fetched) {
+        sleep(REPEAT_DELAY).await;
+        let replayed = inspection.client.send(&request).await?;
+        let is_in_time = stored_at.elapsed() < BAZAAR.cache;
+        let bypassing = inspection.client.send(&request.header("Cache-Control", "max-age=0")).await?;
+        let is_still_in_time = stored_at.elapsed() < BAZAAR.cache;
+        let control = inspection.client.send(&new_request()).await?;
+        if replayed.fetched_at() != Some(fetched_at) {
             if is_in_time {
                 return Ok(StageCache::Off);
             }
-            "the answers took too long".clone_into(&mut reason);
+            reason = "the responses took too long";
             continue;
         }
-        if self::fetched(&control) <= Some(fetched) {
-            "functions gave data that had expired; the provider seems to fail".clone_into(&mut reason);
+        if control.fetched_at() <= Some(fetched_at) {
+            reason = "functions returned expired data; the provider seems to fail";
             continue;
         }
-        let obeys_clients = match self::fetched(&past_the_cache) {
-            again if again == Some(fetched) => Some(false),
+        let obeys_clients = match bypassing.fetched_at() {
+            again if again == Some(fetched_at) => Some(false),
             _ if is_still_in_time => Some(true),
             _ => None,
         };
-        return Ok(StageCache::On(Box::new(Replay {
-            stored,
-            replayed,
-            obeys_clients,
-            made: [first, control],
-        })));
+        let uncached = [first, control];
+        return Ok(StageCache::On(Box::new(Replay { original, replayed, obeys_clients, uncached })));
     }
-    Ok(StageCache::Unknown(reason))
+    Ok(StageCache::Unknown(reason.to_owned()))
 }
 
-fn fetched(answer: &Answer) -> Option<SystemTime> {
-    answer.moment("last-modified")
+/// How long the response was still fresh when it was sent.
+fn time_to_live(response: &Response) -> Option<Duration> {
+    let (expires_at, sent_at) = response.time("expires").zip(response.time("date"))?;
+    Some(expires_at.duration_since(sent_at).unwrap_or_default())
 }
 
-/// How long the answer was still fresh when it came.
-fn left(answer: &Answer) -> Option<Duration> {
-    let (expires, now) = answer.moment("expires").zip(answer.moment("date"))?;
-    Some(expires.duration_since(now).unwrap_or_default())
+fn describe_stage_cache(stage_cache: &StageCache) -> Observation {
+    let (value, text) = match stage_cache {
+        StageCache::On(_) => (
+            "on",
+            "a response was served again with its Last-Modified after its data had expired, while an equivalent request \
+             got new data",
+        ),
+        StageCache::Off => (
+            "off",
+            "a request that was repeated after its data had expired, and before a stage cache would have dropped the \
+             response, got new data",
+        ),
+        StageCache::Unknown(reason) => return unknown(reason),
+    };
+    (value, text.to_owned())
 }
 
-/// How a header behaves from one answer to the next.
+fn cache_control_of_clients(stage_cache: &StageCache) -> Observation {
+    let StageCache::On(replay) = stage_cache else { return unknown("no cached response was observed") };
+    let (value, text) = match replay.obeys_clients {
+        Some(true) => (
+            "obeyed",
+            "a request with Cache-Control: max-age=0 got a new response, so every client can bypass the cache",
+        ),
+        Some(false) => ("ignored", "a request with Cache-Control: max-age=0 got the cached response"),
+        None => return unknown("the cached response had expired"),
+    };
+    (value, text.to_owned())
+}
+
+/// How a header changes from one response to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum Change {
     Absent,
     Appears,
-    Vanishes,
-    Same,
-    Other,
+    Disappears,
+    Unchanged,
+    Differs,
 }
 
-fn sign(name: &str, first: &Answer, second: &Answer) -> Sign {
+fn change(name: &str, first: &Response, second: &Response) -> Change {
     match (first.header(name), second.header(name)) {
-        (None, None) => Sign::Absent,
-        (None, Some(_)) => Sign::Appears,
-        (Some(_), None) => Sign::Vanishes,
-        (Some(one), Some(other)) if one == other => Sign::Same,
-        _ => Sign::Other,
+        (None, None) => Change::Absent,
+        (None, Some(_)) => Change::Appears,
+        (Some(_), None) => Change::Disappears,
+        (Some(one), Some(other)) if one == other => Change::Unchanged,
+        _ => Change::Differs,
     }
 }
 
-/// A header that behaves in one way when an answer is replayed and in another when it is made.
-fn telling_header(replay: &Replay) -> Option<(&str, Sign, Sign)> {
-    let [one, other] = &replay.made;
-    let names = replay.stored.headers.keys().chain(replay.replayed.headers.keys());
-    let names = names.map(reqwest::header::HeaderName::as_str).filter(|name| !OF_THE_CONTENT.contains(name));
+/// A header that changes in one way when a response is replayed, and in another when it is not.
+fn telling_header(replay: &Replay) -> Option<(&str, Change, Change)> {
+    let [one, other] = &replay.uncached;
+    let names = replay.original.headers.keys().chain(replay.replayed.headers.keys());
+    let names = names.map(reqwest::header::HeaderName::as_str).filter(|name| !CONTENT_HEADERS.contains(name));
     names
-        .map(|name| (name, sign(name, &replay.stored, &replay.replayed), sign(name, one, other)))
-        .find(|(_, replayed, made)| replayed != made)
+        .map(|name| (name, change(name, &replay.original, &replay.replayed), change(name, one, other)))
+        .find(|(_, replayed, uncached)| replayed != uncached)
 }
 
-/// Whether the gateway keeps the errors that functions answer with.
-async fn stored_errors(
+/// Whether API Gateway caches the errors of functions.
+async fn errors_stored(
     inspection: &Inspection<'_>,
-    found: &StageCache,
-    is_poisoned: bool,
-) -> (&'static str, String) {
-    if is_poisoned {
-        return ("yes", "the error for one item was given to who asked for another".to_owned());
+    stage_cache: &StageCache,
+    cache_key_is_broken: bool,
+) -> Observation {
+    if cache_key_is_broken {
+        return ("yes", "the error about one item was served to a request for another".to_owned());
     }
-    let replay = match found {
+    let replay = match stage_cache {
         StageCache::On(replay) => replay,
         StageCache::Off => return ("no", "there is no stage cache".to_owned()),
-        StageCache::Unknown(_) => return ("cannot_be_told", "no stored answer was seen".to_owned()),
+        StageCache::Unknown(_) => return unknown("no cached response was observed"),
     };
-    let timed = time_errors(inspection).await;
-    let Ok((pair, new, repeated)) = timed else {
-        return ("cannot_be_told", "there was no answer".to_owned());
+    let Ok(ErrorTimes { first, second, new, repeated }) = time_errors(inspection).await else {
+        return unknown("there was no response");
     };
-    if let Some((name, replayed, made)) = telling_header(replay) {
-        let [first, second] = &pair;
-        let came = sign(name, first, second);
-        if came == replayed {
-            return ("yes", format!("the header {name} behaves as when a stored answer is replayed"));
+    if let Some((name, replayed, uncached)) = telling_header(replay) {
+        let received = change(name, &first, &second);
+        if received == replayed {
+            return ("yes", format!("the header {name} of a repeated error changes as in a cached response"));
         }
-        if came == made {
-            return ("no", format!("the header {name} behaves as when an answer is made"));
+        if received == uncached {
+            return ("no", format!("the header {name} of a repeated error changes as in a new response"));
         }
     }
     let (new, repeated) = (milliseconds(median(new)), milliseconds(median(repeated)));
-    let text = format!(
-        "no header differs between a replayed answer and one that is made; a new error took {new} ms and the same again \
-         {repeated} ms (medians of {TIMED})"
-    );
-    ("cannot_be_told", text)
+    unknown(format!(
+        "no header tells a cached response from a new one; a new error took {new} ms, a repeated one {repeated} ms \
+         (medians of {TIMED_ERRORS})"
+    ))
 }
 
-/// The first and the second answer of the same error, and how long new errors took and repeated ones.
-async fn time_errors(
-    inspection: &Inspection<'_>,
-) -> Result<([Answer; 2], Vec<Duration>, Vec<Duration>), Failure> {
-    let request = || format!("{}?mode=item&id={}", BAZAAR.path, inspection.unknown_item());
+/// Two responses to the same invalid request, and the latencies of new and repeated errors.
+struct ErrorTimes {
+    first: Response,
+    second: Response,
+    new: Vec<Duration>,
+    repeated: Vec<Duration>,
+}
+
+async fn time_errors(inspection: &Inspection<'_>) -> Result<ErrorTimes, Mismatch> {
+    let new_request = || format!("{}?mode=item&id={}", BAZAAR.path, inspection.unknown_item());
     let (mut new, mut repeated) = (Vec::new(), Vec::new());
-    for _ in 1..TIMED {
-        new.push(inspection.paid(&request()).await?.elapsed);
+    for _ in 1..TIMED_ERRORS {
+        new.push(inspection.get(&new_request()).await?.elapsed);
     }
-    let request = request();
-    let first = inspection.paid(&request).await?;
+    let request = new_request();
+    let first = inspection.get(&request).await?;
     new.push(first.elapsed);
-    // Their dates differ, unless they are replayed, too.
+    // The dates of two new responses must differ.
     sleep(MARGIN).await;
-    let second = inspection.paid(&request).await?;
+    let second = inspection.get(&request).await?;
     repeated.push(second.elapsed);
-    for _ in 1..TIMED {
-        repeated.push(inspection.paid(&request).await?.elapsed);
+    for _ in 1..TIMED_ERRORS {
+        repeated.push(inspection.get(&request).await?.elapsed);
     }
-    Ok(([first, second], new, repeated))
+    Ok(ErrorTimes { first, second, new, repeated })
 }
 
-/// Whether who may not ask is refused where an answer is stored.
-async fn authorizer(inspection: &Inspection<'_>, found: &StageCache) -> (&'static str, String) {
-    if !matches!(found, StageCache::On(_)) {
-        return ("cannot_be_told", "no stored answer was seen".to_owned());
+/// Whether API Gateway asks the authorizer before it serves a cached response.
+async fn authorizer_on_hit(inspection: &Inspection<'_>, stage_cache: &StageCache) -> Observation {
+    if !matches!(stage_cache, StageCache::On(_)) {
+        return unknown("no cached response was observed");
     }
-    let stored = [inspection.paid(STORED).await, inspection.paid(STORED).await];
-    let [Ok(first), Ok(second)] = stored else { return ("cannot_be_told", "there was no answer".to_owned()) };
-    if first.text != second.text || fetched(&first) != fetched(&second) {
-        return ("cannot_be_told", "the stored answer expired meanwhile".to_owned());
+    let responses = [inspection.get(CACHED_PATH).await, inspection.get(CACHED_PATH).await];
+    let [Ok(first), Ok(second)] = responses else { return unknown("there was no response") };
+    if first.text != second.text || first.fetched_at() != second.fetched_at() {
+        return unknown("the cached response has expired");
     }
     let mut statuses = Vec::new();
-    for (question, _) in bad_callers(inspection) {
-        match inspection.target.ask(&question).await {
-            Ok(answer) if answer.status == 200 => {
-                return ("no", "a stored answer was given to who may not ask".to_owned());
+    for (request, _) in rejected_requests(inspection) {
+        match inspection.client.send(&request).await {
+            Ok(response) if response.status == 200 => {
+                return ("no", "a request without a valid key got the cached response".to_owned());
             }
-            Ok(answer) => statuses.push(answer.status.to_string()),
-            Err(failure) => return ("cannot_be_told", failure.came),
+            Ok(response) => statuses.push(response.status.to_string()),
+            Err(mismatch) => return unknown(mismatch.received),
         }
     }
     let text = format!(
-        "who may not ask for a stored answer got {}; whether the function was asked or its answer remembered is not \
-         visible",
+        "requests without a valid key for a cached response got {}; whether API Gateway asked the authorizer or cached \
+         its policy is not visible",
         statuses.join(", ")
     );
     ("yes", text)
 }
 
 async fn head(inspection: &Inspection<'_>) -> (String, String) {
-    let question = Question::paid(STORED, &inspection.keys.good).method(Method::HEAD);
-    match inspection.target.ask(&question).await {
-        Ok(answer) => (
-            answer.status.to_string(),
-            format!("HEAD {STORED} with a good key is answered with {}", answer.status),
+    let request = Request::authorized(CACHED_PATH, &inspection.keys.good).method(Method::HEAD);
+    match inspection.client.send(&request).await {
+        Ok(response) => (
+            response.status.to_string(),
+            format!("HEAD {CACHED_PATH} with a valid key gets {}", response.status),
         ),
-        Err(failure) => ("none".to_owned(), failure.came),
+        Err(mismatch) => ("none".to_owned(), mismatch.received),
     }
 }
 
 async fn without_accept_encoding(inspection: &Inspection<'_>) -> (String, String) {
-    match inspection.target.ask(&Question::anonymous(common::routes::OPENAPI.path).encoding(None)).await {
-        Ok(answer) => {
-            let encoding = answer.header("content-encoding").unwrap_or("identity").to_owned();
-            let text = format!("a request without Accept-Encoding gets {} bytes", answer.sent_bytes);
+    match inspection.client.send(&Request::anonymous(OPENAPI.path).encoding(None)).await {
+        Ok(response) => {
+            let encoding = response.header("content-encoding").unwrap_or("identity").to_owned();
+            let text = format!("a request without Accept-Encoding gets {} bytes", response.encoded_bytes);
             (encoding, text)
         }
-        Err(failure) => ("none".to_owned(), failure.came),
+        Err(mismatch) => ("none".to_owned(), mismatch.received),
     }
 }

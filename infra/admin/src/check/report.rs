@@ -1,30 +1,16 @@
-//! What was found: checks, which pass or fail, observations, which only tell, and how long answers took.
+//! The report of a run: checks, which pass or fail, observations, which cannot fail, and latencies.
 
 use std::fmt::Write as _;
 
 use common::auth::without_keys;
+use conformance::Mismatch;
 use serde::Serialize;
 
 use super::latency::{Latency, Row};
-use crate::answer::{Format, table, write};
 use crate::error::Error;
+use crate::output::{Format, table, write};
 
-/// Why a check failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    /// What should have come.
-    pub(super) expected: String,
-    /// What came.
-    pub(super) came: String,
-}
-
-impl Failure {
-    pub(super) fn new(expected: impl Into<String>, came: impl Into<String>) -> Self {
-        Self { expected: expected.into(), came: came.into() }
-    }
-}
-
-/// What became of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
@@ -33,28 +19,28 @@ enum Outcome {
     Skipped,
 }
 
-/// A promise that was looked at. The names of fields are for good, and so are the names of checks.
+/// A promise of the API that was checked. Programs read these fields: their names do not change.
 #[derive(Debug, Serialize)]
 struct Check {
     name: String,
     outcome: Outcome,
     expected: Option<String>,
-    came: Option<String>,
-    /// Why it was skipped.
+    received: Option<String>,
+    /// Why the check was skipped.
     reason: Option<String>,
 }
 
-/// What was found out about the gateway.
+/// Behaviour of API Gateway.
 #[derive(Debug, Serialize)]
 struct Observation {
     name: &'static str,
-    /// For programs: one of a few words, or a number.
+    /// For programs: a word or a number.
     value: String,
     /// For people.
     text: String,
 }
 
-/// Everything that was found.
+/// Everything that a run found.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     url: String,
@@ -64,14 +50,14 @@ pub(super) struct Report {
     checks: Vec<Check>,
     observations: Vec<Observation>,
     latency: Vec<Row>,
-    /// How many requests were made.
+    /// How many requests were sent.
     requests: u32,
-    /// How many of them were made again because of a 429.
+    /// How many of them were retried after a 429.
     throttled: u32,
 }
 
 impl Report {
-    pub(super) fn of(url: &str) -> Self {
+    pub(super) fn new(url: &str) -> Self {
         Self {
             url: url.to_owned(),
             passed: 0,
@@ -85,52 +71,52 @@ impl Report {
         }
     }
 
-    /// Notes how a check ended.
-    pub(super) fn check(&mut self, name: impl Into<String>, result: Result<(), Failure>) {
-        let (outcome, failure) = match result {
-            Ok(()) => (Outcome::Passed, None),
-            Err(failure) => (Outcome::Failed, Some(failure)),
+    /// Adds a check with its result.
+    pub(super) fn check(&mut self, name: impl Into<String>, result: Result<(), Mismatch>) {
+        let (outcome, count) = match &result {
+            Ok(()) => (Outcome::Passed, &mut self.passed),
+            Err(_) => (Outcome::Failed, &mut self.failed),
         };
-        *if failure.is_some() { &mut self.failed } else { &mut self.passed } += 1;
-        let (expected, came) = failure.map(|failure| (failure.expected, failure.came)).unzip();
+        *count += 1;
+        let mismatch = result.err();
         self.checks.push(Check {
             name: name.into(),
             outcome,
-            expected: expected.as_deref().map(without_keys),
-            came: came.as_deref().map(without_keys),
+            expected: mismatch.as_ref().map(|mismatch| without_keys(&mismatch.expected)),
+            received: mismatch.as_ref().map(|mismatch| without_keys(&mismatch.received)),
             reason: None,
         });
     }
 
-    /// Notes that a check could not be made.
+    /// Adds a check that could not run.
     pub(super) fn skip(&mut self, name: impl Into<String>, reason: impl Into<String>) {
         self.skipped += 1;
         self.checks.push(Check {
             name: name.into(),
             outcome: Outcome::Skipped,
             expected: None,
-            came: None,
+            received: None,
             reason: Some(reason.into()),
         });
     }
 
-    /// Notes what was seen.
+    /// Adds an observation.
     pub(super) fn observe(&mut self, name: &'static str, value: impl Into<String>, text: impl Into<String>) {
         self.observations.push(Observation { name, value: value.into(), text: without_keys(&text.into()) });
     }
 
-    /// Notes what only the end shows.
+    /// Adds the totals of the run.
     pub(super) fn finish(&mut self, latency: Latency, requests: u32, throttled: u32) {
         self.latency = latency.into_rows();
         self.requests = requests;
         self.throttled = throttled;
     }
 
-    pub(super) fn has_failed(&self) -> bool {
+    pub(super) fn has_failures(&self) -> bool {
         self.failed > 0
     }
 
-    /// Writes everything to standard output.
+    /// Writes the report to standard output.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -151,24 +137,24 @@ impl Report {
                 let _ = write!(text, ": {reason}");
             }
             text.push('\n');
-            if let (Some(expected), Some(came)) = (&check.expected, &check.came) {
-                let _ = writeln!(text, "      expected {expected}\n      came     {came}");
+            if let (Some(expected), Some(received)) = (&check.expected, &check.received) {
+                let _ = writeln!(text, "      expected {expected}\n      received {received}");
             }
         }
         text.push('\n');
         for Observation { name, value, text: reason } in &self.observations {
-            let _ = writeln!(text, "seen  {name}: {value}\n      {reason}");
+            let _ = writeln!(text, "note  {name}: {value}\n      {reason}");
         }
         text.push('\n');
-        let header = ["REQUEST (times in ms)", "FIRST", "AGAIN", "P50", "P90", "MAX"];
+        let header = ["REQUEST (latencies in ms)", "FIRST", "REPEATED", "P50", "P90", "MAX"];
         text.push_str(&table(Some(header), self.latency.iter().map(Row::cells)));
-        let again = match self.throttled {
+        let retried = match self.throttled {
             0 => String::new(),
-            throttled => format!(", {throttled} of them made again after a 429"),
+            throttled => format!(", {throttled} of them retried after a 429"),
         };
         let _ = write!(
             text,
-            "\n\n{} passed, {} failed, {} skipped; {} requests{again}\n",
+            "\n\n{} passed, {} failed, {} skipped; {} requests{retried}\n",
             self.passed, self.failed, self.skipped, self.requests
         );
         text

@@ -1,45 +1,48 @@
-//! What a key gets that asks too fast. It costs the key its burst, so it is done only when wanted.
+//! The response to a key that exceeds its limits. The check uses up the key's burst, so it runs only on request.
 
+use common::routes::MAYOR_HISTORY;
+use conformance::Mismatch;
 use futures_util::{StreamExt, stream};
 
-use super::question::Question;
-use super::report::{Failure, Report};
-use super::{Inspection, envelope};
+use super::envelope;
+use super::inspection::Inspection;
+use super::report::Report;
+use super::request::Request;
 
-/// More than the largest tier may ask at once, and what comes in meanwhile.
+/// More than the burst of the largest tier, and what its rate adds meanwhile.
 const REQUESTS: usize = 600;
-const AT_A_TIME: usize = 12;
-/// The cheapest request there is.
-const CHEAP: &str = "/v1/mayor/history?limit=0";
-const NAME: &str = "error 429";
+const CONCURRENCY: usize = 12;
+const CHECK: &str = "error 429";
+const OBSERVATION: &str = "throttling";
 
-pub(super) async fn check(inspection: &Inspection<'_>, is_wanted: bool, report: &mut Report) {
-    if !is_wanted {
-        report.skip(NAME, "it spends the key's requests: --throttle was not given");
-        report.observe("throttling", "not_looked_at", "--throttle was not given");
+pub(super) async fn check(inspection: &Inspection<'_>, is_requested: bool, report: &mut Report) {
+    if !is_requested {
+        report.skip(CHECK, "it uses up the burst of the key; --throttle is not given");
+        report.observe(OBSERVATION, "skipped", "--throttle is not given");
         return;
     }
-    let question = Question::paid(CHEAP, &inspection.keys.good);
-    let asked = stream::iter(0..REQUESTS).map(|_| inspection.target.ask_once(&question));
-    let mut answers = asked.buffer_unordered(AT_A_TIME);
+    // An invalid parameter makes the cheapest request.
+    let request = Request::authorized(format!("{}?limit=0", MAYOR_HISTORY.path), &inspection.keys.good);
+    let responses = stream::iter(0..REQUESTS).map(|_| inspection.client.send_once(&request));
+    let mut responses = responses.buffer_unordered(CONCURRENCY);
     let mut passed = 0_usize;
-    while let Some(answer) = answers.next().await {
-        match answer {
-            Ok(answer) if answer.status == 429 => {
+    while let Some(response) = responses.next().await {
+        match response {
+            Ok(response) if response.status == 429 => {
                 let headers = ["retry-after", "x-amzn-errortype", "cache-control"];
-                let headers = headers.map(|name| format!("{name}: {}", answer.shown_header(name)));
-                let text = format!("{passed} requests were answered first; {}", headers.join(", "));
-                report.observe("throttling", "429", text);
-                report.check(NAME, envelope::error(&answer, 429).map(drop));
+                let headers = headers.map(|name| format!("{name}: {}", response.header_text(name)));
+                let text = format!("the first 429 came after {passed} responses; {}", headers.join(", "));
+                report.observe(OBSERVATION, "429", text);
+                report.check(CHECK, envelope::check_error(&response, 429).map(drop));
                 return;
             }
             Ok(_) => passed += 1,
-            Err(failure) => {
-                report.check(NAME, Err(failure));
+            Err(mismatch) => {
+                report.check(CHECK, Err(mismatch));
                 return;
             }
         }
     }
-    report.observe("throttling", "none", format!("{passed} requests at once were all answered"));
-    report.check(NAME, Err(Failure::new("429 for some of them", format!("{passed} answers"))));
+    report.observe(OBSERVATION, "none", format!("none of {passed} requests was throttled"));
+    report.check(CHECK, Err(Mismatch::new("a 429", format!("{passed} other responses"))));
 }

@@ -1,4 +1,4 @@
-//! Prices of the bazaar, one line for each tick. What a tick fills is decided as the recorder decides it.
+//! Prices of the bazaar, one line per tick. A tick fills the same slots as if the recorder had recorded it.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -18,18 +18,18 @@ use tables::history::bazaar::{
 };
 use tokio::sync::Mutex;
 
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, now};
 use super::line::{self, BadLine, past};
-use super::{Kind, PATIENCE, Rows, Stored, now};
 
-/// How many ticks are read ahead while one is written to the file.
+/// How many ticks an export reads ahead.
 const READ_AHEAD: usize = 4;
-/// What expires while an export runs may be half deleted when its turn comes.
+/// Rows that expire while an export runs may be partly deleted when it reads them.
 const EXPIRES_SOON: Duration = Duration::from_mins(15);
 
 /// The table's prices.
 pub(super) struct Bazaar {
     table: Table,
-    /// What needs nothing is skipped without asking the table: of the minutes of a quarter that is nearly all of them.
+    /// Ticks that fill no slot are skipped without a request to the table: nearly all minutes of a quarter.
     complete: Mutex<Option<CompleteSlots>>,
 }
 
@@ -39,7 +39,7 @@ impl Bazaar {
     }
 }
 
-/// What the products cost at a tick.
+/// The prices of the products at a tick.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Prices {
     pub(super) recorded_at: Tick,
@@ -55,8 +55,8 @@ struct Line {
 
 struct Products(Quotes);
 
-/// What stands behind a product.
-struct Four {
+/// The value of a product in a line.
+struct LineQuote {
     sell_price: f64,
     buy_price: f64,
     sell_volume: i64,
@@ -66,11 +66,11 @@ struct Four {
 #[derive(Deserialize)]
 struct Volume(#[serde(deserialize_with = "whole_number")] i64);
 
-impl<'de> Deserialize<'de> for Four {
+impl<'de> Deserialize<'de> for LineQuote {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FourVisitor;
+        struct QuoteVisitor;
 
-        impl FourVisitor {
+        impl QuoteVisitor {
             fn price<'de, A: SeqAccess<'de>>(&self, list: &mut A, index: usize) -> Result<f64, A::Error> {
                 let number: Option<Number> = list.next_element()?;
                 let price = number.and_then(|number| number.as_f64());
@@ -83,15 +83,15 @@ impl<'de> Deserialize<'de> for Four {
             }
         }
 
-        impl<'de> Visitor<'de> for FourVisitor {
-            type Value = Four;
+        impl<'de> Visitor<'de> for QuoteVisitor {
+            type Value = LineQuote;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a list of four: [sell_price,buy_price,sell_volume,buy_volume]")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Four, A::Error> {
-                let four = Four {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LineQuote, A::Error> {
+                let four = LineQuote {
                     sell_price: self.price(&mut list, 0)?,
                     buy_price: self.price(&mut list, 1)?,
                     sell_volume: self.volume(&mut list, 2)?,
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for Four {
             }
         }
 
-        deserializer.deserialize_seq(FourVisitor)
+        deserializer.deserialize_seq(QuoteVisitor)
     }
 }
 
@@ -123,7 +123,8 @@ impl<'de> Deserialize<'de> for Products {
             fn visit_map<A: MapAccess<'de>>(self, mut products: A) -> Result<Products, A::Error> {
                 let mut quotes = Quotes::new();
                 while let Some(id) = products.next_key::<String>()? {
-                    let Four { sell_price, buy_price, sell_volume, buy_volume } = products.next_value()?;
+                    let LineQuote { sell_price, buy_price, sell_volume, buy_volume } =
+                        products.next_value()?;
                     let refuse =
                         |reason: String| A::Error::custom(format_args!("{}: {reason}", Excerpt::of(&id)));
                     let quote = Quote::nearest(sell_price, buy_price, sell_volume, buy_volume);
@@ -137,10 +138,10 @@ impl<'de> Deserialize<'de> for Products {
                     let item_id: ItemId = id.parse().map_err(|InvalidValue { allowed }| {
                         refuse(format!("an item id must be {allowed}"))
                     })?;
-                    // The recorder leaves out what has no price, too.
+                    // The recorder skips products without a price, too.
                     let has_price = quote.sell_price.coins() > 0.0 || quote.buy_price.coins() > 0.0;
                     if has_price && quotes.insert(item_id, quote).is_some() {
-                        return Err(refuse("it is there twice".to_owned()));
+                        return Err(refuse("it appears twice".to_owned()));
                     }
                 }
                 Ok(Products(quotes))
@@ -154,21 +155,21 @@ impl<'de> Deserialize<'de> for Products {
 impl Kind for Bazaar {
     type Row = Prices;
 
-    // The rows of a tick are written many at a time already.
-    const AT_A_TIME: usize = 1;
+    // The rows of one tick are written concurrently already.
+    const CONCURRENCY: usize = 1;
 
     fn parse(line: &str, now: UnixSeconds) -> Result<Prices, BadLine> {
         let Line { recorded_at, products: Products(products) } = line::parse(line)?;
         let recorded_at = Tick::of(past("recorded_at", recorded_at, now)?);
         if products.is_empty() {
-            return Err(BadLine::because("products: there must be at least one with a price"));
+            return Err(BadLine::new("products: at least one must have a price"));
         }
         Ok(Prices { recorded_at, products })
     }
 
     async fn store(&self, prices: &Prices) -> Result<Stored, tables::Error> {
         let Prices { recorded_at: tick, products } = prices;
-        let table = self.table.with_timeout(PATIENCE);
+        let table = self.table.with_timeout(OPERATION_TIMEOUT);
         let mut complete = self.complete.lock().await;
         let complete = match &mut *complete {
             Some(complete) => complete,
@@ -182,20 +183,20 @@ impl Kind for Bazaar {
         let slots = open_slots(table, *tick, now()).await?;
         fill(table, *tick, &slots, products).await?;
         complete.insert(*tick);
-        // It may have been recorded meanwhile.
+        // The recorder may have filled the slots in the meantime.
         Ok(if slots.is_empty() { Stored::AlreadyThere } else { Stored::Imported })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Prices>, tables::Error> {
-        let table = self.table.with_timeout(PATIENCE);
+        let table = self.table.with_timeout(OPERATION_TIMEOUT);
         let ticks = bazaar::recorded_ticks(table, now().plus(EXPIRES_SOON)).await?;
         let total = u64::try_from(ticks.len()).ok();
         let rows = stream::iter(ticks).map(move |recorded| async move {
             let products = quotes(table, recorded).await?;
             if products.is_none() {
-                // An earlier tick has replaced it since the ticks were listed, or somebody has touched its rows.
+                // An earlier tick has replaced it since the ticks were listed, or its rows were changed by hand.
                 let tick = recorded.tick;
-                let _ = writeln!(io::stderr(), "{tick} is not whole in the table and is left out");
+                let _ = writeln!(io::stderr(), "{tick} is incomplete in the table and is skipped");
             }
             Ok(products.map(|products| Prices { recorded_at: recorded.tick, products }))
         });

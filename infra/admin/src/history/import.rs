@@ -1,5 +1,5 @@
-//! `history import`. It can be stopped at any point and run again: what is there is skipped, so the same file imported
-//! twice leaves what it leaves when it is imported once.
+//! `history import`. It can be interrupted at any point and run again: existing rows are skipped, so importing a file twice
+//! has the same effect as importing it once.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -7,20 +7,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use indicatif::ProgressBar;
 
-use super::input::{self, Line};
+use super::import_file::{self, Line};
+use super::kind::{Kind, Stored, now};
 use super::line::BadLine;
-use super::{Kind, Stored, display, now};
-use crate::console::Console;
+use crate::console::{ClearOnDrop, Console};
 use crate::error::Error;
-use crate::unless_interrupted;
+use crate::interrupt::unless_interrupted;
 
-/// How many bad lines are shown: whoever gave the wrong file need not see all of it.
-const SHOWN: u64 = 100;
+/// How many bad lines are printed.
+const MAX_BAD_LINES: u64 = 100;
 
-/// How long it waits when the table has to be spared, one after the other: a table on demand grows within a minute.
-const PAUSES: [Duration; 5] = [
+/// The delays between retries while the table throttles. An on-demand table scales within a minute.
+const THROTTLING_DELAYS: [Duration; 5] = [
     Duration::from_secs(1),
     Duration::from_secs(2),
     Duration::from_secs(4),
@@ -28,7 +27,7 @@ const PAUSES: [Duration; 5] = [
     Duration::from_secs(16),
 ];
 
-/// What has become of the lines so far.
+/// How many lines had which result so far.
 #[derive(Debug, Default)]
 struct Tally {
     imported: Cell<u64>,
@@ -62,27 +61,27 @@ impl Tally {
     }
 }
 
-/// Imports the file, and says so on the console.
+/// Imports the file and prints a summary.
 ///
 /// # Errors
-/// If the file cannot be read to its end, or the table does not take what is in it. What was imported until then stays.
+/// If the file cannot be read, or the table cannot be written. Rows that were imported before stay.
 pub(super) async fn run(kind: &impl Kind, file: &Path, console: &Console) -> Result<ExitCode, Error> {
     let tally = Tally::default();
     let result = unless_interrupted(import(kind, file, console, &tally)).await;
     let bad = tally.bad.get();
-    if bad > SHOWN {
-        console.say(format_args!("… and {} more", bad - SHOWN));
+    if bad > MAX_BAD_LINES {
+        console.print(format_args!("… and {} more", bad - MAX_BAD_LINES));
     }
     if result.is_ok() || tally.lines() > 0 {
-        console.say(tally.summary());
+        console.print(tally.summary());
     }
     result.map(|()| if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn import<K: Kind>(kind: &K, file: &Path, console: &Console, tally: &Tally) -> Result<(), Error> {
-    let name = display(file);
-    let (lines, size) = input::open(file).await?;
-    let progress = Cleared(console.progress_in_bytes(size));
+    let name = file.display().to_string();
+    let (lines, size) = import_file::open(file).await?;
+    let progress = ClearOnDrop(console.progress_in_bytes(size));
     let lines = stream::try_unfold(lines, async |mut lines| {
         let line = lines.next().await?;
         Ok(line.map(|line| (line, lines)))
@@ -96,40 +95,31 @@ async fn import<K: Kind>(kind: &K, file: &Path, console: &Console, tally: &Tally
         };
         Ok::<(u64, u64, Result<Stored, BadLine>), Error>((number, end, result))
     });
-    let mut results = std::pin::pin!(results.buffer_unordered(K::AT_A_TIME));
+    let mut results = std::pin::pin!(results.buffer_unordered(K::CONCURRENCY));
     while let Some((number, end, result)) = results.try_next().await? {
         match result {
             Ok(stored) => tally.count(stored),
             Err(reason) => {
                 tally.bad.set(tally.bad.get() + 1);
-                if tally.bad.get() <= SHOWN {
-                    console.say(format_args!("{name}:{number}: {reason}"));
+                if tally.bad.get() <= MAX_BAD_LINES {
+                    console.print(format_args!("{name}:{number}: {reason}"));
                 }
             }
         }
-        // Lines may overtake each other.
+        // Lines may complete out of order.
         progress.0.set_position(end.max(progress.0.position()));
         progress.0.set_message(tally.summary());
     }
     Ok(())
 }
 
-/// Stores the row, however busy the table is for a while.
+/// Stores the row, with retries while the table throttles.
 async fn store<K: Kind>(kind: &K, row: &K::Row) -> Result<Stored, tables::Error> {
-    for pause in PAUSES {
+    for delay in THROTTLING_DELAYS {
         match kind.store(row).await {
-            Err(error) if error.is_throttled() => tokio::time::sleep(pause).await,
+            Err(error) if error.is_throttled() => tokio::time::sleep(delay).await,
             result => return result,
         }
     }
     kind.store(row).await
-}
-
-/// A progress bar that goes away with whatever it is about.
-pub(super) struct Cleared(pub(super) ProgressBar);
-
-impl Drop for Cleared {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
 }

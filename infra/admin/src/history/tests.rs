@@ -1,4 +1,4 @@
-//! Whatever a line holds, it is read as it was written.
+//! A line is read as it was written, whatever it contains.
 
 use std::fmt::Debug;
 
@@ -10,12 +10,12 @@ use tables::history::bazaar::{Quote, Quotes};
 use tables::history::fire_sales::{Fields, Sighting};
 use tables::history::mayors::{Mayor, Perk};
 
-use super::Kind;
 use super::bazaar::{Bazaar, Prices};
 use super::fire_sales::FireSales;
+use super::kind::Kind;
 use super::mayors::Mayors;
 
-/// Long after all that the tests make up.
+/// Later than every generated time.
 const NOW: UnixSeconds = UnixSeconds::new(9_000_000_000);
 
 #[track_caller]
@@ -27,7 +27,7 @@ fn assert_same<K: Kind<Row: PartialEq + Debug>>(row: &K::Row) {
 }
 
 prop_compose! {
-    fn moment()(seconds in 1_000_000_000_i64..9_000_000_000) -> UnixSeconds {
+    fn time()(seconds in 1_000_000_000_i64..9_000_000_000) -> UnixSeconds {
         UnixSeconds::new(seconds)
     }
 }
@@ -60,25 +60,25 @@ proptest! {
         item_id in ".{1,64}",
         start in 1_000_000_000_000_i64..10_000_000_000_000,
         others in any::<[i64; 3]>(),
-        moments in [moment(), moment()],
+        times in [time(), time()],
     ) {
         let [end, amount, price] = others;
         let sale = Fields { item_id, start, end, amount, price }.try_into().unwrap();
-        let [one, other] = moments;
+        let [one, other] = times;
         assert_same::<FireSales>(&Sighting { sale, recorded_at: one.min(other), seen_at: one.max(other) });
     }
 
     #[test]
     fn ticks(
-        moment in moment(),
+        time in time(),
         products in prop::collection::btree_map("[A-Z0-9_:-]{1,64}", quote(), 1..20),
     ) {
         let products: Quotes = products.into_iter().map(|(id, quote)| (id.parse().unwrap(), quote)).collect();
-        assert_same::<Bazaar>(&Prices { recorded_at: Tick::of(moment), products });
+        assert_same::<Bazaar>(&Prices { recorded_at: Tick::of(time), products });
     }
 
     #[test]
-    fn no_text_is_more_than_a_bad_line(text in any::<String>(), object in "\\{\"(year|start|recorded_at|products)\":.*\\}") {
+    fn arbitrary_text_is_a_bad_line(text in any::<String>(), object in "\\{\"(year|start|recorded_at|products)\":.*\\}") {
         for line in [text, object] {
             prop_assert!(Mayors::parse(&line, NOW).is_err());
             prop_assert!(FireSales::parse(&line, NOW).is_err());

@@ -21,7 +21,7 @@ fn a_new_account_is_shown_as_it_is() {
         vec!["tier", "pro"],
         vec!["status", "active"],
         vec!["paid", "until", "2200-01-01T00:00:00Z"],
-        vec!["may", "ask", "yes"],
+        vec!["allowed", "yes"],
     ];
     assert_eq!(said.words(), expected);
     assert_eq!(said.aside, "");
@@ -40,7 +40,7 @@ fn what_is_left_out_stays_as_it_is() {
     let expected = |tier: &str, status: &str, paid_until: &str, reason: Option<&str>| {
         json!({
             "name": "bots", "tier": tier, "status": status, "paid_until": paid_until,
-            "may_ask": reason.is_none(), "reason": reason,
+            "allowed": reason.is_none(), "reason": reason,
         })
     };
     assert_eq!(set(&[]), expected("starter", "active", LATER, None));
@@ -60,7 +60,7 @@ fn a_new_account_needs_a_tier_and_a_date() {
     let access = Access::start();
     for options in [&[][..], &["--tier", "pro"], &["--paid-until", "2200-01-01"], &["--status", "active"]] {
         let reason = access.fail(&[&["account", "set", "bots"], options].concat());
-        assert_eq!(reason, "there is no account bots yet, and a new one needs --tier and --paid-until");
+        assert_eq!(reason, "there is no account bots; a new account requires --tier and --paid-until");
     }
     assert!(access.rows().is_empty());
 }
@@ -74,7 +74,7 @@ fn an_account_is_shown_with_its_keys() {
     let shown = access.succeed(&["account", "show", "bots"]);
     assert!(shown.output.contains(&id), "{shown:?}");
     let shown = access.succeed(&["account", "show", "bots", "--json"]).json();
-    assert_eq!(shown["may_ask"], true);
+    assert_eq!(shown["allowed"], true);
     assert_eq!(shown["keys"][0]["id"], id.as_str());
     assert_eq!(shown["keys"].as_array().unwrap().len(), 1);
 }
@@ -89,7 +89,7 @@ fn an_account_that_is_not_there() {
     ] {
         assert_eq!(
             access.fail(command),
-            "there is no account bots; make it with: cargo admin account set bots --tier starter --paid-until DATE"
+            "there is no account bots; create it: cargo admin account set bots --tier starter --paid-until DATE"
         );
     }
     let reason = access.fail(&["account", "show", "bots", "--table", "Access"]);

@@ -11,18 +11,18 @@ fn explain(access: &Access, key: &str) -> (Value, i32) {
 }
 
 #[test]
-fn a_key_that_may_ask() {
+fn a_key_that_allowed() {
     let access = Access::with_bots();
     let (key, id) = access.issue("ci");
     let (document, code) = explain(&access, &key);
     assert_eq!(code, 0);
-    assert_eq!((&document["may_ask"], &document["status"]), (&json!(true), &json!(200)));
+    assert_eq!((&document["allowed"], &document["status"]), (&json!(true), &json!(200)));
     assert_eq!((&document["reason"], &document["gateway"]), (&Value::Null, &Value::Null));
     assert_eq!(document["key"]["id"], id.as_str());
     assert_eq!(document["account"]["tier"], "starter");
     let text = access.run(&["key", "explain", &key]);
     assert_eq!(text.code, 0);
-    assert_eq!(text.words().last().unwrap(), &["may", "ask", "yes"]);
+    assert_eq!(text.words().last().unwrap(), &["allowed", "yes"]);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn every_reason_for_which_a_key_may_not_ask() {
         let (document, code) = explain(&access, UNKNOWN_KEY);
         assert_eq!(document["status"], status, "{document}");
         assert_eq!(document["reason"], reason, "{document}");
-        assert_eq!((code, &document["may_ask"]), (1, &json!(false)));
+        assert_eq!((code, &document["allowed"]), (1, &json!(false)));
     };
     check(401, "the key is unknown");
     access.put_key("ci", &json!({"pending": {"BOOL": true}}));

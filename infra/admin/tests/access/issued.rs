@@ -41,8 +41,8 @@ fn a_label_is_for_one_key_at_a_time() {
     assert_eq!(
         reason,
         format!(
-            "bots has the key {id} with the label my ci already; if somebody uses it, choose another label; if nobody \
-             has it, revoke it and issue a new one: cargo admin key revoke {id}"
+            "bots already has the key {id} with the label my ci; if it is in use, choose another label; if it was lost, \
+             revoke it and issue a new one: cargo admin key revoke {id}"
         )
     );
     assert_eq!(access.key_rows().len(), 1);
@@ -60,7 +60,7 @@ fn a_key_that_was_not_issued_to_its_end_makes_room() {
     let output = access.command(&["key", "issue", "bots", "--label", "ci"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains(&format!("took away the key {UNKNOWN_ID}, which was not issued to its end")),
+        said.contains(&format!("removed the key {UNKNOWN_ID}, which was not issued completely")),
         "{said}"
     );
     assert_eq!(keys_in(&String::from_utf8(output.stdout).unwrap()), 1);
@@ -84,7 +84,7 @@ fn an_issued_key_counts_whatever_else_was_left_behind() {
     access.put_key("ci", &json!({"pending": {"BOOL": true}}));
     let said = access.run(&["key", "issue", "bots", "--label", "ci"]);
     assert_eq!(said.code, 1);
-    assert!(said.aside.contains(&format!("bots has the key {id} with the label ci already")), "{said:?}");
+    assert!(said.aside.contains(&format!("bots already has the key {id} with the label ci;")), "{said:?}");
     assert_eq!(access.key_rows().len(), 1);
 }
 
@@ -107,11 +107,9 @@ fn an_account_that_may_not_ask_can_have_a_key() {
     access.succeed(&["account", "set", "bots", "--status", "suspended"]);
     let output = access.command(&["key", "issue", "bots", "--label", "ci"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.starts_with(
-            "warning: the key will not be answered yet: the account's subscription is suspended\n"
-        )
-    );
+    assert!(said.starts_with(
+        "warning: the service rejects the key for now: the account's subscription is suspended\n"
+    ));
     assert_eq!(output.status.code(), Some(0));
 }
 

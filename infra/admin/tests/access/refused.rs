@@ -16,9 +16,9 @@ fn what_is_wrong_is_said_before_anything_is_done() {
         (&["account", "set", UNKNOWN_KEY], "this is an API key"),
         (&["account", "set", "bots", "--tier", "gold"], "[possible values: starter, pro]"),
         (&["account", "set", "bots", "--status", "lapsed"], "[possible values: active, suspended]"),
-        (&["account", "set", "bots", "--paid-until", "2027-02-29"], "it must be a date like 2027-01-01"),
-        (&["account", "set", "bots", "--paid-until", "tomorrow"], "it must be a date like 2027-01-01"),
-        (&["account", "set", "bots", "--paid-until", "2027-01-01T00:00:00"], "it must be a date like"),
+        (&["account", "set", "bots", "--paid-until", "2027-02-29"], "must be a date like 2027-01-01"),
+        (&["account", "set", "bots", "--paid-until", "tomorrow"], "must be a date like 2027-01-01"),
+        (&["account", "set", "bots", "--paid-until", "2027-01-01T00:00:00"], "must be a date like"),
         (&["account"], "Usage: cargo admin account"),
         (&["key", "issue", "bots"], "--label <LABEL>"),
         (&["key", "issue", "bots", "--label", "a\u{1b}[31m"], "begins with a letter or digit"),
@@ -83,7 +83,7 @@ fn a_corrupt_row_lets_nobody_in() {
             reason,
             format!(
                 "the row key#{UNKNOWN_ID} of the table Access is corrupt: its attribute created_at is missing or not a \
-                 whole number; somebody else must have written it: mend it or delete it"
+                 whole number; this service does not write such rows: correct it or delete it"
             )
         );
     }
@@ -98,7 +98,7 @@ fn where_there_may_be_an_api_gateway_it_is_not_forgotten() {
     let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
     for (arguments, expected) in [
         (&["account", "set", "bots", "--tier", "pro"][..], "the account's keys stay in the usage plan"),
-        (&["key", "revoke", &id], "API Gateway's key for it stays"),
+        (&["key", "revoke", &id], "API Gateway keeps its key for it"),
         (&["key", "list", "bots"], ""),
         (&["account", "set", "bots", "--status", "suspended"], ""),
     ] {
@@ -109,5 +109,5 @@ fn where_there_may_be_an_api_gateway_it_is_not_forgotten() {
     }
     let output = command(&elsewhere, &["key", "issue", "bots", "--label", "ci"]).envs(keys).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("warning: without --stack, API Gateway will not know the key"), "{said}");
+    assert!(said.contains("warning: without --stack, API Gateway rejects the key with 401"), "{said}");
 }

@@ -11,7 +11,7 @@ fn a_revoked_key_is_refused_and_stays_in_the_list() {
     let said = access.succeed(&["key", "revoke", &id]);
     assert!(said.output.contains("revoked since"), "{said:?}");
     // A second may have passed since.
-    let starts = ["65", "64", "63"].map(|left| format!("it may still be answered for {left} seconds: "));
+    let starts = ["65", "64", "63"].map(|left| format!("the key may still be accepted for {left} seconds: "));
     assert!(starts.iter().any(|start| said.aside.starts_with(start)), "{said:?}");
     let explained = run(&mut access.command(&["key", "explain", "-"]), &key);
     assert_eq!(explained.code, 1);
@@ -51,7 +51,7 @@ fn a_key_in_place_of_its_id_is_not_repeated() {
     for key in [UNKNOWN_KEY, &UNKNOWN_KEY[..30], &UNKNOWN_KEY.replace('A', "B")] {
         let said = access.run(&["key", "revoke", key]);
         assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
-        assert!(said.aside.contains("this is an API key and not a KEY-ID"), "{said:?}");
+        assert!(said.aside.contains("this is an API key, not a KEY-ID"), "{said:?}");
         assert!(!said.aside.contains(&key[3..]), "{said:?}");
     }
 }

@@ -27,8 +27,8 @@ fn lines_that_are_no_objects() {
                 "a line must be a JSON object, {…}, not [518,\"Paul\",\"dungeons\",[]]",
             ),
             ("\u{1b}[31m", "a line must be a JSON object, {…}, not \\u{1b}[31m"),
-            ("{\"year\":518", "it is not JSON: EOF while parsing an object in column 11"),
-            ("{\"year\":518,}", "it is not JSON: trailing comma in column 13"),
+            ("{\"year\":518", "invalid JSON: EOF while parsing an object in column 11"),
+            ("{\"year\":518,}", "invalid JSON: trailing comma in column 13"),
             ("{} {}", "missing field `year`"),
         ],
     );
@@ -42,13 +42,13 @@ fn mayors_that_are_none() {
     assert_reasons(
         "mayors",
         &[
-            (&year("0"), "year: 0 is outside: a year of an election is from 1 to 9999"),
-            (&year("-1"), "year: -1 is outside: a year of an election is from 1 to 9999"),
-            (&year("10000"), "year: 10000 is outside: a year of an election is from 1 to 9999"),
+            (&year("0"), "year: 0 is out of range: the year of an election is from 1 to 9999"),
+            (&year("-1"), "year: -1 is out of range: the year of an election is from 1 to 9999"),
+            (&year("10000"), "year: 10000 is out of range: the year of an election is from 1 to 9999"),
             (&year("1.5"), "year: 1.5 is no whole number"),
             (&year("\"518\""), "year: invalid type: string \"518\", expected a whole number"),
             (&year("9999"), "year: election 9999 closes at 2160-11-21T11:15:00Z, which is in the future"),
-            (r#"{"year":1,"name":"","key":"k","perks":[]}"#, "name: it must not be empty"),
+            (r#"{"year":1,"name":"","key":"k","perks":[]}"#, "name: must not be empty"),
             (r#"{"year":1,"name":"N","perks":[]}"#, "missing field `key`"),
             (r#"{"year":1,"name":"N","key":null,"perks":[]}"#, "key: invalid type: null, expected a string"),
             (
@@ -102,8 +102,8 @@ fn fire_sales_that_are_none() {
             ),
             (
                 &sale(("T00:00:00Z\"", "T00:00:00Z\",\"seen_at\":\"2023-11-11T23:59:59Z\"")),
-                "seen_at: 2023-11-11T23:59:59Z is before recorded_at, 2023-11-12T00:00:00Z: it is when the sale was \
-                 seen last",
+                "seen_at: 2023-11-11T23:59:59Z is before recorded_at, 2023-11-12T00:00:00Z; it must be the last \
+                 time the sale was seen",
             ),
             (
                 &sale(("T00:00:00Z\"", "T00:00:00Z\",\"seenAt\":\"2023-11-12T00:00:00Z\"")),
@@ -121,8 +121,8 @@ fn ticks_that_are_none() {
     assert_reasons(
         "bazaar",
         &[
-            (&tick(""), "products: there must be at least one with a price"),
-            (&tick(r#""A":[0,0,5,5]"#), "products: there must be at least one with a price"),
+            (&tick(""), "products: at least one must have a price"),
+            (&tick(r#""A":[0,0,5,5]"#), "products: at least one must have a price"),
             (
                 &tick(r#""A":[1,1,1,1],"ink sack":[1,1,1,1]"#),
                 "products: ink sack: an item id must be 1 to 64 capital letters (A-Z), digits and the characters _ : -",
@@ -140,7 +140,7 @@ fn ticks_that_are_none() {
                 &tick(r#""B":[1,2,3,-4]"#),
                 "products: B: its prices must be from 0 to 1e12 coins and its volumes at least 0, not [1.0,2.0,3,-4]",
             ),
-            (&tick(r#""A":[1,1,1,1],"A":[1,1,1,1]"#), "products: A: it is there twice"),
+            (&tick(r#""A":[1,1,1,1],"A":[1,1,1,1]"#), "products: A: it appears twice"),
             (
                 &tick(r#""B:1":[1,2,3]"#),
                 "products.B:1: invalid length 3, expected a list of four: \
@@ -170,7 +170,7 @@ fn ticks_that_are_none() {
                 r#"{"recorded_at":"1999-01-01T00:00:00Z","products":{}}"#,
                 "recorded_at: it must be RFC 3339 in UTC, between the years 2001 and 2286",
             ),
-            (&tick(r#""B":[1e999,2,3,4]"#), "it is not JSON: number out of range in column 60"),
+            (&tick(r#""B":[1e999,2,3,4]"#), "invalid JSON: number out of range in column 60"),
         ],
     );
 }
@@ -182,7 +182,8 @@ fn what_is_yet_to_come_is_not_imported() {
     let lines = tick(ahead(120), r#""A":[1,1,1,1]"#) + &tick(ahead(30), r#""A":[1,1,1,1]"#);
     let (said, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
     assert!(
-        said.starts_with("-:1: recorded_at: ") && said.contains(" is in the future: by the clock"),
+        said.starts_with("-:1: recorded_at: ")
+            && said.contains(" is in the future; the clock of this machine shows "),
         "{said}"
     );
     assert!(said.ends_with("\nimported 1, already there 0, too old 0, bad lines 1\n"), "{said}");
@@ -204,7 +205,7 @@ fn good_lines_are_imported_between_bad_ones_of_every_size() {
     assert_eq!(
         said(&output),
         format!(
-            "{name}:3: it has more than 16777216 bytes\n{name}:5: it is not UTF-8 text\n\
+            "{name}:3: longer than 16777216 bytes\n{name}:5: not UTF-8 text\n\
              imported 3, already there 0, too old 0, bad lines 2\n"
         )
     );
@@ -216,7 +217,7 @@ fn good_lines_are_imported_between_bad_ones_of_every_size() {
 fn a_long_last_line_is_bad_as_well() {
     let dynamodb = DynamoDb::start();
     let (said, _) = dynamodb.import("bazaar", "History", "{".repeat(17 * 1024 * 1024).as_bytes());
-    assert!(said.starts_with("-:1: it has more than 16777216 bytes\n"), "{said}");
+    assert!(said.starts_with("-:1: longer than 16777216 bytes\n"), "{said}");
 }
 
 #[test]

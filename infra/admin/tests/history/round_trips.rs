@@ -289,7 +289,7 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
     let name = text(&existing);
     assert_eq!(
         said(&output),
-        format!("error: {name} is there already: choose another name, or replace it with --force\n")
+        format!("error: {name} already exists; choose another name, or replace it with --force\n")
     );
     let forced = ["export", "mayors", name, "--force"];
     // A table that fails leaves the file as it was, and nothing beside it.

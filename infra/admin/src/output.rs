@@ -1,4 +1,4 @@
-//! What a command answers, on standard output: a table for people, or one JSON document for programs.
+//! The result of a command, on standard output: text for people, or one JSON document for programs.
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -8,58 +8,57 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// How an answer is written.
+/// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,
     Json,
 }
 
-/// Writes the answer: `text`, or `document` where a program reads.
+/// Writes a result: `text` for people, or `document` for programs.
 ///
 /// # Errors
-/// If it cannot be written, unless nobody wants to read it.
+/// If it cannot be written. A closed pipe is no error.
 pub(crate) fn write(
     format: Format,
     text: impl FnOnce() -> String,
     document: &impl Serialize,
 ) -> Result<(), Error> {
-    match write_surely(format, text, document) {
+    match write_all(format, text, document) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|cause| Error::Write { name: "standard output".to_owned(), cause }),
     }
 }
 
-/// The same for what cannot be asked for again.
+/// Writes a result that the operator cannot get a second time.
 ///
 /// # Errors
-/// If it cannot be written, whatever the reason.
-pub(crate) fn write_surely(
+/// If it cannot be written, even if a pipe is closed.
+pub(crate) fn write_all(
     format: Format,
     text: impl FnOnce() -> String,
     document: &impl Serialize,
 ) -> io::Result<()> {
-    let mut written = match format {
+    let mut result = match format {
         Format::Text => text(),
         Format::Json => serde_json::to_string_pretty(document)?,
     };
-    if !written.is_empty() && !written.ends_with('\n') {
-        written.push('\n');
+    if !result.is_empty() && !result.ends_with('\n') {
+        result.push('\n');
     }
     let mut output = io::stdout().lock();
-    output.write_all(written.as_bytes())?;
+    output.write_all(result.as_bytes())?;
     output.flush()
 }
 
-/// Whether standard output is the null device: because somebody wants it so, or because it was closed and Rust put that in
-/// its place.
-pub(crate) fn goes_nowhere() -> bool {
+/// Whether standard output is the null device. If standard output is closed, Rust replaces it by that.
+pub(crate) fn is_discarded() -> bool {
     let device = |path: &str| std::fs::metadata(path).map(|metadata| (metadata.rdev(), metadata.ino())).ok();
     let output = device("/dev/stdout");
     output.is_some() && output == device("/dev/null")
 }
 
-/// Rows in columns: with lines on a terminal, otherwise aligned only.
+/// A table: with lines on a terminal, otherwise only aligned.
 pub(crate) fn table<const COLUMNS: usize>(
     header: Option<[&str; COLUMNS]>,
     rows: impl IntoIterator<Item = [String; COLUMNS]>,

@@ -1,4 +1,4 @@
-//! The lines of a file of any size, one at a time. A line that is too long is passed over without being kept.
+//! Reads the lines of a file of any size, one at a time. Lines that are too long are skipped without being kept in memory.
 
 use std::io;
 use std::path::Path;
@@ -7,24 +7,24 @@ use tokio::fs::File;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 use super::line::BadLine;
-use super::{STANDARD, display};
+use crate::arguments::STANDARD_STREAM;
 use crate::error::Error;
 
-/// The longest line that is read, in bytes. All products at a tick take about a hundred kilobytes.
-const LONGEST_LINE: usize = 16 * 1024 * 1024;
-/// How much is read at a time.
+/// The longest line, in bytes. All products of a tick take about 100 kB.
+const MAX_LINE: usize = 16 * 1024 * 1024;
+/// How many bytes to read at a time.
 const CHUNK: usize = 1024 * 1024;
-/// What some editors write before the first line.
+/// Some editors write it before the first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A line.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Its number, counted from 1.
+    /// Its number, starting at 1.
     pub(super) number: u64,
-    /// Where it ends, in bytes from the beginning of the file.
+    /// The offset of its end in the file, in bytes.
     pub(super) end: u64,
-    /// What stands in it, without white space around it, if it is text.
+    /// Its text, without white space around it.
     pub(super) text: Result<String, BadLine>,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct Lines<R> {
     end: u64,
 }
 
-/// The lines of `file`, and how many bytes it has, if that is known.
+/// The lines of `file`, and its size in bytes, if it is known.
 pub(super) async fn open(file: &Path) -> Result<(Lines<Box<dyn AsyncRead + Unpin>>, Option<u64>), Error> {
-    if file.as_os_str() == STANDARD {
+    if file.as_os_str() == STANDARD_STREAM {
         return Ok((Lines::of(Box::new(tokio::io::stdin())), None));
     }
-    let failed = |cause| Error::Read { name: display(file), cause };
+    let failed = |cause| Error::Read { name: file.display().to_string(), cause };
     let opened = File::open(file).await.map_err(failed)?;
     let metadata = opened.metadata().await.map_err(failed)?;
     let size = metadata.is_file().then_some(metadata.len());
@@ -56,8 +56,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
         while let Some(bytes) = self.next_bytes().await? {
             let text = match bytes {
-                Some(bytes) => String::from_utf8(bytes).map_err(|_| BadLine::because("it is not UTF-8 text")),
-                None => Err(BadLine::because(format!("it has more than {LONGEST_LINE} bytes"))),
+                Some(bytes) => String::from_utf8(bytes).map_err(|_| BadLine::new("not UTF-8 text")),
+                None => Err(BadLine::new(format!("longer than {MAX_LINE} bytes"))),
             };
             let text = text.map(|text| {
                 let text = if self.number == 1 { text.trim_start_matches(BYTE_ORDER_MARK) } else { &text };
@@ -71,29 +71,29 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Ok(None)
     }
 
-    /// The next line, which is `None` if it is too long; nothing at the end.
+    /// The bytes of the next line, or `None` inside if the line is too long; `None` at the end.
     async fn next_bytes(&mut self) -> io::Result<Option<Option<Vec<u8>>>> {
         let mut line = Vec::new();
         let mut is_too_long = false;
-        let mut has_begun = false;
+        let mut has_bytes = false;
         loop {
             let chunk = self.reader.fill_buf().await?;
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or_default();
             let (taken, is_last) =
                 (part.len() + usize::from(end.is_some()), end.is_some() || chunk.is_empty());
-            is_too_long = is_too_long || line.len() + part.len() > LONGEST_LINE;
+            is_too_long = is_too_long || line.len() + part.len() > MAX_LINE;
             if is_too_long {
                 line = Vec::new();
             } else {
                 line.extend_from_slice(part);
             }
-            has_begun = has_begun || taken > 0;
+            has_bytes = has_bytes || taken > 0;
             self.reader.consume(taken);
             self.end = self.end.saturating_add(taken.try_into().unwrap_or(u64::MAX));
             if is_last {
-                self.number += u64::from(has_begun);
-                return Ok(has_begun.then_some((!is_too_long).then_some(line)));
+                self.number += u64::from(has_bytes);
+                return Ok(has_bytes.then_some((!is_too_long).then_some(line)));
             }
         }
     }

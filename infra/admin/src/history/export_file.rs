@@ -1,5 +1,5 @@
-//! Where an export goes. A file is there with all its lines or not at all: it is written under another name beside its
-//! place and renamed at the end.
+//! Writes the file of an export. A file appears with all its lines or not at all: it is written under a temporary name in
+//! the same folder, and renamed at the end.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -11,49 +11,49 @@ use tempfile::NamedTempFile;
 use tokio::fs::File;
 use tokio::io::{AsyncWrite, AsyncWriteExt, BufWriter};
 
-use super::{STANDARD, display};
+use crate::arguments::STANDARD_STREAM;
 use crate::error::Error;
 
-/// How much is written at a time.
+/// How many bytes to write at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// Where an export goes.
-pub(super) struct Output {
+/// The file of an export, or standard output.
+pub(super) struct ExportFile {
     writer: BufWriter<Box<dyn AsyncWrite + Unpin>>,
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
-    /// Nothing for standard output.
-    file: Option<Unfinished>,
+    /// `None` for standard output.
+    file: Option<TemporaryFile>,
 }
 
-/// A file that is not at its place yet. It goes away when it is dropped.
-struct Unfinished {
+/// A file that is not at its place yet. It is deleted when it is dropped.
+struct TemporaryFile {
     written: NamedTempFile,
     place: PathBuf,
-    /// Whether it may take the place of another.
+    /// Whether it may replace an existing file.
     replaces: bool,
 }
 
-/// Whether somebody still reads what is written.
+/// Whether the reader of standard output is still there.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reader {
-    Reads,
-    IsGone,
+    Connected,
+    Disconnected,
 }
 
-impl Output {
-    /// The place for an export to `file`.
+impl ExportFile {
+    /// Creates a temporary file for `file`.
     ///
     /// # Errors
-    /// If nothing can be written there, or if another file is there that is not to be replaced.
-    pub(super) fn open(file: &Path, replaces: bool) -> Result<Self, Error> {
-        let name = display(file);
-        if file.as_os_str() == STANDARD {
+    /// If that fails, or if `file` exists and must not be replaced.
+    pub(super) fn create(file: &Path, replaces: bool) -> Result<Self, Error> {
+        let name = file.display().to_string();
+        if file.as_os_str() == STANDARD_STREAM {
             let writer = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);
             return Ok(Self { writer, name: "standard output".to_owned(), file: None });
         }
-        let failed = |cause| Error::Write { name: display(file), cause };
-        // What is replaced is what a link points to and not the link.
+        let failed = |cause| Error::Write { name: file.display().to_string(), cause };
+        // Of a symbolic link, its target is replaced.
         let place = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         match fs::metadata(&place) {
             Ok(_) if !replaces => return Err(Error::Exists { path: file.to_owned() }),
@@ -64,31 +64,31 @@ impl Output {
         let written = tempfile::Builder::new()
             .prefix(".export-")
             .suffix(".partial")
-            // The usual ones: the process's own mask is taken off.
+            // The usual permissions, to which the umask of the process applies.
             .permissions(Permissions::from_mode(0o666))
             .tempfile_in(folder)
             .map_err(failed)?;
         let writer = File::from_std(written.as_file().try_clone().map_err(failed)?);
         let writer = BufWriter::with_capacity(CHUNK, Box::new(writer) as Box<_>);
-        Ok(Self { writer, name, file: Some(Unfinished { written, place, replaces }) })
+        Ok(Self { writer, name, file: Some(TemporaryFile { written, place, replaces }) })
     }
 
     /// Writes a line.
     pub(super) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
         let mut line = match serde_json::to_vec(row) {
             Ok(line) => line,
-            Err(error) => return self.judge(Err(error.into())),
+            Err(error) => return self.reader(Err(error.into())),
         };
         line.push(b'\n');
         let written = self.writer.write_all(&line).await;
-        self.judge(written)
+        self.reader(written)
     }
 
-    /// Writes the rest, and puts the file in its place.
+    /// Writes the rest and renames the file.
     pub(super) async fn finish(mut self) -> Result<Reader, Error> {
         let flushed = self.writer.flush().await;
-        let reader = self.judge(flushed)?;
-        if let Some(Unfinished { written, place, replaces }) = self.file {
+        let reader = self.reader(flushed)?;
+        if let Some(TemporaryFile { written, place, replaces }) = self.file {
             let failed = |cause| Error::Write { name: self.name.clone(), cause };
             written.as_file().sync_all().map_err(failed)?;
             if replaces {
@@ -103,10 +103,10 @@ impl Output {
         Ok(reader)
     }
 
-    fn judge(&self, result: io::Result<()>) -> Result<Reader, Error> {
+    fn reader(&self, result: io::Result<()>) -> Result<Reader, Error> {
         match result {
-            Ok(()) => Ok(Reader::Reads),
-            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::IsGone),
+            Ok(()) => Ok(Reader::Connected),
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Disconnected),
             Err(cause) => Err(Error::Write { name: self.name.clone(), cause }),
         }
     }

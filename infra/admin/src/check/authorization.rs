@@ -1,0 +1,109 @@
+//! Only requests with a valid key of a paying account get a response, even if the response is in a cache.
+
+use common::auth::ApiKey;
+use common::routes::MAYOR;
+use conformance::Mismatch;
+
+use super::envelope;
+use super::inspection::Inspection;
+use super::report::Report;
+use super::request::{KEY_HEADER, Request};
+
+/// A route that has been requested before, so that its response is in every cache.
+pub(super) const CACHED_PATH: &str = MAYOR.path;
+
+pub(super) async fn check(inspection: &Inspection<'_>, report: &mut Report) {
+    for operation in inspection.document.operations().filter(|operation| operation.requires_key()) {
+        if let Some(request) = inspection.example_requests(&operation, 200).first() {
+            let result = check_rejected(inspection, &Request::anonymous(request), 401).await;
+            report.check(format!("error 401 no key GET {}", operation.path()), result);
+        }
+    }
+    let good = inspection.keys.good.expose();
+    let cached = || Request::anonymous(CACHED_PATH);
+    let unknown = unknown_key();
+    let malformed = [
+        ("empty key", Some(cached().header(KEY_HEADER, ""))),
+        ("malformed key", Some(cached().header(KEY_HEADER, "gd_no-key"))),
+        ("mistyped key", unknown.as_ref().map(|key| cached().header(KEY_HEADER, &mistyped(key)))),
+        ("unknown key", unknown.as_ref().map(|key| Request::unauthorized(CACHED_PATH, key))),
+        ("key in the query", Some(Request::anonymous(format!("{CACHED_PATH}?X-API-Key={good}")))),
+        ("key in Authorization", Some(cached().header("Authorization", &format!("Bearer {good}")))),
+        ("two keys", Some(cached().header(KEY_HEADER, good).header(KEY_HEADER, good))),
+    ];
+    for (name, request) in malformed {
+        let name = format!("error 401 {name}");
+        match request {
+            Some(request) => report.check(name, check_rejected(inspection, &request, 401).await),
+            None => report.skip(name, "the system has no random source"),
+        }
+    }
+    for (name, key, status, option) in [
+        ("error 403 lapsed key", &inspection.keys.lapsed, 403, "--lapsed-key"),
+        ("error 401 revoked key", &inspection.keys.revoked, 401, "--revoked-key"),
+    ] {
+        match key {
+            Some(key) => {
+                let request = Request::unauthorized(CACHED_PATH, key);
+                report.check(name, check_rejected(inspection, &request, status).await);
+            }
+            None => report.skip(name, format!("{option} is not given")),
+        }
+    }
+    report.check("cached response requires a key", check_cached(inspection).await);
+}
+
+/// Checks that the response is only an error with this status.
+async fn check_rejected(inspection: &Inspection<'_>, request: &Request, status: u16) -> Result<(), Mismatch> {
+    let response = inspection.client.send(request).await?;
+    envelope::check_error(&response, status).map(drop)
+}
+
+/// Sends requests with the good key, which put the response into a cache, and then with bad ones.
+async fn check_cached(inspection: &Inspection<'_>) -> Result<(), Mismatch> {
+    for _ in 0..2 {
+        envelope::check_success(&inspection.get(CACHED_PATH).await?)?;
+    }
+    for (request, status) in rejected_requests(inspection) {
+        check_rejected(inspection, &request, status).await?;
+    }
+    // The rejections must not be in the cache.
+    envelope::check_success(&inspection.get(CACHED_PATH).await?).map(drop)
+}
+
+/// Requests for the cached response that must be rejected, with the status of their rejection.
+pub(super) fn rejected_requests(inspection: &Inspection<'_>) -> Vec<(Request, u16)> {
+    let Inspection { keys, .. } = inspection;
+    let mut requests = vec![(Request::anonymous(CACHED_PATH), 401)];
+    let keys = [(unknown_key(), 401), (keys.lapsed.clone(), 403), (keys.revoked.clone(), 401)];
+    requests.extend(
+        keys.into_iter()
+            .filter_map(|(key, status)| Some((Request::unauthorized(CACHED_PATH, &key?), status))),
+    );
+    requests
+}
+
+/// A well-formed key that has not been issued.
+fn unknown_key() -> Option<ApiKey> {
+    ApiKey::generate(getrandom::fill).ok()
+}
+
+/// The key with another last character.
+fn mistyped(key: &ApiKey) -> String {
+    let mut text = key.expose().to_owned();
+    let last = text.pop();
+    text.push(if last == Some('0') { '1' } else { '0' });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_key_is_malformed() {
+        let key = unknown_key().unwrap();
+        assert_eq!(mistyped(&key).len(), key.expose().len());
+        assert!(mistyped(&key).parse::<ApiKey>().is_err());
+    }
+}

@@ -1,0 +1,18 @@
+//! Ends a command when the process is asked to.
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::error::Error;
+
+/// The result of `work`, unless SIGINT or SIGTERM comes first.
+///
+/// # Errors
+/// The errors of `work`, and [`Error::Interrupted`].
+pub(crate) async fn unless_interrupted<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
+    tokio::select! {
+        result = work => result,
+        interrupted = tokio::signal::ctrl_c() => Err(interrupted.map_or_else(Error::Signals, |()| Error::Interrupted)),
+        _ = terminate.recv() => Err(Error::Interrupted),
+    }
+}

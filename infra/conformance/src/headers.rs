@@ -1,0 +1,20 @@
+//! Headers of a response.
+
+use http::HeaderMap;
+
+use crate::mismatch::excerpt;
+
+/// The value of the header `name` if the response has it exactly once, as text. Of two values, clients may use either.
+#[must_use]
+pub fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    values.next().filter(|_| values.next().is_none())?.to_str().ok()
+}
+
+/// Every value of the header `name`, for people.
+#[must_use]
+pub fn header_text(headers: &HeaderMap, name: &str) -> String {
+    let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let values: Vec<_> = values.collect();
+    if values.is_empty() { "none".to_owned() } else { excerpt(&values.join(", and ")) }
+}
