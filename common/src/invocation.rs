@@ -61,8 +61,8 @@ impl Invocation {
     pub async fn waiting_for<T>(&self, future: impl Future<Output = T>) -> T {
         let start = Instant::now();
         let result = future.await;
-        let waited = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.upstream_nanoseconds.fetch_add(waited, Ordering::Relaxed);
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.upstream_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
         result
     }
 

@@ -45,7 +45,7 @@ fn every_reason_for_which_a_key_may_not_ask() {
     access.succeed(&["account", "set", "bots", "--status", "suspended"]);
     check(403, "the account's subscription is suspended");
     access.delete("account#bots");
-    check(403, "the key's account is not there");
+    check(403, "the key's account does not exist");
     // The id is a part of the digest; the whole of it decides.
     let digest = format!("{UNKNOWN_ID}{}", "0".repeat(40));
     access.put_key("ci", &json!({"sha256": {"S": digest}}));
