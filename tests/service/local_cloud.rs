@@ -1,4 +1,4 @@
-//! One command runs it all: `cargo local` as somebody at a terminal meets it, and Lambda's Invoke API.
+//! `cargo local` as it is used at a terminal, and Lambda's Invoke API.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -11,19 +11,19 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use crate::support::{cargo, event, examples, get, invoke, send, send_with, start};
 
-/// How long building and starting may take on a machine that does other things, too.
+/// How long building and starting may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// `cargo local` with these options.
 fn cargo_local(options: &[&str]) -> Command {
     let mut command = cargo("local", options);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    // In a group of its own, as a terminal starts it, so that Ctrl-C can be sent to all of it.
+    // In a process group of its own, as a terminal starts it, so that the test can send Ctrl-C to the group.
     command.process_group(0);
     command
 }
 
-/// The processes that `leader` started, and those that they started.
+/// The children of `leader`, and their children.
 fn descendants(leader: u32) -> BTreeSet<u32> {
     let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
         .unwrap()
@@ -31,7 +31,7 @@ fn descendants(leader: u32) -> BTreeSet<u32> {
             let entry = entry.ok()?;
             let id: u32 = entry.file_name().to_str()?.parse().ok()?;
             let status = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name, in parentheses, may hold anything; behind it come the state and the parent.
+            // The name, in parentheses, may contain anything. State and parent follow.
             let parent = status.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
             Some((id, parent))
         })
@@ -50,15 +50,15 @@ fn descendants(leader: u32) -> BTreeSet<u32> {
 
 fn is_running(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // A process that has ended and that nobody has asked about is a zombie.
+    // A process that has ended and whose parent has not waited for it is a zombie.
     status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
-/// What `cargo local` prints before it is ready.
+/// What `cargo local` prints until it is ready.
 #[derive(Debug)]
 struct Greeting {
     table: Vec<String>,
-    /// What is behind `key`: the name and the key.
+    /// The words after `key`: name and key.
     keys: Vec<Vec<String>>,
     upstream: String,
     dynamodb: String,
@@ -94,7 +94,7 @@ async fn interrupt(child: &mut Child) {
 }
 
 #[tokio::test]
-async fn one_command_runs_everything_and_ctrl_c_ends_it() {
+async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process() {
     let ports = ["--port", "0", "--lambda-port", "0", "--dynamodb-port", "0"];
     let quiet = ["--no-schedules", "--history", "0", "--concurrency", "1"];
     let mut child = cargo_local(&[&ports[..], &quiet[..]].concat()).spawn().unwrap();
@@ -107,9 +107,9 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
         ("revoked", Some("UNAUTHORIZED")),
     ]) {
         assert_eq!(key[0], name);
-        let answered = send_with(&ready, Method::GET, "/v1/bazaar?mode=x", &[("x-api-key", &key[1])]).await;
-        answered.error(code.unwrap_or("BAD_REQUEST"));
-        // Every request is a line.
+        let response = send_with(&ready, Method::GET, "/v1/bazaar?mode=x", &[("x-api-key", &key[1])]).await;
+        response.error(code.unwrap_or("BAD_REQUEST"));
+        // Every request prints a line.
         output.next_line().await.unwrap();
     }
     assert_eq!(keys.len(), 4, "{keys:?}");
@@ -118,7 +118,7 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
         let row = table.iter().find(|row| row.split_whitespace().nth(1) == Some(example.route.path)).unwrap();
         assert_eq!(row.split_whitespace().next(), Some("GET"), "{row}");
         assert!(row.contains(&format!(" {} s ", example.route.cache.as_secs())), "{row}");
-        // The command in the table works as it stands there.
+        // The curl command in the table works.
         let (header, url) = command(row);
         assert!(url.starts_with(&ready), "{row}");
         let (name, key) = header.split_once(": ").unwrap();
@@ -146,7 +146,7 @@ async fn one_command_runs_everything_and_ctrl_c_ends_it() {
     }
 }
 
-/// The header and the address in a command `curl -H 'NAME: VALUE' 'URL'`.
+/// The header and the URL in a command `curl -H 'NAME: VALUE' 'URL'`.
 #[track_caller]
 fn command(row: &str) -> (&str, &str) {
     let mut quoted = row.split('\'').skip(1).step_by(2);
@@ -154,7 +154,7 @@ fn command(row: &str) -> (&str, &str) {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_one_sentence_and_exit_code_1() {
+async fn a_port_in_use_is_reported_in_one_sentence() {
     let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let all = ["--port", "--lambda-port", "--dynamodb-port"];
@@ -164,11 +164,11 @@ async fn a_port_in_use_is_one_sentence_and_exit_code_1() {
         let output = tokio::time::timeout(PATIENCE, output).await.unwrap().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
-        let said = String::from_utf8(output.stderr).unwrap();
-        // Before it stands what cargo says of the build.
-        let errors = said.lines().filter(|line| line.starts_with("error")).collect::<Vec<_>>();
-        let [sentence] = errors[..] else { panic!("not one sentence: {said}") };
-        assert_eq!(said.lines().last(), Some(sentence));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        // Cargo's own lines come first.
+        let errors = stderr.lines().filter(|line| line.starts_with("error")).collect::<Vec<_>>();
+        let [sentence] = errors[..] else { panic!("not one sentence: {stderr}") };
+        assert_eq!(stderr.lines().last(), Some(sentence));
         assert!(sentence.contains(&port) && sentence.contains(option), "{sentence}");
     }
 }
@@ -186,7 +186,7 @@ async fn the_gateway_and_the_invoke_api_share_the_instances() {
 }
 
 #[tokio::test]
-async fn with_one_instance_requests_wait_and_with_more_they_do_not() {
+async fn requests_wait_for_an_instance_and_run_in_parallel_with_more() {
     let mut took = Vec::new();
     for concurrency in [1, 4] {
         let options =

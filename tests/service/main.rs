@@ -1,18 +1,17 @@
-//! Black-box tests: the real binaries behind the local cloud, asked over HTTP. One file per promise.
+//! Black-box tests: HTTP requests to the real function binaries behind the local cloud. One file per promise.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test may panic, and so may what it is made of"
+    reason = "tests and their helpers may panic"
 )]
 
 mod support;
 
 mod access;
 mod caching;
-mod captures;
 mod dependencies;
-mod dynamodb;
+mod documentation;
 mod errors;
 mod failures_inside;
 mod history;
@@ -20,6 +19,7 @@ mod limits;
 mod local_cloud;
 mod openapi;
 mod parameters;
+mod real_responses;
 mod routes;
 mod shapes;
 mod upstream_faults;

@@ -1,5 +1,5 @@
-//! The API description says what the service does: every answer fits it, every example in it is true, and what it allows
-//! is what is taken.
+//! The OpenAPI document is true: every response fits its schema, every example is what the service responds, and every
+//! parameter accepts exactly what its schema accepts.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use simulator::Fault;
 
 use crate::support::{
-    Answered, KEY_HEADER, expect_clean_logs, get, get_at, invoke, one_instance_each, send, send_with,
+    KEY_HEADER, Response, expect_clean_logs, get, get_at, invoke, one_instance_each, send, send_with,
     simulator, start, start_with, template,
 };
 
-/// Values to try for every parameter: bounds and what lies beside them, words, other alphabets.
+/// Values to try for every parameter: bounds, their neighbours, words.
 const VALUES: [&str; 36] = [
     "",
     "0",
@@ -65,10 +65,10 @@ async fn served_document(cloud: &Cloud) -> Document {
 
 /// Checks a response to a request to `path`.
 #[track_caller]
-fn expect_conforming(document: &Document, path: &str, answered: &Answered) {
+fn expect_conforming(document: &Document, path: &str, response: &Response) {
     let operation = document.operation(path).unwrap();
     operation
-        .check_response(answered.status.as_u16(), &answered.headers, &answered.text)
+        .check_response(response.status.as_u16(), &response.headers, &response.text)
         .unwrap_or_else(|mismatch| panic!("{path}: {mismatch}"));
 }
 
@@ -93,7 +93,7 @@ fn example_data(document: &Document, request: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_description_is_served_to_everybody_as_it_is_checked_in() {
+async fn the_document_is_served_without_a_key_as_it_is_in_the_repository() {
     let cloud = start().await;
     let answered = send(&cloud.url(), Method::GET, "/openapi.json").await;
     assert_eq!(answered.status, 200);
@@ -112,7 +112,7 @@ async fn the_description_is_served_to_everybody_as_it_is_checked_in() {
 }
 
 #[tokio::test]
-async fn the_described_routes_are_those_of_the_table_with_its_parameters_and_keys() {
+async fn the_document_has_the_routes_of_version_1_with_their_parameters_and_keys() {
     let cloud = start().await;
     let document = served_document(&cloud).await;
     let described: BTreeSet<&str> = document.operations().map(|operation| operation.path()).collect();
@@ -176,10 +176,9 @@ async fn every_example_fits_its_schema() {
         }
     }
     assert!(count > 150, "{count} examples");
-    // A field that is not described must not fit: otherwise these tests would prove nothing about responses.
+    // What is not described does not fit: otherwise nothing that these tests say of answers would mean anything.
     for operation in document.operations().filter(|operation| operation.path() != OPENAPI.path) {
-        let validator =
-            document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
+        let validator = document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
         for (request, body) in complete_examples(&operation, 200) {
             for place in ["", "/data", "/meta"] {
                 let mut with_more = body.clone();
@@ -190,12 +189,12 @@ async fn every_example_fits_its_schema() {
     }
 }
 
-/// Asks the cloud for what is an example, and for all that differs in kind.
+/// Sends the example requests, and one of every other kind.
 #[tokio::test]
-async fn every_real_answer_fits_its_schema() {
+async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
-    // Until a mayor is history, the term has to end.
+    // A mayor is in the history once the term has ended.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked = invoke(&cloud, recorder, json!({"time": time.to_string()}).to_string()).await;
@@ -236,7 +235,7 @@ async fn every_real_answer_fits_its_schema() {
         }
         expect_conforming(&document, &path, &answered);
     }
-    // With as little as the provider may say of elections.
+    // With as little as the provider may send about elections.
     let bare = json!({"success": true, "mayor": {"name": "Jerry", "key": "jerry", "perks": []}});
     simulator(&cloud)
         .set_fault("/v2/resources/skyblock/election", Fault::status(200).with_body(bare.to_string()));
@@ -247,20 +246,20 @@ async fn every_real_answer_fits_its_schema() {
     expect_clean_logs(&cloud);
 }
 
-/// The simulated game often has none.
+/// The simulator often has no fire sale.
 fn provide_a_sale(cloud: &Cloud, document: &Document) {
     let sales = provided(example_data(document, "/v1/fire-sales"));
     simulator(cloud).set_fault("/v2/skyblock/firesales", Fault::status(200).with_body(sales));
 }
 
-/// The provider's body that an example answer is made of.
+/// The provider's body that an example response is made of.
 fn provided(mut data: Value) -> String {
     data["success"] = true.into();
     data.to_string()
 }
 
 #[tokio::test]
-async fn every_example_answer_is_what_a_function_makes_of_what_it_is_made_of() {
+async fn every_example_response_follows_from_its_upstream_response() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
     let provide =
@@ -311,7 +310,7 @@ async fn every_example_answer_is_what_a_function_makes_of_what_it_is_made_of() {
 }
 
 #[tokio::test]
-async fn every_example_of_history_is_what_was_recorded() {
+async fn every_example_of_history_follows_from_recorded_ticks() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
     let record = async |recorder: &str, path: &str, body: Value, time: &str| {
@@ -339,8 +338,7 @@ async fn every_example_of_history_is_what_was_recorded() {
     let request = "/v1/fire-sales/history?limit=1";
     let expected = example_data(&document, request);
     let seen = moment(&expected["history"][0], "recorded_at");
-    record("record-fire-sales", "/v2/skyblock/firesales", example_data(&document, "/v1/fire-sales"), &seen)
-        .await;
+    record("record-fire-sales", "/v2/skyblock/firesales", example_data(&document, "/v1/fire-sales"), &seen).await;
     assert_eq!(answered(request, &seen).await, expected);
 
     let request = "/v1/bazaar/history?item_id=INK_SACK:3&range=1h";
@@ -365,7 +363,7 @@ fn election_year(won_at: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn every_example_of_an_error_is_what_the_service_says() {
+async fn every_example_of_an_error_is_what_the_service_responds() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
     let mut asked = 0;
@@ -401,7 +399,7 @@ async fn every_example_of_an_error_is_what_the_service_says() {
         expect_conforming(&document, "/v1/mayor", answered);
     }
 
-    // What the gateway says stands in the template, word for word.
+    // The template has the messages of the gateway, word for word.
     let template = template();
     for status in [401, 403, 429, 500] {
         let retry_after = mayor.response(status).unwrap()["headers"].get("Retry-After").is_some();
@@ -420,7 +418,7 @@ async fn every_example_of_an_error_is_what_the_service_says() {
 }
 
 #[tokio::test]
-async fn the_described_limits_are_the_templates() {
+async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
     let cloud = start().await;
     let document = served_document(&cloud).await;
     let introduction = document.value()["info"]["description"].as_str().unwrap();
@@ -428,22 +426,22 @@ async fn the_described_limits_are_the_templates() {
     assert_eq!(template.usage_plans.len(), 2);
     for plan in &template.usage_plans {
         let throttle = plan.throttle.unwrap();
-        let sentence = format!(
-            "`{}` {} requests a second in the long run and {} at once after a pause",
-            plan.tier, throttle.rate, throttle.burst
-        );
-        assert!(introduction.contains(&sentence), "{sentence}");
+        // The first numbers after the name of the tier.
+        let (_, text) = introduction.split_once(&format!("`{}`", plan.tier)).unwrap();
+        let words = text.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+        let stated: Vec<f64> = words.take(2).collect();
+        assert_eq!(stated, [throttle.rate, f64::from(throttle.burst)], "{introduction}");
     }
     for route in VERSION_1 {
-        let terms = format!("An answer is served again for {} s.", route.cache.as_secs());
-        let described = document.value()["paths"][route.path]["get"]["description"].as_str().unwrap();
-        assert!(described.contains(&terms), "{}: {described}", route.path);
+        let operation = &document.value()["paths"][route.path]["get"];
+        assert_eq!(operation["x-cache-seconds"], route.cache.as_secs(), "{}", route.path);
+        let described = operation["description"].as_str().unwrap();
+        assert!(described.contains(&format!(" {} s", route.cache.as_secs())), "{}: {described}", route.path);
     }
 }
 
-/// A default is what counts when nothing is said, and a value is refused exactly if its schema refuses it.
 #[tokio::test]
-async fn a_parameter_takes_what_its_schema_takes() {
+async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
     let mut parameters = 0;
@@ -453,18 +451,14 @@ async fn a_parameter_takes_what_its_schema_takes() {
             parameters += 1;
             let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
             let validator = document.validator(schema).unwrap();
-            // What the parameter means may depend on another: in each of its examples it has another value.
+            // Whether a value is valid may depend on another parameter, which differs between the examples.
             let examples: Vec<_> = operation.examples(200).map(|example| example.request).collect();
             for value in VALUES.into_iter().filter(|value| !(value.is_empty() && parameter["in"] == "path")) {
                 let mut is_taken = false;
                 for request in examples.iter().filter_map(|request| with(request, path, name, value)) {
                     is_taken |= get(&cloud, &request).await.status != 400;
                 }
-                assert_eq!(
-                    is_taken,
-                    validator.is_valid(&parameter_value(value, schema)),
-                    "{path}: {name} {value:?}"
-                );
+                assert_eq!(is_taken, validator.is_valid(&parameter_value(value, schema)), "{path}: {name} {value:?}");
             }
         }
     }
@@ -485,7 +479,7 @@ fn with(request: &str, path: &str, name: &str, value: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_parameters_default_is_what_counts_without_it() {
+async fn the_default_in_the_schema_is_the_default() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
     for (with, without) in [

@@ -1,5 +1,4 @@
-//! Whatever a caller writes into a parameter, the answer is the right envelope: the value is taken, or a message names
-//! the parameter, what was allowed and what came.
+//! A parameter's value is accepted, or refused with a message that names the parameter, what it must be and what it was.
 
 use common::routes::{Location, Parameter};
 use local::Cloud;
@@ -12,49 +11,49 @@ const LIMITS: &str = "a whole number from 1 to 100";
 const PAGES: &str = "a whole number from 0 to 4294967295";
 const USERNAMES: &str = "1 to 16 letters (a-z, A-Z), digits and underscores";
 
-/// Longer than any message: even one that repeats a caller's text, six characters for each control character.
+/// Longer than any message, even if it repeats a value of control characters, which are escaped.
 const LONGEST_MESSAGE: usize = 600;
 
-/// What a request is to be answered.
+/// What a request must get.
 enum Expected {
     /// 200.
-    Taken,
-    /// 400 for the parameter, which must be this and was that.
+    Accepted,
+    /// 400: the parameter, what it must be, what it was.
     Refused(&'static str, &'static str, &'static str),
-    /// 400 for the parameter, which is required.
+    /// 400: the parameter is required.
     Missing(&'static str),
-    /// 404 with this in the message.
+    /// 404, with this text in the message.
     NotFound(&'static str),
 }
 
-use Expected::{Missing, NotFound, Refused, Taken};
+use Expected::{Accepted, Missing, NotFound, Refused};
 
-/// Asks for each target as it is, byte for byte, and checks the answer.
-async fn expect_answers<Target: AsRef<[u8]>>(
+/// Sends each target byte for byte and checks the response.
+async fn expect_responses<Target: AsRef<[u8]>>(
     cloud: &Cloud,
     rows: impl IntoIterator<Item = (Target, Expected)>,
 ) {
     for (target, expected) in rows {
         let target = target.as_ref();
-        let answered = get_raw(cloud, target).await;
+        let response = get_raw(cloud, target).await;
         let shown = String::from_utf8_lossy(&target[..target.len().min(100)]).into_owned();
-        let context = format!("{shown:?}: {:.300}", answered.text);
+        let context = format!("{shown:?}: {:.300}", response.text);
         let (code, parts) = match expected {
-            Taken => {
-                assert_eq!(answered.status, 200, "{context}");
-                answered.data();
+            Accepted => {
+                assert_eq!(response.status, 200, "{context}");
+                response.data();
                 continue;
             }
-            Refused(name, allowed, came) => {
-                let (must, was) = (format!("'{name}' must be {allowed}"), format!("was '{came}'"));
+            Refused(name, allowed, received) => {
+                let (must, was) = (format!("'{name}' must be {allowed}"), format!("was '{received}'"));
                 ("BAD_REQUEST", vec![must, was])
             }
             Missing(name) => ("BAD_REQUEST", vec![format!("'{name}' is required")]),
             NotFound(part) => ("NOT_FOUND", vec![part.to_owned()]),
         };
         let status = if code == "BAD_REQUEST" { 400 } else { 404 };
-        assert_eq!(answered.status, status, "{context}");
-        let message = answered.error(code);
+        assert_eq!(response.status, status, "{context}");
+        let message = response.error(code);
         for part in parts {
             assert!(message.contains(&part), "{part:?} is not in the message for {context}");
         }
@@ -64,7 +63,7 @@ async fn expect_answers<Target: AsRef<[u8]>>(
     expect_clean_logs(cloud);
 }
 
-/// `before`, and ten thousand times the character.
+/// `before`, then the character ten thousand times.
 fn long(before: &str, character: char) -> String {
     format!("{before}{}", character.to_string().repeat(10_240))
 }
@@ -72,16 +71,16 @@ fn long(before: &str, character: char) -> String {
 #[tokio::test]
 async fn a_bazaar_mode_is_one_of_four_words_in_lower_case() {
     let cloud = start().await;
-    let refused = |came| Refused("mode", MODES, came);
+    let refused = |received| Refused("mode", MODES, received);
     let rows: [(&[u8], Expected); 24] = [
-        (b"/v1/bazaar", Taken),
-        (b"/v1/bazaar?", Taken),
-        (b"/v1/bazaar?mode=full", Taken),
-        (b"/v1/bazaar?mode=list", Taken),
-        (b"/v1/bazaar?mode=flips", Taken),
-        (b"/v1/bazaar?mode=fl%69ps", Taken),
-        (b"/v1/bazaar?MODE=nonsense", Taken),
-        (b"/v1/bazaar?mode=nonsense&mode=list", Taken),
+        (b"/v1/bazaar", Accepted),
+        (b"/v1/bazaar?", Accepted),
+        (b"/v1/bazaar?mode=full", Accepted),
+        (b"/v1/bazaar?mode=list", Accepted),
+        (b"/v1/bazaar?mode=flips", Accepted),
+        (b"/v1/bazaar?mode=fl%69ps", Accepted),
+        (b"/v1/bazaar?MODE=nonsense", Accepted),
+        (b"/v1/bazaar?mode=nonsense&mode=list", Accepted),
         (b"/v1/bazaar?mode=list&mode=nonsense", refused("nonsense")),
         (b"/v1/bazaar?mode=list&mode=", refused("")),
         (b"/v1/bazaar?mode", refused("")),
@@ -99,13 +98,13 @@ async fn a_bazaar_mode_is_one_of_four_words_in_lower_case() {
         (b"/v1/bazaar?mode=%ff%fe\xc3", refused("\u{fffd}\u{fffd}\u{fffd}")),
         (b"/v1/bazaar?mode=<script>\"'", refused("<script>\"'")),
     ];
-    expect_answers(&cloud, rows).await;
+    expect_responses(&cloud, rows).await;
     let shortened = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm\u{2026}";
-    expect_answers(&cloud, [(long("/v1/bazaar?mode=", 'm'), refused(shortened))]).await;
+    expect_responses(&cloud, [(long("/v1/bazaar?mode=", 'm'), refused(shortened))]).await;
 }
 
 #[tokio::test]
-async fn a_bazaar_id_is_required_with_mode_item_only_and_any_text_else() {
+async fn a_bazaar_id_is_required_with_mode_item_and_ignored_otherwise() {
     let cloud = start().await;
     let moment = cloud.clock().now_ms();
     let products: serde_json::Value = serde_json::from_str(&bazaar::body(1, moment)).unwrap();
@@ -117,11 +116,11 @@ async fn a_bazaar_id_is_required_with_mode_item_only_and_any_text_else() {
         (b"/v1/bazaar?mode=item&id=", Missing("id")),
         (b"/v1/bazaar?mode=item&ID=X", Missing("id")),
         (b"/v1/bazaar?mode=item&id=X&id=", Missing("id")),
-        (b"/v1/bazaar?mode=item&id=X", Taken),
-        (b"/v1/bazaar?id=X&mode=item", Taken),
-        (b"/v1/bazaar?mode=item&id=INK_SACK:3", Taken),
-        (b"/v1/bazaar?mode=item&id=INK_SACK%3A3", Taken),
-        (b"/v1/bazaar?mode=item&id=NOPE&id=X", Taken),
+        (b"/v1/bazaar?mode=item&id=X", Accepted),
+        (b"/v1/bazaar?id=X&mode=item", Accepted),
+        (b"/v1/bazaar?mode=item&id=INK_SACK:3", Accepted),
+        (b"/v1/bazaar?mode=item&id=INK_SACK%3A3", Accepted),
+        (b"/v1/bazaar?mode=item&id=NOPE&id=X", Accepted),
         (b"/v1/bazaar?mode=item&id=X&id=NOPE", NotFound("'NOPE'")),
         (b"/v1/bazaar?mode=item&id=x", NotFound("'x'")),
         (b"/v1/bazaar?mode=item&id=-1", NotFound("'-1'")),
@@ -132,26 +131,26 @@ async fn a_bazaar_id_is_required_with_mode_item_only_and_any_text_else() {
         (b"/v1/bazaar?mode=item&id=%C3%28\xff", NotFound("'\u{fffd}(\u{fffd}'")),
         (b"/v1/bazaar?mode=item&id=%C3%A9", NotFound("'\u{e9}'")),
         (b"/v1/bazaar?mode=item&id=%22%7D<script>", NotFound("'\"}<script>'")),
-        (b"/v1/bazaar?id=", Taken),
-        (b"/v1/bazaar?mode=full&id=NOPE", Taken),
-        (b"/v1/bazaar?mode=list&id=%ff", Taken),
-        (b"/v1/bazaar?mode=flips&id=", Taken),
+        (b"/v1/bazaar?id=", Accepted),
+        (b"/v1/bazaar?mode=full&id=NOPE", Accepted),
+        (b"/v1/bazaar?mode=list&id=%ff", Accepted),
+        (b"/v1/bazaar?mode=flips&id=", Accepted),
     ];
-    expect_answers(&cloud, rows).await;
+    expect_responses(&cloud, rows).await;
     let shortened = "'XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX\u{2026}'";
     let path = long("/v1/bazaar?mode=item&id=", 'X');
-    expect_answers(&cloud, [(path, NotFound(shortened))]).await;
+    expect_responses(&cloud, [(path, NotFound(shortened))]).await;
 }
 
 #[tokio::test]
 async fn a_flips_limit_is_a_whole_number_from_1_to_100_and_other_modes_ignore_it() {
     let cloud = start().await;
-    let refused = |came| Refused("limit", LIMITS, came);
+    let refused = |received| Refused("limit", LIMITS, received);
     let rows: [(&[u8], Expected); 29] = [
-        (b"/v1/bazaar?mode=flips&limit=1", Taken),
-        (b"/v1/bazaar?mode=flips&limit=100", Taken),
-        (b"/v1/bazaar?mode=flips&LIMIT=0", Taken),
-        (b"/v1/bazaar?mode=flips&limit=0&limit=2", Taken),
+        (b"/v1/bazaar?mode=flips&limit=1", Accepted),
+        (b"/v1/bazaar?mode=flips&limit=100", Accepted),
+        (b"/v1/bazaar?mode=flips&LIMIT=0", Accepted),
+        (b"/v1/bazaar?mode=flips&limit=0&limit=2", Accepted),
         (b"/v1/bazaar?mode=flips&limit=2&limit=0", refused("0")),
         (b"/v1/bazaar?mode=flips&limit", refused("")),
         (b"/v1/bazaar?mode=flips&limit=", refused("")),
@@ -174,29 +173,29 @@ async fn a_flips_limit_is_a_whole_number_from_1_to_100_and_other_modes_ignore_it
         (b"/v1/bazaar?mode=flips&limit=5%00", refused("5\\u{0}")),
         (b"/v1/bazaar?mode=flips&limit=\x035", refused("\\u{3}5")),
         (b"/v1/bazaar?mode=flips&limit=\xff", refused("\u{fffd}")),
-        (b"/v1/bazaar?limit=nonsense", Taken),
-        (b"/v1/bazaar?mode=list&limit=0", Taken),
-        (b"/v1/bazaar?mode=item&id=X&limit=-1", Taken),
+        (b"/v1/bazaar?limit=nonsense", Accepted),
+        (b"/v1/bazaar?mode=list&limit=0", Accepted),
+        (b"/v1/bazaar?mode=item&id=X&limit=-1", Accepted),
     ];
-    expect_answers(&cloud, rows).await;
+    expect_responses(&cloud, rows).await;
     let shortened = "9999999999999999999999999999999999999999999999999999999999999999\u{2026}";
-    expect_answers(&cloud, [(long("/v1/bazaar?mode=flips&limit=", '9'), refused(shortened))]).await;
+    expect_responses(&cloud, [(long("/v1/bazaar?mode=flips&limit=", '9'), refused(shortened))]).await;
     for (query, count) in [("limit=0&limit=3", 3), ("limit=5&limit=4", 4)] {
         let data = get(&cloud, &format!("/v1/bazaar?mode=flips&{query}")).await.data();
-        assert_eq!(data["count"], count, "of a parameter given twice the last value counts");
+        assert_eq!(data["count"], count, "if a parameter repeats, the last value wins");
     }
 }
 
 #[tokio::test]
 async fn an_auctions_page_is_a_whole_number_from_0() {
     let cloud = start().await;
-    let refused = |came| Refused("page", PAGES, came);
+    let refused = |received| Refused("page", PAGES, received);
     let rows: [(&[u8], Expected); 25] = [
-        (b"/v1/auctions", Taken),
-        (b"/v1/auctions?page=0", Taken),
-        (b"/v1/auctions?page=%30", Taken),
-        (b"/v1/auctions?PAGE=x", Taken),
-        (b"/v1/auctions?page=x&page=0", Taken),
+        (b"/v1/auctions", Accepted),
+        (b"/v1/auctions?page=0", Accepted),
+        (b"/v1/auctions?page=%30", Accepted),
+        (b"/v1/auctions?PAGE=x", Accepted),
+        (b"/v1/auctions?page=x&page=0", Accepted),
         (b"/v1/auctions?page=0&page=x", refused("x")),
         (b"/v1/auctions?page", refused("")),
         (b"/v1/auctions?page=", refused("")),
@@ -218,26 +217,26 @@ async fn an_auctions_page_is_a_whole_number_from_0() {
         (b"/v1/auctions?page=\x800", refused("\u{fffd}0")),
         (b"/v1/auctions?page=0&page='%20OR%201=1", refused("' OR 1=1")),
     ];
-    expect_answers(&cloud, rows).await;
+    expect_responses(&cloud, rows).await;
     let shortened = "7777777777777777777777777777777777777777777777777777777777777777\u{2026}";
-    expect_answers(&cloud, [(long("/v1/auctions?page=", '7'), refused(shortened))]).await;
+    expect_responses(&cloud, [(long("/v1/auctions?page=", '7'), refused(shortened))]).await;
     let data = get(&cloud, "/v1/auctions?page=0&page=1").await.data();
-    assert_eq!(data["page"], 1, "of a parameter given twice the last value counts");
+    assert_eq!(data["page"], 1, "if a parameter repeats, the last value wins");
 }
 
 #[tokio::test]
 async fn a_username_has_1_to_16_letters_digits_and_underscores() {
     let cloud = start().await;
-    let refused = |came| Refused("username", USERNAMES, came);
+    let refused = |received| Refused("username", USERNAMES, received);
     let rows: [(&[u8], Expected); 31] = [
-        (b"/v1/profile/N", Taken),
-        (b"/v1/profile/_", Taken),
-        (b"/v1/profile/0123456789", Taken),
-        (b"/v1/profile/sixteen_letters_", Taken),
-        (b"/v1/profile/Some_Body", Taken),
-        (b"/v1/profile/%41%5F%62", Taken),
-        (b"/v1/profile/Notch?username=not.this", Taken),
-        // Without a name, or with more behind it, it is another path.
+        (b"/v1/profile/N", Accepted),
+        (b"/v1/profile/_", Accepted),
+        (b"/v1/profile/0123456789", Accepted),
+        (b"/v1/profile/sixteen_letters_", Accepted),
+        (b"/v1/profile/Some_Body", Accepted),
+        (b"/v1/profile/%41%5F%62", Accepted),
+        (b"/v1/profile/Notch?username=not.this", Accepted),
+        // Without a name, or with a further segment, it is another path.
         (b"/v1/profile", NotFound("GET /v1/profile ")),
         (b"/v1/profile/", NotFound("GET /v1/profile/ ")),
         (b"/v1/profile//", NotFound("GET /v1/profile// ")),
@@ -263,15 +262,15 @@ async fn a_username_has_1_to_16_letters_digits_and_underscores() {
         (b"/v1/profile/\xff%fe", refused("\u{fffd}\u{fffd}")),
         (b"/v1/profile/<script>\"'", refused("<script>\"'")),
     ];
-    expect_answers(&cloud, rows).await;
+    expect_responses(&cloud, rows).await;
     let shortened = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\u{2026}";
-    expect_answers(&cloud, [(long("/v1/profile/", 'n'), refused(shortened))]).await;
+    expect_responses(&cloud, [(long("/v1/profile/", 'n'), refused(shortened))]).await;
     let data = get(&cloud, "/v1/profile/%4e%6Ftch").await.data();
     assert_eq!(data["uuid"], names::uuid(1, "Notch").unwrap(), "a name may be percent-encoded");
 }
 
 #[tokio::test]
-async fn what_no_route_reads_is_ignored_and_a_trailing_slash_does_not_count() {
+async fn unknown_parameters_and_a_trailing_slash_are_ignored() {
     let cloud = start_with(one_instance_each()).await;
     let is_required = |parameter: &Parameter| parameter.required && parameter.location == Location::Query;
     let routes: Vec<_> = common::routes::VERSION_1
@@ -279,18 +278,16 @@ async fn what_no_route_reads_is_ignored_and_a_trailing_slash_does_not_count() {
         .filter(|route| !route.parameters.iter().any(is_required))
         .map(|route| route.path.replace("{username}", "Notch"))
         .collect();
-    let with_slash = routes.iter().map(|path| format!("{path}/"));
-    for path in routes.iter().cloned().chain(with_slash).chain(["/".to_owned()]) {
-        let rows: [&[u8]; 6] = [
-            b"",
+    for path in routes.iter().map(String::as_str).chain(["/"]) {
+        let rows: [&[u8]; 5] = [
             b"?",
             b"?unknown=1&unknown&=&&=x",
             b"?mode[]=1&page%00=x&limit%20=x&Page=-1&Username=-",
             b"?%ff=%fe&%=%\xff\x01",
             b"?<script>=\"'",
         ];
-        expect_answers(&cloud, rows.map(|rest| ([path.as_bytes(), rest].concat(), Taken))).await;
-        expect_answers(&cloud, [(long(&format!("{path}?x="), 'x'), Taken)]).await;
+        expect_responses(&cloud, rows.map(|rest| ([path.as_bytes(), rest].concat(), Accepted))).await;
+        expect_responses(&cloud, [(long(&format!("{path}?x="), 'x'), Accepted)]).await;
     }
     // `data` alone: `meta.cached` may differ.
     for path in routes.iter().filter(|path| !path.contains("bazaar") && !path.contains("auctions")) {

@@ -1,24 +1,18 @@
-//! The table of routes in `common`, the template, the folders of the functions and the example events say the same.
+//! The routes in `common`, the template, the folders of the functions and the sample events agree.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use common::routes::{INDEX, Location, OPENAPI, VERSION_1};
-use local::Options;
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
-use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, invoke, start, template};
+use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, invoke, start, template};
 
-/// A folder beside the template.
-fn beside_template(name: &str) -> PathBuf {
-    Options::default().template.with_file_name(name)
-}
-
-/// The names of what is in that folder.
+/// The names of the entries of a folder of the repository, without its README.
 fn names_in(folder: &str) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(beside_template(folder)).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    let entries = std::fs::read_dir(in_repository(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name != "README.md").collect()
 }
 
 /// The binary of the function with this logical id.
@@ -28,7 +22,7 @@ fn binary<'a>(template: &'a Template, logical_id: &str) -> &'a str {
 }
 
 #[test]
-fn the_template_answers_each_route_by_its_function_and_caches_it_as_long_as_the_table_says() {
+fn the_template_gives_each_route_its_function_and_its_ttl() {
     let template = template();
     assert!(template.api.cache_enabled);
     for route in VERSION_1 {
@@ -43,9 +37,9 @@ fn the_template_answers_each_route_by_its_function_and_caches_it_as_long_as_the_
     }
 }
 
-/// One that is missing would serve one caller's answer to everybody; one too many would only split the cache.
+/// Without one of them, requests that differ would share a response. An additional one would only split the cache.
 #[test]
-fn the_cache_keys_of_a_route_are_exactly_the_parameters_that_its_function_reads() {
+fn the_cache_key_of_a_route_is_exactly_its_parameters() {
     let template = template();
     for route in VERSION_1 {
         let declared = template.api.routes.iter().find(|declared| declared.path == route.path).unwrap();
@@ -74,7 +68,7 @@ fn the_cache_keys_of_a_route_are_exactly_the_parameters_that_its_function_reads(
 }
 
 #[test]
-fn a_route_is_never_cached_without_being_in_the_table() {
+fn only_the_routes_of_version_1_are_cached() {
     let template = template();
     for declared in &template.api.routes {
         let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
@@ -85,7 +79,7 @@ fn a_route_is_never_cached_without_being_in_the_table() {
 }
 
 #[test]
-fn the_index_answers_the_root_and_every_method_and_path_that_no_other_route_has() {
+fn the_index_gets_the_root_and_every_unknown_method_and_path() {
     let template = template();
     let mut declared: Vec<_> = template
         .api
@@ -100,7 +94,7 @@ fn the_index_answers_the_root_and_every_method_and_path_that_no_other_route_has(
 }
 
 #[test]
-fn every_function_has_one_route_schedule_or_other_task_one_folder_and_one_place_in_the_template() {
+fn the_template_and_the_folder_functions_have_the_same_functions() {
     let mut in_table: BTreeSet<String> =
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
@@ -114,20 +108,8 @@ fn every_function_has_one_route_schedule_or_other_task_one_folder_and_one_place_
     assert_eq!(names_in("functions"), in_table);
 }
 
-#[test]
-fn every_functions_package_is_named_like_its_folder_and_has_a_library_beside_its_binary() {
-    for name in names_in("functions") {
-        let folder = beside_template("functions").join(&name);
-        for file in ["src/main.rs", "src/lib.rs"] {
-            assert!(folder.join(file).is_file(), "functions/{name} has no {file}");
-        }
-        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-        assert!(manifest.contains(&format!("name = \"{name}\"")), "functions/{name} has another name");
-    }
-}
-
 #[tokio::test]
-async fn every_function_has_an_example_event_that_it_answers() {
+async fn every_function_has_a_sample_event_that_it_responds_to() {
     let cloud = start().await;
     let mut missing: BTreeSet<&str> = VERSION_1
         .into_iter()
@@ -137,14 +119,11 @@ async fn every_function_has_an_example_event_that_it_answers() {
         .chain([AUTHORIZER])
         .collect();
     for file in names_in("events") {
-        if file == "README.md" {
-            continue;
-        }
-        let event = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is no event"));
-        // `broken-NAME` shows what the function NAME makes of a bad request.
+        let event = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is not an event"));
+        // `broken-NAME` is an invalid request for the function NAME.
         let (function, is_broken) =
             event.strip_prefix("broken-").map_or((event, false), |function| (function, true));
-        let text = std::fs::read_to_string(beside_template("events").join(&file)).unwrap();
+        let text = std::fs::read_to_string(in_repository("events").join(&file)).unwrap();
         let parsed: Value = serde_json::from_str(&text).unwrap();
         if RECORDERS.contains(&function) {
             let invoked = invoke(&cloud, function, text).await;
@@ -158,7 +137,7 @@ async fn every_function_has_an_example_event_that_it_answers() {
         }
         if function == AUTHORIZER {
             let invoked = invoke(&cloud, function, text).await;
-            // The event's key is a made-up one, so it is refused.
+            // The key of the event is not issued.
             assert_eq!(invoked.json()["errorMessage"], "Unauthorized", "{file}");
             if !is_broken {
                 missing.remove(function);
@@ -168,7 +147,7 @@ async fn every_function_has_an_example_event_that_it_answers() {
         let route = VERSION_1.into_iter().chain([&INDEX]).find(|route| route.function == function);
         let route = route.unwrap_or_else(|| panic!("events/{file} is for no function"));
         assert_eq!(parsed["httpMethod"], "GET", "{file}");
-        // A route that there is not reaches the index by its greedy path.
+        // An unknown route reaches the index through its greedy path.
         let resource = if file == "broken-index.json" { "/{proxy+}" } else { route.path };
         assert_eq!(parsed["resource"], resource, "{file}");
 
@@ -186,6 +165,6 @@ async fn every_function_has_an_example_event_that_it_answers() {
             missing.remove(function);
         }
     }
-    assert!(missing.is_empty(), "without an example event: {missing:?}");
+    assert!(missing.is_empty(), "without a sample event: {missing:?}");
     expect_clean_logs(&cloud);
 }

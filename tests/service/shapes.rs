@@ -1,5 +1,5 @@
-//! Every route answers in exactly the shape that the contract gives it, with the values that follow from what the
-//! upstream says at that moment. What follows is worked out here once more, as plainly as possible.
+//! Every route responds in exactly the documented shape, with the values that follow from the upstream's response at that
+//! moment. The tests derive the expected values a second time, as plainly as possible.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use simulator::{auctions, bazaar, collections, election, fire_sales, items, name
 
 use crate::support::{expect_clean_logs, get, start, start_with};
 
-/// The game that the tests' cloud plays.
+/// The seed of the simulator that the tests' cloud starts.
 const SEED: u64 = 1;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// How often a comparison is tried again because the upstream refreshed in the middle.
+/// How often a comparison is repeated because the upstream refreshed in the middle.
 const ATTEMPTS: usize = 5;
 
 /// An object whose values keep their spelling.
 type Raw = BTreeMap<String, Box<RawValue>>;
 
-/// What an example has to be like.
+/// Whether a product fits.
 type Fits = fn(&Value) -> bool;
 
 /// The name of a parameter, where it stands, and whether it is required.
 type Parameter = (&'static str, &'static str, bool);
 
-/// A type of the contract.
+/// The type of a field.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Text,
@@ -54,25 +54,25 @@ impl Kind {
 
 use Kind::{Integer, List, Number, Object, Text, Truth};
 
-/// That `value` is an object with these fields of these types and no others.
+/// Panics unless `value` is an object with exactly these fields, of these types.
 #[track_caller]
 fn expect_shape(value: &Value, fields: &[(&str, Kind)]) {
     expect_fields(value, fields);
     assert_eq!(value.as_object().unwrap().len(), fields.len(), "{value}");
 }
 
-/// That `value` is an object with at least these fields of these types.
+/// Panics unless `value` is an object with at least these fields, of these types.
 #[track_caller]
 fn expect_fields(value: &Value, fields: &[(&str, Kind)]) {
     for (name, kind) in fields {
         let field = value.get(name).unwrap_or_else(|| panic!("no {name} in {value}"));
-        assert!(kind.fits(field), "{name} is no {kind:?}: {field}");
+        assert!(kind.fits(field), "{name} is not {kind:?}: {field}");
     }
 }
 
 #[track_caller]
 fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
-    value[name].as_array().unwrap_or_else(|| panic!("{name} is no list: {}", value[name]))
+    value[name].as_array().unwrap_or_else(|| panic!("{name} is not a list: {}", value[name]))
 }
 
 #[track_caller]
@@ -80,7 +80,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// The field `name` of the object `text` as it is spelt there.
+/// The field `name` of the object `text`, exactly as it is spelled there.
 #[track_caller]
 fn spelling(text: &str, name: &str) -> String {
     let mut object: Raw = serde_json::from_str(text).unwrap();
@@ -94,8 +94,8 @@ fn move_to(cloud: &Cloud, moment_ms: i64) {
     cloud.clock().advance(Duration::from_millis(by));
 }
 
-/// Moves the clock just behind a refresh that is more than `cache` away, so that nothing is cached any more and the
-/// next refresh is as far away as it can be.
+/// Moves the clock just past a refresh that is more than `cache` away: the cache has expired, and the next refresh is as
+/// far away as possible.
 fn move_to_refresh(cloud: &Cloud, cache: Duration, refreshed_at: impl Fn(i64) -> i64) {
     let expired = cloud.clock().now_ms() + i64::try_from(cache.as_millis()).unwrap() + 1;
     let before = refreshed_at(expired);
@@ -106,8 +106,8 @@ fn move_to_refresh(cloud: &Cloud, cache: Duration, refreshed_at: impl Fn(i64) ->
     move_to(cloud, refreshed_at(moment));
 }
 
-/// What the service answers to `paths` while the upstream shows one refresh, and which. They are asked in turn, so that
-/// one instance answers.
+/// The time of an upstream refresh, and the `data` of `paths` between it and the next refresh. The requests are sequential,
+/// so that one instance serves them.
 async fn at_one_refresh(
     cloud: &Cloud,
     cache: Duration,
@@ -117,14 +117,14 @@ async fn at_one_refresh(
     for _ in 0..ATTEMPTS {
         move_to_refresh(cloud, cache, &refreshed_at);
         let refresh = refreshed_at(cloud.clock().now_ms());
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         for path in paths {
-            let answered = get(cloud, path).await;
-            answered.data();
-            answers.push(spelling(&answered.text, "data"));
+            let response = get(cloud, path).await;
+            response.data();
+            responses.push(spelling(&response.text, "data"));
         }
         if refreshed_at(cloud.clock().now_ms()) == refresh {
-            return (refresh, answers);
+            return (refresh, responses);
         }
     }
     panic!("the upstream refreshed in the middle of each of {ATTEMPTS} attempts");
@@ -132,11 +132,11 @@ async fn at_one_refresh(
 
 const BAZAAR_CACHE: Duration = Duration::from_secs(5);
 
-async fn bazaar_answers(cloud: &Cloud, paths: &[String]) -> (Vec<Value>, Vec<Value>) {
-    let (refresh, answers) = at_one_refresh(cloud, BAZAAR_CACHE, bazaar::refreshed_at, paths).await;
+async fn bazaar_responses(cloud: &Cloud, paths: &[String]) -> (Vec<Value>, Vec<Value>) {
+    let (refresh, responses) = at_one_refresh(cloud, BAZAAR_CACHE, bazaar::refreshed_at, paths).await;
     let upstream = parsed(&bazaar::body(SEED, refresh));
     let products = upstream["products"].as_object().unwrap().values().cloned().collect();
-    (products, answers.iter().map(|text| parsed(text)).collect())
+    (products, responses.iter().map(|text| parsed(text)).collect())
 }
 
 fn price(product: &Value, side: &str) -> f64 {
@@ -147,7 +147,7 @@ fn volume(product: &Value, side: &str) -> i64 {
     product["quick_status"][side].as_i64().unwrap()
 }
 
-/// What the contract makes of a raw product (`interface.md`, part 2).
+/// The documented form of a raw product (`functions/README.md`, Bazaar).
 fn processed(product: &Value) -> Value {
     let status = &product["quick_status"];
     let (sell, buy) = (price(product, "sellPrice"), price(product, "buyPrice"));
@@ -178,14 +178,14 @@ const PROCESSED_ITEM: [(&str, Kind); 9] = [
 ];
 
 #[tokio::test]
-async fn the_full_bazaar_is_the_providers_products_byte_for_byte() {
+async fn the_full_bazaar_repeats_the_providers_products_byte_for_byte() {
     let cloud = start().await;
     for path in ["/v1/bazaar", "/v1/bazaar?mode=full"] {
-        let asked = [path.to_owned()];
-        let (refresh, answers) = at_one_refresh(&cloud, BAZAAR_CACHE, bazaar::refreshed_at, &asked).await;
+        let paths = [path.to_owned()];
+        let (refresh, responses) = at_one_refresh(&cloud, BAZAAR_CACHE, bazaar::refreshed_at, &paths).await;
         let products = spelling(&bazaar::body(SEED, refresh), "products");
-        assert!(answers[0] == format!(r#"{{"lastUpdated":{refresh},"products":{products}}}"#), "{path}");
-        let data = parsed(&answers[0]);
+        assert!(responses[0] == format!(r#"{{"lastUpdated":{refresh},"products":{products}}}"#), "{path}");
+        let data = parsed(&responses[0]);
         expect_shape(&data, &[("lastUpdated", Integer), ("products", Object)]);
         let products = data["products"].as_object().unwrap();
         assert!(products.len() > 1_500);
@@ -210,22 +210,22 @@ async fn the_full_bazaar_is_the_providers_products_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn the_bazaar_lists_the_ids_with_two_prices_sorted() {
+async fn the_list_has_the_ids_of_products_with_both_prices_in_order() {
     let cloud = start().await;
-    let (products, answers) = bazaar_answers(&cloud, &["/v1/bazaar?mode=list".to_owned()]).await;
+    let (products, responses) = bazaar_responses(&cloud, &["/v1/bazaar?mode=list".to_owned()]).await;
     let active = |product: &&Value| price(product, "sellPrice") > 0.0 && price(product, "buyPrice") > 0.0;
     let mut ids: Vec<&str> =
         products.iter().filter(active).map(|product| product["product_id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     assert!(ids.len() > 1_000 && ids.len() < products.len(), "{} of {}", ids.len(), products.len());
-    expect_shape(&answers[0], &[("count", Integer), ("items", List)]);
+    expect_shape(&responses[0], &[("count", Integer), ("items", List)]);
     let items: Vec<Value> = ids.iter().map(|id| json!({ "id": id })).collect();
-    assert_eq!(answers[0], json!({ "count": ids.len(), "items": items }));
+    assert_eq!(responses[0], json!({ "count": ids.len(), "items": items }));
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn a_bazaar_item_is_its_own_prices_and_what_follows_from_them() {
+async fn an_item_has_its_prices_its_volumes_and_its_spread() {
     let cloud = start().await;
     let upstream = parsed(&bazaar::body(SEED, cloud.clock().now_ms()));
     let products: Vec<&Value> = upstream["products"].as_object().unwrap().values().collect();
@@ -247,8 +247,8 @@ async fn a_bazaar_item_is_its_own_prices_and_what_follows_from_them() {
         example.unwrap_or_else(|| panic!("no product {kind}"))["product_id"].as_str().unwrap()
     });
     let paths = examples.map(|id| format!("/v1/bazaar?mode=item&id={id}"));
-    let (products, answers) = bazaar_answers(&cloud, &paths).await;
-    for (id, item) in examples.iter().zip(&answers) {
+    let (products, responses) = bazaar_responses(&cloud, &paths).await;
+    for (id, item) in examples.iter().zip(&responses) {
         let product = products.iter().find(|product| product["product_id"] == **id).unwrap();
         expect_shape(item, &PROCESSED_ITEM);
         assert_eq!(*item, processed(product));
@@ -257,11 +257,11 @@ async fn a_bazaar_item_is_its_own_prices_and_what_follows_from_them() {
 }
 
 #[tokio::test]
-async fn flips_are_the_best_spreads_among_what_is_dear_and_much_traded() {
+async fn flips_are_the_largest_spreads_of_expensive_and_traded_products() {
     let cloud = start().await;
     let paths =
         ["", "&limit=1", "&limit=7", "&limit=100"].map(|limit| format!("/v1/bazaar?mode=flips{limit}"));
-    let (products, answers) = bazaar_answers(&cloud, &paths).await;
+    let (products, responses) = bazaar_responses(&cloud, &paths).await;
     let is_flip = |product: &&Value| {
         price(product, "sellPrice") >= 50_000.0
             && volume(product, "sellVolume") >= 10_000
@@ -272,20 +272,20 @@ async fn flips_are_the_best_spreads_among_what_is_dear_and_much_traded() {
     flips.sort_by(|a, b| {
         percent(b).total_cmp(&percent(a)).then_with(|| a["id"].as_str().cmp(&b["id"].as_str()))
     });
-    assert!((20..=100).contains(&flips.len()), "{} flips make no test of the limits", flips.len());
-    for (answer, limit) in answers.iter().zip([20, 1, 7, 100]) {
-        expect_shape(answer, &[("count", Integer), ("items", List)]);
-        for item in list(answer, "items") {
+    assert!((20..=100).contains(&flips.len()), "{} flips do not test the limits", flips.len());
+    for (response, limit) in responses.iter().zip([20, 1, 7, 100]) {
+        expect_shape(response, &[("count", Integer), ("items", List)]);
+        for item in list(response, "items") {
             expect_shape(item, &PROCESSED_ITEM);
         }
         let best = &flips[..flips.len().min(limit)];
-        assert_eq!(*answer, json!({ "count": best.len(), "items": best }), "limit {limit}");
+        assert_eq!(*response, json!({ "count": best.len(), "items": best }), "limit {limit}");
     }
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn flips_with_the_same_percentage_are_in_the_order_of_their_ids_and_thresholds_are_included() {
+async fn equal_flips_are_ordered_by_id_and_the_thresholds_are_inclusive() {
     let cloud = start().await;
     let product = |sell: f64, buy: f64, sell_volume: i64, buy_volume: i64| {
         json!({"quick_status": {
@@ -316,14 +316,15 @@ async fn flips_with_the_same_percentage_are_in_the_order_of_their_ids_and_thresh
 }
 
 #[tokio::test]
-async fn an_auctions_page_has_the_contracts_fields_of_the_providers_auctions() {
+async fn an_auctions_page_has_the_documented_fields_of_the_providers_auctions() {
     let cloud = start().await;
     for (page, path) in [(0, "/v1/auctions"), (0, "/v1/auctions?page=0"), (2, "/v1/auctions?page=2")] {
         let refreshed_at = |now_ms| auctions::refreshed_at(SEED, page, now_ms);
-        let asked = [path.to_owned()];
-        let (refresh, answers) = at_one_refresh(&cloud, Duration::from_secs(30), refreshed_at, &asked).await;
+        let paths = [path.to_owned()];
+        let (refresh, responses) =
+            at_one_refresh(&cloud, Duration::from_secs(30), refreshed_at, &paths).await;
         let upstream = parsed(&auctions::Snapshot::new(SEED, refresh).page(page).unwrap());
-        let data = parsed(&answers[0]);
+        let data = parsed(&responses[0]);
         let head = [
             ("page", Integer),
             ("totalPages", Integer),
@@ -362,14 +363,14 @@ async fn an_auctions_page_has_the_contracts_fields_of_the_providers_auctions() {
 }
 
 #[tokio::test]
-async fn collections_are_the_providers() {
+async fn collections_repeat_the_provider_byte_for_byte() {
     let cloud = start().await;
     let cache = Duration::from_hours(1);
-    let asked = ["/v1/collections".to_owned()];
-    let (refresh, answers) = at_one_refresh(&cloud, cache, collections::refreshed_at, &asked).await;
+    let paths = ["/v1/collections".to_owned()];
+    let (refresh, responses) = at_one_refresh(&cloud, cache, collections::refreshed_at, &paths).await;
     let upstream = spelling(&collections::body(SEED, refresh), "collections");
-    assert_eq!(answers[0], format!(r#"{{"collections":{upstream}}}"#));
-    let data = parsed(&answers[0]);
+    assert_eq!(responses[0], format!(r#"{{"collections":{upstream}}}"#));
+    let data = parsed(&responses[0]);
     let categories = data["collections"].as_object().unwrap();
     assert!(categories.len() > 3);
     for (key, category) in categories {
@@ -389,9 +390,9 @@ async fn collections_are_the_providers() {
 #[tokio::test]
 async fn the_item_catalogue_is_complete_and_an_item_without_tier_is_common() {
     let cloud = start().await;
-    let asked = ["/v1/items".to_owned()];
-    let (refresh, answers) =
-        at_one_refresh(&cloud, Duration::from_hours(1), items::refreshed_at, &asked).await;
+    let paths = ["/v1/items".to_owned()];
+    let (refresh, responses) =
+        at_one_refresh(&cloud, Duration::from_hours(1), items::refreshed_at, &paths).await;
     let upstream = parsed(&items::body(SEED, refresh));
     let mut without_tier = 0;
     let made: Vec<Value> = list(&upstream, "items")
@@ -403,7 +404,7 @@ async fn the_item_catalogue_is_complete_and_an_item_without_tier_is_common() {
         })
         .collect();
     assert!(without_tier > 500 && made.len() > 4_000, "{without_tier} of {}", made.len());
-    let data = parsed(&answers[0]);
+    let data = parsed(&responses[0]);
     expect_shape(&data, &[("items", List)]);
     assert_eq!(list(&data, "items").len(), made.len());
     for (item, expected) in list(&data, "items").iter().zip(&made) {
@@ -414,18 +415,18 @@ async fn the_item_catalogue_is_complete_and_an_item_without_tier_is_common() {
 }
 
 #[tokio::test]
-async fn the_mayor_is_the_sitting_one_with_and_without_an_open_booth_and_a_minister() {
+async fn the_mayor_is_the_current_one_with_and_without_an_election_and_a_minister() {
     let cloud = start().await;
     let next = election::seated_year(cloud.clock().now_ms()) + 1;
     let (mut with_minister, mut without_minister) = (false, false);
-    // Of any nine elections at least one is a special mayor's, who has no minister.
+    // A special mayor, who has no minister, wins at least one of nine elections.
     for year in next..next + 9 {
         for moment in [election::closes_at(year), election::opens_at(year + 1)] {
             move_to(&cloud, moment);
             let text = election::body(SEED, moment);
             let upstream = parsed(&text);
-            let answered = get(&cloud, "/v1/mayor").await;
-            let data = answered.data();
+            let response = get(&cloud, "/v1/mayor").await;
+            let data = response.data();
             expect_shape(&data, &[("mayor", Object), ("current", Object), ("election", Object)]);
             expect_shape(&data["mayor"], &[("name", Text), ("key", Text), ("perks", List)]);
             let sitting = &upstream["mayor"];
@@ -436,7 +437,7 @@ async fn the_mayor_is_the_sitting_one_with_and_without_an_open_booth_and_a_minis
             }
             assert_eq!(data["mayor"]["perks"], sitting["perks"]);
             assert_eq!(data["election"]["year"], year, "the election that the mayor won");
-            let data = spelling(&answered.text, "data");
+            let data = spelling(&response.text, "data");
             let won = spelling(&spelling(&text, "mayor"), "election");
             assert_eq!(spelling(&data, "election"), won);
             let is_open = moment == election::opens_at(year + 1);
@@ -453,7 +454,7 @@ async fn the_mayor_is_the_sitting_one_with_and_without_an_open_booth_and_a_minis
 }
 
 #[tokio::test]
-async fn fire_sales_are_the_providers_and_often_there_is_none() {
+async fn fire_sales_are_those_of_the_provider_and_may_be_empty() {
     let cloud = start().await;
     let sales_at = |moment| list(&parsed(&fire_sales::body(SEED, moment)), "sales").clone();
     let mut hour = cloud.clock().now_ms() / HOUR_MS;
@@ -484,7 +485,7 @@ async fn fire_sales_are_the_providers_and_often_there_is_none() {
 }
 
 #[tokio::test]
-async fn a_profile_has_the_players_spelling_and_its_members_untouched() {
+async fn a_profile_has_the_name_as_its_owner_spells_it_and_unchanged_members() {
     let cloud = start().await;
     let profiles_of = |name: &str| {
         let uuid = names::uuid(SEED, name).unwrap();
@@ -497,7 +498,7 @@ async fn a_profile_has_the_players_spelling_and_its_members_untouched() {
             |name: &String| selects(name) == selects_one && (names::spelling(SEED, name) != *name) == respelt;
         players.find(fits).unwrap()
     };
-    // Asked for in lower case, in capitals, and by a name that its owner spells as it is asked for.
+    // Requested in lower case, in capitals, and in the owner's own spelling.
     for (name, selects_one) in [
         (player(true, true), true),
         (player(true, true).to_uppercase(), true),
@@ -507,15 +508,15 @@ async fn a_profile_has_the_players_spelling_and_its_members_untouched() {
         let uuid = names::uuid(SEED, &name).unwrap();
         let path = [format!("/v1/profile/{name}")];
         let cache = Duration::from_mins(15);
-        let (refresh, answers) = at_one_refresh(&cloud, cache, profiles::refreshed_at, &path).await;
-        let data = parsed(&answers[0]);
+        let (refresh, responses) = at_one_refresh(&cloud, cache, profiles::refreshed_at, &path).await;
+        let data = parsed(&responses[0]);
         expect_shape(&data, &[("uuid", Text), ("username", Text), ("profiles", List)]);
         assert_eq!(data["uuid"], uuid);
         assert!(uuid.len() == 32 && uuid.bytes().all(|byte| byte.is_ascii_hexdigit()), "{uuid}");
         assert_eq!(data["username"], names::spelling(SEED, &name));
         let upstream = profiles::body(SEED, &uuid, refresh);
         let given: Vec<Raw> = serde_json::from_str(&spelling(&upstream, "profiles")).unwrap();
-        let made: Vec<Raw> = serde_json::from_str(&spelling(&answers[0], "profiles")).unwrap();
+        let made: Vec<Raw> = serde_json::from_str(&spelling(&responses[0], "profiles")).unwrap();
         assert_eq!(made.len(), given.len());
         assert!(!made.is_empty());
         for (given, made) in given.iter().zip(&made) {
@@ -558,7 +559,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     );
     assert_eq!(data["api_version"], "v1");
     assert_eq!(data["documentation"], documentation);
-    // Of `interface.md`, part 4, by hand.
+    // Copied from `functions/README.md`, Routes.
     let contract: [(&str, u64, &[Parameter]); 10] = [
         ("/v1/mayor", 300, &[]),
         ("/v1/mayor/history", 300, &[("limit", "query", false)]),

@@ -1,4 +1,4 @@
-//! Who may ask: keys, accounts, the authorizer's decision, what the gateway makes of it, and how often.
+//! Which callers get through: keys, accounts, the authorizer's decisions, the gateway's responses, rate limits.
 
 mod admin;
 mod decision;
@@ -9,7 +9,7 @@ mod throttling;
 
 use local::Cloud;
 
-/// That no function wrote one of the keys, or most of it, into its log.
+/// Panics if a function has logged one of the keys, or most of one.
 #[track_caller]
 fn expect_no_secrets(cloud: &Cloud, keys: &[&str]) {
     for line in cloud.logs() {

@@ -1,14 +1,14 @@
-//! Accounts and keys as they lie in the table.
+//! Rows of the table `Access`.
 
 use common::auth::ApiKey;
 use local::Cloud;
 use serde_json::{Value, json};
 
-use crate::dynamodb::call;
+use crate::support::call;
 
 const TABLE: &str = "Access";
 
-/// A key that nobody has: always the same for the same number.
+/// A valid key that is not issued, the same for the same number.
 pub(super) fn key(number: u32) -> ApiKey {
     ApiKey::of_random_part(&format!("TestsOnly{number:023}")).unwrap()
 }
@@ -25,7 +25,7 @@ pub(super) fn key_row(key: &ApiKey, account: &str) -> Value {
     })
 }
 
-/// The row of an account that is paid until a moment in Unix seconds.
+/// The row of an account that is paid until this moment in Unix seconds.
 pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64) -> Value {
     json!({
         "pk": {"S": format!("account#{name}")},
@@ -35,7 +35,7 @@ pub(super) fn account_row(name: &str, tier: &str, status: &str, paid_until: i64)
     })
 }
 
-/// The same row with another value of the attribute, spelled as DynamoDB spells it; `null` takes it away.
+/// The same row with another value for the attribute, in DynamoDB's JSON; `null` removes the attribute.
 pub(super) fn with(row: &Value, attribute: &str, value: Value) -> Value {
     let mut row = row.clone();
     let attributes = row.as_object_mut().unwrap();
@@ -47,12 +47,12 @@ pub(super) fn with(row: &Value, attribute: &str, value: Value) -> Value {
     row
 }
 
-/// Puts a row, over the one that is there.
+/// Puts a row. It replaces a row with the same key.
 pub(super) async fn put(cloud: &Cloud, row: &Value) {
     call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
 }
 
-/// Takes the row away.
+/// Deletes the row.
 pub(super) async fn delete(cloud: &Cloud, row: &Value) {
     call(cloud, "DeleteItem", &json!({"TableName": TABLE, "Key": {"pk": row["pk"]}})).await;
 }

@@ -1,5 +1,5 @@
-//! The gateway's cache in front of the functions: no two different questions share an answer, and the same question is
-//! answered with the same bytes until the route's time is over.
+//! The gateway's stage cache: different requests never share a response, and the same request gets the same bytes until the
+//! route's TTL ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,10 @@ use common::routes::{Location, VERSION_1};
 use local::{Cloud, Options};
 
 use crate::support::{
-    Answered, examples, expect_clean_logs, get, one_instance_each, simulator, start_with, with_parameters,
+    Response, examples, expect_clean_logs, get, one_instance_each, simulator, start_with, with_parameters,
 };
 
-/// A cloud with a stage cache, and what its access log says.
+/// A cloud with a stage cache, and the lines of its access log.
 async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&lines);
@@ -22,12 +22,12 @@ async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     (start_with(options).await, lines)
 }
 
-/// Who gave the last answer: a function, or the cache.
-fn answered_by(lines: &Mutex<Vec<String>>) -> String {
+/// Where the last response came from: a function, or `cache`.
+fn source(lines: &Mutex<Vec<String>>) -> String {
     lines.lock().unwrap().last().unwrap().rsplit(' ').next().unwrap().to_owned()
 }
 
-/// Texts that caches which are built carelessly take for one another, percent-encoded as they are sent.
+/// Values that a careless cache key would confuse, percent-encoded as they are sent.
 const TRICKY: [&str; 15] = [
     "Q",
     "q",
@@ -46,10 +46,9 @@ const TRICKY: [&str; 15] = [
     "Q%00",
 ];
 
-/// Every value of every parameter of every route that a function refuses, it refuses by its name: so each answer says
-/// which question it was for.
+/// A function that refuses a value repeats it, so each response shows which request it belongs to.
 #[tokio::test]
-async fn no_two_values_of_a_parameter_share_an_answer() {
+async fn no_two_values_of_a_parameter_share_a_response() {
     let (cloud, lines) = start().await;
     for route in VERSION_1 {
         for parameter in route.parameters {
@@ -65,12 +64,12 @@ async fn no_two_values_of_a_parameter_share_an_answer() {
                     (Location::Query, _, name) => format!("{}?{name}={value}", route.path),
                 };
                 let first = get(&cloud, &path).await;
-                assert_eq!(answered_by(&lines), route.function, "{path}");
+                assert_eq!(source(&lines), route.function, "{path}");
                 let again = get(&cloud, &path).await;
-                assert_eq!(answered_by(&lines), "cache", "{path}");
+                assert_eq!(source(&lines), "cache", "{path}");
                 expect_same(&again, &first);
                 if let Some(other) = seen.insert(first.text.clone(), path.clone()) {
-                    // Two legal names of one player, and nothing else, may have the same answer.
+                    // Only two spellings of one player's name may share a response.
                     let same =
                         (value.to_lowercase(), other.rsplit(['=', '/']).next().unwrap().to_lowercase());
                     assert_eq!(same.0, same.1, "{path} and {other}: {}", first.text);
@@ -81,9 +80,9 @@ async fn no_two_values_of_a_parameter_share_an_answer() {
     expect_clean_logs(&cloud);
 }
 
-/// Questions that differ in how their parts are put together.
+/// Requests that differ in where one parameter ends and the next begins.
 #[tokio::test]
-async fn no_two_ways_to_cut_a_query_share_an_answer() {
+async fn no_two_queries_share_a_response() {
     let (cloud, lines) = start().await;
     let groups: [&[&str]; 5] = [
         &[
@@ -122,28 +121,28 @@ async fn no_two_ways_to_cut_a_query_share_an_answer() {
             "/v1/fire-sales/history?limit=201",
         ],
     ];
-    for questions in groups {
-        let mut answers = Vec::new();
-        for path in questions {
-            let answered = get(&cloud, path).await;
-            assert_ne!(answered_by(&lines), "cache", "{path} has not been asked before");
-            answers.push(answered);
+    for group in groups {
+        let mut responses = Vec::new();
+        for path in group {
+            let response = get(&cloud, path).await;
+            assert_ne!(source(&lines), "cache", "{path} was not requested before");
+            responses.push(response);
         }
-        for (path, first) in questions.iter().zip(&answers) {
+        for (path, first) in group.iter().zip(&responses) {
             let again = get(&cloud, path).await;
             if first.text.len() <= 1_048_576 {
-                assert_eq!(answered_by(&lines), "cache", "{path}");
+                assert_eq!(source(&lines), "cache", "{path}");
                 expect_same(&again, first);
             }
         }
-        // A way of asking for the same thing may have the same words; nothing else has.
-        for (position, (path, answered)) in questions.iter().zip(&answers).enumerate() {
-            for (other, earlier) in questions.iter().zip(&answers).take(position) {
+        // Only two spellings of the same page may share a response.
+        for (position, (path, response)) in group.iter().zip(&responses).enumerate() {
+            for (other, earlier) in group.iter().zip(&responses).take(position) {
                 let is_equivalent = path.ends_with("page=01") && other.ends_with("page=1");
                 assert!(
-                    is_equivalent || answered.text != earlier.text,
+                    is_equivalent || response.text != earlier.text,
                     "{path} and {other}: {:.300}",
-                    answered.text
+                    response.text
                 );
             }
         }
@@ -151,28 +150,28 @@ async fn no_two_ways_to_cut_a_query_share_an_answer() {
     expect_clean_logs(&cloud);
 }
 
-/// Of a parameter that is given twice the last value counts, in the key as in the function.
+/// If a parameter repeats, the last value wins, in the cache key as in the function.
 #[tokio::test]
-async fn a_parameter_given_twice_is_stored_under_the_value_that_counts() {
+async fn a_repeated_parameter_is_cached_under_its_last_value() {
     let (cloud, lines) = start().await;
-    let poisoned = get(&cloud, "/v1/bazaar?mode=item&id=Q1&id=Q2").await.error("NOT_FOUND");
-    assert!(poisoned.contains("'Q2'"), "{poisoned}");
+    let two_values = get(&cloud, "/v1/bazaar?mode=item&id=Q1&id=Q2").await.error("NOT_FOUND");
+    assert!(two_values.contains("'Q2'"), "{two_values}");
     let first = get(&cloud, "/v1/bazaar?mode=item&id=Q1").await.error("NOT_FOUND");
-    assert_eq!(answered_by(&lines), "bazaar");
+    assert_eq!(source(&lines), "bazaar");
     assert!(first.contains("'Q1'"), "{first}");
     let last = get(&cloud, "/v1/bazaar?mode=item&id=Q2").await.error("NOT_FOUND");
-    assert_eq!(last, poisoned);
+    assert_eq!(last, two_values);
 }
 
-/// The same bytes and headers, whoever asks.
+/// Panics unless both responses have the same body and the same headers, but for those that belong to one request.
 #[track_caller]
-fn expect_same(again: &Answered, first: &Answered) {
+fn expect_same(again: &Response, first: &Response) {
     assert_eq!(again.status, first.status);
     assert!(again.text == first.text, "the bodies differ");
-    let lasting = |answered: &Answered| {
-        let mut headers = answered.headers.clone();
-        for of_the_request in ["x-amzn-requestid", "date"] {
-            headers.remove(of_the_request);
+    let lasting = |response: &Response| {
+        let mut headers = response.headers.clone();
+        for header in ["x-amzn-requestid", "date"] {
+            headers.remove(header);
         }
         headers
     };
@@ -180,18 +179,18 @@ fn expect_same(again: &Answered, first: &Answered) {
 }
 
 #[tokio::test]
-async fn a_stored_answer_is_the_same_for_the_routes_time_and_not_longer() {
+async fn a_cached_response_is_the_same_until_its_ttl_ends() {
     let (cloud, lines) = start().await;
     for example in examples() {
         let first = get(&cloud, example.path).await;
         assert!(first.data().is_object());
-        // Larger ones are not stored.
+        // API Gateway does not cache larger bodies.
         let expected = if first.text.len() <= 1_048_576 { "cache" } else { example.route.function };
-        for undeclared in ["", "&x=1", "&utm_source=a"] {
+        for undeclared in ["", "&x=1"] {
             let separator = if example.path.contains('?') { "" } else { "?" };
             let path = format!("{}{separator}{undeclared}", example.path);
             let again = get(&cloud, &path).await;
-            assert_eq!(answered_by(&lines), expected, "{path}");
+            assert_eq!(source(&lines), expected, "{path}");
             if expected == "cache" {
                 assert!(again.cached(), "{path}");
                 expect_same(&again, &first);
@@ -199,13 +198,13 @@ async fn a_stored_answer_is_the_same_for_the_routes_time_and_not_longer() {
         }
         cloud.clock().advance(example.route.cache);
         get(&cloud, example.path).await;
-        assert_eq!(answered_by(&lines), example.route.function, "{} after its time", example.path);
+        assert_eq!(source(&lines), example.route.function, "{} after its TTL", example.path);
     }
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn a_failure_is_never_stored_and_the_next_caller_gets_an_answer() {
+async fn a_failure_is_never_cached() {
     let (cloud, lines) = start().await;
     for example in examples().filter(|example| !example.upstream.is_empty()) {
         for path in example.upstream {
@@ -213,22 +212,22 @@ async fn a_failure_is_never_stored_and_the_next_caller_gets_an_answer() {
         }
         for _ in 0..2 {
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
-            assert_eq!(answered_by(&lines), example.route.function);
+            assert_eq!(source(&lines), example.route.function);
         }
         simulator(&cloud).clear_faults();
         assert!(get(&cloud, example.path).await.data().is_object());
-        assert_eq!(answered_by(&lines), example.route.function);
+        assert_eq!(source(&lines), example.route.function);
     }
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn routes_that_are_not_cached_are_asked_each_time() {
+async fn the_index_and_unknown_routes_are_not_cached() {
     let (cloud, lines) = start().await;
     for path in ["/", "/v1/nowhere"] {
         for _ in 0..2 {
             get(&cloud, path).await;
-            assert_eq!(answered_by(&lines), "index", "{path}");
+            assert_eq!(source(&lines), "index", "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a product cost comes back from the history exactly as the provider had it.
+//! Prices and volumes come back from the history as the provider had them.
 
 use futures_util::{StreamExt, stream};
 use local::Cloud;
@@ -12,22 +12,22 @@ use super::{DAY, MINUTE, START, event, failure, record, rfc3339, start, table};
 use crate::support::{await_logs, expect_clean_logs, get_at, simulator};
 
 #[tokio::test]
-async fn an_answer_has_the_fields_of_the_contract_in_json_of_the_right_types() {
+async fn a_response_has_the_documented_fields_and_types() {
     let cloud = start().await;
     Market::of("INK_SACK:3", quote("8.0", "12.25", 5_000_000_000_i64, 7)).record(&cloud, START).await;
-    let answered = get_at(&cloud, "/v1/bazaar/history?item_id=INK_SACK:3&range=1h", START * 1_000).await;
+    let response = get_at(&cloud, "/v1/bazaar/history?item_id=INK_SACK:3&range=1h", START * 1_000).await;
     let point = concat!(
         r#"{"sell_price":8.0,"buy_price":12.25,"sell_volume":5000000000,"buy_volume":7,"#,
         r#""spread":4.25,"spread_percent":53.125,"recorded_at":"2026-04-28T15:00:00Z"}"#,
     );
     let data = format!(r#"{{"item_id":"INK_SACK:3","range":"1h","dataPoints":1,"history":[{point}]}}"#);
     let meta = r#"{"cached":false,"api_version":"v1"}"#;
-    assert_eq!(answered.text, format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#));
-    answered.data();
+    assert_eq!(response.text, format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#));
+    response.data();
 }
 
 #[tokio::test]
-async fn prices_are_kept_to_the_nearest_cent_and_volumes_to_the_item() {
+async fn prices_are_rounded_to_the_nearest_cent_and_volumes_are_exact() {
     let cloud = start().await;
     let rows = [
         ("500000000.01", "500000000.01"),
@@ -88,7 +88,7 @@ fn any_price(random: &mut fastrand::Rng) -> String {
 }
 
 #[tokio::test]
-async fn whatever_the_quotes_are_every_tier_gives_them_back() {
+async fn every_tier_keeps_random_quotes() {
     let cloud = start().await;
     let mut random = fastrand::Rng::with_seed(0x000B_A2AA_2026);
     let mut market = Market::default();
@@ -100,7 +100,7 @@ async fn whatever_the_quotes_are_every_tier_gives_them_back() {
             random.i64(0..=i64::MAX >> bits)
         };
         let (sell_volume, buy_volume) = (volume(), volume());
-        // Of a price that is 0 nothing would be left if the other one were, too.
+        // A product whose prices are both 0 is not recorded.
         let (sell, buy) = (any_price(&mut random), any_price(&mut random).replace("0.00", "0.01"));
         let buy = if buy == "0" { "1".to_owned() } else { buy };
         market = market.with(&format!("{id}{number}"), quote(sell, buy, sell_volume, buy_volume));
@@ -121,17 +121,17 @@ async fn whatever_the_quotes_are_every_tier_gives_them_back() {
 }
 
 #[tokio::test]
-async fn a_product_without_any_order_is_not_recorded_and_one_with_one_side_is() {
+async fn a_product_needs_a_buy_order_or_a_sell_order_to_be_recorded() {
     let cloud = start().await;
     let market = Market::default()
         .with("BOTH", quote("2.0", "3.0", 1, 1))
-        .with("NOBODY_SELLS", quote("2.5", "0.0", 9, 0))
-        .with("NOBODY_BUYS", quote("0.0", "3.5", 0, 9))
-        .with("NOBODY", quote("0.0", "0.0", 0, 0))
-        .with("NOBODY_BUT_VOLUME", quote("0", "0", 12, 34));
+        .with("NO_SELL_ORDERS", quote("2.5", "0.0", 9, 0))
+        .with("NO_BUY_ORDERS", quote("0.0", "3.5", 0, 9))
+        .with("NO_ORDERS", quote("0.0", "0.0", 0, 0))
+        .with("ONLY_VOLUME", quote("0", "0", 12, 34));
     assert_eq!(market.record(&cloud, START).await["products"], 3);
     for (id, count) in
-        [("BOTH", 1), ("NOBODY_SELLS", 1), ("NOBODY_BUYS", 1), ("NOBODY", 0), ("NOBODY_BUT_VOLUME", 0)]
+        [("BOTH", 1), ("NO_SELL_ORDERS", 1), ("NO_BUY_ORDERS", 1), ("NO_ORDERS", 0), ("ONLY_VOLUME", 0)]
     {
         let points = points(&cloud, id, "24h", START).await;
         assert_eq!(points.len(), count, "{id}");
@@ -141,7 +141,7 @@ async fn a_product_without_any_order_is_not_recorded_and_one_with_one_side_is() 
     }
 }
 
-/// That the recorder has said how many products it left out, and names this one among them.
+/// Waits for the warning that `count` products are left out, with this one among the named.
 async fn expect_left_out(cloud: &Cloud, count: usize, some: &str) {
     await_logs(cloud, 1, |line| {
         line["level"] == "WARN"
@@ -152,7 +152,7 @@ async fn expect_left_out(cloud: &Cloud, count: usize, some: &str) {
 }
 
 #[tokio::test]
-async fn products_that_cannot_be_kept_are_left_out_with_a_warning_and_the_others_are_not() {
+async fn products_with_an_invalid_id_or_quote_are_left_out_with_a_warning() {
     let cloud = start().await;
     let good = quote("1.0", "2.0", 3, 4);
     let longest = "L".repeat(64);
@@ -161,7 +161,7 @@ async fn products_that_cannot_be_kept_are_left_out_with_a_warning_and_the_others
     let too_long = "L".repeat(65);
     let ids = ["", "lower_case", "A B", "A#B", "A.B", "É", "\"", "\u{1f525}", "pk", too_long.as_str()];
     for (number, id) in (0..).zip(ids) {
-        // So far apart that no chart is served from memory.
+        // Ten minutes apart, so that no chart is served from the cache.
         let tick = START + number * 10 * MINUTE;
         let recorded = legal.clone().with(id, good.clone()).record(&cloud, tick).await;
         assert_eq!(recorded["products"], 3, "beside {id:?}");
@@ -189,7 +189,7 @@ async fn products_that_cannot_be_kept_are_left_out_with_a_warning_and_the_others
 }
 
 #[tokio::test]
-async fn one_product_that_makes_no_sense_does_not_keep_the_others_from_being_recorded() {
+async fn one_unreadable_product_does_not_affect_the_others() {
     let cloud = start().await;
     let nonsense = [
         ("NULL", quote("null", "2.0", 3, 4)),
@@ -205,14 +205,14 @@ async fn one_product_that_makes_no_sense_does_not_keep_the_others_from_being_rec
         expect_left_out(&cloud, 1, id).await;
         assert!(times(&points(&cloud, "Z", "1h", tick).await).contains(&rfc3339(tick).as_str()), "{id}");
     }
-    // What is nothing to the nearest cent is no price.
+    // Rounded to the nearest cent, the price of DUST is 0.
     let worthless = Market::of("A", quote("1.0", "2.0", 3, 4)).with("DUST", quote("0.004", "0.0", 3, 4));
     assert_eq!(worthless.record(&cloud, START + DAY).await["products"], 1);
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn a_market_without_prices_fails_and_leaves_the_tick_to_the_retry() {
+async fn a_market_without_prices_fails_and_the_retry_records_the_tick() {
     let cloud = start().await;
     let nothing = quote("0.0", "0.0", 0, 0);
     let illegal = quote("-1", "-1", 0, 0);
@@ -230,14 +230,14 @@ async fn a_market_without_prices_fails_and_leaves_the_tick_to_the_retry() {
 }
 
 #[tokio::test]
-async fn a_recorder_asks_the_provider_at_every_tick() {
+async fn the_bazaar_recorder_fetches_at_every_tick() {
     let cloud = start().await;
     for minute in 0..4 {
         let market = Market::of("A", quote(format!("{minute}.5"), "9.0", minute, 7));
         market.record(&cloud, START + minute * MINUTE).await;
         assert_eq!(simulator(&cloud).requests(BAZAAR), u64::try_from(minute + 1).unwrap());
     }
-    // When there is no answer, no earlier one stands in for it.
+    // If the provider fails, the recorder uses no earlier response.
     simulator(&cloud).set_fault(BAZAAR, Fault::status(503));
     let before = table::dump(&cloud).await;
     let cause = failure(&cloud, RECORDER, event(START + 4 * MINUTE)).await;
@@ -251,13 +251,13 @@ async fn a_recorder_asks_the_provider_at_every_tick() {
 }
 
 #[tokio::test]
-async fn the_other_recorders_ask_at_every_tick_too() {
+async fn the_other_recorders_fetch_at_every_tick() {
     let cloud = start().await;
     for (recorder, path) in
         [("record-mayor", "/v2/resources/skyblock/election"), ("record-fire-sales", "/v2/skyblock/firesales")]
     {
         for times in 1..4 {
-            // The same event is no reason not to ask.
+            // Even if the event is the same.
             record(&cloud, recorder, START).await;
             assert_eq!(simulator(&cloud).requests(path), times, "{recorder}");
         }
@@ -268,7 +268,7 @@ async fn the_other_recorders_ask_at_every_tick_too() {
 }
 
 #[tokio::test]
-async fn an_item_that_nobody_has_recorded_has_no_points() {
+async fn an_unknown_item_has_no_points() {
     let cloud = start().await;
     let empty = |range: &str| json!({"item_id": "NOTHING", "range": range, "dataPoints": 0, "history": []});
     for range in ["1h", "24h", "7d", "30d", "90d"] {
@@ -278,10 +278,10 @@ async fn an_item_that_nobody_has_recorded_has_no_points() {
     Market::of("SOMETHING", quote("1.0", "2.0", 3, 4)).record(&cloud, START).await;
     for range in ["1h", "24h", "7d", "30d", "90d"] {
         let path = format!("/v1/bazaar/history?item_id=NOTHING&range={range}");
-        // Later than what is cached.
-        let answered = get_at(&cloud, &path, (START + 10 * MINUTE) * 1_000).await;
-        assert!(!answered.cached());
-        assert_eq!(answered.data(), empty(range), "beside another item");
+        // After the cached response has expired.
+        let response = get_at(&cloud, &path, (START + 10 * MINUTE) * 1_000).await;
+        assert!(!response.cached());
+        assert_eq!(response.data(), empty(range), "beside another item");
     }
     let by_default = get_at(&cloud, "/v1/bazaar/history?item_id=SOMETHING", START * 1_000).await;
     assert_eq!(chart::read(&by_default, "SOMETHING", "24h").len(), 1, "the range is 24h by default");

@@ -1,5 +1,4 @@
-//! What the history routes remember: an answer is `cached: false` when the table was asked for it, and stays for five
-//! minutes.
+//! History routes query the table once in five minutes, and `meta.cached` says which responses came from the cache.
 
 use local::Cloud;
 
@@ -15,29 +14,29 @@ async fn record_tick(cloud: &Cloud, tick: i64) {
 }
 
 #[tokio::test]
-async fn an_answer_is_fresh_once_and_cached_for_five_minutes() {
+async fn a_response_is_one_query_in_five_minutes() {
     let cloud = start().await;
     record_tick(&cloud, START).await;
     for path in ROUTES {
-        let asked = || cloud.dynamodb().requests("Query");
-        let (now, before) = (START * 1_000 + 123, asked());
+        let queries = || cloud.dynamodb().requests("Query");
+        let (now, before) = (START * 1_000 + 123, queries());
         let first = get_at(&cloud, path, now).await;
         assert!(!first.cached(), "{path}");
-        assert_eq!(asked() - before, 1, "{path}");
+        assert_eq!(queries() - before, 1, "{path}");
         assert_eq!(first.headers["last-modified"], "Tue, 28 Apr 2026 15:00:00 GMT");
         assert_eq!(first.headers["expires"], "Tue, 28 Apr 2026 15:05:00 GMT");
         for later in [0, 1, TTL / 2, TTL - 1] {
             get_at(&cloud, path, now + later).await.expect_replay_of(&first);
         }
-        assert_eq!(asked() - before, 1, "{path}");
+        assert_eq!(queries() - before, 1, "{path}");
         assert!(!get_at(&cloud, path, now + TTL).await.cached(), "{path}");
-        assert_eq!(asked() - before, 2, "{path}");
+        assert_eq!(queries() - before, 2, "{path}");
     }
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn a_tick_that_is_recorded_meanwhile_shows_when_the_answer_has_expired() {
+async fn a_new_tick_appears_once_the_cached_response_has_expired() {
     let cloud = start().await;
     let path = "/v1/bazaar/history?item_id=INK_SACK:3&range=1h";
     let count =
@@ -50,11 +49,11 @@ async fn a_tick_that_is_recorded_meanwhile_shows_when_the_answer_has_expired() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_differently_is_remembered_apart() {
+async fn different_parameters_have_different_cache_entries() {
     let cloud = start().await;
     record_tick(&cloud, START).await;
     record(&cloud, "record-mayor", START).await;
-    let asked = cloud.dynamodb().requests("Query");
+    let queries = cloud.dynamodb().requests("Query");
     let paths = [
         "/v1/bazaar/history?item_id=INK_SACK:3",
         "/v1/bazaar/history?item_id=INK_SACK:3&range=1h",
@@ -69,9 +68,9 @@ async fn what_is_asked_for_differently_is_remembered_apart() {
             assert_eq!(get(&cloud, path).await.cached(), cached, "{path}");
         }
     }
-    // The same question in other words.
+    // The same parameters, spelled differently.
     for path in ["/v1/bazaar/history?range=24h&item_id=INK_SACK%3A3&x=y", "/v1/mayor/history?limit=024"] {
         assert!(get(&cloud, path).await.cached(), "{path}");
     }
-    assert_eq!(cloud.dynamodb().requests("Query") - asked, 7);
+    assert_eq!(cloud.dynamodb().requests("Query") - queries, 7);
 }

@@ -1,13 +1,13 @@
-//! Charts as `GET /v1/bazaar/history` answers them, with everything checked that holds for each of them.
+//! Reads the responses of `GET /v1/bazaar/history` and checks what holds for each of them.
 
 use local::Cloud;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::market::Quote;
-use crate::support::{Answered, get_at};
+use crate::support::{Response, get_at};
 
-/// A point of a chart, and no field more (`interface.md`, part 2). Prices keep their spelling.
+/// A point of a chart, without further fields (`functions/README.md`, Bazaar history). Prices keep their spelling.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Point {
@@ -21,7 +21,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// That the point has the quote's numbers to the digit.
+    /// Panics unless the point has the numbers of the quote, digit for digit.
     #[track_caller]
     pub(super) fn expect(&self, quote: &Quote) {
         let shown = [
@@ -50,7 +50,7 @@ struct Chart {
     history: Vec<Point>,
 }
 
-/// The most points that a range may have (`interface.md`, part 4).
+/// The most points that a range may have (`functions/README.md`, Resolution of history).
 #[track_caller]
 pub(super) fn cap(range: &str) -> usize {
     match range {
@@ -59,26 +59,26 @@ pub(super) fn cap(range: &str) -> usize {
         "7d" => 500,
         "30d" => 720,
         "90d" => 1000,
-        other => panic!("{other} is no range"),
+        other => panic!("{other} is not a range"),
     }
 }
 
-/// What the product cost in the range before the moment `now` in Unix seconds.
+/// The points of the product in the range before the moment `now` in Unix seconds.
 pub(super) async fn points(cloud: &Cloud, id: &str, range: &str, now: i64) -> Vec<Point> {
     let path = format!("/v1/bazaar/history?item_id={id}&range={range}");
     read(&get_at(cloud, &path, now * 1_000).await, id, range)
 }
 
-/// The points of an answer about the product and the range.
+/// The points of a response for the product and the range.
 #[track_caller]
-pub(super) fn read(answered: &Answered, id: &str, range: &str) -> Vec<Point> {
-    answered.data();
-    let Envelope { data: chart } = serde_json::from_str(&answered.text).unwrap();
+pub(super) fn read(response: &Response, id: &str, range: &str) -> Vec<Point> {
+    response.data();
+    let Envelope { data: chart } = serde_json::from_str(&response.text).unwrap();
     assert_eq!((chart.item_id.as_str(), chart.range.as_str()), (id, range));
     assert_eq!(chart.data_points, chart.history.len());
     assert!(chart.data_points <= cap(range), "{} points in {range}", chart.data_points);
     for pair in chart.history.windows(2) {
-        // As text they are in the order of time.
+        // RFC 3339 texts sort by time.
         assert!(pair[0].recorded_at < pair[1].recorded_at, "{id}: oldest first");
     }
     for point in &chart.history {

@@ -1,4 +1,4 @@
-//! A row that is not what it should be is skipped with a warning that names its key; all others are answered.
+//! A corrupt row is skipped with a warning that names its key. All other rows are served.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::table::{self, Row, with};
 use super::{HOUR, MINUTE, START, rfc3339, start};
 use crate::support::{await_logs, expect_clean_logs, get_at, log_lines};
 
-/// The history that the route answers at the moment.
+/// The history in the response of the route at the moment.
 async fn history(cloud: &Cloud, path: &str, now: i64) -> Vec<Value> {
     let Value::Array(history) = get_at(cloud, path, now * 1_000).await.data()["history"].take() else {
         panic!("{path} has no history")
@@ -20,7 +20,7 @@ fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
 }
 
-/// That there is a warning about this row, which names the attribute, and no warning about another.
+/// Waits for a warning that names this row and the attribute. Panics if another row has one.
 async fn expect_warning(cloud: &Cloud, (partition, sort): (String, String), attribute: &str, before: usize) {
     let warnings = await_logs(cloud, before + 1, is_warning).await;
     let warning = warnings.last().unwrap();
@@ -32,10 +32,9 @@ async fn expect_warning(cloud: &Cloud, (partition, sort): (String, String), attr
 }
 
 #[tokio::test]
-async fn a_corrupt_quote_takes_nothing_else_down() {
+async fn a_corrupt_quote_hides_no_other_point() {
     let cloud = start().await;
     let good = quote("1.0", "2.0", 3, 4);
-    // Two products of one shard of the tier with minutes.
     for minute in 0..3 {
         Market::of("A", good.clone()).record(&cloud, START + minute * MINUTE).await;
     }
@@ -81,7 +80,7 @@ async fn a_corrupt_quote_takes_nothing_else_down() {
         expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
         now += MINUTE;
     }
-    // No slot, no full minute, a tick outside its slot, and a spelling that no recorder has.
+    // Not a number, not a full minute, a tick outside its slot, and a spelling that no recorder writes.
     table::put(&cloud, [row.clone()]).await;
     for key in ["17773884x0", "1777388461", "1777388460#001", "1777388460#000"] {
         let stray = with(row, "sk", json!({"S": key}));
@@ -98,8 +97,8 @@ async fn a_corrupt_quote_takes_nothing_else_down() {
 }
 
 #[tokio::test]
-async fn a_row_whose_products_are_no_map_is_a_point_less() {
-    // DynamoDB gives what the projection names, and in such a row that is nothing: it looks like a tick without the product.
+async fn a_row_without_a_map_of_products_is_a_missing_point() {
+    // DynamoDB returns only what the projection names, so such a row looks like a tick without the product.
     let cloud = start().await;
     for minute in 0..3 {
         Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START + minute * MINUTE).await;
@@ -121,7 +120,7 @@ async fn a_row_whose_products_are_no_map_is_a_point_less() {
 }
 
 #[tokio::test]
-async fn a_corrupt_marker_takes_no_recorder_down() {
+async fn a_corrupt_marker_does_not_stop_the_recorder() {
     let cloud = start().await;
     let market = Market::of("A", quote("1.0", "2.0", 3, 4));
     market.record(&cloud, START).await;
@@ -130,7 +129,7 @@ async fn a_corrupt_marker_takes_no_recorder_down() {
         let corrupt =
             with(&clean[&("bazaar#5m".to_owned(), START.to_string())], "recorded_at", recorded_at.clone());
         table::put(&cloud, [corrupt]).await;
-        // It is as if the slot were not complete.
+        // The slot counts as incomplete.
         let recorded = market.record(&cloud, START).await;
         assert_eq!(super::market::tiers(&recorded), ["5m"], "{recorded_at}");
     }
@@ -138,7 +137,7 @@ async fn a_corrupt_marker_takes_no_recorder_down() {
 }
 
 #[tokio::test]
-async fn a_corrupt_mayor_takes_nobody_else_down() {
+async fn a_corrupt_mayor_hides_no_other() {
     let cloud = start().await;
     let mayor = |year: u32| {
         let perks = json!({"L": [{"M": {"name": {"S": "P"}, "description": {"S": "d"}}}]});
@@ -178,15 +177,15 @@ async fn a_corrupt_mayor_takes_nobody_else_down() {
         assert_eq!(names, ["M301", "M299"], "{corrupt:?}");
         expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
     }
-    let nobody = with(&good, "sk", json!({"S": "0300x"}));
-    table::put(&cloud, [good, nobody.clone()]).await;
+    let misplaced = with(&good, "sk", json!({"S": "0300x"}));
+    table::put(&cloud, [good, misplaced.clone()]).await;
     assert_eq!(history(&cloud, "/v1/mayor/history?limit=50", START).await.len(), 3);
-    expect_warning(&cloud, table::key(&nobody), "sk", 10).await;
+    expect_warning(&cloud, table::key(&misplaced), "sk", 10).await;
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn a_corrupt_fire_sale_takes_no_other_down() {
+async fn a_corrupt_fire_sale_hides_no_other() {
     let cloud = start().await;
     let sale = |number: i64| {
         let start = START * 1_000 + number;

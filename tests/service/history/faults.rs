@@ -1,5 +1,5 @@
-//! On the table's bad days callers get the last good answer or the 500 envelope, in time; recorders fail, or ride it out,
-//! and the same event completes what is missing.
+//! When the table fails, clients get the last good response or the 500 envelope, in time. Recorders retry or fail, and the
+//! same event completes what is missing.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use tokio::task::JoinSet;
 use super::market::{Market, RECORDER, quote};
 use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, rfc3339, start, table};
 use crate::support::{
-    self, Answered, await_logs, expect_clean_logs, get, get_at, invoke, let_in, log_lines, one_instance_each,
-    simulator, start_with, with_parameters,
+    self, Response, await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines,
+    one_instance_each, simulator, start_with, with_parameters,
 };
 
-/// The contract's bound on an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest that a response may take (`functions/README.md`, Limits).
+const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What the table may do for a long time, and a word of it that the log must have.
+/// Lasting faults of the table, each with a word that the log must contain.
 fn faults() -> [(&'static str, Fault, &'static str); 6] {
     [
         ("missing", Fault::missing_table(), "ResourceNotFoundException: "),
@@ -31,15 +31,15 @@ fn faults() -> [(&'static str, Fault, &'static str); 6] {
     ]
 }
 
-/// That a caller was told nothing but that it failed, and when to try again.
+/// Panics unless the response is the 500 envelope with a `Retry-After`.
 #[track_caller]
-fn expect_failure(answered: &Answered, what: &str) {
-    assert_eq!(answered.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{what}");
-    let wait: u64 = answered.headers["retry-after"].to_str().unwrap().parse().unwrap();
+fn expect_failure(response: &Response, what: &str) {
+    assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{what}");
+    let wait: u64 = response.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=3_600).contains(&wait), "{what}: {wait}");
 }
 
-/// That the cause names the table and what was asked of it, and has the word.
+/// Panics unless the cause names the table and the operation, and contains the word.
 #[track_caller]
 fn expect_cause(cause: &Value, operation: &str, word: &str) {
     let cause = cause.as_str().unwrap();
@@ -51,18 +51,18 @@ fn expect_cause(cause: &Value, operation: &str, word: &str) {
 }
 
 #[tokio::test]
-async fn whatever_the_table_does_a_caller_gets_the_500_envelope_in_time_and_the_log_says_why() {
+async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log() {
     let mut checks = JoinSet::new();
     for (what, fault, word) in faults() {
         checks.spawn(async move {
             let cloud = start().await;
-            let_in(&cloud).await;
+            cache_authorization(&cloud).await;
             cloud.dynamodb().set_fault(fault);
             let ask = async |path: &str| {
                 let begun = Instant::now();
-                let answered = get(&cloud, path).await;
-                assert!(begun.elapsed() < PATIENCE, "{what}: {path} took {:?}", begun.elapsed());
-                expect_failure(&answered, what);
+                let response = get(&cloud, path).await;
+                assert!(begun.elapsed() < DEADLINE, "{what}: {path} took {:?}", begun.elapsed());
+                expect_failure(&response, what);
             };
             tokio::join!(ask(ROUTES[0]), ask(ROUTES[1]), ask(ROUTES[2]));
             for path in ROUTES {
@@ -73,7 +73,7 @@ async fn whatever_the_table_does_a_caller_gets_the_500_envelope_in_time_and_the_
             }
             cloud.dynamodb().clear_faults();
             for path in ROUTES {
-                assert!(!get(&cloud, path).await.cached(), "{what}: {path} is there again");
+                assert!(!get(&cloud, path).await.cached(), "{what}: {path} has recovered");
             }
             expect_clean_logs(&cloud);
         });
@@ -81,7 +81,7 @@ async fn whatever_the_table_does_a_caller_gets_the_500_envelope_in_time_and_the_
     checks.join_all().await;
 }
 
-/// A row for every route to answer with, recorded at the start.
+/// Records a row for every history route.
 async fn record_something(cloud: &Cloud) {
     Market::of("INK_SACK:3", quote("1.0", "2.0", 3, 4)).record(cloud, START).await;
     record(cloud, "record-mayor", START).await;
@@ -89,7 +89,7 @@ async fn record_something(cloud: &Cloud) {
 }
 
 #[tokio::test]
-async fn while_the_table_fails_the_last_good_answer_serves_for_as_long_as_it_may() {
+async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
     let cloud = start().await;
     record_something(&cloud).await;
     let mut good = Vec::new();
@@ -98,16 +98,16 @@ async fn while_the_table_fails_the_last_good_answer_serves_for_as_long_as_it_may
         assert!(!good.last().unwrap().cached());
     }
     cloud.dynamodb().set_fault(Fault::missing_table());
-    // Five minutes fresh, and ten times that for as long as there is nothing better.
+    // The TTL is five minutes, ten further ones follow.
     for (seconds, serves) in
         [(299, true), (300, true), (20 * MINUTE, true), (55 * MINUTE, true), (55 * MINUTE + 1, false)]
     {
         for (path, good) in ROUTES.iter().zip(&good) {
-            let answered = get_at(&cloud, path, (START + seconds) * 1_000).await;
+            let response = get_at(&cloud, path, (START + seconds) * 1_000).await;
             if serves {
-                answered.expect_replay_of(good);
+                response.expect_replay_of(good);
             } else {
-                expect_failure(&answered, path);
+                expect_failure(&response, path);
             }
         }
     }
@@ -118,7 +118,7 @@ async fn while_the_table_fails_the_last_good_answer_serves_for_as_long_as_it_may
     assert_eq!(
         log_lines(&cloud).iter().filter(|line| stale(line)).count(),
         9,
-        "a fresh answer needs no excuse"
+        "a response within its TTL logs no warning"
     );
     cloud.dynamodb().clear_faults();
     for path in ROUTES {
@@ -128,7 +128,7 @@ async fn while_the_table_fails_the_last_good_answer_serves_for_as_long_as_it_may
 }
 
 #[tokio::test]
-async fn while_the_table_is_silent_only_the_first_caller_waits() {
+async fn while_the_table_hangs_only_the_first_request_waits() {
     let cloud = start().await;
     record_something(&cloud).await;
     let good = [
@@ -142,16 +142,16 @@ async fn while_the_table_is_silent_only_the_first_caller_waits() {
         get_at(&cloud, ROUTES[position], now * 1_000).await.expect_replay_of(&good[position]);
         assert!(begun.elapsed() < bound, "{}: {:?}", ROUTES[position], begun.elapsed());
     };
-    tokio::join!(ask(0, 0, PATIENCE), ask(1, 0, PATIENCE), ask(2, 0, PATIENCE));
-    // By their clock, too, the eight seconds have passed that the first ones waited.
+    tokio::join!(ask(0, 0, DEADLINE), ask(1, 0, DEADLINE), ask(2, 0, DEADLINE));
+    // The times of these requests are after the eight seconds that the first ones waited.
     let bound = Duration::from_secs(2);
     tokio::join!(ask(0, 9, bound), ask(1, 9, bound), ask(2, 9, bound));
 }
 
 #[tokio::test]
-async fn the_gateway_is_given_no_failure_of_the_table_to_store() {
+async fn behind_a_gateway_cache_a_failure_of_the_table_is_a_failed_invocation() {
     let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
-    let_in(&cloud).await;
+    cache_authorization(&cloud).await;
     cloud.dynamodb().set_fault(Fault::missing_table());
     for path in ROUTES {
         let message = get(&cloud, path).await.error("INTERNAL_ERROR");
@@ -159,17 +159,20 @@ async fn the_gateway_is_given_no_failure_of_the_table_to_store() {
         let (function, event) = support::event(path, START * 1_000);
         let failed = invoke(&cloud, function, event).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{path}");
-        let told = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
-        assert_eq!(failed.json(), told, "{path}");
+        let expected = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
+        assert_eq!(failed.json(), expected, "{path}");
     }
     cloud.dynamodb().clear_faults();
     for path in ROUTES {
-        assert!(get(&cloud, path).await.cached(), "{path}: what may be replayed says so");
+        assert!(
+            get(&cloud, path).await.cached(),
+            "{path}: a response that may be replayed is marked as cached"
+        );
     }
     expect_clean_logs(&cloud);
 }
 
-/// The recorders with the operations that they need.
+/// The recorders and the operations that they use.
 const OPERATIONS: [(&str, &str); 5] = [
     (RECORDER, "BatchGetItem"),
     (RECORDER, "BatchWriteItem"),
@@ -178,17 +181,17 @@ const OPERATIONS: [(&str, &str); 5] = [
     ("record-fire-sales", "UpdateItem"),
 ];
 
-/// What the log says of a batch that did not come to its end.
+/// What the log says about a batch that was not completed.
 const UNDONE: &str = "it was throttled, and a part is undone";
 
-/// Forty products, so that a batch is not all there is.
+/// Forty products: more than one batch.
 fn market() -> Market {
     (0..40).fold(Market::default(), |market, number| {
         market.with(&format!("PRODUCT_{number}"), quote(format!("{number}.5"), "50.25", number, 7))
     })
 }
 
-/// Has all recorders see something to record.
+/// Gives every recorder something to record.
 fn show_something(cloud: &Cloud) {
     market().show(cloud);
     let sales = json!([
@@ -200,11 +203,11 @@ fn show_something(cloud: &Cloud) {
 }
 
 #[tokio::test]
-async fn whatever_the_table_does_a_recorder_fails_with_the_cause_and_the_same_event_completes_it() {
+async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_the_tick() {
     let mut checks = JoinSet::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
-            // A throttled batch is tried until the time is up: that has a test of its own.
+            // A throttled batch is retried until the deadline, which has a test of its own.
             if (what, operation) == ("throttled", "BatchWriteItem") {
                 continue;
             }
@@ -243,7 +246,7 @@ async fn whatever_the_table_does_a_recorder_fails_with_the_cause_and_the_same_ev
 }
 
 #[tokio::test]
-async fn a_bad_moment_is_ridden_out() {
+async fn a_short_fault_of_the_table_is_retried() {
     let cloud = start().await;
     show_something(&cloud);
     for (recorder, faults) in [
@@ -253,7 +256,7 @@ async fn a_bad_moment_is_ridden_out() {
                 ("BatchGetItem", Fault::throttled().times(3)),
                 ("BatchGetItem", Fault::unprocessed_after(2).times(2)),
                 ("BatchWriteItem", Fault::throttled().times(4)),
-                // Longer than the SDK tries again by itself.
+                // More often than the SDK itself retries.
                 ("BatchWriteItem", Fault::throttled().times(40)),
                 ("BatchWriteItem", Fault::refusal(Refusal::Throttling).after(2).times(4)),
                 ("BatchWriteItem", Fault::unprocessed_after(10).times(6)),
@@ -296,50 +299,54 @@ async fn a_bad_moment_is_ridden_out() {
     expect_clean_logs(&cloud);
 }
 
-/// A cloud whose bazaar recorder has six seconds and not fifty, so that nobody waits for a minute.
-async fn with_an_impatient_recorder() -> Cloud {
-    // Builds the functions.
+/// The timeout of the bazaar recorder in [`with_a_short_timeout`].
+const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// A cloud whose bazaar recorder has a timeout of 4 s instead of 50. Each test writes a template of its own.
+async fn with_a_short_timeout(file_stem: &str) -> Cloud {
+    // Builds the functions, which are then found by folder: the template is not in the workspace.
     drop(start().await);
     let options = one_instance_each();
     let text = std::fs::read_to_string(&options.template).unwrap();
-    assert_eq!(text.matches("Timeout: 50\n").count(), 1, "one function has more time than the others");
-    let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join("impatient-recorder.yaml");
-    std::fs::write(&template, text.replace("Timeout: 50\n", "Timeout: 6\n")).unwrap();
+    assert_eq!(text.matches("Timeout: 50\n").count(), 1, "one function has a longer timeout than the others");
+    let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{file_stem}.yaml"));
+    let timeout = format!("Timeout: {}\n", SHORT_TIMEOUT.as_secs());
+    std::fs::write(&template, text.replace("Timeout: 50\n", &timeout)).unwrap();
     let program = std::env::current_exe().unwrap();
     let binaries = Binaries::Folder(program.parent().unwrap().parent().unwrap().to_owned());
     start_with(Options { template, binaries, ..options }).await
 }
 
 #[tokio::test]
-async fn what_is_left_undone_until_the_time_is_up_fails_the_invocation_and_the_retry_does_it() {
-    let cloud = with_an_impatient_recorder().await;
+async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_the_retry_writes_them() {
+    let cloud = with_a_short_timeout("some-rows").await;
     show_something(&cloud);
     record(&cloud, RECORDER, START).await;
     let clean = table::dump(&cloud).await;
-    for _ in 0..2 {
-        table::clear(&cloud).await;
-        // With ever longer pauses, one row at a time takes longer than there is.
-        cloud.dynamodb().set_fault(Fault::unprocessed_after(1).on("BatchWriteItem"));
-        let begun = Instant::now();
-        let cause = failure(&cloud, RECORDER, event(START)).await;
-        assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
-        expect_cause(&cause.into(), "BatchWriteItem", UNDONE);
-        cloud.dynamodb().clear_faults();
-        let partial = table::dump(&cloud).await;
-        assert!(!partial.is_empty() && partial.len() < clean.len(), "{} rows", partial.len());
-        for (key, row) in &partial {
-            assert_eq!(Some(row), clean.get(key), "what is there is right");
-        }
-        record(&cloud, RECORDER, START).await;
-        table::expect_same(&table::dump(&cloud).await, &clean, "after the retry");
-    }
-    // And a table that refuses everything: nothing is there, and nothing is marked as complete.
     table::clear(&cloud).await;
+    // One row for each request, with growing pauses, takes longer than the timeout.
+    cloud.dynamodb().set_fault(Fault::unprocessed_after(1).on("BatchWriteItem"));
+    let start = Instant::now();
+    let cause = failure(&cloud, RECORDER, event(START)).await;
+    assert!(start.elapsed() < SHORT_TIMEOUT, "{:?}", start.elapsed());
+    expect_cause(&cause.into(), "BatchWriteItem", UNDONE);
+    cloud.dynamodb().clear_faults();
+    let partial = table::dump(&cloud).await;
+    assert!(!partial.is_empty() && partial.len() < clean.len(), "{} rows", partial.len());
+    for (key, row) in &partial {
+        assert_eq!(Some(row), clean.get(key), "a row of the failed invocation is wrong");
+    }
+    record(&cloud, RECORDER, START).await;
+    table::expect_same(&table::dump(&cloud).await, &clean, "after the retry");
+}
+
+#[tokio::test]
+async fn a_recorder_whose_rows_are_all_refused_writes_no_marker() {
+    let cloud = with_a_short_timeout("no-rows").await;
+    show_something(&cloud);
     cloud.dynamodb().set_fault(Fault::unprocessed_after(0).on("BatchWriteItem"));
     let cause = failure(&cloud, RECORDER, event(START)).await;
     expect_cause(&cause.into(), "BatchWriteItem", UNDONE);
     cloud.dynamodb().clear_faults();
     assert!(table::dump(&cloud).await.is_empty());
-    record(&cloud, RECORDER, START).await;
-    table::expect_same(&table::dump(&cloud).await, &clean, "after the retry");
 }

@@ -1,4 +1,4 @@
-//! Every fire sale is in the history once, as it was seen last and with the moment at which it was seen first.
+//! Every fire sale is in the history once, with its latest data and the time of its first recording.
 
 use local::Cloud;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::support::{await_logs, expect_clean_logs, get_at, simulator};
 const RECORDER: &str = "record-fire-sales";
 const FIRE_SALES: &str = "/v2/skyblock/firesales";
 
-/// A moment in Unix milliseconds at which sales begin.
+/// When the sales begin, in Unix milliseconds.
 const BEGINS: i64 = (START + HOUR) * 1_000;
 
 /// A sale as the provider lists it.
@@ -24,25 +24,25 @@ fn show(cloud: &Cloud, sales: &[Value]) {
     simulator(cloud).set_fault(FIRE_SALES, Fault::default().with_body(body));
 }
 
-/// Has the sales recorded at the tick, and says how many that changed.
-async fn see(cloud: &Cloud, sales: &[Value], tick: i64) -> u64 {
+/// Records the sales at the tick, and returns how many rows changed.
+async fn record_sales(cloud: &Cloud, sales: &[Value], tick: i64) -> u64 {
     show(cloud, sales);
     let recorded = record(cloud, RECORDER, tick).await;
     assert_eq!(recorded["shown"], sales.len(), "{recorded}");
     recorded["changed"].as_u64().unwrap()
 }
 
-/// The history at a moment when nothing is cached; each limit is asked for once.
+/// The history. Panics if it comes from the cache, so each test requests a limit once.
 async fn history(cloud: &Cloud, limit: usize) -> Vec<Value> {
-    let answered = get_at(cloud, &format!("/v1/fire-sales/history?limit={limit}"), START * 1_000).await;
-    assert!(!answered.cached(), "ask with another limit");
-    let mut data = answered.data();
+    let response = get_at(cloud, &format!("/v1/fire-sales/history?limit={limit}"), START * 1_000).await;
+    assert!(!response.cached(), "this limit was requested before");
+    let mut data = response.data();
     assert_eq!(data.as_object().unwrap().len(), 1, "{data}");
     let Value::Array(history) = data["history"].take() else { panic!("{data}") };
     history
 }
 
-/// What the history has to say of a sale that was first seen at the tick.
+/// The entry of a sale that was first recorded at the tick.
 fn entry(sale: &Value, tick: i64) -> Value {
     json!({
         "item_id": sale["item_id"],
@@ -53,42 +53,42 @@ fn entry(sale: &Value, tick: i64) -> Value {
 }
 
 #[tokio::test]
-async fn an_answer_has_the_fields_of_the_contract() {
+async fn a_response_has_the_documented_fields() {
     let cloud = start().await;
-    see(&cloud, &[sale("PET_SKIN_É \"x\"", BEGINS, 3_000_000_000, 600)], START).await;
-    let answered = get_at(&cloud, "/v1/fire-sales/history", START * 1_000).await;
+    record_sales(&cloud, &[sale("PET_SKIN_É \"x\"", BEGINS, 3_000_000_000, 600)], START).await;
+    let response = get_at(&cloud, "/v1/fire-sales/history", START * 1_000).await;
     let entry = r#"{"item_id":"PET_SKIN_É \"x\"","amount":3000000000,"price":600,"recorded_at":"2026-04-28T15:00:00Z"}"#;
     let meta = r#"{"cached":false,"api_version":"v1"}"#;
-    assert_eq!(answered.text, format!(r#"{{"success":true,"data":{{"history":[{entry}]}},"meta":{meta}}}"#));
-    answered.data();
+    assert_eq!(response.text, format!(r#"{{"success":true,"data":{{"history":[{entry}]}},"meta":{meta}}}"#));
+    response.data();
 }
 
 #[tokio::test]
-async fn a_sale_is_recorded_once_however_often_it_is_seen() {
+async fn a_sale_is_one_row_however_often_it_is_recorded() {
     let cloud = start().await;
     let sales = [sale("SKIN_A", BEGINS, 500, 100), sale("SKIN_B", BEGINS + 1, 600, 200)];
     for minute in 0..5 {
-        // That it was seen again is noted, too; that is no new row.
-        assert_eq!(see(&cloud, &sales, START + minute * MINUTE).await, 2);
+        // The rows change, because each has the time of the latest recording.
+        assert_eq!(record_sales(&cloud, &sales, START + minute * MINUTE).await, 2);
         let before = table::dump(&cloud).await;
         assert_eq!(
-            see(&cloud, &sales, START + minute * MINUTE + 59).await,
+            record_sales(&cloud, &sales, START + minute * MINUTE + 59).await,
             0,
             "the same event changes nothing"
         );
         table::expect_same(&table::dump(&cloud).await, &before, "the same event again");
     }
     assert_eq!(table::dump(&cloud).await.len(), 2);
-    assert_eq!(see(&cloud, &[], START + HOUR).await, 0);
+    assert_eq!(record_sales(&cloud, &[], START + HOUR).await, 0);
     assert_eq!(history(&cloud, 10).await, [entry(&sales[1], START), entry(&sales[0], START)]);
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn the_simulated_sales_are_recorded_as_they_come_and_go() {
+async fn four_weeks_of_simulated_sales_are_recorded() {
     let cloud = start().await;
     let mut first_seen = std::collections::BTreeMap::new();
-    // Four weeks, twice a day.
+    // Twice a day.
     for half_day in 0..56 {
         let tick = START + half_day * 12 * HOUR;
         let body = simulator::fire_sales::body(1, tick * 1_000);
@@ -97,7 +97,7 @@ async fn the_simulated_sales_are_recorded_as_they_come_and_go() {
             let key = (sale["start"].as_i64().unwrap(), sale["item_id"].as_str().unwrap().to_owned());
             first_seen.entry(key).or_insert_with(|| entry(sale, tick));
         }
-        see(&cloud, body["sales"].as_array().unwrap(), tick).await;
+        record_sales(&cloud, body["sales"].as_array().unwrap(), tick).await;
     }
     assert!(first_seen.len() >= 2, "{first_seen:?}");
     let expected: Vec<_> = first_seen.into_values().rev().collect();
@@ -105,37 +105,37 @@ async fn the_simulated_sales_are_recorded_as_they_come_and_go() {
 }
 
 #[tokio::test]
-async fn what_the_provider_corrects_is_shown_with_the_moment_of_the_first_sight() {
+async fn a_corrected_sale_keeps_the_time_of_its_first_recording() {
     let cloud = start().await;
-    see(&cloud, &[sale("SKIN", BEGINS, 500, 100)], START).await;
+    record_sales(&cloud, &[sale("SKIN", BEGINS, 500, 100)], START).await;
     let mut corrected = sale("SKIN", BEGINS, 700, 150);
     corrected["end"] = json!(BEGINS + 99);
-    assert_eq!(see(&cloud, &[corrected.clone()], START + MINUTE).await, 1);
+    assert_eq!(record_sales(&cloud, &[corrected.clone()], START + MINUTE).await, 1);
     assert_eq!(history(&cloud, 1).await, [entry(&corrected, START)]);
     let dump = table::dump(&cloud).await;
     let row = dump.values().next().unwrap();
     assert_eq!((dump.len(), &row["end"]), (1, &json!({"N": (BEGINS + 99).to_string()})));
-    // The same tick once more, and the provider has changed its mind in between: that changes nothing.
-    assert_eq!(see(&cloud, &[sale("SKIN", BEGINS, 1, 1)], START + MINUTE).await, 0);
+    // The same tick again changes nothing, even if the provider shows something else.
+    assert_eq!(record_sales(&cloud, &[sale("SKIN", BEGINS, 1, 1)], START + MINUTE).await, 0);
     table::expect_same(&table::dump(&cloud).await, &dump, "the same event again");
 }
 
 #[tokio::test]
-async fn sightings_in_any_order_leave_the_same_row() {
+async fn ticks_in_any_order_leave_the_same_row() {
     let cloud = start().await;
-    let sightings = [1, 2, 3, 4].map(|seen| (START + seen * MINUTE, sale("SKIN", BEGINS, seen * 100, seen)));
+    let ticks = [1, 2, 3, 4].map(|seen| (START + seen * MINUTE, sale("SKIN", BEGINS, seen * 100, seen)));
     let mut random = fastrand::Rng::with_seed(3);
-    let mut order = sightings.clone();
+    let mut order = ticks.clone();
     let mut in_order: Option<Dump> = None;
     for round in 0..12 {
         table::clear(&cloud).await;
         for (tick, sale) in &order {
-            see(&cloud, std::slice::from_ref(sale), *tick).await;
+            record_sales(&cloud, std::slice::from_ref(sale), *tick).await;
         }
         let dump = table::dump(&cloud).await;
         let expected = in_order.get_or_insert_with(|| dump.clone());
         table::expect_same(&dump, expected, &format!("{order:?}"));
-        let (first, last) = (sightings[0].0, &sightings[3].1);
+        let (first, last) = (ticks[0].0, &ticks[3].1);
         assert_eq!(history(&cloud, 1 + round).await, [entry(last, first)]);
         if round == 0 { order.reverse() } else { random.shuffle(&mut order) }
     }
@@ -147,11 +147,11 @@ async fn the_newest_start_comes_first_and_a_limit_cuts_at_the_oldest() {
     let cloud = start().await;
     let count = 203;
     let sales: Vec<_> = (0..count)
-        // Three begin at a time, and the provider lists them in no order.
+        // Three begin at a time. The provider lists them in no order.
         .map(|number| number * 37 % count)
         .map(|number| sale(&format!("SKIN_{number:03}"), BEGINS + number / 3 * 60_000, number + 1, 5))
         .collect();
-    assert_eq!(see(&cloud, &sales, START).await, 203);
+    assert_eq!(record_sales(&cloud, &sales, START).await, 203);
     let mut expected = sales.clone();
     expected.sort_by_key(|sale| std::cmp::Reverse((sale["start"].as_i64(), sale["item_id"].to_string())));
     let expected: Vec<_> = expected.iter().map(|sale| entry(sale, START)).collect();
@@ -163,7 +163,7 @@ async fn the_newest_start_comes_first_and_a_limit_cuts_at_the_oldest() {
 }
 
 #[tokio::test]
-async fn an_item_may_have_any_letters_and_two_items_may_begin_together() {
+async fn an_item_id_may_have_any_characters() {
     let cloud = start().await;
     let longest = "x".repeat(256);
     let ids = [
@@ -186,13 +186,13 @@ async fn an_item_may_have_any_letters_and_two_items_may_begin_together() {
         &longest,
     ];
     let sales: Vec<_> = (1..).zip(ids).map(|(amount, id)| sale(id, BEGINS, amount, 7)).collect();
-    assert_eq!(see(&cloud, &sales, START).await, 17);
-    assert_eq!(see(&cloud, &sales, START).await, 0);
+    assert_eq!(record_sales(&cloud, &sales, START).await, 17);
+    assert_eq!(record_sales(&cloud, &sales, START).await, 0);
     let mut ids = ids;
     ids.sort_unstable_by(|a, b| b.cmp(a));
     let history = history(&cloud, 100).await;
     let shown: Vec<_> = history.iter().map(|sale| sale["item_id"].as_str().unwrap()).collect();
-    assert_eq!(shown, ids, "in the order of their letters");
+    assert_eq!(shown, ids, "sales that begin together are sorted by item");
     for sale in sales {
         assert!(history.contains(&entry(&sale, START)), "{sale}");
     }
@@ -203,13 +203,13 @@ async fn an_item_may_have_any_letters_and_two_items_may_begin_together() {
 async fn the_same_item_may_be_sold_again() {
     let cloud = start().await;
     let (one, other) = (sale("SKIN", BEGINS, 500, 100), sale("SKIN", BEGINS + 1, 501, 101));
-    see(&cloud, std::slice::from_ref(&one), START).await;
-    see(&cloud, std::slice::from_ref(&other), START + MINUTE).await;
+    record_sales(&cloud, std::slice::from_ref(&one), START).await;
+    record_sales(&cloud, std::slice::from_ref(&other), START + MINUTE).await;
     assert_eq!(history(&cloud, 10).await, [entry(&other, START + MINUTE), entry(&one, START)]);
 }
 
 #[tokio::test]
-async fn a_sale_that_cannot_be_kept_is_left_out_with_a_warning_and_the_others_are_not() {
+async fn an_invalid_sale_is_left_out_with_a_warning() {
     let cloud = start().await;
     let too_long = "x".repeat(257);
     let bad = [
@@ -228,14 +228,14 @@ async fn a_sale_that_cannot_be_kept_is_left_out_with_a_warning_and_the_others_ar
     let mut sales = vec![good[0].clone()];
     sales.extend(bad.iter().map(|(sale, _)| sale.clone()));
     sales.push(good[1].clone());
-    assert_eq!(see(&cloud, &sales, START).await, 2);
+    assert_eq!(record_sales(&cloud, &sales, START).await, 2);
     assert_eq!(history(&cloud, 10).await, [entry(&good[1], START), entry(&good[0], START)]);
-    let is_warning = |line: &Value| line["message"] == "fire sales that make no sense are not recorded";
+    let is_warning = |line: &Value| line["message"] == "invalid fire sales are not recorded";
     let warning = await_logs(&cloud, 1, is_warning).await.remove(0);
     assert_eq!((&warning["level"], &warning["count"]), (&json!("WARN"), &json!(bad.len())));
-    // Each by itself: the first one's reason is what the log has.
+    // One at a time, because the log has only the first reason.
     for (number, (sale, reason)) in bad.iter().enumerate() {
-        see(&cloud, std::slice::from_ref(sale), START + MINUTE).await;
+        record_sales(&cloud, std::slice::from_ref(sale), START + MINUTE).await;
         let warning = await_logs(&cloud, number + 2, is_warning).await.pop().unwrap();
         let first = warning["first"].as_str().unwrap();
         assert!(first.contains(reason) && first.len() < 300, "{warning}");
@@ -244,7 +244,7 @@ async fn a_sale_that_cannot_be_kept_is_left_out_with_a_warning_and_the_others_ar
 }
 
 #[tokio::test]
-async fn an_answer_that_makes_no_sense_fails_the_recorder() {
+async fn an_invalid_upstream_response_fails_the_recorder() {
     let cloud = start().await;
     for body in [
         r#"{"success":true}"#.to_owned(),
@@ -253,7 +253,7 @@ async fn an_answer_that_makes_no_sense_fails_the_recorder() {
     ] {
         simulator(&cloud).set_fault(FIRE_SALES, Fault::default().with_body(body));
         let cause = failure(&cloud, RECORDER, event(START)).await;
-        assert!(cause.contains(FIRE_SALES) && cause.contains("makes no sense"), "{cause}");
+        assert!(cause.contains(FIRE_SALES) && cause.contains("is invalid"), "{cause}");
         assert!(table::dump(&cloud).await.is_empty());
     }
 }

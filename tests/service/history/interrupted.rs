@@ -1,4 +1,4 @@
-//! A recorder may be killed at any point: the same event completes what it had begun.
+//! If a recorder is killed at any point, the same event completes the tick.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use crate::support::invoke;
 /// The operations that write.
 const WRITES: [&str; 2] = ["BatchWriteItem", "PutItem"];
 
-/// How long no request must come until the recorder counts as stuck.
+/// After this time without a request, the recorder waits for its hanging writes.
 const QUIET: Duration = Duration::from_millis(40);
 
-/// A market of a hundred products: few enough to be written two dozen times in some seconds, and so many that they fill
-/// sixty rows and more in each tier, which are three or four batches, so that there is a point between batches in each.
+/// A market of these products. A hundred of them fill more than fifty rows in each tier, which are three batches or more, so
+/// that there is a point between two batches in each tier.
 fn market(products: std::ops::Range<i64>) -> Market {
     products.fold(Market::default(), |market, number| {
         market.with(&format!("PRODUCT_{number}"), quote(format!("{number}.25"), "2000.0", number, 7))
@@ -29,7 +29,7 @@ fn writes(cloud: &Cloud) -> u64 {
     WRITES.iter().map(|operation| cloud.dynamodb().requests(operation)).sum()
 }
 
-/// Has the tick recorded until `done` writes are done, and kills the recorder when all others wait.
+/// Records the tick until `done` writes are done, and kills the recorder while all others hang.
 async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
     let before = writes(cloud);
@@ -49,13 +49,13 @@ async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
         }
     }
     cloud.kill(RECORDER).await.unwrap();
-    let answered = invocation.await.unwrap();
-    assert_eq!(answered.headers["x-amz-function-error"], "Unhandled", "{}", answered.text);
-    assert!(answered.text.contains("killed"), "{}", answered.text);
+    let response = invocation.await.unwrap();
+    assert_eq!(response.headers["x-amz-function-error"], "Unhandled", "{}", response.text);
+    assert!(response.text.contains("killed"), "{}", response.text);
     cloud.dynamodb().clear_faults();
 }
 
-/// That `partial` holds some of the rows of `before` and `after`, which is not all of `after`.
+/// Panics unless `partial` has rows of `before` and `after` only, and differs from `after`.
 #[track_caller]
 fn expect_part_of(partial: &Dump, before: &Dump, after: &Dump, what: &str) {
     assert!(partial != after, "{what}: nothing is left to do");
@@ -64,7 +64,7 @@ fn expect_part_of(partial: &Dump, before: &Dump, after: &Dump, what: &str) {
     }
 }
 
-/// That some products, others for each number, have a chart without a point or with the right one.
+/// Panics unless the charts of four products, which depend on the number, have no point or the right one.
 async fn expect_right_or_nothing(cloud: &Cloud, market: &Market, number: usize, what: &str) {
     for (id, quote) in market.0.iter().skip(number * 4).take(4) {
         for range in ["1h", "24h", "7d", "30d", "90d"] {
@@ -106,19 +106,17 @@ async fn a_recorder_killed_after_any_write_leaves_what_the_retry_completes() {
         record(&cloud, RECORDER, START).await;
         table::expect_same(&table::dump(&cloud).await, &clean, &what);
     }
-    // It was really killed at another point each time: a write is at most 25 rows.
+    // The recorder was killed at another point each time. A write has at most 25 rows.
     assert!(sizes.iter().enumerate().all(|(done, size)| *size <= 25 * done), "{sizes:?}");
     sizes.dedup();
     assert!(sizes.len() > 16, "{sizes:?}");
 }
 
 #[tokio::test]
-async fn a_recorder_killed_while_it_puts_an_earlier_tick_in_place_of_a_later_one_leaves_what_the_retry_completes()
- {
+async fn a_recorder_killed_while_it_replaces_a_later_tick_leaves_what_the_retry_completes() {
     let cloud = Arc::new(start().await);
-    // With a first tick the slots of one hour and of three are complete for good. In those of five minutes and of thirty
-    // the early tick takes the place of the late one, whose market has other products: there are rows to write and rows to
-    // take away.
+    // The base tick completes the slots of one hour and of three. In the slots of five minutes and of thirty, the early tick
+    // replaces the late one, whose market has other products, so there are rows to write and rows to delete.
     let ticks = [START, START + 31 * MINUTE, START + 32 * MINUTE];
     let [base, early, late] = [market(0..30), market(0..100), market(50..150)];
     base.record(&cloud, ticks[0]).await;
@@ -137,7 +135,7 @@ async fn a_recorder_killed_while_it_puts_an_earlier_tick_in_place_of_a_later_one
     table::expect_same(&table::dump(&cloud).await, &in_order, "without being killed");
     let gone = |(key, row): &(&(String, String), &Row)| in_order.get(*key) != Some(*row);
     assert!(without.iter().filter(gone).count() > 100, "rows are replaced");
-    assert!(without.keys().any(|key| !in_order.contains_key(key)), "rows are taken away");
+    assert!(without.keys().any(|key| !in_order.contains_key(key)), "rows are deleted");
 
     for done in 0..needed {
         let what = format!("killed after {done} of {needed} writes");

@@ -1,4 +1,4 @@
-//! Markets that a test makes up, and how the recorder gets to see them.
+//! Markets for tests, and how the simulator serves them.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
@@ -10,13 +10,13 @@ use simulator::Fault;
 use super::record;
 use crate::support::simulator;
 
-/// Where the provider shows its market.
+/// The provider's path of the bazaar.
 pub(super) const BAZAAR: &str = "/v2/skyblock/bazaar";
 
-/// The function that records it.
+/// The function that records the bazaar.
 pub(super) const RECORDER: &str = "record-bazaar";
 
-/// What a product costs, each number in the provider's spelling.
+/// The prices and volumes of a product, each as the provider spells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Quote {
     pub(super) sell_price: String,
@@ -40,7 +40,7 @@ pub(super) fn quote(
     }
 }
 
-/// What all products cost at a moment.
+/// The quotes of all products at a moment.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Market(pub(super) BTreeMap<String, Quote>);
 
@@ -56,7 +56,7 @@ impl Market {
         self
     }
 
-    /// The provider's answer that shows this market.
+    /// The provider's response with this market.
     pub(super) fn body(&self) -> String {
         let mut body = r#"{"success":true,"lastUpdated":1777388398578,"products":{"#.to_owned();
         for (position, (id, quote)) in self.0.iter().enumerate() {
@@ -82,19 +82,19 @@ impl Market {
         body
     }
 
-    /// Has the provider show this market from now on.
+    /// Makes the provider serve this market from now on.
     pub(super) fn show(&self, cloud: &Cloud) {
         simulator(cloud).set_fault(BAZAAR, Fault::default().with_body(self.body()));
     }
 
-    /// Has the market recorded at the tick in Unix seconds, and returns what the recorder says.
+    /// Records the market at the tick in Unix seconds, and returns what the recorder reports.
     pub(super) async fn record(&self, cloud: &Cloud, tick: i64) -> Value {
         self.show(cloud);
         record(cloud, RECORDER, tick).await
     }
 }
 
-/// The names of the tiers whose slots the recorder says it filled.
+/// The names of the tiers whose slots the recorder reports as filled.
 #[track_caller]
 pub(super) fn tiers(recorded: &Value) -> Vec<&str> {
     let slots = recorded["slots"].as_array().unwrap();

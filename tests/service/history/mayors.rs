@@ -1,4 +1,4 @@
-//! Every mayor is in the history once, with the term that the calendar gives them, and not before it has ended.
+//! Every mayor is in the history once, with the term that follows from the calendar, and only once the term has ended.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::support::{expect_clean_logs, get_at, simulator};
 const RECORDER: &str = "record-mayor";
 const ELECTIONS: &str = "/v2/resources/skyblock/election";
 
-/// The term of the mayor elected in the year, by the calendar in the description of the provider, part 10: from the close
-/// of that election to the close of the next.
+/// The term of the mayor elected in the year, by the calendar of the game: from the end of that election to the end of the
+/// next.
 fn term(year: i64) -> [i64; 2] {
     const YEAR_ONE: i64 = 1_560_275_700;
     const YEAR: i64 = 446_400;
@@ -24,38 +24,38 @@ fn term(year: i64) -> [i64; 2] {
 }
 
 #[test]
-fn the_calendar_of_these_tests_has_the_closes_that_were_seen() {
+fn the_calendar_of_these_tests_matches_observed_elections() {
     assert_eq!(rfc3339(term(515)[0]), "2026-09-24T19:15:00Z");
     assert_eq!(rfc3339(term(518)[0]), "2026-10-10T07:15:00Z");
     assert_eq!(term(515)[1], term(516)[0]);
 }
 
-/// The election that the mayor sitting at the moment won.
-fn sitting_at(time: i64) -> i64 {
+/// The year of the election that the mayor of the moment won.
+fn mayor_elected_in(time: i64) -> i64 {
     (1..10_000).find(|year| term(*year)[1] > time).unwrap()
 }
 
-/// Moves the cloud's clock to the moment, which must not be past.
+/// Moves the cloud's clock forward to the moment.
 fn move_to(cloud: &Cloud, time: i64) {
     let ahead = time * 1_000 - cloud.clock().now_ms();
     cloud.clock().advance(Duration::from_millis(u64::try_from(ahead).unwrap()));
 }
 
-/// What the history has to say of the mayor whom the provider shows at the moment.
+/// The entry of the mayor in the provider's response.
 fn entry(body: &str, year: i64) -> Value {
     let body: Value = serde_json::from_str(body).unwrap();
     let mayor = &body["mayor"];
-    assert_eq!(mayor["election"]["year"], year, "the mayor sits by the calendar");
+    assert_eq!(mayor["election"]["year"], year, "the simulator follows the calendar");
     let perk = |perk: &Value| json!({"name": perk["name"], "description": perk["description"]});
     let perks: Vec<_> = mayor["perks"].as_array().unwrap().iter().map(perk).collect();
     let [started, ended] = term(year).map(rfc3339);
     json!({"name": mayor["name"], "key": mayor["key"], "perks": perks, "started_at": started, "ended_at": ended})
 }
 
-/// The history at the moment, with as many entries as there may be.
+/// The history at the moment, with at most `limit` entries.
 async fn history(cloud: &Cloud, limit: usize, now: i64) -> Vec<Value> {
-    let answered = get_at(cloud, &format!("/v1/mayor/history?limit={limit}"), now * 1_000).await;
-    let mut data = answered.data();
+    let response = get_at(cloud, &format!("/v1/mayor/history?limit={limit}"), now * 1_000).await;
+    let mut data = response.data();
     assert_eq!(data.as_object().unwrap().len(), 1, "{data}");
     let Value::Array(history) = data["history"].take() else { panic!("{data}") };
     assert!(history.len() <= limit);
@@ -63,10 +63,10 @@ async fn history(cloud: &Cloud, limit: usize, now: i64) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn two_dozen_terms_and_more_are_recorded_once_each_and_shown_when_they_have_ended() {
+async fn each_of_27_terms_is_recorded_once_and_shown_once_it_has_ended() {
     const ELECTIONS_HELD: i64 = 27;
     let cloud = start().await;
-    let first = sitting_at(cloud.clock().now_ms() / 1_000) + 1;
+    let first = mayor_elected_in(cloud.clock().now_ms() / 1_000) + 1;
     let years = first..first + ELECTIONS_HELD;
     let mut expected = Vec::<Value>::new();
     let (mut special, mut with_minister) = (0, 0);
@@ -75,13 +75,13 @@ async fn two_dozen_terms_and_more_are_recorded_once_each_and_shown_when_they_hav
         let shown = election::body(1, (begins + MINUTE) * 1_000);
         special += u32::from(year % 8 == 0);
         with_minister += u32::from(shown.contains("\"minister\":{"));
-        // At once, while the next booth is closed, while it is open, and in the last minute.
+        // At the start, before and during the next election, and in the last minute.
         for time in [begins, begins + 20 * HOUR, begins + 3 * DAY, ends - MINUTE] {
             move_to(&cloud, time);
             let recorded = record(&cloud, RECORDER, time).await;
             assert_eq!(recorded, json!({"year": year, "new": time == begins}));
         }
-        // Until the last second the term is not over. (Each limit is asked for once in a long time: nothing is cached.)
+        // The term lasts until its last second. (Each limit is requested rarely, so nothing is cached.)
         assert_eq!(history(&cloud, 100, ends - 1).await, expected, "year {year} has not ended");
         expected.insert(0, entry(&shown, year));
         assert_eq!(history(&cloud, 99, ends).await, expected, "year {year} has ended");
@@ -101,12 +101,12 @@ async fn two_dozen_terms_and_more_are_recorded_once_each_and_shown_when_they_hav
     }
     let by_default = get_at(&cloud, "/v1/mayor/history", (now + HOUR) * 1_000).await.data();
     assert_eq!(by_default["history"].as_array().unwrap()[..], expected[..24], "24 by default");
-    // Who asks in the past is told what had ended then.
+    // A request with an earlier time gets the terms that had ended then.
     assert_eq!(history(&cloud, 50, term(first + 3)[0]).await, expected[expected.len() - 3..]);
     expect_clean_logs(&cloud);
 }
 
-/// The provider's answer with this mayor, elected in the year.
+/// The provider's response with this mayor, elected in the year.
 fn shown(year: i64, name: &str, perks: &Value) -> String {
     json!({
         "success": true,
@@ -128,7 +128,7 @@ fn show(cloud: &Cloud, body: String) {
 }
 
 #[tokio::test]
-async fn an_answer_has_the_fields_of_the_contract_and_the_providers_own_letters() {
+async fn a_response_has_the_documented_fields_and_unchanged_texts() {
     let cloud = start().await;
     let perks = json!([
         {"name": "Lucky!", "description": "Gain §d+25\u{e013} Pet Luck§7.", "minister": true},
@@ -137,7 +137,7 @@ async fn an_answer_has_the_fields_of_the_contract_and_the_providers_own_letters(
     show(&cloud, shown(510, "Diana", &perks));
     let [begins, ends] = term(510);
     record(&cloud, RECORDER, begins).await;
-    let answered = get_at(&cloud, "/v1/mayor/history", ends * 1_000).await;
+    let response = get_at(&cloud, "/v1/mayor/history", ends * 1_000).await;
     let perks = concat!(
         r#"[{"name":"Lucky!","description":"Gain §d+25"#,
         "\u{e013}",
@@ -151,12 +151,12 @@ async fn an_answer_has_the_fields_of_the_contract_and_the_providers_own_letters(
         rfc3339(ends)
     );
     let meta = r#"{"cached":false,"api_version":"v1"}"#;
-    assert_eq!(answered.text, format!(r#"{{"success":true,"data":{{"history":[{entry}]}},"meta":{meta}}}"#));
-    answered.data();
+    assert_eq!(response.text, format!(r#"{{"success":true,"data":{{"history":[{entry}]}},"meta":{meta}}}"#));
+    response.data();
 }
 
 #[tokio::test]
-async fn a_row_is_written_once_whatever_the_provider_says_later() {
+async fn a_row_is_never_overwritten() {
     let cloud = start().await;
     let perks = |name: &str| json!([{"name": name, "description": "d"}]);
     show(&cloud, shown(500, "Paul", &perks("EZPZ")));
@@ -168,7 +168,7 @@ async fn a_row_is_written_once_whatever_the_provider_says_later() {
         assert_eq!(record(&cloud, RECORDER, time).await, json!({"year": 500, "new": false}));
     }
     table::expect_same(&table::dump(&cloud).await, &once, "another mayor for the same year");
-    // A special mayor brings no minister, and somebody without perks is a mayor, too.
+    // A special mayor has no minister, and perks may be empty.
     let mut jerry: Map<String, Value> = serde_json::from_str(&shown(520, "Jerry", &json!([]))).unwrap();
     jerry["mayor"].as_object_mut().unwrap().remove("minister");
     jerry.remove("current");
@@ -176,17 +176,17 @@ async fn a_row_is_written_once_whatever_the_provider_says_later() {
     assert_eq!(record(&cloud, RECORDER, term(520)[0]).await, json!({"year": 520, "new": true}));
     let history = history(&cloud, 5, term(520)[1]).await;
     let names: Vec<_> = history.iter().map(|mayor| mayor["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["Jerry", "Paul"], "newest first, and what nobody recorded is not there");
+    assert_eq!(names, ["Jerry", "Paul"], "newest first, without the terms that were not recorded");
     assert_eq!(history[0]["perks"], json!([]));
 }
 
 #[tokio::test]
-async fn a_provider_that_changes_mayors_late_puts_nobody_under_a_wrong_year() {
+async fn a_mayor_shown_after_the_end_of_the_term_keeps_the_year() {
     let cloud = start().await;
     let [begins, ends] = term(501);
     show(&cloud, shown(501, "Paul", &json!([])));
     record(&cloud, RECORDER, begins).await;
-    // The term is over by the calendar, and the provider still shows the old mayor.
+    // The term has ended by the calendar, but the provider still shows the old mayor.
     for minutes in [0, 5, 10] {
         assert_eq!(
             record(&cloud, RECORDER, ends + minutes * MINUTE).await,
@@ -202,7 +202,7 @@ async fn a_provider_that_changes_mayors_late_puts_nobody_under_a_wrong_year() {
 }
 
 #[tokio::test]
-async fn a_mayor_who_makes_no_sense_is_not_recorded() {
+async fn an_invalid_mayor_is_not_recorded() {
     let cloud = start().await;
     let good: Value = serde_json::from_str(&shown(500, "Paul", &json!([]))).unwrap();
     let with = |change: fn(&mut Map<String, Value>)| {
@@ -218,13 +218,13 @@ async fn a_mayor_who_makes_no_sense_is_not_recorded() {
         ("half a year", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 500.5}))))),
         ("no name", with(|mayor| drop(mayor.remove("name")))),
         ("a number for a key", with(|mayor| drop(mayor.insert("key".to_owned(), json!(5))))),
-        ("perks that are none", with(|mayor| drop(mayor.insert("perks".to_owned(), json!(["EZPZ"]))))),
+        ("perks that are not objects", with(|mayor| drop(mayor.insert("perks".to_owned(), json!(["EZPZ"]))))),
         ("no mayor", json!({"success": true, "lastUpdated": 1}).to_string()),
         ("a failure", json!({"success": false, "cause": "nope"}).to_string()),
     ] {
         show(&cloud, body);
         let cause = super::failure(&cloud, RECORDER, super::event(term(500)[0])).await;
-        assert!(cause.contains(ELECTIONS) && cause.contains("makes no sense"), "{what}: {cause}");
+        assert!(cause.contains(ELECTIONS) && cause.contains("is invalid"), "{what}: {cause}");
         assert!(table::dump(&cloud).await.is_empty(), "{what}");
     }
     show(&cloud, good.to_string());

@@ -1,5 +1,4 @@
-//! The stored history: what the recorders write, what the history routes make of it, and a DynamoDB between them that has
-//! bad days.
+//! History: what the recorders write, what the history routes respond, and what both do when DynamoDB fails.
 
 mod bazaar;
 mod caching;
@@ -24,9 +23,9 @@ use jiff::Timestamp;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 
-use crate::support::{Answered, invoke, one_instance_each, start_with};
+use crate::support::{Response, invoke, one_instance_each, start_with};
 
-/// 2026-04-28 15:00:00 UTC, where a slot of every tier begins.
+/// 2026-04-28 15:00:00 UTC, when a slot of every tier begins.
 const START: i64 = 1_777_388_400;
 
 const MINUTE: i64 = 60;
@@ -42,7 +41,7 @@ async fn start() -> Cloud {
     start_with(one_instance_each()).await
 }
 
-/// The service with as many instances of each function.
+/// The service with this many instances of each function.
 async fn start_with_instances(concurrency: u16) -> Cloud {
     start_with(Options { concurrency: concurrency.try_into().unwrap(), ..Options::for_tests() }).await
 }
@@ -57,26 +56,26 @@ fn event(time: i64) -> String {
     json!({"time": rfc3339(time)}).to_string()
 }
 
-/// What the recorder says that it recorded of the event for `time`, which must go well.
+/// `recorded` in the recorder's response to the event for `time`. Panics if the recorder fails.
 async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
     recorded(&invoke(cloud, recorder, event(time)).await, time)
 }
 
-/// What a recorder says that it recorded.
+/// `recorded` in a recorder's response. Panics if the recorder has failed.
 #[track_caller]
-fn recorded(answered: &Answered, time: i64) -> Value {
-    assert!(!answered.headers.contains_key("x-amz-function-error"), "{}: {}", rfc3339(time), answered.text);
-    let mut answer = answered.json();
+fn recorded(response: &Response, time: i64) -> Value {
+    assert!(!response.headers.contains_key("x-amz-function-error"), "{}: {}", rfc3339(time), response.text);
+    let mut answer = response.json();
     assert_eq!(answer["tick"], rfc3339(time - time.rem_euclid(MINUTE)), "{answer}");
     assert_eq!(answer.as_object().unwrap().len(), 2, "{answer}");
     answer["recorded"].take()
 }
 
-/// Why the recorder fails at the event, which it must.
+/// The error message of the recorder. Panics if it succeeds.
 async fn failure(cloud: &Cloud, recorder: &str, event: String) -> String {
-    let answered = invoke(cloud, recorder, event).await;
-    assert_eq!(answered.headers.get("x-amz-function-error").unwrap(), "Unhandled", "{}", answered.text);
-    let failure = answered.json();
+    let response = invoke(cloud, recorder, event).await;
+    assert_eq!(response.headers.get("x-amz-function-error").unwrap(), "Unhandled", "{}", response.text);
+    let failure = response.json();
     assert_eq!(failure["errorType"], "INTERNAL_ERROR", "{failure}");
     failure["errorMessage"].as_str().unwrap().to_owned()
 }

@@ -1,5 +1,5 @@
-//! Whatever a caller writes into the parameters of a history route: the value is taken, or a message names the parameter,
-//! what is allowed and what came, and the table is not asked.
+//! A parameter of a history route is accepted, or refused without a query and with a message that names the parameter, what
+//! it must be and what it was.
 
 use local::Cloud;
 
@@ -10,15 +10,16 @@ use crate::support::{expect_clean_logs, get, get_raw};
 const ITEM_IDS: &str = "1 to 64 capital letters (A-Z), digits and the characters _ : -";
 const RANGES: &str = "one of 1h, 24h, 7d, 30d, 90d";
 
-/// That every target is refused: `parameter` must be what is allowed, and was what stands beside the target.
+/// Sends every target, and panics unless the message says what `parameter` must be and that it was the text beside the
+/// target.
 async fn expect_refused(cloud: &Cloud, parameter: &str, allowed: &str, rows: &[(&str, &str)]) {
-    let asked = cloud.dynamodb().requests("Query");
-    for (target, came) in rows {
-        let answered = get_raw(cloud, target.as_bytes()).await;
-        let expected = format!("Parameter '{parameter}' must be {allowed}, but was '{came}'.");
-        assert_eq!(answered.error("BAD_REQUEST"), expected, "{target}");
+    let queries = cloud.dynamodb().requests("Query");
+    for (target, received) in rows {
+        let response = get_raw(cloud, target.as_bytes()).await;
+        let expected = format!("Parameter '{parameter}' must be {allowed}, but was '{received}'.");
+        assert_eq!(response.error("BAD_REQUEST"), expected, "{target}");
     }
-    assert_eq!(cloud.dynamodb().requests("Query"), asked, "the table was asked");
+    assert_eq!(cloud.dynamodb().requests("Query"), queries, "the table was queried");
     expect_clean_logs(cloud);
 }
 
@@ -44,7 +45,7 @@ async fn an_item_id_is_required() {
 }
 
 #[tokio::test]
-async fn an_item_id_that_no_product_can_have_is_refused_and_never_reaches_the_table() {
+async fn an_illegal_item_id_is_refused_and_never_reaches_the_table() {
     let cloud = start().await;
     let too_long = "A".repeat(65);
     let long = format!("/v1/bazaar/history?item_id={too_long}");
@@ -87,7 +88,7 @@ async fn an_item_id_that_no_product_can_have_is_refused_and_never_reaches_the_ta
 }
 
 #[tokio::test]
-async fn an_item_id_that_a_product_may_have_is_taken_however_odd() {
+async fn an_unusual_but_legal_item_id_is_accepted() {
     let cloud = start().await;
     let longest = "Z".repeat(64);
     let ids = ["X", "0", ":", "-", "_", ":X", "A:B:C", "PRODUCTS", "SK", "--", "INK_SACK:3", "1E5", &longest];
@@ -100,10 +101,10 @@ async fn an_item_id_that_a_product_may_have_is_taken_however_odd() {
         assert_eq!(points.len(), 1, "{id}");
         assert_eq!(points[0].sell_volume, volume, "{id}");
     }
-    // By the gateway, and escaped.
+    // Through the gateway, and percent-encoded.
     for target in ["INK_SACK:3", "INK_SACK%3A3", "%49NK_SACK%3a3", "b&item_id=INK_SACK:3"] {
-        let answered = get(&cloud, &format!("/v1/bazaar/history?item_id={target}")).await;
-        assert_eq!(answered.data()["item_id"], "INK_SACK:3", "{target}");
+        let response = get(&cloud, &format!("/v1/bazaar/history?item_id={target}")).await;
+        assert_eq!(response.data()["item_id"], "INK_SACK:3", "{target}");
     }
     expect_clean_logs(&cloud);
 }
@@ -141,8 +142,9 @@ async fn a_range_is_one_of_five() {
         ("1h&range=", ""),
         ("%F0%9F%94%A5", "\u{1f525}"),
     ];
-    let targets: Vec<_> = rows.iter().map(|(value, came)| (format!("{path}{value}"), *came)).collect();
-    let targets: Vec<_> = targets.iter().map(|(target, came)| (target.as_str(), *came)).collect();
+    let targets: Vec<_> =
+        rows.iter().map(|(value, received)| (format!("{path}{value}"), *received)).collect();
+    let targets: Vec<_> = targets.iter().map(|(target, received)| (target.as_str(), *received)).collect();
     expect_refused(&cloud, "range", RANGES, &targets).await;
     expect_refused(&cloud, "range", RANGES, &[("/v1/bazaar/history?item_id=A&range", "")]).await;
 }
@@ -153,10 +155,10 @@ async fn a_limit_is_a_whole_number_within_its_bounds() {
     for (route, most) in [("/v1/mayor/history", 100), ("/v1/fire-sales/history", 200)] {
         let allowed = format!("a whole number from 1 to {most}");
         for legal in ["1", &most.to_string(), "007", "x&limit=5", "0&limit=7"] {
-            let answered = get(&cloud, &format!("{route}?limit={legal}")).await;
-            assert_eq!(answered.data()["history"], serde_json::json!([]), "{legal}");
+            let response = get(&cloud, &format!("{route}?limit={legal}")).await;
+            assert_eq!(response.data()["history"], serde_json::json!([]), "{legal}");
         }
-        // What other routes read is not read here.
+        // Parameters of other routes are ignored.
         get(&cloud, &format!("{route}?range=nonsense&item_id=a&page=-1&Limit=0")).await.data();
         let beyond = (most + 1).to_string();
         let rows = [
@@ -183,8 +185,8 @@ async fn a_limit_is_a_whole_number_within_its_bounds() {
             ("1,2", "1,2"),
         ];
         let targets: Vec<_> =
-            rows.iter().map(|(value, came)| (format!("{route}?limit={value}"), *came)).collect();
-        let targets: Vec<_> = targets.iter().map(|(target, came)| (target.as_str(), *came)).collect();
+            rows.iter().map(|(value, received)| (format!("{route}?limit={value}"), *received)).collect();
+        let targets: Vec<_> = targets.iter().map(|(target, received)| (target.as_str(), *received)).collect();
         expect_refused(&cloud, "limit", &allowed, &targets).await;
     }
 }

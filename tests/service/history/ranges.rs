@@ -1,4 +1,4 @@
-//! A range holds its newest slots, and never more than its cap.
+//! A range shows its newest slots, and never more points than documented.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::market::{Market, quote};
 use super::table::{self, Dump, Row};
 use super::{DAY, HOUR, MINUTE, START, rfc3339, start};
 
-/// The ranges with their tiers, the intervals of these in seconds, and how many intervals a range is long.
+/// Each range with its tier, the interval of the tier in seconds, and the length of the range in intervals.
 const RANGES: [(&str, &str, i64, i64); 5] = [
     ("1h", "1m", MINUTE, 60),
     ("24h", "5m", 5 * MINUTE, 288),
@@ -19,12 +19,12 @@ const RANGES: [(&str, &str, i64, i64); 5] = [
     ("90d", "3h", 3 * HOUR, 720),
 ];
 
-/// A market that can be told from those of other ticks.
+/// A market with a price that no other tick has.
 fn market_at(tick: i64) -> Market {
     Market::of("A", quote(format!("{tick}.0"), "9.5", 1, 1))
 }
 
-/// The ticks that a range shows at the moment `now`, of those that were recorded: of every slot the earliest.
+/// The recorded ticks that a range shows at the moment `now`: the earliest of every slot.
 fn shown(recorded: &[i64], interval: i64, slots: i64, now: i64) -> Vec<i64> {
     let slot = |tick: i64| tick - tick.rem_euclid(interval);
     let mut earliest = BTreeMap::new();
@@ -48,7 +48,7 @@ async fn expect_shown(cloud: &Cloud, range: &str, now: i64, expected: &[i64]) {
 }
 
 #[tokio::test]
-async fn a_tick_exactly_a_range_ago_is_out_and_the_next_one_is_in() {
+async fn a_tick_exactly_a_range_ago_is_not_shown_and_the_next_one_is() {
     let cloud = start().await;
     let length = |(_, _, interval, slots): (&str, &str, i64, i64)| interval * slots;
     assert_eq!(
@@ -78,8 +78,8 @@ async fn a_tick_exactly_a_range_ago_is_out_and_the_next_one_is_in() {
         let ago = START - interval * slots;
         assert!(!expected.contains(&ago), "a range ago");
         assert!(expected.contains(&(ago + interval)) && expected.contains(&START), "{range}");
-        assert!(!expected.contains(&(START + 3 * HOUR)), "what is to come");
-        // Within the slot it makes no difference when.
+        assert!(!expected.contains(&(START + 3 * HOUR)), "a later tick");
+        // Every moment of the slot shows the same points.
         for now in [START, START + interval - 1] {
             cloud.kill("bazaar-history").await.unwrap();
             expect_shown(&cloud, range, now, &expected).await;
@@ -92,7 +92,7 @@ async fn a_tick_exactly_a_range_ago_is_out_and_the_next_one_is_in() {
     }
 }
 
-/// The row of the tier that holds products.
+/// The row of the tier with the product.
 fn row_of<'dump>(dump: &'dump Dump, tier: &str) -> &'dump Row {
     let front = format!("bazaar#{tier}#");
     let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));
@@ -102,7 +102,7 @@ fn row_of<'dump>(dump: &'dump Dump, tier: &str) -> &'dump Row {
 }
 
 #[tokio::test]
-async fn a_range_holds_all_of_its_slots_and_never_more_than_its_cap() {
+async fn a_full_range_shows_all_of_its_slots_within_the_cap() {
     let cloud = start().await;
     market_at(START).record(&cloud, START).await;
     let dump = table::dump(&cloud).await;
@@ -117,6 +117,6 @@ async fn a_range_holds_all_of_its_slots_and_never_more_than_its_cap() {
         assert!(points.len() <= cap(range), "{range}");
         let expected: Vec<_> = shown(&ticks, interval, slots, START).into_iter().map(rfc3339).collect();
         assert_eq!(times(&points), expected, "{range}");
-        assert_eq!(points.last().unwrap().recorded_at, rfc3339(START), "{range}: the newest is there");
+        assert_eq!(points.last().unwrap().recorded_at, rfc3339(START), "{range}: the newest point");
     }
 }

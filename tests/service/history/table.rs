@@ -1,25 +1,25 @@
-//! The table as somebody with a client of their own sees it: rows are looked at, put and taken away past the functions.
+//! Reads, writes and deletes rows of the table `History`, without the functions.
 
 use std::collections::BTreeMap;
 
 use local::Cloud;
 use serde_json::{Map, Value, json};
 
-pub(super) use crate::dynamodb::call;
+pub(super) use crate::support::call;
 
-/// How many rows DynamoDB writes at a time.
+/// The most rows in one request.
 const BATCH: usize = 25;
 
-/// The attributes of a row, as DynamoDB spells them.
+/// The attributes of a row, in DynamoDB's JSON.
 pub(super) type Row = Map<String, Value>;
 
-/// Every row of the table by its key.
+/// Every row of the table, by key.
 pub(super) type Dump = BTreeMap<(String, String), Row>;
 
 /// The name of the table.
 pub(super) const NAME: &str = "History";
 
-/// Every row that is there.
+/// All rows of the table.
 pub(super) async fn dump(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});
@@ -43,19 +43,19 @@ pub(super) fn key(row: &Row) -> (String, String) {
     (text("pk"), text("sk"))
 }
 
-/// The same row with another value of the attribute, spelled as DynamoDB spells it.
+/// The same row with another value for the attribute, in DynamoDB's JSON.
 pub(super) fn with(row: &Row, attribute: &str, value: Value) -> Row {
     let mut row = row.clone();
     row.insert(attribute.to_owned(), value);
     row
 }
 
-/// Puts rows, over those that are there.
+/// Puts rows. They replace rows with the same keys.
 pub(super) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
     write(cloud, rows.into_iter().map(|row| json!({"PutRequest": {"Item": row}})).collect()).await;
 }
 
-/// Takes every row away.
+/// Deletes every row.
 pub(super) async fn clear(cloud: &Cloud) {
     let key = |row: &Row| json!({"pk": row["pk"], "sk": row["sk"]});
     let rows = dump(cloud).await;
@@ -66,15 +66,15 @@ pub(super) async fn clear(cloud: &Cloud) {
 async fn write(cloud: &Cloud, requests: Vec<Value>) {
     for batch in requests.chunks(BATCH) {
         let request = json!({"RequestItems": {NAME: batch}});
-        let answer = call(cloud, "BatchWriteItem", &request).await;
-        assert_eq!(answer["UnprocessedItems"], json!({}), "nothing is left");
+        let response = call(cloud, "BatchWriteItem", &request).await;
+        assert_eq!(response["UnprocessedItems"], json!({}), "rows are unprocessed");
     }
 }
 
-/// That both dumps hold the same.
+/// Panics unless both dumps have the same rows.
 #[track_caller]
 pub(super) fn expect_same(dump: &Dump, expected: &Dump, what: &str) {
-    // Hundreds of rows help nobody: the first that differs.
+    // The dumps are large, so only the first row that differs is reported.
     for (key, row) in expected {
         assert_eq!(dump.get(key), Some(row), "{what}: the row {key:?}");
     }

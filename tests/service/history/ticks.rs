@@ -1,5 +1,4 @@
-//! Which tick ends up in which slot: whatever comes twice, late, or not at all, the table is the one that the same ticks
-//! in their order leave.
+//! Each slot keeps its earliest tick: repeated, late and missing events leave the same table as the same ticks in order.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +11,11 @@ use super::table::{self, Dump};
 use super::{DAY, HOUR, MINUTE, START, event, failure, recorded, rfc3339, start};
 use crate::support::{expect_clean_logs, invoke, log_lines, simulator};
 
-/// Ticks in slots of every tier that lie side by side: some have the first minute of their slot, some a later one, and
-/// some slots have several.
+/// Minutes of ticks in neighbouring slots of every tier. Some are the first of their slot, some are not, and some slots have
+/// several.
 const TICKS: [i64; 20] = [-3, 0, 1, 2, 4, 5, 7, 11, 29, 31, 33, 59, 60, 64, 89, 121, 179, 181, 183, 200];
 
-/// The market at a tick: some of forty products, others each time, at prices that no other tick has.
+/// The market at a tick: a random part of forty products, at prices that no other tick has.
 fn market_at(tick: i64) -> Market {
     let mut random = fastrand::Rng::with_seed(tick.cast_unsigned());
     let mut market = Market::default();
@@ -31,7 +30,7 @@ fn market_at(tick: i64) -> Market {
     market
 }
 
-/// What recording the ticks, one after the other, leaves in an empty table.
+/// The table after recording the ticks one after the other, from empty.
 async fn table_after(cloud: &Cloud, ticks: &[i64]) -> Dump {
     table::clear(cloud).await;
     for tick in ticks {
@@ -45,7 +44,7 @@ async fn events_in_any_order_leave_the_same_table() {
     let cloud = start().await;
     let mut ticks = TICKS.map(|minute| START + minute * MINUTE);
     let in_order = table_after(&cloud, &ticks).await;
-    // The rows of a slot are those of its earliest tick, so products come and go from slot to slot.
+    // Products differ from slot to slot.
     let ids: BTreeSet<_> =
         in_order.values().filter_map(|row| row.get("products")).map(ToString::to_string).collect();
     assert!(ids.len() > 300, "{} different rows", ids.len());
@@ -56,7 +55,7 @@ async fn events_in_any_order_leave_the_same_table() {
         random.shuffle(&mut ticks);
         let minutes = ticks.map(|tick| (tick - START) / MINUTE);
         let mut twice = ticks.to_vec();
-        // Some come again, in another place.
+        // Some are repeated at the end.
         twice.extend(random.choose_multiple(ticks, 5));
         table::expect_same(&table_after(&cloud, &twice).await, &in_order, &format!("{minutes:?}"));
     }
@@ -64,7 +63,7 @@ async fn events_in_any_order_leave_the_same_table() {
 }
 
 #[tokio::test]
-async fn the_same_event_twice_changes_nothing_even_when_the_provider_has_refreshed() {
+async fn a_repeated_event_changes_nothing_even_if_the_provider_has_refreshed() {
     let cloud = start().await;
     let first = market_at(START).record(&cloud, START).await;
     assert_eq!(tiers(&first), ["1m", "5m", "30m", "1h", "3h"]);
@@ -75,7 +74,7 @@ async fn the_same_event_twice_changes_nothing_even_when_the_provider_has_refresh
         assert_eq!(again, json!({"products": 0, "slots": []}));
         table::expect_same(&table::dump(&cloud).await, &once, "after the same event again");
     }
-    // Nor does it change anything when later ticks have come in between.
+    // The same holds if later ticks were recorded in between.
     market_at(START + MINUTE).record(&cloud, START + MINUTE).await;
     let both = table::dump(&cloud).await;
     market_at(START + 3).record(&cloud, START).await;
@@ -100,7 +99,7 @@ async fn a_flat_market_is_recorded_at_every_tick() {
 }
 
 #[tokio::test]
-async fn a_missed_minute_is_one_point_less_and_no_gap_in_a_coarse_tier() {
+async fn a_missed_minute_is_a_missing_point_and_no_gap_in_a_coarse_tier() {
     let cloud = start().await;
     // The minutes with which slots begin, 0, 5, 30 and 60, are missing, and many in a row.
     let minutes = [1, 2, 3, 4, 6, 7, 8, 9, 15, 16, 20, 31, 32, 61, 62];
@@ -115,7 +114,7 @@ async fn a_missed_minute_is_one_point_less_and_no_gap_in_a_coarse_tier() {
         ("30d", &[1, 61]),
         ("90d", &[1]),
     ] {
-        // Not later than an hour after the first.
+        // The range of an hour must contain the first minute.
         let now = START + if range == "1h" { 60 } else { 62 } * MINUTE;
         let expected: Vec<_> = expected.iter().filter(|minute| START + **minute * MINUTE <= now).collect();
         let points = points(&cloud, "A", range, now).await;
@@ -128,10 +127,10 @@ async fn a_missed_minute_is_one_point_less_and_no_gap_in_a_coarse_tier() {
 }
 
 #[tokio::test]
-async fn a_product_that_comes_or_goes_has_points_only_where_it_was() {
+async fn a_product_has_points_only_for_ticks_that_it_was_in() {
     let cloud = start().await;
     let (stays, changes) = (quote("1.0", "2.0", 1, 1), quote("3.0", "4.0", 1, 1));
-    // So many that a row is there for every shard.
+    // So many products that every shard has a row.
     let others = (0..600)
         .fold(Market::default(), |market, number| market.with(&format!("STAYS_{number}"), stays.clone()));
     for minute in 0..10 {
@@ -148,14 +147,14 @@ async fn a_product_that_comes_or_goes_has_points_only_where_it_was() {
     assert_eq!(times(&points(&cloud, "CHANGES", "1h", now).await), at(&[0, 3, 6, 9]));
     assert_eq!(times(&points(&cloud, "STAYS", "24h", now).await), at(&[0, 5]));
     assert_eq!(times(&points(&cloud, "CHANGES", "24h", now).await), at(&[0]));
-    // That a product is not there is nothing to warn of.
+    // A missing product logs no warning.
     for line in log_lines(&cloud) {
         assert_eq!(line["level"], "INFO", "{line}");
     }
 }
 
 #[tokio::test]
-async fn a_tick_is_the_minute_of_its_event_in_any_zone() {
+async fn a_tick_is_the_minute_of_its_event_in_any_time_zone() {
     let cloud = start().await;
     for (minute, time) in [
         (1, "2026-04-28T15:01:59.999999999Z"),
@@ -165,8 +164,8 @@ async fn a_tick_is_the_minute_of_its_event_in_any_zone() {
         (5, "2026-04-28t15:05:00z"),
     ] {
         Market::of("A", quote(format!("{minute}.0"), "9.0", 1, 1)).show(&cloud);
-        let answered = invoke(&cloud, RECORDER, json!({"time": time}).to_string()).await;
-        assert_eq!(recorded(&answered, START + minute * MINUTE)["products"], 1, "{time}");
+        let response = invoke(&cloud, RECORDER, json!({"time": time}).to_string()).await;
+        assert_eq!(recorded(&response, START + minute * MINUTE)["products"], 1, "{time}");
     }
     let points = points(&cloud, "A", "1h", START + 5 * MINUTE).await;
     assert_eq!(points.len(), 5);
@@ -177,7 +176,7 @@ async fn a_tick_is_the_minute_of_its_event_in_any_zone() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_no_schedules_fails_and_says_what_one_looks_like() {
+async fn an_invalid_event_fails_and_the_message_shows_a_valid_one() {
     let cloud = start().await;
     market_at(START).show(&cloud);
     for recorder in crate::support::RECORDERS {
@@ -208,25 +207,25 @@ async fn an_event_that_is_no_schedules_fails_and_says_what_one_looks_like() {
         }
     }
     assert!(table::dump(&cloud).await.is_empty());
-    assert_eq!(simulator(&cloud).requests("*"), 0, "the provider is not asked about no tick");
+    assert_eq!(simulator(&cloud).requests("*"), 0, "a recorder fetched without a tick");
     expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
-async fn an_event_may_say_what_counts_as_now_and_other_fields_do_not_matter() {
+async fn an_event_may_have_its_own_now_and_unknown_fields() {
     let cloud = start().await;
     market_at(START).show(&cloud);
     let at = |time: i64, now: i64| {
         json!({"time": rfc3339(time), "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
             .to_string()
     };
-    // Rows that would have expired are not written: after ten days, those of the ranges up to seven days.
-    let answered = invoke(&cloud, RECORDER, at(START, START + 10 * DAY)).await;
-    assert_eq!(tiers(&recorded(&answered, START)), ["1h", "3h"]);
-    let answered = invoke(&cloud, RECORDER, at(START + HOUR, START + 100 * DAY)).await;
-    assert_eq!(recorded(&answered, START + HOUR), json!({"products": 0, "slots": []}));
-    assert_eq!(simulator(&cloud).requests(BAZAAR), 1, "with nothing to record there is nothing to ask");
-    // A retry in the present fills what is left.
-    let answered = invoke(&cloud, RECORDER, event(START)).await;
-    assert_eq!(tiers(&recorded(&answered, START)), ["1m", "5m", "30m"]);
+    // Rows that would have expired are not written: after ten days, those of ranges up to seven days.
+    let response = invoke(&cloud, RECORDER, at(START, START + 10 * DAY)).await;
+    assert_eq!(tiers(&recorded(&response, START)), ["1h", "3h"]);
+    let response = invoke(&cloud, RECORDER, at(START + HOUR, START + 100 * DAY)).await;
+    assert_eq!(recorded(&response, START + HOUR), json!({"products": 0, "slots": []}));
+    assert_eq!(simulator(&cloud).requests(BAZAAR), 1, "a recorder with nothing to record fetches nothing");
+    // A retry at the time of the tick writes the rest.
+    let response = invoke(&cloud, RECORDER, event(START)).await;
+    assert_eq!(tiers(&recorded(&response, START)), ["1m", "5m", "30m"]);
 }

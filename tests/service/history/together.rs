@@ -1,4 +1,4 @@
-//! Two recorders may be at work at once: a schedule delivers an event at least once, and a retry may meet the next tick.
+//! Two recorders may run at the same time: a schedule delivers an event at least once, and a retry may overlap the next tick.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::table::{self, Row};
 use super::{MINUTE, START, event, record, recorded, start_with_instances};
 use crate::support::{expect_clean_logs, invoke, simulator};
 
-/// So long that both are on their way in every tier at the same time, whatever else this machine does.
+/// So long that both recorders write the same tier at the same time, even on a busy machine.
 const LATENCY: Duration = Duration::from_millis(60);
 
-/// Some of eighty products: those whose number leaves another rest than this.
+/// Two thirds of eighty products: those whose number modulo 3 is not `without`.
 fn market(without: i64, price: i64) -> Market {
     (0..80).filter(|number| number % 3 != without).fold(Market::default(), |market, number| {
         market.with(&format!("PRODUCT_{number}"), quote(format!("{price}.5"), "99.25", number, price))
@@ -23,27 +23,27 @@ fn market(without: i64, price: i64) -> Market {
 }
 
 #[tokio::test]
-async fn two_recorders_at_once_on_the_same_tick_leave_what_one_leaves() {
+async fn two_recorders_of_the_same_tick_leave_what_one_leaves() {
     let cloud = start_with_instances(2).await;
     let market = market(0, 7);
     let alone = market.record(&cloud, START).await;
     let clean = table::dump(&cloud).await;
     let mut met = 0;
-    for round in 0..6 {
+    for round in 0..4 {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY));
         let (one, other) =
             tokio::join!(invoke(&cloud, RECORDER, event(START)), invoke(&cloud, RECORDER, event(START)));
         cloud.dynamodb().clear_faults();
-        met += u32::from([one, other].iter().all(|answered| recorded(answered, START) == alone));
+        met += u32::from([one, other].iter().all(|response| recorded(response, START) == alone));
         table::expect_same(&table::dump(&cloud).await, &clean, &format!("round {round}"));
     }
-    // A process may have to start first, and another one may be slow.
-    assert!(met >= 3, "in {met} of six rounds both had all of it to do");
+    // They do not overlap if a process has to start first.
+    assert!(met >= 2, "the recorders overlapped in {met} of four rounds");
     expect_clean_logs(&cloud);
 }
 
-/// The tick that a row of products is of.
+/// The tick of a row of products.
 fn tick_of(row: &Row) -> i64 {
     let key = row["sk"]["S"].as_str().unwrap();
     let (slot, minutes) = key.split_once('#').unwrap_or((key, "0"));
@@ -51,23 +51,23 @@ fn tick_of(row: &Row) -> i64 {
 }
 
 #[tokio::test]
-async fn two_recorders_at_once_on_different_ticks_leave_only_rows_that_are_right() {
+async fn two_recorders_of_different_ticks_leave_what_one_after_the_other_leaves() {
     let cloud = Arc::new(start_with_instances(2).await);
-    // Of each tick the market, told apart by its price; both have products that the other has not.
+    // The markets differ in price, and each has products that the other lacks.
     let ticks = [(START + MINUTE, market(0, 1)), (START + 2 * MINUTE, market(1, 2))];
     for (tick, market) in &ticks {
         market.record(&cloud, *tick).await;
     }
     let in_order = table::dump(&cloud).await;
     let mut met = 0;
-    for (round, pause) in [0, 10, 25, 40, 70, 110, 160, 200].into_iter().enumerate() {
+    for (round, pause) in [0, 10, 40, 70, 110, 160].into_iter().enumerate() {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY));
-        // Which one begins changes from round to round.
+        // The two take turns in starting first.
         let (first, second) = (&ticks[round % 2], &ticks[(round + 1) % 2]);
         let before = simulator(&cloud).requests(BAZAAR);
         first.1.show(&cloud);
-        let begun = tokio::spawn({
+        let earlier = tokio::spawn({
             let (cloud, tick) = (Arc::clone(&cloud), first.0);
             async move { recorded(&invoke(&cloud, RECORDER, event(tick)).await, tick) }
         });
@@ -76,7 +76,7 @@ async fn two_recorders_at_once_on_different_ticks_leave_only_rows_that_are_right
         }
         tokio::time::sleep(Duration::from_millis(pause)).await;
         let later = second.1.record(&cloud, second.0).await;
-        let earlier = begun.await.unwrap();
+        let earlier = earlier.await.unwrap();
         cloud.dynamodb().clear_faults();
         let both: BTreeSet<_> = tiers(&earlier).into_iter().collect();
         met += u32::from(both.intersection(&tiers(&later).into_iter().collect()).count() > 1);
@@ -88,7 +88,8 @@ async fn two_recorders_at_once_on_different_ticks_leave_only_rows_that_are_right
             let tick = tick_of(row);
             let (_, market) = ticks.iter().find(|(known, _)| *known == tick).unwrap();
             for (id, quote) in row["products"]["M"].as_object().unwrap() {
-                let kept = &market.0.get(id).unwrap_or_else(|| panic!("{id} was not there at {tick}"));
+                let kept =
+                    &market.0.get(id).unwrap_or_else(|| panic!("{id} was not in the market at {tick}"));
                 let number = |text: &str| json!({"N": text});
                 let expected = [&kept.sell_price, &kept.buy_price, &kept.sell_volume, &kept.buy_volume];
                 let expected: Value = expected.map(|text| number(text)).into_iter().collect();
@@ -97,13 +98,13 @@ async fn two_recorders_at_once_on_different_ticks_leave_only_rows_that_are_right
             rows += 1;
         }
         assert!(rows > 100, "{rows}");
-        // What is marked as complete is the earlier tick, so that neither event has anything more to do.
+        // The slots are marked as complete with the earlier tick, so neither event has anything left to write.
         for (tick, market) in &ticks {
             market.show(&cloud);
             assert_eq!(record(&cloud, RECORDER, *tick).await["products"], 0, "round {round}");
         }
         table::expect_same(&table::dump(&cloud).await, &dump, "after both events again");
     }
-    assert!(met >= 4, "in {met} of eight rounds both filled the same slots");
+    assert!(met >= 3, "the recorders overlapped in {met} of six rounds");
     expect_clean_logs(&cloud);
 }

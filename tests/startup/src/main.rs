@@ -159,7 +159,8 @@ fn functions(workspace: &Path) -> Result<Vec<String>, String> {
     let folder = workspace.join("functions");
     let entries = std::fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
-    let mut names: Vec<_> = entries.iter().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let folders = entries.iter().filter(|entry| entry.path().is_dir());
+    let mut names: Vec<_> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     Ok(names)
 }

@@ -9,7 +9,7 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
-use super::{ATTEMPTS, Access, Place, deadline, now, quoted};
+use super::{ATTEMPTS, Access, Place, now, quoted};
 use crate::arguments::{account_name, time};
 use crate::console::Console;
 use crate::error::Error;
@@ -135,7 +135,7 @@ async fn change(
         let account = Account { name: name.clone(), subscription };
         let is_unchanged = before.as_ref() == Some(&account);
         if is_unchanged
-            || tables::access::replace_account(&access.table, before.as_ref(), &account, deadline()).await?
+            || tables::access::replace_account(access.table(), before.as_ref(), &account).await?
         {
             return Ok((before, account));
         }

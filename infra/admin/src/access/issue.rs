@@ -8,7 +8,7 @@ use common::auth::{Account, AccountName, ApiKey, KeyRecord, KeyState, Label};
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView};
-use super::{ATTEMPTS, Access, Place, deadline, now, quoted};
+use super::{ATTEMPTS, Access, Place, now, quoted};
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::{Gateway, GatewayKey};
@@ -108,7 +108,7 @@ async fn prepare(
         state: KeyState::Pending,
     };
     // An existing row is this one: an earlier attempt has written it, and its response was lost.
-    tables::access::put_key(&access.table, &record, deadline()).await?;
+    tables::access::put_key(access.table(), &record).await?;
     if let Some(gateway) = &access.gateway {
         let gateway_key = gateway.create(&record).await?;
         move_to_plan(access, gateway, account, &gateway_key).await?;
@@ -146,19 +146,19 @@ async fn issued_key(
     for key in keys.iter().filter(|key| key.label == *label) {
         let id = key.id();
         // The index may lag behind the row.
-        let Some(current) = tables::access::key(&access.table, &id, deadline()).await? else { continue };
+        let Some(current) = tables::access::key(access.table(), &id).await? else { continue };
         match current.state {
             KeyState::Issued => issued = Some(current),
             KeyState::Revoked { .. } => {}
             KeyState::Pending => {
                 // API Gateway first: while the row exists, the next command finds what is left of the key.
                 discard(access.gateway.as_ref(), &current).await?;
-                if tables::access::remove_pending_key(&access.table, &id, deadline()).await? {
+                if tables::access::remove_pending_key(access.table(), &id).await? {
                     console.print(format_args!("removed the key {id}, which was not issued completely"));
                     continue;
                 }
                 // Another process has just issued it.
-                let current = tables::access::key(&access.table, &id, deadline()).await?;
+                let current = tables::access::key(access.table(), &id).await?;
                 issued = current.filter(|current| current.state == KeyState::Issued).or(issued);
             }
         }
@@ -184,7 +184,7 @@ async fn complete(
     console: &Console,
 ) -> Result<(), Error> {
     let id = record.id();
-    if !tables::access::complete_key(&access.table, &id, deadline()).await? {
+    if !tables::access::complete_key(access.table(), &id).await? {
         discard(access.gateway.as_ref(), &record).await?;
         return Err(Error::Overtaken { id });
     }

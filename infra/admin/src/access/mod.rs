@@ -16,8 +16,7 @@ use common::auth::{Account, AccountName, KeyRecord};
 use common::config::Config;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::TryStreamExt;
-use tables::Table;
-use tokio::time::Instant;
+use tables::{Session, Table};
 
 use crate::arguments::resource_name;
 use crate::console::Console;
@@ -83,14 +82,19 @@ struct Access {
 }
 
 impl Access {
+    /// The table, with a time limit for each operation.
+    const fn table(&self) -> Session<'_> {
+        self.table.with_timeout(OPERATION_TIMEOUT)
+    }
+
     async fn account(&self, name: &AccountName) -> Result<Option<Account>, Error> {
-        Ok(tables::access::account(&self.table, name, deadline()).await?)
+        Ok(tables::access::account(self.table(), name).await?)
     }
 
     /// The keys of the account, newest first.
     async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
         let mut keys: Vec<_> =
-            tables::access::keys_of(&self.table, name, OPERATION_TIMEOUT).try_collect().await?;
+            tables::access::keys_of(self.table(), name).try_collect().await?;
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
         Ok(keys)
     }
@@ -112,11 +116,6 @@ impl Access {
         }
         Ok(())
     }
-}
-
-/// The deadline of an operation that starts now.
-fn deadline() -> Instant {
-    Instant::now() + OPERATION_TIMEOUT
 }
 
 fn now() -> UnixSeconds {

@@ -5,9 +5,9 @@ use common::time::UnixSeconds;
 use futures_util::StreamExt;
 use serde::Deserialize;
 use tables::Table;
-use tables::history::fire_sales::{self, Fields, NoFireSale, Sighting};
+use tables::history::fire_sales::{self, Fields, InvalidFireSale, Sighting};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, deadline};
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored};
 use super::line::{self, BadLine, past};
 
 /// The table's fire sales.
@@ -38,7 +38,7 @@ impl Kind for FireSales {
     fn parse(line: &str, now: UnixSeconds) -> Result<Sighting, BadLine> {
         let Line { item_id, start, end, amount, price, recorded_at, seen_at } = line::parse(line)?;
         let sale = Fields { item_id, start, end, amount, price };
-        let sale = sale.try_into().map_err(|NoFireSale(reason)| BadLine::new(reason))?;
+        let sale = sale.try_into().map_err(|InvalidFireSale(reason)| BadLine::new(reason))?;
         let recorded_at = past("recorded_at", recorded_at, now)?;
         let seen_at = past("seen_at", seen_at.unwrap_or(recorded_at), now)?;
         if seen_at < recorded_at {
@@ -50,11 +50,11 @@ impl Kind for FireSales {
     }
 
     async fn store(&self, sighting: &Sighting) -> Result<Stored, tables::Error> {
-        let changed = fire_sales::record(&self.0, sighting, deadline()).await?;
+        let changed = fire_sales::record(self.0.with_timeout(OPERATION_TIMEOUT), sighting).await?;
         Ok(if changed { Stored::Imported } else { Stored::AlreadyThere })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Sighting>, tables::Error> {
-        Ok((None, fire_sales::all(&self.0, OPERATION_TIMEOUT).boxed_local()))
+        Ok((None, fire_sales::all(self.0.with_timeout(OPERATION_TIMEOUT)).boxed_local()))
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::stream::LocalBoxStream;
 use serde::Serialize;
-use tokio::time::Instant;
 
 use super::line::BadLine;
 
@@ -39,11 +38,6 @@ pub(super) trait Kind {
 
     /// All rows, oldest first.
     async fn rows(&self) -> Result<Rows<'_, Self::Row>, tables::Error>;
-}
-
-/// The deadline of an operation that starts now.
-pub(super) fn deadline() -> Instant {
-    Instant::now() + OPERATION_TIMEOUT
 }
 
 pub(super) fn now() -> UnixSeconds {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use common::params::Echo;
+use common::excerpt::Excerpt;
 use common::time::UnixSeconds;
 use serde::Deserialize;
 use serde::de::Error as _;
@@ -35,7 +35,7 @@ impl fmt::Display for BadLine {
 pub(crate) fn parse<'de, T: Deserialize<'de>>(line: &'de str) -> Result<T, BadLine> {
     // Serde would accept a list of the fields.
     if !line.trim_start().starts_with('{') {
-        return Err(BadLine::new(format!("a line must be a JSON object, {{…}}, not {}", Echo::of(line))));
+        return Err(BadLine::new(format!("a line must be a JSON object, {{…}}, not {}", Excerpt::of(line))));
     }
     // Tracking the path of every field costs time, and only a bad line needs it.
     serde_json::from_str(line).or_else(|_| parse_with_paths(line))
@@ -49,7 +49,7 @@ fn parse_with_paths<'de, T: Deserialize<'de>>(line: &'de str) -> Result<T, BadLi
         // The whole line has the path `.`, and an incomplete value the path `?`.
         let is_field = error.inner().is_data() && path.chars().any(char::is_alphanumeric);
         if is_field {
-            BadLine(format!("{}: {reason}", Echo::up_to(MAX_CAUSE, &path)))
+            BadLine(format!("{}: {reason}", Excerpt::up_to(MAX_CAUSE, &path)))
         } else {
             BadLine(reason)
         }
@@ -65,9 +65,9 @@ fn reason(error: &serde_json::Error) -> String {
     let text = text.strip_suffix(&place).unwrap_or(&text);
     let text = match text.rsplit_once(", expected ") {
         Some((found, expected)) => {
-            format!("{}, expected {}", Echo::up_to(MAX_CAUSE, found), Echo::up_to(MAX_EXPECTATION, expected))
+            format!("{}, expected {}", Excerpt::up_to(MAX_CAUSE, found), Excerpt::up_to(MAX_EXPECTATION, expected))
         }
-        None => Echo::up_to(MAX_CAUSE + MAX_EXPECTATION, text).to_string(),
+        None => Excerpt::up_to(MAX_CAUSE + MAX_EXPECTATION, text).to_string(),
     };
     if error.is_data() { text } else { format!("invalid JSON: {text} in column {}", error.column()) }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use tables::Table;
 use tables::history::mayors::{self, Mayor, Perk};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, deadline};
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored};
 use super::line::{self, BadLine, not_empty};
 
 /// The longest line, in bytes. A row of DynamoDB has at most 400 kB, and is not larger than its line.
@@ -70,11 +70,11 @@ impl Kind for Mayors {
     }
 
     async fn store(&self, mayor: &Mayor) -> Result<Stored, tables::Error> {
-        let new = mayors::record(&self.0, mayor, deadline()).await?;
+        let new = mayors::record(self.0.with_timeout(OPERATION_TIMEOUT), mayor).await?;
         Ok(if new { Stored::Imported } else { Stored::AlreadyThere })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Mayor>, tables::Error> {
-        Ok((None, mayors::all(&self.0, OPERATION_TIMEOUT).boxed_local()))
+        Ok((None, mayors::all(self.0.with_timeout(OPERATION_TIMEOUT)).boxed_local()))
     }
 }

@@ -1,0 +1,261 @@
+//! A function behind the gateway: a proxy event in, an envelope out. If the handler fails, panics or exceeds its deadline, the
+//! client gets the 500 envelope and the log gets the cause.
+
+use std::time::Duration;
+
+use lambda_http::{Context, Error, LambdaEvent};
+use lambda_runtime::Diagnostic;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::guard::guard;
+use super::log::milliseconds;
+use super::runtime::{deadline, failed_invocation, serve};
+use super::start::{LogName, StartError, set_up};
+use crate::config::{Config, GatewayCache};
+use crate::envelope::Body;
+use crate::error::{ApiError, Code, INTERNAL_MESSAGE};
+use crate::invocation::Invocation;
+use crate::request::{ProxyEvent, Request};
+use crate::response::Response;
+use crate::routes::Route;
+use crate::time::UnixMilliseconds;
+
+/// How many bytes an escaped body may have: Lambda's limit of 6 MB for a response, less the rest of the response.
+const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
+
+/// The stage cache of API Gateway stores no larger body.
+const LARGEST_STORED_BODY: usize = 1_048_576;
+
+/// A function behind the gateway: its state between invocations, and how it handles a request.
+pub trait Handler: Sized {
+    /// The route that it handles.
+    const ROUTE: &'static Route;
+
+    /// Builds the state, before the first request.
+    ///
+    /// # Errors
+    /// If the configuration cannot be used.
+    fn new(config: &Config) -> Result<Self, StartError>;
+
+    /// Opens the connections that the first request needs.
+    fn warm_up(&self) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
+
+    /// Returns the response to `request`.
+    ///
+    /// # Errors
+    /// The error that the client gets.
+    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>>;
+}
+
+/// Runs the handler `H` until Lambda ends the process.
+///
+/// # Errors
+/// If the function cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+pub async fn run<H: Handler>() -> Result<(), Error> {
+    let instance = set_up(LogName::Route(H::ROUTE.path), |config| {
+        let handler = H::new(config)?;
+        Ok(Instance { handler, gateway_cache: config.gateway_cache, is_cold: true.into() })
+    })?;
+    instance.handler.warm_up().await;
+    serve(|event| instance.invoke(event)).await
+}
+
+/// An instance of the function: the handler, and what every invocation needs.
+struct Instance<H> {
+    handler: H,
+    gateway_cache: GatewayCache,
+    is_cold: std::cell::Cell<bool>,
+}
+
+impl<H: Handler> Instance<H> {
+    /// Handles one event.
+    ///
+    /// # Errors
+    /// Behind a stage cache, instead of the 500 envelope: the gateway would cache that envelope for the route's TTL. It does
+    /// not cache its own response to a failed invocation.
+    async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
+        let start = Instant::now();
+        let deadline = deadline(&event.context);
+        let payload = Self::proxy_event(&event)?;
+        let invocation = Invocation::new(payload.time(), deadline);
+        let request = Request::new(payload, H::ROUTE, invocation);
+
+        let result = guard(deadline, self.handler.handle(&request)).await;
+        let result = result.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
+        let (response, line) = self.respond(result).map_err(failed_invocation)?;
+        line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
+
+        if response.status_code == Code::InternalError.status().as_u16()
+            && self.gateway_cache == GatewayCache::On
+        {
+            return Err(failed_invocation(INTERNAL_MESSAGE));
+        }
+        Ok(response)
+    }
+
+    /// Returns the proxy event. Any other event does not come from the gateway.
+    fn proxy_event(event: &LambdaEvent<Box<RawValue>>) -> Result<ProxyEvent, Diagnostic> {
+        serde_json::from_str(event.payload.get()).map_err(|error| {
+            let (request_id, cause) = (&event.context.request_id, error.to_string());
+            tracing::error!(route = H::ROUTE.path, request_id, cause, "the event is not a proxy event");
+            failed_invocation(format_args!(
+                "the event is not a proxy event of a REST API (version 1.0): {error}"
+            ))
+        })
+    }
+
+    fn respond(
+        &self,
+        result: Result<Response, ApiError>,
+    ) -> Result<(ProxyResponse, LogLine), serde_json::Error> {
+        let with_body = result.and_then(|response| {
+            let is_stored = self.gateway_cache == GatewayCache::On && !H::ROUTE.cache.is_zero();
+            let body = response.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
+            let bytes = body.escaped_bytes();
+            if bytes > LARGEST_BODY {
+                let cause = format!("the body takes {bytes} bytes, but a response may have {LARGEST_BODY}");
+                return Err(ApiError::internal(cause));
+            }
+            Ok((response, body))
+        });
+        match with_body {
+            Ok((response, body)) => {
+                let line = LogLine::of_response(&response, &body);
+                let expiry =
+                    response.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(H::ROUTE.cache)));
+                Ok((ProxyResponse::success(body, expiry), line))
+            }
+            Err(error) => {
+                let body = Body::of_error(&error)?;
+                let line = LogLine::of_error(&error, body.bytes());
+                Ok((ProxyResponse::error(&error, body), line))
+            }
+        }
+    }
+}
+
+/// A proxy response (REST, version 1.0).
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProxyResponse {
+    status_code: u16,
+    headers: Headers,
+    is_base64_encoded: bool,
+    body: Body,
+}
+
+/// The headers of a response. Times are absolute, so that they stay correct when the gateway replays them.
+#[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "a header's name, not the struct's")]
+#[serde(rename_all = "PascalCase")]
+struct Headers {
+    #[serde(rename = "Content-Type")]
+    content_type: &'static str,
+    #[serde(rename = "Access-Control-Allow-Origin")]
+    access_control_allow_origin: &'static str,
+    /// Lets scripts in browsers read this header too.
+    #[serde(rename = "Access-Control-Expose-Headers")]
+    access_control_expose_headers: &'static str,
+    #[serde(rename = "Cache-Control")]
+    cache_control: &'static str,
+    #[serde(rename = "Last-Modified", skip_serializing_if = "Option::is_none")]
+    last_modified: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+    #[serde(rename = "Retry-After", skip_serializing_if = "Option::is_none")]
+    retry_after: Option<String>,
+}
+
+impl ProxyResponse {
+    const HEADERS: Headers = Headers {
+        content_type: "application/json",
+        access_control_allow_origin: "*",
+        access_control_expose_headers: "Retry-After",
+        // Responses require a key, which a shared cache between client and service does not check. (The stage cache stands
+        // behind the authorizer and ignores this header.)
+        cache_control: "private",
+        last_modified: None,
+        expires: None,
+        retry_after: None,
+    };
+
+    /// `expiry`: when the data was fetched, and when it expires.
+    fn success(body: Body, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
+        let headers = Headers {
+            last_modified: expiry.map(|(fetched_at, _)| fetched_at.http_date()),
+            expires: expiry.map(|(_, expires)| expires.http_date()),
+            ..Self::HEADERS
+        };
+        Self { status_code: 200, headers, is_base64_encoded: false, body }
+    }
+
+    fn error(error: &ApiError, body: Body) -> Self {
+        let headers = Headers {
+            cache_control: "no-store",
+            retry_after: error.wait_seconds().map(|wait| wait.to_string()),
+            ..Self::HEADERS
+        };
+        let status_code = error.code().status().as_u16();
+        Self { status_code, headers, is_base64_encoded: false, body }
+    }
+}
+
+/// The fields of a log line that depend on the result.
+struct LogLine {
+    status: u16,
+    bytes: usize,
+    cached: bool,
+    cause: Option<String>,
+}
+
+impl LogLine {
+    fn of_response(response: &Response, body: &Body) -> Self {
+        Self {
+            status: 200,
+            bytes: body.bytes(),
+            cached: response.cached,
+            cause: response.refresh_failure.clone(),
+        }
+    }
+
+    fn of_error(error: &ApiError, bytes: usize) -> Self {
+        Self { status: error.code().status().as_u16(), bytes, cached: false, cause: error.cause() }
+    }
+
+    fn write(
+        self,
+        route: &Route,
+        context: &Context,
+        duration: Duration,
+        request: &Request,
+        cold_start: bool,
+    ) {
+        let Self { status, bytes, cached, cause } = self;
+        macro_rules! line {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    route = route.path,
+                    status,
+                    duration_ms = milliseconds(duration),
+                    upstream_ms = milliseconds(request.invocation().upstream_time()),
+                    bytes,
+                    cached,
+                    cold_start,
+                    request_id = context.request_id,
+                    retried = request.invocation().retried(),
+                    cause,
+                    $message
+                )
+            };
+        }
+        match (status, &cause) {
+            (500.., _) => line!(error, "failed"),
+            (_, Some(_)) => line!(warn, "served a stale value: the refresh failed"),
+            _ => line!(info, "answered"),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The page for clients shows real responses, and its tables have the values of the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use common::routes::VERSION_1;
+use hyper::Method;
+use serde_json::Value;
+use tables::history::bazaar::TIERS;
+
+use super::CONTRACT;
+use super::page::{Page, read};
+use crate::support::{get, send, start, template};
+
+/// How much older than its TTL a cached response may become while refreshes fail: this many TTLs …
+const STALE_TTLS: u32 = 10;
+/// … and at most this.
+const LONGEST_STALE: Duration = Duration::from_hours(1);
+
+/// A duration as the pages write it.
+fn written(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds if seconds % 3_600 == 0 => format!("{} h", seconds / 3_600),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}
+
+/// The OpenAPI document, which other tests compare with the code.
+fn openapi() -> Value {
+    serde_json::from_str(&read("functions/index/openapi.json")).unwrap()
+}
+
+/// A `curl` command on a page.
+struct Example<'page> {
+    command: &'page str,
+    /// Path and query.
+    request: &'page str,
+    output: String,
+}
+
+/// The examples on the page whose output is shown.
+fn examples(page: &Page) -> Vec<Example<'_>> {
+    let mut examples = Vec::<Example<'_>>::new();
+    for line in page.consoles.iter().flat_map(|console| console.lines()) {
+        if let Some(command) = line.strip_prefix("$ curl ") {
+            let request = ["$BASE", "127.0.0.1:3000"].iter().find_map(|base| command.split_once(base));
+            let (_, request) = request.unwrap_or_else(|| panic!("{command} asks another server"));
+            let request = request.split(['"', '\'', ' ']).next().unwrap();
+            examples.push(Example { command, request, output: String::new() });
+        } else if !line.starts_with("$ ") {
+            examples.last_mut().unwrap().output.push_str(line);
+        }
+    }
+    examples
+}
+
+#[tokio::test]
+async fn the_examples_show_real_responses() {
+    let cloud = start().await;
+    let pages = ["README.md", CONTRACT].map(Page::read);
+    let mut requested = BTreeSet::new();
+    for Example { command, request, output } in pages.iter().flat_map(examples) {
+        let has_key = command.contains("X-API-Key: $KEY");
+        let response =
+            if has_key { get(&cloud, request).await } else { send(&cloud.url(), Method::GET, request).await };
+        requested.insert(request.split('?').next().unwrap());
+        if command.contains("grep") {
+            assert!(response.text.lines().any(|line| line == output), "{command}: {output}");
+        } else if output.starts_with(r#"{"success":false"#) {
+            assert_eq!(response.text, output, "{command}");
+        } else {
+            // The game moves on, so only the shape can be compared: up to the first field of `data`.
+            let start = r#"{"success":true,"data":{""#;
+            let name = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
+            let name = name.unwrap_or_else(|| panic!("{command} shows {output}"));
+            assert!(
+                response.text.starts_with(&format!("{start}{name}\"")),
+                "{command}: {:.200}",
+                response.text
+            );
+            if let Ok(Value::Object(shown)) = serde_json::from_str(&output) {
+                let fields =
+                    |data: &Value| data.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+                assert_eq!(fields(&shown["data"]), fields(&response.data()), "{command}");
+            }
+        }
+    }
+    let routes = VERSION_1.iter().map(|route| route.path.split('{').next().unwrap());
+    for path in routes {
+        assert!(requested.iter().any(|request| request.starts_with(path)), "there is no example of {path}");
+    }
+}
+
+#[test]
+fn the_table_of_routes_has_the_routes_and_their_ttls() {
+    let page = Page::read(CONTRACT);
+    let expected: Vec<_> =
+        VERSION_1.iter().map(|route| (format!("GET {}", route.path), written(route.cache))).collect();
+    let rows = page.rows("Routes", 0).iter().map(|row| (row[0].text.clone(), row[2].text.clone()));
+    let rows: Vec<_> = rows.filter(|(route, _)| route.starts_with("GET /v1/")).collect();
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn the_table_of_ages_follows_from_the_ttls() {
+    let page = Page::read(CONTRACT);
+    let rows = page.by_first_cell("Caching", 0);
+    assert_eq!(rows.len(), VERSION_1.len());
+    for route in VERSION_1 {
+        let ttl = route.cache;
+        let failing = ttl + (ttl * STALE_TTLS).min(LONGEST_STALE);
+        // A stage cache may store a response just before it expires.
+        let expected = [ttl, 2 * ttl, failing, failing + ttl].map(written);
+        assert_eq!(rows[route.path], expected, "{}", route.path);
+    }
+}
+
+#[test]
+fn the_table_of_parameters_has_every_parameter_with_its_bounds_and_default() {
+    let page = Page::read(CONTRACT);
+    let document = openapi();
+    let rows = page.rows("Parameters", 0);
+    let mut expected = Vec::new();
+    for route in VERSION_1 {
+        let described = document["paths"][route.path]["get"]["parameters"].as_array();
+        for (parameter, described) in route.parameters.iter().zip(described.into_iter().flatten()) {
+            assert_eq!(described["name"], parameter.name);
+            expected.push((route.path, parameter, &described["schema"]));
+        }
+    }
+    assert_eq!(rows.len(), expected.len());
+    for (row, (path, parameter, schema)) in rows.iter().zip(expected) {
+        let [route, name, allowed, default] = row.as_slice() else { panic!("four cells") };
+        assert_eq!((route.text.as_str(), name.text.as_str()), (path, parameter.name));
+        let context = format!("{path} {}", parameter.name);
+        if let Some(values) = schema["enum"].as_array() {
+            let values: Vec<_> = values.iter().map(|value| value.as_str().unwrap()).collect();
+            assert_eq!(allowed.codes, values, "{context}");
+        } else if let Some(pattern) = schema["pattern"].as_str() {
+            let pattern = pattern.trim_start_matches('^').trim_end_matches('$');
+            assert_eq!(allowed.text, pattern, "{context}");
+        } else if schema["type"] == "integer" {
+            assert_eq!(allowed.text, format!("{} to {}", schema["minimum"], schema["maximum"]), "{context}");
+        }
+        match &schema["default"] {
+            Value::Null => assert!(default.text.starts_with("required"), "{context}"),
+            Value::String(text) => assert_eq!(&default.text, text, "{context}"),
+            other => assert_eq!(default.text, other.to_string(), "{context}"),
+        }
+    }
+}
+
+#[test]
+fn the_table_of_errors_has_every_status_with_its_code() {
+    let page = Page::read(CONTRACT);
+    let rows: BTreeSet<_> =
+        page.rows("Errors", 0).iter().map(|row| (row[0].text.clone(), row[1].text.clone())).collect();
+    let document = openapi();
+    let mut described = BTreeSet::new();
+    for operation in document["paths"].as_object().unwrap().values() {
+        for (status, response) in operation["get"]["responses"].as_object().unwrap() {
+            let reference = response["$ref"].as_str();
+            let response =
+                reference.map_or(response, |place| document.pointer(place.trim_start_matches('#')).unwrap());
+            let examples = response["content"]["application/json"]["examples"].as_object().unwrap();
+            let codes = examples.values().filter_map(|example| example["value"]["error"]["code"].as_str());
+            described.extend(codes.map(|code| (status.clone(), code.to_owned())));
+        }
+    }
+    assert_eq!(rows, described);
+}
+
+#[test]
+fn the_table_of_limits_has_the_defaults_of_the_template() {
+    let page = Page::read(CONTRACT);
+    let parameters = template().parameters;
+    let rows = page.by_first_cell("Limits", 0);
+    let expected = BTreeMap::from([("starter", "Starter"), ("pro", "Pro")].map(|(tier, prefix)| {
+        let limit = |kind: &str| parameters[&format!("{prefix}{kind}Limit")].as_str();
+        (tier, vec![limit("Rate"), limit("Burst")])
+    }));
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn the_table_of_resolutions_has_the_tiers() {
+    let page = Page::read(CONTRACT);
+    let rows = page.by_first_cell("Resolution of history", 0);
+    assert_eq!(rows.len(), TIERS.len());
+    for tier in &TIERS {
+        let interval = match tier.interval.as_secs() / 60 {
+            1 => "minute".to_owned(),
+            60 => "hour".to_owned(),
+            minutes if minutes % 60 == 0 => format!("{} hours", minutes / 60),
+            minutes => format!("{minutes} minutes"),
+        };
+        assert_eq!(rows[tier.range], [interval, tier.slots.to_string()], "{}", tier.range);
+    }
+}

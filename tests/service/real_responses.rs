@@ -1,0 +1,294 @@
+//! With captures of the provider's real responses upstream, the service's responses are exactly what follows from them.
+
+use std::time::Duration;
+
+use local::Cloud;
+use serde_json::{Map, Value, json};
+use simulator::Fault;
+
+use crate::support::{expect_clean_logs, get, one_instance_each, simulator, start_with};
+
+const BAZAAR: &str = "bazaar/v2-20260428T1503Z.json";
+const OLD_BAZAAR: &str = "bazaar/v1-20210419T1337Z.json";
+
+async fn start() -> Cloud {
+    start_with(one_instance_each()).await
+}
+
+#[track_caller]
+fn text(name: &str) -> String {
+    captures::text(name).unwrap_or_else(|| panic!("there is no capture {name}"))
+}
+
+#[track_caller]
+fn capture(name: &str) -> Value {
+    serde_json::from_str(&text(name)).unwrap()
+}
+
+/// Makes the upstream respond to `path` with the capture.
+#[track_caller]
+fn serve(cloud: &Cloud, path: &str, name: &str) {
+    simulator(cloud).set_fault(path, Fault::default().with_body(text(name)));
+}
+
+/// Whether two values are equal. Numbers are compared by value, however they are spelled.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64().map(f64::to_bits) == other.as_f64().map(f64::to_bits)
+        }
+        _ => a == b,
+    }
+}
+
+#[track_caller]
+fn expect_same(data: &Value, expected: &Value, what: &str) {
+    if same(data, expected) {
+        return;
+    }
+    // The data has megabytes, so only the first field that differs is reported.
+    if let (Value::Object(data), Value::Object(expected)) = (data, expected) {
+        assert_eq!(data.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{what}");
+        for (key, value) in expected {
+            expect_same(&data[key], value, &format!("{what}.{key}"));
+        }
+    }
+    if let (Value::Array(data), Value::Array(expected)) = (data, expected) {
+        assert_eq!(data.len(), expected.len(), "{what}");
+        for (position, (entry, expected)) in data.iter().zip(expected).enumerate() {
+            expect_same(entry, expected, &format!("{what}[{position}]"));
+        }
+    }
+    panic!("{what} is {data}, not {expected}");
+}
+
+/// The named fields of every row, in this order.
+fn picked(rows: &Value, fields: &str) -> Value {
+    let pick = |row: &Value| {
+        fields.split(' ').map(|field| (field.to_owned(), row[field].clone())).collect::<Map<_, _>>()
+    };
+    rows.as_array().unwrap().iter().map(pick).collect()
+}
+
+fn price(product: &Value, side: &str) -> f64 {
+    product["quick_status"][side].as_f64().unwrap()
+}
+
+fn spread_percent(product: &Value) -> f64 {
+    let (sell, buy) = (price(product, "sellPrice"), price(product, "buyPrice"));
+    if sell == 0.0 { 0.0 } else { (buy - sell) / sell * 100.0 }
+}
+
+fn processed(product: &Value) -> Value {
+    let status = &product["quick_status"];
+    json!({
+        "id": product["product_id"],
+        "sellPrice": status["sellPrice"],
+        "buyPrice": status["buyPrice"],
+        "sellVolume": status["sellVolume"],
+        "buyVolume": status["buyVolume"],
+        "spread": price(product, "buyPrice") - price(product, "sellPrice"),
+        "spreadPercent": spread_percent(product),
+        "sellMovingWeek": status["sellMovingWeek"],
+        "buyMovingWeek": status["buyMovingWeek"],
+    })
+}
+
+/// All flips of a capture, the best first.
+fn flips(products: &Map<String, Value>) -> Vec<Value> {
+    let volume = |product: &Value, side: &str| product["quick_status"][side].as_i64().unwrap();
+    let mut good: Vec<&Value> = products
+        .values()
+        .filter(|product| price(product, "sellPrice") >= 50_000.0)
+        .filter(|product| volume(product, "sellVolume") >= 10_000 && volume(product, "buyVolume") >= 10_000)
+        .collect();
+    good.sort_by(|a, b| {
+        let by_spread = spread_percent(b).partial_cmp(&spread_percent(a)).unwrap();
+        by_spread.then_with(|| a["product_id"].as_str().cmp(&b["product_id"].as_str()))
+    });
+    good.into_iter().map(processed).collect()
+}
+
+/// The number `field` of the product `id`, exactly as the capture spells it.
+fn spelled<'a>(capture: &'a str, id: &str, field: &str) -> &'a str {
+    let status = capture.find(&format!(r#""productId": "{id}""#)).unwrap();
+    let (_, rest) = capture[status..].split_once(&format!("\"{field}\": ")).unwrap();
+    rest.split([',', '}']).next().unwrap()
+}
+
+async fn get_data(cloud: &Cloud, path: &str) -> Value {
+    get(cloud, path).await.data()
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn every_mode_of_the_bazaar_follows_from_the_real_products() {
+    for name in [BAZAAR, OLD_BAZAAR] {
+        let cloud = start().await;
+        serve(&cloud, "/v2/skyblock/bazaar", name);
+        let (raw, body) = (text(name), capture(name));
+        let products = body["products"].as_object().unwrap();
+
+        let full = get(&cloud, "/v1/bazaar").await;
+        let inner = raw.split_once(r#""products":"#).unwrap().1.trim_start();
+        // The products are the last field in both captures.
+        let inner = inner.trim_end().strip_suffix('}').unwrap().trim_end();
+        let last_updated = &body["lastUpdated"];
+        let whole = format!(
+            r#"{{"success":true,"data":{{"lastUpdated":{last_updated},"products":{inner}}},"meta":{{"cached":false,"api_version":"v1"}}}}"#
+        );
+        assert!(full.text == whole, "mode=full of {name} differs from the capture");
+        full.data();
+
+        let mut active: Vec<&str> = products
+            .iter()
+            .filter(|(_, product)| price(product, "sellPrice") > 0.0 && price(product, "buyPrice") > 0.0)
+            .map(|(id, _)| id.as_str())
+            .collect();
+        active.sort_unstable();
+        let items: Vec<_> = active.iter().map(|id| json!({"id": id})).collect();
+        let expected = json!({"count": items.len(), "items": items});
+        assert!(items.len() > 200);
+        expect_same(&get_data(&cloud, "/v1/bazaar?mode=list").await, &expected, name);
+
+        let flips = flips(products);
+        for (limit, count) in [("", 20), ("&limit=1", 1), ("&limit=7", 7), ("&limit=100", 100)] {
+            let best = &flips[..count.min(flips.len())];
+            let data = get_data(&cloud, &format!("/v1/bazaar?mode=flips{limit}")).await;
+            expect_same(&data, &json!({"count": best.len(), "items": best}), limit);
+        }
+        expect_clean_logs(&cloud);
+    }
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn the_prices_of_every_real_product_keep_every_digit() {
+    let cloud = start().await;
+    serve(&cloud, "/v2/skyblock/bazaar", BAZAAR);
+    let (raw, body) = (text(BAZAAR), capture(BAZAAR));
+    let products = body["products"].as_object().unwrap();
+    let sample = products.keys().map(String::as_str).step_by(15);
+    let awkward =
+        ["INK_SACK:3", "LOG:2", "RAW_FISH:1", "X", "Y", "Z", "ENCHANTED_DIAMOND", "MOONGLADE_JEWEL"];
+    let mut without_orders = 0;
+    for id in sample.chain(awkward) {
+        let product = products.get(id).unwrap_or_else(|| panic!("{id} is not in the capture"));
+        let data = get_data(&cloud, &format!("/v1/bazaar?mode=item&id={id}")).await;
+        expect_same(&data, &processed(product), id);
+        for field in ["sellPrice", "buyPrice"] {
+            let exact: f64 = spelled(&raw, id, field).parse().unwrap();
+            let served = data[field].as_f64().unwrap();
+            assert_eq!(served.to_bits(), exact.to_bits(), "{field} of {id}: {served}, not {exact}");
+        }
+        without_orders += u32::from(price(product, "sellPrice") == 0.0);
+    }
+    assert!(without_orders > 5, "a fifth of the products have no buy orders");
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn auctions_items_and_collections_follow_from_the_real_responses() {
+    let cloud = start().await;
+    serve(&cloud, "/v2/skyblock/auctions", "auctions/v2-20250608T1707Z-page0.json");
+    serve(&cloud, "/v2/resources/skyblock/items", "items/v2-20241015.json");
+    serve(&cloud, "/v2/resources/skyblock/collections", "collections/v2-20260804.json");
+
+    let page = capture("auctions/v2-20250608T1707Z-page0.json");
+    let mut expected = json!({});
+    for field in ["page", "totalPages", "totalAuctions", "lastUpdated"] {
+        expected[field] = page[field].clone();
+    }
+    let fields = "uuid auctioneer item_name item_lore starting_bid highest_bid_amount bin start end";
+    expected["auctions"] = picked(&page["auctions"], fields);
+    assert_eq!(expected["auctions"].as_array().unwrap().len(), 1_000);
+    expect_same(&get_data(&cloud, "/v1/auctions").await, &expected, "auctions");
+
+    let mut rows = capture("items/v2-20241015.json")["items"].take();
+    let mut without_tier = 0;
+    for row in rows.as_array_mut().unwrap() {
+        if row.get("tier").is_none() {
+            row["tier"] = "COMMON".into();
+            without_tier += 1;
+        }
+    }
+    assert_eq!(without_tier, 858);
+    let expected = json!({"items": picked(&rows, "id name material tier")});
+    expect_same(&get_data(&cloud, "/v1/items").await, &expected, "items");
+
+    let expected = json!({"collections": capture("collections/v2-20260804.json")["collections"]});
+    expect_same(&get_data(&cloud, "/v1/collections").await, &expected, "collections");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn the_mayor_follows_from_the_real_elections_with_an_open_booth_and_without() {
+    let cloud = start().await;
+    for (name, has_current) in [
+        ("election/v2-20261010-nocurrent-minister.json", false),
+        ("election/v2-20250312-current-minister.json", true),
+    ] {
+        serve(&cloud, "/v2/resources/skyblock/election", name);
+        let body = capture(name);
+        assert_eq!(body.get("current").is_some(), has_current, "{name}");
+        let mayor = &body["mayor"];
+        let expected = json!({
+            "mayor": {"name": mayor["name"], "key": mayor["key"], "perks": picked(&mayor["perks"], "name description")},
+            "current": if has_current { body["current"].clone() } else { json!({}) },
+            "election": mayor["election"],
+        });
+        expect_same(&get_data(&cloud, "/v1/mayor").await, &expected, name);
+        cloud.clock().advance(Duration::from_mins(5));
+    }
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn the_fire_sales_follow_from_the_real_ones_and_may_be_empty() {
+    let cloud = start().await;
+    for (name, count) in
+        [("firesales/1-empty-20260801.json", 0), ("firesales/2-active-20240831-two-sales.json", 2)]
+    {
+        serve(&cloud, "/v2/skyblock/firesales", name);
+        let expected = json!({"sales": picked(&capture(name)["sales"], "item_id start end amount price")});
+        assert_eq!(expected["sales"].as_array().unwrap().len(), count);
+        expect_same(&get_data(&cloud, "/v1/fire-sales").await, &expected, name);
+        cloud.clock().advance(Duration::from_mins(1));
+    }
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn a_profile_follows_from_the_real_players() {
+    let cloud = start().await;
+    let players = capture("mojang/players.json");
+    assert_eq!(players.as_object().unwrap().len(), 3);
+    for (name, player) in players.as_object().unwrap() {
+        let found = json!({"id": player["id"], "name": player["name"]}).to_string();
+        simulator(&cloud).set_fault("/users/profiles/minecraft/*", Fault::default().with_body(found));
+        let profiles = player["profiles"].as_str().unwrap();
+        serve(&cloud, "/v2/skyblock/profiles", profiles);
+        let profiles = capture(profiles)["profiles"].as_array().cloned().unwrap_or_default();
+        let profiles: Vec<_> = profiles
+            .iter()
+            .map(|profile| {
+                json!({
+                    "profile_id": profile["profile_id"],
+                    "cute_name": profile["cute_name"],
+                    "selected": profile.get("selected").cloned().unwrap_or(false.into()),
+                    "members": profile["members"],
+                })
+            })
+            .collect();
+        assert_eq!(profiles.is_empty(), name == "neverplayed", "{name}");
+        let expected = json!({"uuid": player["id"], "username": player["name"], "profiles": profiles});
+        expect_same(&get_data(&cloud, &format!("/v1/profile/{name}")).await, &expected, name);
+    }
+    expect_clean_logs(&cloud);
+}

@@ -1,0 +1,51 @@
+//! One request to every route.
+
+use std::sync::Arc;
+
+use common::routes::{self, Route};
+use local::Cloud;
+use tokio::task::JoinSet;
+
+/// A request to one route, and the upstream requests that it causes: none if the route serves history.
+#[derive(Debug)]
+pub(crate) struct Example {
+    pub(crate) route: &'static Route,
+    /// The path to request, with its query.
+    pub(crate) path: &'static str,
+    /// The upstream paths, in the order in which they are requested.
+    pub(crate) upstream: &'static [&'static str],
+}
+
+/// One request to every route under `/v1`.
+pub(crate) fn examples() -> impl Iterator<Item = Example> {
+    routes::VERSION_1.into_iter().map(|route| {
+        let (path, upstream): (_, &[_]) = match route.function {
+            "mayor" => ("/v1/mayor", &["/v2/resources/skyblock/election"]),
+            "mayor-history" => ("/v1/mayor/history", &[]),
+            "fire-sales-history" => ("/v1/fire-sales/history", &[]),
+            "bazaar-history" => ("/v1/bazaar/history?item_id=INK_SACK:3", &[]),
+            "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
+            "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
+            "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
+            "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
+            "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),
+            "profile" => ("/v1/profile/Notch", &["/users/profiles/minecraft/Notch", "/v2/skyblock/profiles"]),
+            other => panic!("{other} is a new route: add its upstream requests here"),
+        };
+        Example { route, path, upstream }
+    })
+}
+
+/// One request to every route that requests something from an upstream.
+pub(crate) fn live_examples() -> impl Iterator<Item = Example> {
+    examples().filter(|example| !example.upstream.is_empty())
+}
+
+/// Runs `check` for every live route, all at the same time.
+pub(crate) async fn for_every_live_route<F>(cloud: &Arc<Cloud>, check: impl Fn(Arc<Cloud>, Example) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let checks: JoinSet<()> = live_examples().map(|example| check(Arc::clone(cloud), example)).collect();
+    checks.join_all().await;
+}

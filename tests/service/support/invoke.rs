@@ -1,0 +1,67 @@
+//! Invokes functions without the gateway, through Lambda's Invoke API. There a test chooses the time of a request to the
+//! millisecond.
+
+use std::collections::BTreeMap;
+
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use local::Cloud;
+use serde_json::json;
+
+use super::examples::examples;
+use super::http::Response;
+
+/// The function behind `path`, and the event that the gateway sends it for a request at `time_ms`.
+pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let mut parameters = BTreeMap::<_, Vec<_>>::new();
+    for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+        parameters.entry(name).or_default().push(value);
+    }
+    let route = examples()
+        .map(|example| example.route)
+        .find(|route| match route.path.split_once("{username}") {
+            Some((front, _)) => path.starts_with(front),
+            None => path == route.path,
+        })
+        .unwrap_or_else(|| panic!("no route has {path}"));
+    let event = json!({
+        "httpMethod": "GET",
+        "path": path,
+        "resource": route.path,
+        "headers": {},
+        "multiValueHeaders": {},
+        "queryStringParameters": {},
+        "multiValueQueryStringParameters": parameters,
+        "pathParameters": {"username": path.rsplit('/').next()},
+        "requestContext": {"requestTimeEpoch": time_ms},
+        "body": null,
+        "isBase64Encoded": false,
+    });
+    (route.function, event.to_string())
+}
+
+/// The response of the function behind `path` to a request at `time_ms`.
+pub(crate) async fn get_at(cloud: &Cloud, path: &str, time_ms: i64) -> Response {
+    let (function, event) = event(path, time_ms);
+    let response = invoke(cloud, function, event).await.json();
+    let headers = response["headers"].as_object().unwrap_or_else(|| panic!("not a response: {response}"));
+    let headers = headers
+        .iter()
+        .map(|(name, value)| (name.parse().unwrap(), value.as_str().unwrap().parse().unwrap()))
+        .collect();
+    let status = u16::try_from(response["statusCode"].as_u64().unwrap()).unwrap();
+    let text = response["body"].as_str().unwrap().to_owned();
+    Response { status: status.try_into().unwrap(), headers, text }
+}
+
+/// The Invoke API's response when `function` is invoked with the event `payload`.
+pub(crate) async fn invoke(cloud: &Cloud, function: &str, payload: String) -> Response {
+    let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
+    let uri = format!("{}/2015-03-31/functions/{function}/invocations", cloud.lambda_url());
+    let request = Request::post(uri).body(Full::from(payload)).unwrap();
+    Response::read(client.request(request).await.unwrap()).await
+}

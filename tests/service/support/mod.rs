@@ -1,0 +1,78 @@
+//! Starts the service in the local cloud and sends it requests.
+
+mod dynamodb;
+mod examples;
+mod http;
+mod invoke;
+mod logs;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use local::template::{Document, Template};
+use local::{Cloud, Options};
+use simulator::Simulator;
+use tokio::process::Command;
+
+pub(crate) use dynamodb::call;
+pub(crate) use examples::{Example, examples, for_every_live_route, live_examples};
+pub(crate) use http::{KEY_HEADER, Response, cache_authorization, get, get_raw, send, send_with};
+pub(crate) use invoke::{event, get_at, invoke};
+pub(crate) use logs::{await_logs, expect_clean_logs, log_lines};
+
+/// The functions that run on schedules. No route leads to them.
+pub(crate) const RECORDERS: [&str; 3] = ["record-bazaar", "record-fire-sales", "record-mayor"];
+
+/// The function that decides on keys.
+pub(crate) const AUTHORIZER: &str = "authorizer";
+
+/// The service with a simulator of its own, on free ports.
+pub(crate) async fn start() -> Cloud {
+    start_with(Options::for_tests()).await
+}
+
+/// The service with these options.
+pub(crate) async fn start_with(options: Options) -> Cloud {
+    Cloud::start(options).await.unwrap()
+}
+
+/// Options for a cloud with one instance of each function: what one request caches serves every later one.
+pub(crate) fn one_instance_each() -> Options {
+    Options { concurrency: NonZeroU16::MIN, ..Options::for_tests() }
+}
+
+/// The same options with these values for parameters of the template.
+pub(crate) fn with_parameters(mut options: Options, parameters: &[(&str, &str)]) -> Options {
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    options.parameters.extend(parameters);
+    options
+}
+
+/// The template as it is deployed, with its parameters at their defaults.
+pub(crate) fn template() -> Template {
+    let document = Document::read(&Options::default().template).unwrap();
+    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
+    document.evaluate(&BTreeMap::from(parameters)).unwrap()
+}
+
+/// The path in the repository.
+pub(crate) fn in_repository(path: &str) -> PathBuf {
+    Options::default().template.with_file_name(path)
+}
+
+/// `cargo NAME` with these arguments, where NAME is an alias in `.cargo/config.toml`.
+pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.arg(name).args(arguments).current_dir(in_repository(""));
+    command.stdin(Stdio::null());
+    command
+}
+
+/// The upstream simulator of the cloud.
+#[track_caller]
+pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {
+    cloud.simulator().unwrap()
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Checks the binaries of `sam build`: each runs on Amazon Linux 2023 and is within its size limit."""
+
+import re
+import sys
+
+from functions import BUILT, functions
+
+# The version in Amazon Linux 2023, on which `provided.al2023` is based.
+NEWEST_GLIBC = (2, 34)
+# In bytes, stripped. Larger binaries start more slowly. Functions with a table link the AWS SDK.
+LARGEST = 4_000_000
+LARGEST_WITH_TABLE = 7_000_000
+
+
+def needed_glibc(program):
+    """The newest version of glibc among the symbols of the program."""
+    versions = re.findall(rb"GLIBC_(\d+)\.(\d+)", program)
+    return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
+
+
+def main():
+    if not BUILT.is_file():
+        print("nothing is built: run `tests/tools/sam/check_with_sam.sh build` first", file=sys.stderr)
+        return 1
+    failed = 0
+    for name, function in sorted(functions().items()):
+        if not function.program.is_file():
+            print(f"{name}: `sam build` did not create {function.program}")
+            failed += 1
+            continue
+        program = function.program.read_bytes()
+        glibc, largest = needed_glibc(program), LARGEST_WITH_TABLE if function.has_table() else LARGEST
+        problems = []
+        if glibc > NEWEST_GLIBC:
+            problems.append(f"Amazon Linux 2023 has only GLIBC {NEWEST_GLIBC[0]}.{NEWEST_GLIBC[1]}")
+        if len(program) > largest:
+            problems.append(f"the limit is {largest:,} bytes")
+        failed += bool(problems)
+        verdict = "ok" if not problems else "FAILED: " + "; ".join(problems)
+        print(f"{name:20} {len(program):10,} bytes, needs GLIBC {glibc[0]}.{glibc[1]:<3} {verdict}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

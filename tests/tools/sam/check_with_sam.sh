@@ -1,0 +1,192 @@
+#!/usr/bin/env bash
+# Checks the template as SAM does, builds the functions with SAM, and compares their responses under SAM's emulators with
+# those in the local cloud.
+#
+#   tests/tools/sam/check_with_sam.sh           everything
+#   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
+#     template     sam validate, cfn-lint, the SAM translator, and assertions on its output
+#     build        sam build, then the sizes of the binaries and the glibc that they need
+#     emulator     every function with its sample events under the Lambda Runtime Interface Emulator
+#     containers   sam local invoke and sam local start-api
+#
+# It needs Linux, Rust, a C compiler and Python 3.10 or newer, and installs SAM and cargo-lambda from PyPI into target/sam.
+#
+# Containers need a Docker engine. As root on Debian the script starts its own in separate namespaces and ends it when it
+# exits; missing packages are installed from Debian. Otherwise it uses the running engine. Without one it skips the part and
+# exits with 77 once the other parts have passed.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+here=tests/tools/sam
+
+step() { printf '\n== %s\n' "$*"; }
+fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+parts=("$@")
+[ $# -gt 0 ] || parts=(template build emulator containers)
+for part in "${parts[@]}"; do
+    case $part in
+        template | build | emulator | containers) ;;
+        *) fail "'$part' is not one of template, build, emulator, containers" ;;
+    esac
+done
+is_selected() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target/sam"
+target=$(cd "$target" && pwd)
+export CARGO_TARGET_DIR=$target
+
+# Child processes end with this script, and its temporary files are deleted. Only SIGKILL is certain to end the namespaces
+# of the containers.
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/sam-XXXXXX")
+export TMPDIR
+child=
+ending=TERM
+end() {
+    if [ -n "$child" ]; then
+        kill "-$ending" "$child" 2>/dev/null || true
+        wait "$child" 2>/dev/null || true
+    fi
+    rm -rf "$TMPDIR"
+}
+trap end EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+# Runs a command that a signal to this script ends.
+run() {
+    "$@" &
+    child=$!
+    local code=0
+    wait "$child" || code=$?
+    child=
+    return "$code"
+}
+
+# --------------------------------------------------------------------------------------------------------------------
+# Requirements
+# --------------------------------------------------------------------------------------------------------------------
+
+[ "$(uname -s)" = Linux ] || fail "the functions are Linux programs: run this on Linux, not on $(uname -s)"
+command -v cargo >/dev/null || fail "cargo is missing: install Rust"
+command -v cc >/dev/null || fail "a C compiler (cc) is missing, on Debian: apt-get install gcc libc6-dev"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || fail "Python 3.10 or newer (python3) is missing"
+python3 -c 'import venv, ensurepip' || fail "Python's venv is missing, on Debian: apt-get install python3-venv"
+
+# No check may reach AWS or use credentials.
+while read -r variable; do unset "$variable"; done < <(compgen -e AWS_ || true)
+export AWS_DEFAULT_REGION=eu-central-1 AWS_EC2_METADATA_DISABLED=true
+export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
+export SAM_CLI_TELEMETRY=0 PYTHONDONTWRITEBYTECODE=1
+unset DOCKER_CONTEXT
+
+install_sam() {
+    local wanted
+    wanted=$(cat $here/requirements*.txt)
+    if [ "$(cat "$target/sam/installed" 2>/dev/null)" != "$wanted" ]; then
+        step "installing SAM and cargo-lambda from PyPI"
+        rm -rf "$target/sam/venv" "$target/sam/installed"
+        python3 -m venv "$target/sam/venv"
+        local pip=("$target/sam/venv/bin/pip" --disable-pip-version-check install --quiet)
+        "${pip[@]}" --requirement $here/requirements.txt || fail "SAM cannot be installed from PyPI"
+        "${pip[@]}" --no-deps --requirement $here/requirements-without-dependencies.txt ||
+            fail "cargo-lambda cannot be installed from PyPI"
+        printf '%s' "$wanted" >"$target/sam/installed"
+    fi
+    export PATH="$target/sam/venv/bin:$PATH"
+}
+
+# The local cloud, whose responses are compared, and the simulator that both sides use as their upstream.
+build_local_cloud() {
+    step "building the local cloud"
+    cargo build --locked --package local
+    cargo build --locked --package simulator
+}
+
+# The packages of Docker's engine, each with a command that it provides.
+engine_packages=(docker.io:dockerd containerd:containerd runc:runc tini:tini iptables:iptables
+    busybox-static:/bin/busybox iproute2:ip)
+
+# Whether this script can start its own engine. Installs missing packages.
+have_own_engine() {
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && command -v unshare >/dev/null || return 1
+    local missing=() package
+    for package in "${engine_packages[@]}"; do
+        command -v "${package#*:}" >/dev/null || missing+=("${package%%:*}")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    # With systemd, Debian's package would start an engine that keeps running.
+    if [ -d /run/systemd/system ]; then
+        echo "no own engine: with systemd, installing ${missing[*]} would start services that keep running"
+        return 1
+    fi
+    step "installing from Debian: ${missing[*]}"
+    local log=$target/sam/apt.log
+    local install=(apt-get install --quiet --yes --no-install-recommends "${missing[@]}")
+    if ! { apt-get update --quiet && DEBIAN_FRONTEND=noninteractive "${install[@]}"; } >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        fail "these packages cannot be installed from Debian: ${missing[*]}"
+    fi
+}
+
+install_sam
+architecture=$(python $here/functions.py configuration)
+skipped=
+
+# --------------------------------------------------------------------------------------------------------------------
+# The parts
+# --------------------------------------------------------------------------------------------------------------------
+
+if is_selected template; then
+    step "template: sam validate, cfn-lint, the SAM translator"
+    # Each tool finds errors that the others miss.
+    for template in template.yaml infra/monitoring.yaml; do
+        sam validate --template-file "$template"
+        sam validate --lint --template-file "$template"
+        python $here/template/translate.py "$template"
+    done
+    cfn-lint template.yaml infra/monitoring.yaml
+    step "template: assertions on the translated template"
+    python $here/template/assertions.py template.yaml functions/index/openapi.json
+fi
+
+if is_selected build; then
+    step "sam build"
+    export CARGO_LAMBDA_COMPILER=cargo
+    mapfile -t binaries < <(python $here/functions.py binaries)
+    # SAM builds one function after the other, each on one core. This builds all of them in parallel, with the same options,
+    # so that SAM finds them up to date.
+    cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
+    sam build --config-env "$architecture"
+    step "sizes and glibc of the binaries"
+    python $here/binaries.py
+fi
+
+if is_selected emulator || is_selected containers; then
+    build_local_cloud
+fi
+
+if is_selected emulator; then
+    step "every function under the Lambda Runtime Interface Emulator"
+    run python $here/emulator.py
+fi
+
+if is_selected containers; then
+    step "sam local invoke, sam local start-api"
+    if have_own_engine; then
+        ending=KILL
+        # There is no network, and everything is already downloaded.
+        CARGO_NET_OFFLINE=true run unshare --net --mount --pid --fork --kill-child --mount-proc \
+            python $here/containers.py --own-engine
+        ending=TERM
+    elif python -c 'import sys; sys.path.insert(0, "'$here'"); import engine; sys.exit(not engine.is_running())'; then
+        run python $here/containers.py
+    else
+        skipped="containers: no Docker engine is running, and only root on Debian can start one"
+    fi
+fi
+
+if [ -n "$skipped" ]; then
+    step "SAM: SKIPPED $skipped; all other parts passed"
+    exit 77
+fi
+step "SAM: all parts passed"

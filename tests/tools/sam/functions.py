@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The functions as SAM reads them from a template: their binaries, environments and limits.
+
+    python functions.py binaries         prints the names of the binaries, one in a line
+    python functions.py configuration    prints the section of samconfig.toml for this machine
+"""
+
+import dataclasses
+import pathlib
+import platform
+import sys
+
+from samcli.lib.config.samconfig import SamConfig
+from samcli.lib.providers.sam_function_provider import SamFunctionProvider
+from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
+
+from processes import REPOSITORY
+
+# SAM's name for the processor of this machine, and the section of `samconfig.toml` for it.
+ARCHITECTURE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+CONFIGURATION = {"arm64": "default"}.get(ARCHITECTURE, ARCHITECTURE)
+
+# Where `sam build` puts the template and the functions.
+BUILT = REPOSITORY / ".aws-sam" / "build" / "template.yaml"
+
+
+@dataclasses.dataclass
+class Function:
+    """A function of the template. `program` exists after `sam build`."""
+
+    logical_id: str
+    binary: str
+    program: pathlib.Path
+    environment: dict
+    memory_mb: int
+    timeout_s: int
+
+    def has_table(self):
+        """Whether it uses DynamoDB, and so links the AWS SDK."""
+        return any(name.endswith("_TABLE") for name in self.environment)
+
+
+def parameters_of_local_commands():
+    """The parameters in `samconfig.toml` for `sam local invoke` on this machine."""
+    configuration = SamConfig(REPOSITORY)
+    configured = configuration.get_all(["local", "invoke"], "parameters", CONFIGURATION)["parameter_overrides"]
+    return dict(pair.split("=", 1) for pair in configured)
+
+
+def functions(template=BUILT, **parameters):
+    """The functions of a template by binary, with the parameters of local commands and these."""
+    overrides = {**parameters_of_local_commands(), **parameters}
+    stacks, _ = SamLocalStackProvider.get_stacks(str(template), parameter_overrides=overrides)
+    found = {}
+    for function in SamFunctionProvider(stacks).get_all():
+        binary = function.metadata["BuildProperties"]["Binary"]
+        variables = (function.environment or {}).get("Variables", {})
+        found[binary] = Function(
+            logical_id=function.name,
+            binary=binary,
+            program=pathlib.Path(template).parent / function.name / "bootstrap",
+            environment={name: str(value) for name, value in variables.items()},
+            memory_mb=function.memory,
+            timeout_s=function.timeout,
+        )
+    return found
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["configuration"]:
+        print(CONFIGURATION)
+    elif sys.argv[1:] == ["binaries"]:
+        print("\n".join(sorted(functions(REPOSITORY / "template.yaml"))))
+    else:
+        sys.exit("usage: functions.py binaries|configuration")

@@ -1,0 +1,500 @@
+#!/usr/bin/env python3
+"""Assertions on the template as the SAM translator leaves it for CloudFormation.
+
+cfn-lint and the translator accept templates that are wrong: a route without its cache key, a function with too many
+permissions, an error that is not JSON. monitoring.py has the assertions on the alarms.
+
+    python assertions.py template.yaml openapi.json
+"""
+
+import json
+import re
+import sys
+import unittest
+
+from deployed import FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
+from deployed import attribute, either, is_given, is_on, reference, text_with
+from monitoring import Alarms, Dashboard, NestedStack  # unittest runs these, too
+
+# Every response type that API Gateway documents, with its status and error code.
+RESPONSE_TYPES = {
+    "ACCESS_DENIED": (403, "FORBIDDEN"),
+    "API_CONFIGURATION_ERROR": (500, "INTERNAL_ERROR"),
+    "AUTHORIZER_CONFIGURATION_ERROR": (500, "INTERNAL_ERROR"),
+    "AUTHORIZER_FAILURE": (500, "INTERNAL_ERROR"),
+    "BAD_REQUEST_BODY": (400, "BAD_REQUEST"),
+    "BAD_REQUEST_PARAMETERS": (400, "BAD_REQUEST"),
+    "EXPIRED_TOKEN": (401, "UNAUTHORIZED"),
+    "INTEGRATION_FAILURE": (500, "INTERNAL_ERROR"),
+    "INTEGRATION_TIMEOUT": (500, "INTERNAL_ERROR"),
+    "INVALID_API_KEY": (401, "UNAUTHORIZED"),
+    "INVALID_SIGNATURE": (401, "UNAUTHORIZED"),
+    "MISSING_AUTHENTICATION_TOKEN": (404, "NOT_FOUND"),
+    "QUOTA_EXCEEDED": (429, "RATE_LIMITED"),
+    "REQUEST_TOO_LARGE": (400, "BAD_REQUEST"),
+    "RESOURCE_NOT_FOUND": (404, "NOT_FOUND"),
+    "THROTTLED": (429, "RATE_LIMITED"),
+    "UNAUTHORIZED": (401, "UNAUTHORIZED"),
+    "UNSUPPORTED_MEDIA_TYPE": (400, "BAD_REQUEST"),
+    "WAF_FILTERED": (403, "FORBIDDEN"),
+}
+# Policies that AWS maintains: for logs and traces, which have no narrower resource, and for the gateway's log role.
+MANAGED_POLICIES = {"AWSLambdaBasicExecutionRole", "AWSXrayWriteOnlyAccess", "AmazonAPIGatewayPushToCloudWatchLogs"}
+# Further permissions of functions: actions on a resource. All other functions have none.
+RIGHTS = {
+    "authorizer": {"Access": {"dynamodb:GetItem"}},
+    "mayor-history": {"History": {"dynamodb:Query"}},
+    "fire-sales-history": {"History": {"dynamodb:Query"}},
+    "bazaar-history": {"History": {"dynamodb:Query"}},
+    "record-mayor": {"History": {"dynamodb:PutItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "record-fire-sales": {"History": {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "record-bazaar": {
+        "History": {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem"},
+        "DeadLetters": {"sqs:SendMessage"},
+    },
+}
+# The environment of functions, in addition to GatewayCache.
+UPSTREAM = {"HYPIXEL_BASE_URL": reference("UpstreamBaseUrl"), "USER_AGENT": reference("UserAgent")}
+HISTORY = {"HISTORY_TABLE": reference("History")}
+ENVIRONMENT = {
+    "mayor": UPSTREAM,
+    "mayor-history": HISTORY,
+    "fire-sales": UPSTREAM,
+    "fire-sales-history": HISTORY,
+    "bazaar": UPSTREAM,
+    "bazaar-history": HISTORY,
+    "auctions": UPSTREAM,
+    "collections": UPSTREAM,
+    "items": UPSTREAM,
+    "profile": UPSTREAM | {
+        "MOJANG_BASE_URL": reference("NamesBaseUrl"),
+        # The parameter is the name of the secret.
+        "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
+    },
+    "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
+    "authorizer": {"ACCESS_TABLE": reference("Access")},
+    "record-bazaar": UPSTREAM | HISTORY,
+    "record-fire-sales": UPSTREAM | HISTORY,
+    "record-mayor": UPSTREAM | HISTORY,
+}
+# The schedules, on which histories and alarms rely.
+SCHEDULES = {
+    "record-bazaar": "rate(1 minute)",
+    "record-fire-sales": "rate(1 minute)",
+    "record-mayor": "rate(5 minutes)",
+}
+# In seconds. A recorder trusts the time in its event, so a later event would record a new price under an old time.
+LATEST = 120
+# The limit of a route for all clients together. Without it, the limit of the account would apply, which other services share.
+THROTTLE = {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400}
+# Retry-After in seconds, where it is not 5.
+RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
+# The access log: variables that AWS documents, and two that the authorizer adds. A variable that does not exist leaves its
+# field empty without an error.
+ACCESS_LOG = {
+    "time": "requestTimeEpoch",
+    "request_id": "requestId",
+    "ip": "identity.sourceIp",
+    "method": "httpMethod",
+    "route": "resourcePath",
+    "status": "status",
+    "bytes": "responseLength",
+    "duration_ms": "responseLatency",
+    "function_ms": "integrationLatency",
+    "authorizer_ms": "authorizer.latency",
+    "account": "authorizer.account",
+    "tier": "authorizer.tier",
+    "key": "identity.apiKeyId",
+    "error": "error.responseType",
+    "function_request_id": "integration.requestId",
+    "authorizer_request_id": "authorizer.requestId",
+}
+PREFLIGHT = {
+    "method.response.header.Access-Control-Allow-Origin": "'*'",
+    "method.response.header.Access-Control-Allow-Methods": "'GET'",
+    "method.response.header.Access-Control-Allow-Headers": "'X-API-Key'",
+    "method.response.header.Access-Control-Max-Age": "'86400'",
+}
+# The names that the code uses: keys of the tables, the attribute with the expiry of a row, the index.
+TABLES = {
+    "History": {"keys": [("pk", "HASH"), ("sk", "RANGE")], "time to live": "ttl", "indexes": {}},
+    "Access": {
+        "keys": [("pk", "HASH")],
+        "time to live": None,
+        "indexes": {"by-account": [("account", "HASH"), ("pk", "RANGE")]},
+    },
+}
+# The property with the name of a resource, by type. Names must be unique in a region of an account.
+NAMES = {
+    "AWS::ApiGateway::RestApi": "Name",
+    "AWS::ApiGateway::UsagePlan": "UsagePlanName",
+    "AWS::CloudWatch::Alarm": "AlarmName",
+    "AWS::CloudWatch::Dashboard": "DashboardName",
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::Lambda::Function": "FunctionName",
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::SNS::Topic": "TopicName",
+    "AWS::SQS::Queue": "QueueName",
+    "AWS::Scheduler::Schedule": "Name",
+}
+# `cargo admin` and infra/README.md use these outputs.
+OUTPUTS = {
+    "ApiId": reference("Api"),
+    "BaseUrl": either(
+        "HasDomain",
+        text_with("https://${DomainName}"),
+        text_with("https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/${Stage}"),
+    ),
+    "DomainTarget": attribute("Domain", "RegionalDomainName"),
+    "HistoryTable": reference("History"),
+    "AccessTable": reference("Access"),
+    "StarterUsagePlan": reference("StarterUsagePlan"),
+    "ProUsagePlan": reference("ProUsagePlan"),
+    "DeadLetters": reference("DeadLetters"),
+    "DashboardAddress": attribute(NESTED, "Outputs.DashboardAddress"),
+}
+
+API = RESOURCES["Api"]["Properties"]["Body"]
+STAGE = RESOURCES["ApiStage"]["Properties"]
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def substituted(value, parameters):
+    """The text with parameters filled in, as Fn::Sub does it."""
+    if isinstance(value, dict):
+        [text] = value.values()
+        return re.sub(r"\$\{([A-Za-z:]+)\}", lambda match: parameters[match[1]], text)
+    return value
+
+
+class Routes(unittest.TestCase):
+    def routes(self):
+        described = json.loads(OPENAPI.read_text())["paths"]
+        return {path: item["get"] for path, item in described.items() if path.startswith("/v1/")}
+
+    def test_every_route_has_its_function_its_authorizer_and_requires_a_key(self):
+        self.assertEqual(len(self.routes()), 10)
+        for path in self.routes():
+            methods = {name for name in API["paths"][path] if name != "options"}
+            self.assertEqual(methods, {"get"}, path)
+            security = [name for entry in API["paths"][path]["get"]["security"] for name in entry]
+            self.assertEqual(set(security), {"KeyAuthorizer", "api_key"}, path)
+            # mayor-history serves /v1/mayor/history, profile serves /v1/profile/{username}.
+            binary = re.sub(r"/\{.*", "", path.removeprefix("/v1/")).replace("/", "-")
+            self.expect_function(API["paths"][path]["get"], binary)
+
+    def expect_function(self, method, binary):
+        address = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+        self.assertIn("${%s.Arn}" % FUNCTIONS[binary][0], address)
+
+    def test_every_route_is_cached_for_its_ttl_by_its_parameters(self):
+        settings = {}
+        for setting in STAGE["MethodSettings"]:
+            path = re.sub("^/~1", "/", setting["ResourcePath"]).replace("~1", "/")
+            self.assertNotIn(path, settings)
+            settings[path] = setting
+        every = settings.pop("/*")
+        self.assertEqual((every["HttpMethod"], every["CachingEnabled"]), ("*", False))
+        self.assertLessEqual(THROTTLE.items(), every.items())
+        self.assertEqual(set(settings), set(self.routes()))
+        for path, route in self.routes().items():
+            setting = settings[path]
+            self.assertEqual(setting["HttpMethod"], "GET")
+            self.assertEqual(setting["CacheTtlInSeconds"], route["x-cache-seconds"], path)
+            self.assertEqual(setting["CachingEnabled"], either("CacheIsOn", True, False), path)
+            # An entry inherits nothing.
+            for name in set(every) - {"ResourcePath", "HttpMethod", "CachingEnabled"}:
+                self.assertEqual(setting[name], every[name], f"{path}: {name}")
+            keys = API["paths"][path]["get"]["x-amazon-apigateway-integration"].get("cacheKeyParameters", [])
+            places = {"query": "querystring", "path": "path"}
+            parameters = [f"method.request.{places[p['in']]}.{p['name']}" for p in route.get("parameters", [])]
+            self.assertEqual(sorted(keys), sorted(parameters), path)
+
+    def test_no_other_path_requires_a_key(self):
+        others = {path: set(API["paths"][path]) - {"options"} for path in set(API["paths"]) - set(self.routes())}
+        every = "x-amazon-apigateway-any-method"
+        # The greedy path does not match the root.
+        self.assertEqual(others, {"/": {"get", every}, "/openapi.json": {"get"}, "/{proxy+}": {every}})
+        for path, methods in others.items():
+            for name in methods:
+                self.assertFalse(API["paths"][path][name].get("security"), f"{name} {path}")
+                self.expect_function(API["paths"][path][name], "index")
+
+    def test_preflight_requires_no_key_and_allows_the_header_of_the_key(self):
+        for path, methods in API["paths"].items():
+            self.assertFalse(methods["options"].get("security"), path)
+            answer = methods["options"]["x-amazon-apigateway-integration"]["responses"]["default"]
+            self.assertEqual(answer["responseParameters"], PREFLIGHT, path)
+
+    def test_a_decision_is_cached_for_a_minute_by_the_header(self):
+        properties = API["securityDefinitions"]["KeyAuthorizer"]["x-amazon-apigateway-authorizer"]
+        self.assertEqual(properties["type"], "request")
+        self.assertEqual(properties["identitySource"], "method.request.header.X-API-Key")
+        self.assertEqual(properties["authorizerResultTtlInSeconds"], 60)
+        self.assertEqual(RESOURCES["Api"]["Properties"]["ApiKeySourceType"], "AUTHORIZER")
+
+    def test_the_gateway_compresses_responses(self):
+        properties = RESOURCES["Api"]["Properties"]
+        self.assertNotIn("BinaryMediaTypes", properties)
+        self.assertEqual(properties["MinimumCompressionSize"], 1024)
+        self.assertEqual(properties["EndpointConfiguration"], {"Types": ["REGIONAL"]})
+
+    def test_the_stage_follows_the_parameters(self):
+        self.assertEqual(STAGE["StageName"], reference("Stage"))
+        # If the property were absent instead of false, the cache could stay on without its keys.
+        self.assertEqual(STAGE["CacheClusterEnabled"], either("CacheIsOn", True, False))
+        self.assertEqual(STAGE["CacheClusterSize"], either("CacheIsOn", reference("CacheSize"), NOTHING))
+        self.assertEqual(STAGE["TracingEnabled"], either("TracingIsOn", True, False))
+
+    def test_there_is_no_second_stage(self):
+        # Without OpenApiVersion, SAM adds a stage named Stage, without limits and without a log.
+        for name, deployment in of_type("AWS::ApiGateway::Deployment").items():
+            self.assertNotIn("StageName", deployment["Properties"], name)
+        self.assertEqual(set(of_type("AWS::ApiGateway::Stage")), {"ApiStage"})
+
+    def test_a_changed_parameter_reaches_the_stage(self):
+        self.assertIs(SOURCE["Resources"]["Api"]["Properties"]["AlwaysDeploy"], True)
+
+
+class AccessLog(unittest.TestCase):
+    def test_a_line_is_json_of_existing_variables_without_the_key(self):
+        line = STAGE["AccessLogSetting"]["Format"]
+        self.assertNotIn("\n", line)
+        self.assertEqual(json.loads(line), {field: f"$context.{variable}" for field, variable in ACCESS_LOG.items()})
+        for secret in ("header", "apiKey\"", "authorizer.principalId", "querystring", "context.path"):
+            self.assertNotIn(secret, line)
+
+    def test_the_gateway_may_write_the_log_before_the_stage_exists(self):
+        self.assertEqual(STAGE["AccessLogSetting"]["DestinationArn"], attribute("AccessLog", "Arn"))
+        self.assertIn("AccountLogSettings", listed(RESOURCES["Api"]["DependsOn"]))
+        settings = RESOURCES["AccountLogSettings"]["Properties"]
+        self.assertEqual(settings["CloudWatchRoleArn"], attribute("ApiGatewayLogRole", "Arn"))
+        role = RESOURCES["ApiGatewayLogRole"]["Properties"]
+        [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+        self.assertEqual(statement["Principal"], {"Service": "apigateway.amazonaws.com"})
+        [policy] = role["ManagedPolicyArns"]
+        self.assertTrue(policy["Fn::Sub"].endswith("/AmazonAPIGatewayPushToCloudWatchLogs"), policy)
+
+
+class GatewayResponses(unittest.TestCase):
+    def responses(self):
+        return API["x-amazon-apigateway-gateway-responses"]
+
+    def test_every_response_type_is_an_error_of_the_contract(self):
+        responses = self.responses()
+        longest = "https://example.com/" + "".join(c for c in map(chr, range(33, 127)) if self.is_allowed(c))
+        for kind, (status, code) in RESPONSE_TYPES.items():
+            response = responses.get(kind) or responses["DEFAULT_4XX" if status < 500 else "DEFAULT_5XX"]
+            self.assertEqual(int(response["statusCode"]), status, kind)
+            self.expect_envelope(response, code, longest)
+            self.expect_headers(response, RETRY_AFTER.get(kind, 5) if status in (429, 500) else None)
+        self.assertLessEqual(set(responses), set(RESPONSE_TYPES) | {"DEFAULT_4XX", "DEFAULT_5XX"})
+
+    def test_unknown_response_types_keep_their_status(self):
+        response = self.responses()["DEFAULT_4XX"]
+        self.assertNotIn("statusCode", response)
+        self.expect_envelope(response, "BAD_REQUEST", "")
+        self.expect_headers(response, None)
+
+    def is_allowed(self, character):
+        pattern = SOURCE["Parameters"]["DashboardUrl"]["AllowedPattern"]
+        return re.fullmatch(pattern, "https://x" + character) is not None
+
+    def expect_envelope(self, response, code, address):
+        [body] = response["responseTemplates"].values()
+        body = substituted(body, {"DashboardUrl": address})
+        # The gateway inserts variables without escaping.
+        self.assertNotIn("$context", body)
+        envelope = json.loads(body)
+        self.assertEqual(set(envelope), {"success", "error"})
+        self.assertEqual(set(envelope["error"]), {"code", "message"})
+        self.assertIs(envelope["success"], False)
+        self.assertEqual(envelope["error"]["code"], code)
+        self.assertTrue(envelope["error"]["message"])
+
+    def expect_headers(self, response, retry_after):
+        headers = {
+            "Access-Control-Allow-Origin": "'*'",
+            "Access-Control-Expose-Headers": "'Retry-After'",
+            # An error must not be cached beyond its cause.
+            "Cache-Control": "'no-store'",
+        }
+        if retry_after is not None:
+            headers["Retry-After"] = f"'{retry_after}'"
+        expected = {f"gatewayresponse.header.{name}": value for name, value in headers.items()}
+        self.assertEqual(response["responseParameters"], expected)
+
+    def test_the_address_of_the_dashboard_cannot_break_the_json(self):
+        for character in "\"\\\n\t'<> ":
+            self.assertFalse(self.is_allowed(character), repr(character))
+
+
+class Functions(unittest.TestCase):
+    def test_every_function_has_its_environment(self):
+        environment = {binary: function["Environment"]["Variables"] for binary, (_, function) in FUNCTIONS.items()}
+        every = {"GatewayCache": reference("GatewayCache")}
+        self.assertEqual(environment, {binary: every | variables for binary, variables in ENVIRONMENT.items()})
+
+    def test_architecture_and_tracing_follow_the_parameters(self):
+        for binary, (_, function) in FUNCTIONS.items():
+            self.assertEqual(function["Architectures"], [reference("Architecture")], binary)
+            self.assertEqual(function["TracingConfig"], {"Mode": either("TracingIsOn", "Active", "PassThrough")}, binary)
+
+    def test_every_function_logs_to_one_group_and_every_group_expires(self):
+        for binary, (_, function) in FUNCTIONS.items():
+            self.assertEqual(function["LoggingConfig"], {"LogGroup": reference("FunctionLog")}, binary)
+        for name, group in of_type("AWS::Logs::LogGroup").items():
+            self.assertEqual(group["Properties"]["RetentionInDays"], reference("LogRetentionDays"), name)
+
+    def test_functions_have_their_timeout_and_memory(self):
+        for binary, (_, function) in FUNCTIONS.items():
+            # A function responds within 9 s, and the gateway waits for 29 s. record-bazaar writes two thousand rows every
+            # three hours and must end before its next tick.
+            self.assertEqual(function["Timeout"], 50 if binary == "record-bazaar" else 10, binary)
+            # Cost is proportional to memory.
+            self.assertIn(function["MemorySize"], (256, 512), binary)
+
+    def test_functions_have_the_permissions_that_they_need_and_no_others(self):
+        for binary, (name, function) in FUNCTIONS.items():
+            role = RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
+            rights = {}
+            for policy in role.get("Policies", []):
+                for statement in listed(policy["PolicyDocument"]["Statement"]):
+                    self.assertEqual(statement["Effect"], "Allow")
+                    for resource in listed(statement["Resource"]):
+                        target, attribute = resource["Fn::GetAtt"]
+                        self.assertEqual(attribute, "Arn", binary)
+                        rights.setdefault(target, set()).update(listed(statement["Action"]))
+            self.assertEqual(rights, RIGHTS.get(binary, {}), binary)
+
+    def test_no_policy_has_a_wildcard(self):
+        for name, role in of_type("AWS::IAM::Role").items():
+            for policy in role["Properties"].get("Policies", []):
+                for statement in listed(policy["PolicyDocument"]["Statement"]):
+                    for value in listed(statement["Action"]) + listed(statement["Resource"]):
+                        self.assertNotIn("*", json.dumps(value), name)
+            for arn in role["Properties"].get("ManagedPolicyArns", []):
+                arn = substituted(arn, {"AWS::Partition": "aws"})
+                self.assertIn(arn.rsplit("/", 1)[1], MANAGED_POLICIES, name)
+
+
+class Recorders(unittest.TestCase):
+    def test_every_schedule_sends_its_time(self):
+        scheduled = {}
+        for name, schedule in of_type("AWS::Scheduler::Schedule").items():
+            properties = schedule["Properties"]
+            # No other property: a state or an end date could stop the schedule.
+            self.assertEqual(set(properties), {"ScheduleExpression", "FlexibleTimeWindow", "Target"}, name)
+            self.assertEqual(properties["FlexibleTimeWindow"], {"Mode": "OFF"}, name)
+            scheduled[properties["Target"]["Arn"]["Fn::GetAtt"][0]] = properties["ScheduleExpression"]
+            # The scheduler replaces only placeholders that it knows.
+            event = json.loads(properties["Target"]["Input"])
+            self.assertEqual(event, {"time": "<aws.scheduler.scheduled-time>"}, name)
+        self.assertEqual(scheduled, {FUNCTIONS[binary][0]: rate for binary, rate in SCHEDULES.items()})
+
+    def test_failed_events_are_retried_and_kept(self):
+        dead_letters = attribute("DeadLetters", "Arn")
+        for name, schedule in of_type("AWS::Scheduler::Schedule").items():
+            target = schedule["Properties"]["Target"]
+            self.assertEqual(target["DeadLetterConfig"], {"Arn": dead_letters}, name)
+            retries = {"MaximumEventAgeInSeconds": LATEST, "MaximumRetryAttempts": 5}
+            self.assertEqual(target["RetryPolicy"], retries, name)
+        configured = set()
+        for name, configuration in of_type("AWS::Lambda::EventInvokeConfig").items():
+            properties = configuration["Properties"]
+            self.assertEqual(properties["DestinationConfig"], {"OnFailure": {"Destination": dead_letters}}, name)
+            # Lambda allows two at most.
+            retries = (properties["MaximumEventAgeInSeconds"], properties["MaximumRetryAttempts"])
+            self.assertEqual(retries, (LATEST, 2), name)
+            configured.add(properties["FunctionName"]["Ref"])
+        self.assertEqual(configured, {FUNCTIONS[binary][0] for binary in SCHEDULES})
+
+    def test_dead_letters_are_kept_for_the_longest_time(self):
+        queue = RESOURCES["DeadLetters"]["Properties"]
+        self.assertEqual(queue["MessageRetentionPeriod"], 14 * 24 * 60 * 60)
+        self.assertIs(queue["SqsManagedSseEnabled"], True)
+
+
+class Tables(unittest.TestCase):
+    def test_tables_have_the_keys_that_the_code_uses(self):
+        tables = {}
+        for name, table in of_type("AWS::DynamoDB::Table").items():
+            properties = table["Properties"]
+            expiry = properties.get("TimeToLiveSpecification", {"AttributeName": None, "Enabled": True})
+            self.assertIs(expiry["Enabled"], True, name)
+            tables[name] = {
+                "keys": self.keys(properties),
+                "time to live": expiry["AttributeName"],
+                "indexes": {index["IndexName"]: self.keys(index) for index in properties.get("GlobalSecondaryIndexes", [])},
+            }
+        self.assertEqual(tables, TABLES)
+
+    def keys(self, owner):
+        return [(key["AttributeName"], key["KeyType"]) for key in owner["KeySchema"]]
+
+    def test_tables_are_backed_up_and_billed_on_demand(self):
+        for name, table in of_type("AWS::DynamoDB::Table").items():
+            properties = table["Properties"]
+            self.assertEqual(properties["BillingMode"], "PAY_PER_REQUEST", name)
+            self.assertTrue(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], name)
+
+    def test_tables_and_account_settings_outlive_the_stack(self):
+        for name in (*of_type("AWS::DynamoDB::Table"), "AccountLogSettings", "ApiGatewayLogRole"):
+            self.assertEqual(RESOURCES[name]["DeletionPolicy"], "RetainExceptOnCreate", name)
+            self.assertEqual(RESOURCES[name]["UpdateReplacePolicy"], "Retain", name)
+
+
+class Plans(unittest.TestCase):
+    def test_each_tier_has_a_plan_with_its_own_limits(self):
+        plans = {}
+        for plan in of_type("AWS::ApiGateway::UsagePlan").values():
+            [tier] = [tag["Value"] for tag in plan["Properties"]["Tags"] if tag["Key"] == "tier"]
+            throttle = plan["Properties"]["Throttle"]
+            plans[tier] = (throttle["RateLimit"]["Ref"], throttle["BurstLimit"]["Ref"])
+            self.assertEqual(plan["Properties"]["ApiStages"], [{"ApiId": {"Ref": "Api"}, "Stage": {"Ref": "ApiStage"}}])
+        self.assertEqual(
+            plans,
+            {"starter": ("StarterRateLimit", "StarterBurstLimit"), "pro": ("ProRateLimit", "ProBurstLimit")},
+        )
+
+
+class Stack(unittest.TestCase):
+    def test_conditions_match_their_names(self):
+        conditions = {
+            "CacheIsOn": is_on("GatewayCache"),
+            "TracingIsOn": is_on("Tracing"),
+            "HasDomain": is_given("DomainName"),
+        }
+        self.assertEqual(SOURCE["Conditions"], conditions)
+
+    def test_a_domain_wants_a_certificate_and_leads_to_the_stage(self):
+        [rule] = SOURCE["Rules"].values()
+        self.assertEqual(rule["RuleCondition"], is_given("DomainName"))
+        self.assertEqual([entry["Assert"] for entry in rule["Assertions"]], [is_given("CertificateArn")])
+        domain, mapping = RESOURCES["Domain"], RESOURCES["DomainMapping"]
+        self.assertEqual((domain["Condition"], mapping["Condition"]), ("HasDomain", "HasDomain"))
+        self.assertEqual(domain["Properties"]["DomainName"], reference("DomainName"))
+        self.assertEqual(domain["Properties"]["RegionalCertificateArn"], reference("CertificateArn"))
+        leads_to = {"DomainName": reference("Domain"), "RestApiId": reference("Api"), "Stage": reference("ApiStage")}
+        self.assertEqual(mapping["Properties"], leads_to)
+
+    def test_outputs_match_their_names(self):
+        self.assertEqual({name: output["Value"] for name, output in SOURCE["Outputs"].items()}, OUTPUTS)
+        conditions = {name: output["Condition"] for name, output in SOURCE["Outputs"].items() if "Condition" in output}
+        self.assertEqual(conditions, {"DomainTarget": "HasDomain"})
+
+    def test_two_stacks_in_one_account_do_not_collide(self):
+        for resources, stack in ((RESOURCES, "AWS::StackName"), (MONITORING["Resources"], "Service")):
+            for name, resource in resources.items():
+                given = resource["Properties"].get(NAMES.get(resource["Type"]))
+                # Without a name, CloudFormation generates one from that of the stack.
+                if given is not None:
+                    self.assertRegex(json.dumps(given), rf'"Ref": "{stack}"|\$\{{{stack}\}}', name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

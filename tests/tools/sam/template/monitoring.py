@@ -1,0 +1,193 @@
+"""Assertions on infra/monitoring.yaml.
+
+CloudWatch accepts any name of a metric or a dimension. An alarm with a wrong one never rings, and nothing reports it.
+"""
+
+import json
+import re
+import unittest
+
+from deployed import FUNCTIONS, MONITORING, NESTED_STACK, NOTHING, RESOURCES, SOURCE
+from deployed import attribute, either, is_given, of_type, reference
+
+# The parameters of the nested stack. The dimensions of metrics are names of an API and of a queue, not ids or URLs.
+PARAMETERS = {
+    "Service": reference("AWS::StackName"),
+    "ApiName": RESOURCES["Api"]["Properties"]["Name"],
+    "Stage": RESOURCES["ApiStage"]["Properties"]["StageName"],
+    "FunctionLog": reference("FunctionLog"),
+    "AccessLog": reference("AccessLog"),
+    "RecordBazaar": reference(FUNCTIONS["record-bazaar"][0]),
+    "RecordFireSales": reference(FUNCTIONS["record-fire-sales"][0]),
+    "RecordMayor": reference(FUNCTIONS["record-mayor"][0]),
+    "Authorizer": reference(FUNCTIONS["authorizer"][0]),
+    "HistoryTable": reference("History"),
+    "AccessTable": reference("Access"),
+    "DeadLetters": attribute("DeadLetters", "QueueName"),
+    "AlarmEmail": reference("AlarmEmail"),
+}
+
+
+def metric(namespace, name, **dimensions):
+    """A metric, whose dimensions have the values of these parameters."""
+    described = {"Namespace": namespace, "MetricName": name}
+    if dimensions:
+        described["Dimensions"] = [{"Name": of, "Value": reference(value)} for of, value in dimensions.items()]
+    return described
+
+
+def single(measured, statistic, period):
+    return {**measured, "Statistic": statistic, "Period": period}
+
+
+def calculated(expression, period, **metrics):
+    """An expression over the sums of metrics. Only its result is compared with the threshold."""
+    sums = [
+        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": measured, "Period": period, "Stat": "Sum"}}
+        for name, measured in metrics.items()
+    ]
+    return {"Metrics": [{"Expression": expression}, *sums]}
+
+
+def alarm(measured, comparison="GreaterThanThreshold", threshold=0, points=1, of=1, missing="notBreaching"):
+    return {
+        **measured,
+        "ComparisonOperator": comparison,
+        "Threshold": threshold,
+        "DatapointsToAlarm": points,
+        "EvaluationPeriods": of,
+        "TreatMissingData": missing,
+    }
+
+
+AUTHORIZER_ERRORS = metric(reference("Service"), "AuthorizerErrors")
+ALARMS = {
+    # The average of this metric is a ratio. Its other statistics count requests.
+    "ServerErrors": alarm(
+        single(metric("AWS/ApiGateway", "5XXError", ApiName="ApiName", Stage="Stage"), "Average", 300),
+        threshold=0.05, points=2, of=3,
+    ),
+    "AuthorizerErrors": alarm(single(AUTHORIZER_ERRORS, "Sum", 60), points=2, of=5),
+    "LostEvents": alarm(
+        single(metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName="DeadLetters"), "Maximum", 300)
+    ),
+}
+# Each recorder, and the seconds without a success after which its alarm rings.
+RECORDERS = {"RecordBazaar": 300, "RecordFireSales": 300, "RecordMayor": 900}
+for recorder, seconds in RECORDERS.items():
+    invocations, errors = (metric("AWS/Lambda", name, FunctionName=recorder) for name in ("Invocations", "Errors"))
+    # A recorder that is never invoked has no data at all, so missing data must ring.
+    ALARMS[recorder + "Silent"] = alarm(
+        calculated("FILL(invocations, 0) - FILL(errors, 0)", seconds, invocations=invocations, errors=errors),
+        comparison="LessThanThreshold", threshold=1, missing="breaching",
+    )
+    ALARMS[recorder + "Failing"] = alarm(single(errors, "Sum", 60), points=3, of=10)
+for table in ("History", "Access"):
+    events = ("ReadThrottleEvents", "WriteThrottleEvents")
+    reads, writes = (metric("AWS/DynamoDB", name, TableName=table + "Table") for name in events)
+    ALARMS[table + "Throttled"] = alarm(calculated("FILL(reads, 0) + FILL(writes, 0)", 300, reads=reads, writes=writes))
+
+# The logs in which the authorizer's errors are counted, with the patterns that find them.
+FILTERS = {
+    "FunctionLog": '{ $.function = "authorizer" && $.level = "ERROR" }',
+    "AccessLog": '{ $.error = "AUTHORIZER_FAILURE" || $.error = "AUTHORIZER_CONFIGURATION_ERROR" }',
+}
+
+# The metrics on the dashboard by namespace, and the parameters whose values each dimension may have.
+SHOWN = {
+    "AWS/ApiGateway": (
+        {"Count", "4XXError", "5XXError", "Latency", "CacheHitCount", "CacheMissCount"},
+        {"ApiName": {"ApiName"}, "Stage": {"Stage"}},
+    ),
+    "AWS/Lambda": ({"Invocations", "Errors", "Duration"}, {"FunctionName": {"Authorizer", *RECORDERS}}),
+    "AWS/DynamoDB": (
+        {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"},
+        {"TableName": {"HistoryTable", "AccessTable"}},
+    ),
+    "AWS/SQS": ({"ApproximateNumberOfMessagesVisible"}, {"QueueName": {"DeadLetters"}}),
+    "Service": ({"AuthorizerErrors"}, {}),
+}
+
+
+class NestedStack(unittest.TestCase):
+    def test_the_nested_stack_gets_every_parameter_of_its_template(self):
+        parameters = NESTED_STACK["Properties"]["Parameters"]
+        self.assertEqual(set(parameters), set(MONITORING["Parameters"]))
+        self.assertEqual(parameters, PARAMETERS)
+        used = set(re.findall(r"'Outputs\.(\w+)'", str(SOURCE["Outputs"])))
+        self.assertEqual(used, set(MONITORING["Outputs"]))
+
+    def test_alarms_are_mailed_to_the_address(self):
+        self.assertEqual(MONITORING["Conditions"], {"HasEmail": is_given("AlarmEmail")})
+        topic = MONITORING["Resources"]["Alarms"]
+        self.assertEqual(topic["Condition"], "HasEmail")
+        subscription = {"Protocol": "email", "Endpoint": reference("AlarmEmail")}
+        self.assertEqual(topic["Properties"]["Subscription"], [subscription])
+
+
+class Alarms(unittest.TestCase):
+    def alarms(self):
+        alarms = of_type("AWS::CloudWatch::Alarm", MONITORING["Resources"])
+        return {name: dict(resource["Properties"]) for name, resource in alarms.items()}
+
+    def test_every_alarm_notifies_the_topic_and_names_the_page(self):
+        names = set()
+        for name, properties in self.alarms().items():
+            for actions in ("AlarmActions", "OKActions"):
+                self.assertEqual(properties[actions], either("HasEmail", [reference("Alarms")], NOTHING), name)
+            self.assertIn("README", properties["AlarmDescription"], name)
+            names.add(properties["AlarmName"]["Fn::Sub"])
+            self.assertTrue(properties["AlarmName"]["Fn::Sub"].startswith("${Service} "), name)
+        self.assertEqual(len(names), len(ALARMS))
+
+    def test_every_alarm_has_its_metric_its_threshold_and_its_period(self):
+        alarms = self.alarms()
+        self.assertEqual(set(alarms), set(ALARMS))
+        for name, properties in alarms.items():
+            for other in ("AlarmName", "AlarmDescription", "AlarmActions", "OKActions"):
+                del properties[other]
+            properties.setdefault("DatapointsToAlarm", properties["EvaluationPeriods"])
+            if "Metrics" in properties:
+                result, *sums = properties["Metrics"]
+                properties["Metrics"] = [{"Expression": result["Expression"]}, *sums]
+            # No other property: a unit, or disabled actions, would silence the alarm.
+            self.assertEqual(properties, ALARMS[name], name)
+
+    def test_the_authorizers_errors_are_counted_in_the_metric_of_their_alarm(self):
+        filters = {}
+        for name, resource in of_type("AWS::Logs::MetricFilter", MONITORING["Resources"]).items():
+            properties = resource["Properties"]
+            filters[properties["LogGroupName"]["Ref"]] = properties["FilterPattern"]
+            [counted] = properties["MetricTransformations"]
+            self.assertEqual(counted["MetricNamespace"], AUTHORIZER_ERRORS["Namespace"], name)
+            self.assertEqual(counted["MetricName"], AUTHORIZER_ERRORS["MetricName"], name)
+            self.assertEqual((counted["MetricValue"], counted["DefaultValue"]), ("1", 0), name)
+        self.assertEqual(filters, FILTERS)
+
+
+class Dashboard(unittest.TestCase):
+    def test_the_output_has_the_address_of_the_dashboard(self):
+        self.assertEqual(MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardName"], reference("Service"))
+        address = MONITORING["Outputs"]["DashboardAddress"]["Value"]["Fn::Sub"]
+        self.assertTrue(address.endswith("#dashboards:name=${Service}"), address)
+
+    def widgets(self):
+        body = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+        return [widget["properties"] for widget in json.loads(re.sub(r"\$\{([A-Za-z:]+)\}", r"\1", body))["widgets"]]
+
+    def test_the_dashboard_shows_existing_metrics(self):
+        shown = {}
+        for widget in self.widgets():
+            for namespace, name, *dimensions, _ in widget["metrics"]:
+                shown.setdefault(namespace, set()).add(name)
+                values = dict(zip(dimensions[::2], dimensions[1::2], strict=True))
+                self.assertEqual(set(values), set(SHOWN[namespace][1]), widget["title"])
+                for dimension, value in values.items():
+                    self.assertIn(value, SHOWN[namespace][1][dimension], widget["title"])
+        self.assertEqual(shown, {namespace: names for namespace, (names, _) in SHOWN.items()})
+
+    def test_each_widget_about_recorders_shows_all_of_them(self):
+        widgets = [widget for widget in self.widgets() if widget["title"].startswith("Recorders")]
+        self.assertEqual(len(widgets), 3)
+        for widget in widgets:
+            self.assertEqual([entry[3] for entry in widget["metrics"]], list(RECORDERS), widget["title"])
