@@ -178,7 +178,8 @@ async fn every_example_fits_its_schema() {
     assert!(count > 150, "{count} examples");
     // What is not described does not fit: otherwise nothing that these tests say of answers would mean anything.
     for operation in document.operations().filter(|operation| operation.path() != OPENAPI.path) {
-        let validator = document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
+        let validator =
+            document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
         for (request, body) in complete_examples(&operation, 200) {
             for place in ["", "/data", "/meta"] {
                 let mut with_more = body.clone();
@@ -338,7 +339,8 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     let request = "/v1/fire-sales/history?limit=1";
     let expected = example_data(&document, request);
     let seen = moment(&expected["history"][0], "recorded_at");
-    record("record-fire-sales", "/v2/skyblock/firesales", example_data(&document, "/v1/fire-sales"), &seen).await;
+    record("record-fire-sales", "/v2/skyblock/firesales", example_data(&document, "/v1/fire-sales"), &seen)
+        .await;
     assert_eq!(answered(request, &seen).await, expected);
 
     let request = "/v1/bazaar/history?item_id=INK_SACK:3&range=1h";
@@ -458,7 +460,11 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
                 for request in examples.iter().filter_map(|request| with(request, path, name, value)) {
                     is_taken |= get(&cloud, &request).await.status != 400;
                 }
-                assert_eq!(is_taken, validator.is_valid(&parameter_value(value, schema)), "{path}: {name} {value:?}");
+                assert_eq!(
+                    is_taken,
+                    validator.is_valid(&parameter_value(value, schema)),
+                    "{path}: {name} {value:?}"
+                );
             }
         }
     }

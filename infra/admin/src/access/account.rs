@@ -134,9 +134,7 @@ async fn change(
         };
         let account = Account { name: name.clone(), subscription };
         let is_unchanged = before.as_ref() == Some(&account);
-        if is_unchanged
-            || tables::access::replace_account(access.table(), before.as_ref(), &account).await?
-        {
+        if is_unchanged || tables::access::replace_account(access.table(), before.as_ref(), &account).await? {
             return Ok((before, account));
         }
     }

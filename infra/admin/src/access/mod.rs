@@ -93,8 +93,7 @@ impl Access {
 
     /// The keys of the account, newest first.
     async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
-        let mut keys: Vec<_> =
-            tables::access::keys_of(self.table(), name).try_collect().await?;
+        let mut keys: Vec<_> = tables::access::keys_of(self.table(), name).try_collect().await?;
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
         Ok(keys)
     }

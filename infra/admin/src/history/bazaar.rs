@@ -135,9 +135,9 @@ impl<'de> Deserialize<'de> for Products {
                             Price::HIGHEST
                         ))
                     })?;
-                    let item_id: ItemId = id
-                        .parse()
-                        .map_err(|InvalidValue { allowed }| refuse(format!("an item id must be {allowed}")))?;
+                    let item_id: ItemId = id.parse().map_err(|InvalidValue { allowed }| {
+                        refuse(format!("an item id must be {allowed}"))
+                    })?;
                     // The recorder skips products without a price, too.
                     let has_price = quote.sell_price.coins() > 0.0 || quote.buy_price.coins() > 0.0;
                     if has_price && quotes.insert(item_id, quote).is_some() {

@@ -65,7 +65,11 @@ fn reason(error: &serde_json::Error) -> String {
     let text = text.strip_suffix(&place).unwrap_or(&text);
     let text = match text.rsplit_once(", expected ") {
         Some((found, expected)) => {
-            format!("{}, expected {}", Excerpt::up_to(MAX_CAUSE, found), Excerpt::up_to(MAX_EXPECTATION, expected))
+            format!(
+                "{}, expected {}",
+                Excerpt::up_to(MAX_CAUSE, found),
+                Excerpt::up_to(MAX_EXPECTATION, expected)
+            )
         }
         None => Excerpt::up_to(MAX_CAUSE + MAX_EXPECTATION, text).to_string(),
     };
