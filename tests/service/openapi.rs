@@ -18,7 +18,7 @@ use crate::support::{
     simulator, start, start_with, template,
 };
 
-/// Values to try for every parameter: bounds and what lies beside them, words, other alphabets.
+/// Values to try for every parameter: bounds, their neighbours, words.
 const VALUES: [&str; 36] = [
     "",
     "0",
@@ -65,10 +65,10 @@ async fn served_document(cloud: &Cloud) -> Document {
 
 /// Checks a response to a request to `path`.
 #[track_caller]
-fn expect_conforming(document: &Document, path: &str, answered: &Response) {
+fn expect_conforming(document: &Document, path: &str, response: &Response) {
     let operation = document.operation(path).unwrap();
     operation
-        .check_response(answered.status.as_u16(), &answered.headers, &answered.text)
+        .check_response(response.status.as_u16(), &response.headers, &response.text)
         .unwrap_or_else(|mismatch| panic!("{path}: {mismatch}"));
 }
 
@@ -176,7 +176,7 @@ async fn every_example_fits_its_schema() {
         }
     }
     assert!(count > 150, "{count} examples");
-    // A field that is not described must not fit: otherwise these tests would prove nothing about responses.
+    // What is not described does not fit: otherwise nothing that these tests say of answers would mean anything.
     for operation in document.operations().filter(|operation| operation.path() != OPENAPI.path) {
         let validator =
             document.validator(&operation.response(200).unwrap()["content"][JSON]["schema"]).unwrap();
@@ -195,7 +195,7 @@ async fn every_example_fits_its_schema() {
 async fn every_response_fits_its_schema() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
-    // Until a mayor is history, the term has to end.
+    // A mayor is in the history once the term has ended.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
         let invoked = invoke(&cloud, recorder, json!({"time": time.to_string()}).to_string()).await;
@@ -247,7 +247,7 @@ async fn every_response_fits_its_schema() {
     expect_clean_logs(&cloud);
 }
 
-/// The simulated game often has none.
+/// The simulator often has no fire sale.
 fn provide_a_sale(cloud: &Cloud, document: &Document) {
     let sales = provided(example_data(document, "/v1/fire-sales"));
     simulator(cloud).set_fault("/v2/skyblock/firesales", Fault::status(200).with_body(sales));
@@ -435,9 +435,10 @@ async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
         assert_eq!(stated, [throttle.rate, f64::from(throttle.burst)], "{introduction}");
     }
     for route in VERSION_1 {
-        let terms = format!("An answer is served again for {} s.", route.cache.as_secs());
-        let described = document.value()["paths"][route.path]["get"]["description"].as_str().unwrap();
-        assert!(described.contains(&terms), "{}: {described}", route.path);
+        let operation = &document.value()["paths"][route.path]["get"];
+        assert_eq!(operation["x-cache-seconds"], route.cache.as_secs(), "{}", route.path);
+        let described = operation["description"].as_str().unwrap();
+        assert!(described.contains(&format!(" {} s", route.cache.as_secs())), "{}: {described}", route.path);
     }
 }
 
@@ -452,7 +453,7 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
             parameters += 1;
             let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
             let validator = document.validator(schema).unwrap();
-            // What the parameter means may depend on another: in each of its examples it has another value.
+            // Whether a value is valid may depend on another parameter, which differs between the examples.
             let examples: Vec<_> = operation.examples(200).map(|example| example.request).collect();
             for value in VALUES.into_iter().filter(|value| !(value.is_empty() && parameter["in"] == "path")) {
                 let mut is_taken = false;

@@ -61,7 +61,7 @@ pub fn run() -> ExitCode {
         match arguments.command {
             Command::Account(arguments) => access::account::run(arguments, &console).await,
             Command::Key(arguments) => access::key::run(arguments, &console).await,
-            Command::History(arguments) => history::run(arguments, &console).await,
+            Command::History(arguments) => Box::pin(history::run(arguments, &console)).await,
             Command::Check(arguments) => check::run(arguments, &console).await,
         }
     });

@@ -405,7 +405,7 @@ class Issuing(Test):
     def test_without_json_the_key_is_all_of_the_output(self):
         ended = self.succeed("key", "issue", self.account(), "--label", "ci")
         self.assertRegex(ended.output, f"^{KEY.pattern}\n$")
-        self.assertIn("the key is shown only this once", ended.aside)
+        self.assertIn("the key is shown only this once", ended.errors)
 
     def finish(self, account, cut):
         """Repeats the command. If the key is issued already but was not shown, follows the advice in the error."""
@@ -456,12 +456,12 @@ class Issuing(Test):
         explained = self.explain(key)
         self.assertEqual((explained.code, explained.document["gateway"]), (1, "missing"))
         self.assertEqual(explained.document["status"], 401)
-        self.assertIn(f"to correct this, run: cargo admin key issue {account} --label ci --stack live", explained.aside)
+        self.assertIn(f"to correct this, run: cargo admin key issue {account} --label ci --stack live", explained.errors)
         ended = finish(account, key)
         self.assertEqual((ended.code, ended.document["key"]), (0, None))
-        self.assertIn(f"the key itself, which ends in {key[-4:]}, was shown when it was issued", ended.aside)
+        self.assertIn(f"the key itself, which ends in {key[-4:]}, was shown when it was issued", ended.errors)
         self.fail_with("with the label ci;", "key", "issue", account, "--label", "ci")
-        CLOUD.front.reset()
+        CLOUD.proxy.reset()
         account, key = issued_without_a_gateway()
         for when in ("before", "after"):
             for number in (1, 2):
@@ -489,7 +489,7 @@ class Issuing(Test):
     def test_after_a_failure_of_the_gateway_the_same_command_succeeds(self):
         for failing in ("CreateApiKey", "CreateUsagePlanKey"):
             account = self.account()
-            CLOUD.front.failing = {failing: (1, 400, "BadRequestException")}
+            CLOUD.proxy.failing = {failing: (1, 400, "BadRequestException")}
             reason = f"error: API Gateway failed at {failing}: BadRequestException: said so; resolve the cause"
             self.fail_with(reason, "key", "issue", account, "--label", "ci")
             states = [key["state"] for key in self.succeed("key", "list", account, "--json").document["keys"]]
@@ -508,9 +508,9 @@ class Issuing(Test):
 
     def test_a_missing_permission_is_named(self):
         account = self.account()
-        CLOUD.front.failing = {"CreateApiKey": (1, 403, "AccessDeniedException")}
+        CLOUD.proxy.failing = {"CreateApiKey": (1, 403, "AccessDeniedException")}
         self.fail_with("these credentials need more permissions", "key", "issue", account, "--label", "ci")
-        CLOUD.front.failing = {"DescribeStacks": (1, 403, "AccessDenied")}
+        CLOUD.proxy.failing = {"DescribeStacks": (1, 403, "AccessDenied")}
         self.fail_with("CloudFormation failed at DescribeStacks: AccessDenied: said so; these credentials need more permissions",
                        "key", "list", account)
 
@@ -540,7 +540,7 @@ class Moving(Test):
     def test_keys_move_with_their_account(self):
         account, keys = self.keys_of_a_starter()
         ended = self.succeed("account", "set", account, "--tier", "pro")
-        self.assertEqual(ended.aside.count("to the usage plan of pro"), 2)
+        self.assertEqual(ended.errors.count("to the usage plan of pro"), 2)
         for key in keys:
             self.assert_in_order(account, "pro", 2, key)
         again = self.succeed("account", "set", account, "--tier", "pro")
@@ -565,8 +565,8 @@ class Moving(Test):
         _, unknown = self.issue(account, "two words", stack=None)
         ended = self.succeed("account", "set", account, "--tier", "pro")
         self.assertIn(f"API Gateway does not have the key {unknown}; to add it, run: "
-                      f"cargo admin key issue {account} --label 'two words' --stack live", ended.aside)
-        self.assertNotIn(revoked, ended.aside)
+                      f"cargo admin key issue {account} --label 'two words' --stack live", ended.errors)
+        self.assertNotIn(revoked, ended.errors)
 
     def test_a_lost_response_does_no_harm(self):
         for lost in ("PutItem", "DeleteUsagePlanKey", "CreateUsagePlanKey"):
@@ -591,9 +591,9 @@ class Revoking(Test):
         account, key, key_id = self.issued()
         ended = self.succeed("key", "revoke", key_id)
         # A second may have passed since.
-        self.assertRegex(ended.aside, r"the key may still be accepted for 6[0-5] seconds")
-        self.assertIn("deleted the key from API Gateway", ended.aside)
-        self.assertEqual(CLOUD.front.writes, ["UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"])
+        self.assertRegex(ended.errors, r"the key may still be accepted for 6[0-5] seconds")
+        self.assertIn("deleted the key from API Gateway", ended.errors)
+        self.assertEqual(CLOUD.proxy.writes, ["UpdateItem", "DeleteUsagePlanKey", "DeleteApiKey"])
         self.assert_revoked(account, key, key_id)
         again = self.succeed("key", "revoke", key_id)
         self.assertNotIn("deleted", again.errors)

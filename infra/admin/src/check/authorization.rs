@@ -2,7 +2,7 @@
 
 use common::auth::ApiKey;
 use common::routes::MAYOR;
-use conformance::Mismatch;
+use conformance::{Mismatch, Operation};
 
 use super::envelope;
 use super::inspection::Inspection;
@@ -13,7 +13,7 @@ use super::request::{KEY_HEADER, Request};
 pub(super) const CACHED_PATH: &str = MAYOR.path;
 
 pub(super) async fn check(inspection: &Inspection<'_>, report: &mut Report) {
-    for operation in inspection.document.operations().filter(|operation| operation.requires_key()) {
+    for operation in inspection.document.operations().filter(Operation::requires_key) {
         if let Some(request) = inspection.example_requests(&operation, 200).first() {
             let result = check_rejected(inspection, &Request::anonymous(request), 401).await;
             report.check(format!("error 401 no key GET {}", operation.path()), result);

@@ -7,6 +7,7 @@ use common::envelope::API_VERSION;
 use conformance::{JSON, Mismatch};
 use serde_json::{Map, Value};
 
+use super::json::at;
 use super::response::Response;
 
 /// The `Cache-Control` of successes: shared caches know nothing of keys.
@@ -24,14 +25,14 @@ pub(super) fn check_success(response: &Response) -> Result<Value, Mismatch> {
     check_headers(response, 200, SUCCESS_CACHE_CONTROL)?;
     let mut body = response.json()?;
     let mismatch = |expected: &str| Mismatch::new(expected, response.summary());
-    if body.as_object().map(Map::len) != Some(3) || body["success"] != true {
+    if body.as_object().map(Map::len) != Some(3) || at(&body, "/success") != true {
         return Err(mismatch("a body with only success: true, data and meta"));
     }
-    let meta = &body["meta"];
-    if meta.as_object().map(Map::len) != Some(2) || meta["api_version"] != API_VERSION {
+    let meta = at(&body, "/meta").as_object();
+    if meta.map(Map::len) != Some(2) || at(&body, "/meta/api_version") != API_VERSION {
         return Err(mismatch("meta with only cached and api_version: v1"));
     }
-    let Some(is_cached) = meta["cached"].as_bool() else {
+    let Some(is_cached) = at(&body, "/meta/cached").as_bool() else {
         return Err(mismatch("meta.cached: true or false"));
     };
     check_age(response, is_cached)?;
@@ -68,10 +69,11 @@ pub(super) fn check_error(response: &Response, status: u16) -> Result<String, Mi
     check_headers(response, status, ERROR_CACHE_CONTROL)?;
     let body = response.json()?;
     let code = code(status);
-    let error = &body["error"];
+    let error = at(&body, "/error");
     let is_complete = body.as_object().map(Map::len) == Some(2) && error.as_object().map(Map::len) == Some(2);
-    let message = error["message"].as_str().filter(|message| !message.is_empty());
-    let Some(message) = message.filter(|_| is_complete && body["success"] == false && error["code"] == code)
+    let message = at(error, "/message").as_str().filter(|message| !message.is_empty());
+    let Some(message) =
+        message.filter(|_| is_complete && at(&body, "/success") == false && at(error, "/code") == code)
     else {
         let expected = format!("a body with only success: false and error with code {code} and message");
         return Err(Mismatch::new(expected, response.summary()));

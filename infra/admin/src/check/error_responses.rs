@@ -6,6 +6,7 @@ use reqwest::Method;
 
 use super::envelope;
 use super::inspection::Inspection;
+use super::json::at;
 use super::openapi::check_response;
 use super::report::Report;
 use super::request::Request;
@@ -55,7 +56,8 @@ async fn check_example(
     let response = inspection.get(request).await?;
     let message = envelope::check_error(&response, status)?;
     check_response(operation, &response)?;
-    let mut parameters = operation.parameters().iter().filter_map(|parameter| parameter["name"].as_str());
+    let mut parameters =
+        operation.parameters().iter().filter_map(|parameter| at(parameter, "/name").as_str());
     if status == 400 && !parameters.any(|name| message.contains(name)) {
         return Err(Mismatch::new("a message that names the parameter", message));
     }
@@ -65,7 +67,7 @@ async fn check_example(
 async fn check_page_after_the_last(inspection: &Inspection<'_>) -> Result<(), Mismatch> {
     let page = |number: u64| format!("{}?page={number}", AUCTIONS.path);
     let first = envelope::check_success(&inspection.get(&page(0)).await?)?;
-    let pages = &first["totalPages"];
+    let pages = at(&first, "/totalPages");
     let pages = pages.as_u64().ok_or_else(|| Mismatch::new("totalPages", pages.to_string()))?;
     let response = inspection.get(&page(pages + PAGES_BEYOND)).await?;
     envelope::check_error(&response, 404).map(drop)

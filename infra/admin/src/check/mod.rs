@@ -12,6 +12,7 @@ mod envelope;
 mod error_responses;
 mod examples;
 mod inspection;
+mod json;
 mod latency;
 mod observations;
 mod openapi;

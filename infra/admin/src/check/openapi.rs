@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use super::envelope;
+use super::json::at;
 use super::report::Report;
 use super::request::Request;
 use super::response::Response;
@@ -41,14 +42,14 @@ fn document(response: &Response) -> Result<Value, Mismatch> {
         return Err(mismatch());
     }
     let document = response.json()?;
-    let is_openapi = document["openapi"].is_string() && document["paths"].is_object();
+    let is_openapi = at(&document, "/openapi").is_string() && at(&document, "/paths").is_object();
     if is_openapi { Ok(document) } else { Err(mismatch()) }
 }
 
 fn check_version(document: &Value) -> Result<(), Mismatch> {
     let expected: Value = serde_json::from_str(EXPECTED).unwrap_or_default();
     let version =
-        |document: &Value| format!("version {}", document["info"]["version"].as_str().unwrap_or("none"));
+        |document: &Value| format!("version {}", at(document, "/info/version").as_str().unwrap_or("none"));
     let (received_version, expected_version) = (version(document), version(&expected));
     if received_version != expected_version {
         return Err(Mismatch::new(

@@ -85,7 +85,7 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
     match kind {
         KindName::Mayors => run_with_kind(command, &Mayors(table), console).await,
         KindName::FireSales => run_with_kind(command, &FireSales(table), console).await,
-        KindName::Bazaar => run_with_kind(command, &Bazaar::of(table), console).await,
+        KindName::Bazaar => Box::pin(run_with_kind(command, &Bazaar::of(table), console)).await,
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) fn checks_that_fail() -> BTreeSet<String> {
         responses::another_site(),
         responses::exhausted_quota(),
         errors::errors(),
+        errors::parameters(),
+        errors::browsers_and_caches(),
         keys::keys(),
         keys::no_key(),
         errors::gateway_errors(),
@@ -60,7 +62,13 @@ async fn a_service_that_does_not_respond_is_reported() {
 async fn broken_errors_and_keys_are_reported() {
     let cloud = start_cloud("on").await;
     let runs = vec![
-        Run::new("errors", errors::errors()),
+        Run::new(
+            "errors",
+            [errors::errors(), errors::parameters(), errors::browsers_and_caches()]
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
         Run::new("keys", keys::keys()),
         Run::new("no key", keys::no_key()).observations(&[("without_accept_encoding", "gzip")]),
         Run::new("errors of the gateway", errors::gateway_errors())

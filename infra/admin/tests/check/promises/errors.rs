@@ -8,7 +8,7 @@ use crate::support::mutation::{
     Broken, at, broken, error, instead, replaced, request, response, useless_message, without,
 };
 
-/// Promises about errors, parameters, preflight requests and the document.
+/// Promises about the errors of the service.
 pub(crate) fn errors() -> Vec<Broken> {
     vec![
         error(
@@ -58,6 +58,12 @@ pub(crate) fn errors() -> Vec<Broken> {
         error(404, "/v2", "no Retry-After with 404", &["error 404 GET /v2/mayor"], |response| {
             response.set("retry-after", "1");
         }),
+    ]
+}
+
+/// Promises about parameters and paths.
+pub(crate) fn parameters() -> Vec<Broken> {
+    vec![
         instead(
             "404 for a page after the last",
             &["error 404 page after the last", "error 404 GET /v1/auctions?page=9999"],
@@ -102,17 +108,6 @@ pub(crate) fn errors() -> Vec<Broken> {
             |target| target.contains("nobody_") || target.contains("not.a.name"),
             NOTCH,
         ),
-        at(
-            MAYOR,
-            "cached is true in a replay",
-            &["cache GET /v1/mayor"],
-            replaced(r#""cached":true"#, r#""cached":false"#),
-        ),
-        at(ITEMS, "compression keeps the content", &["compression GET /v1/items"], |response| {
-            if response.headers.contains_key(CONTENT_ENCODING) {
-                replaced("Wool", "Silk")(response);
-            }
-        }),
         instead(
             "trailing slashes",
             &["trailing slash is ignored"],
@@ -125,6 +120,28 @@ pub(crate) fn errors() -> Vec<Broken> {
             |target| target == "/v1/mayor?unknown=1",
             "/v1/nothing",
         ),
+        request("limits of lists", &["response GET /v1/bazaar?mode=flips&limit=5"], |request, _| {
+            if request.target == FLIPS {
+                request.target = FLIPS.replace("limit=5", "limit=9");
+            }
+        }),
+    ]
+}
+
+/// Promises about preflight requests, compression, replays and the OpenAPI document.
+pub(crate) fn browsers_and_caches() -> Vec<Broken> {
+    vec![
+        at(
+            MAYOR,
+            "cached is true in a replay",
+            &["cache GET /v1/mayor"],
+            replaced(r#""cached":true"#, r#""cached":false"#),
+        ),
+        at(ITEMS, "compression keeps the content", &["compression GET /v1/items"], |response| {
+            if response.headers.contains_key(CONTENT_ENCODING) {
+                replaced("Wool", "Silk")(response);
+            }
+        }),
         response(
             "preflight headers",
             &[
@@ -150,11 +167,6 @@ pub(crate) fn errors() -> Vec<Broken> {
                 }
             },
         ),
-        request("limits of lists", &["response GET /v1/bazaar?mode=flips&limit=5"], |request, _| {
-            if request.target == FLIPS {
-                request.target = FLIPS.replace("limit=5", "limit=9");
-            }
-        }),
         at(
             OPENAPI,
             "the document of this version",

@@ -30,7 +30,7 @@ pub(crate) fn responses() -> Vec<Broken> {
             replaced(r#""v1""#, r#""v2""#),
         ),
         at(FLIPS, "no undescribed fields", &["response GET /v1/bazaar?mode=flips&limit=5"], |response| {
-            response.edit_json(|body| body["data"]["items"][0]["extra"] = 1.into())
+            response.edit_json(|body| body["data"]["items"][0]["extra"] = 1.into());
         }),
         at(AUCTIONS, "all described fields", &["response GET /v1/auctions?page=0"], |response| {
             response.edit_json(|body| {
@@ -65,7 +65,7 @@ pub(crate) fn responses() -> Vec<Broken> {
             "a replay equals the original",
             &["cache GET /v1/mayor"],
             every_second(|response| {
-                response.edit_text(|text| text.replacen(r#""name":""#, r#""name":"x"#, 1))
+                response.edit_text(|text| text.replacen(r#""name":""#, r#""name":"x"#, 1));
             }),
         ),
         at(
@@ -75,7 +75,7 @@ pub(crate) fn responses() -> Vec<Broken> {
             |response| response.edit_json(|body| body["info"]["version"] = "9.9.9".into()),
         ),
         at(PAST_SALES, "no shared caches", &["response GET /v1/fire-sales/history?limit=1"], |response| {
-            response.set("cache-control", "public")
+            response.set("cache-control", "public");
         }),
     ]
 }

@@ -129,7 +129,7 @@ impl Upstream {
     }
 
     async fn through(&self, cache: &StageCache, request: &Request) -> Response {
-        if !cache.handles(request) {
+        if !StageCache::handles(request) {
             return self.forward(request).await;
         }
         if cache.authorizes {

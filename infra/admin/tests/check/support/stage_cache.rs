@@ -60,8 +60,8 @@ impl StageCache {
         Self { traces: true, ..self }
     }
 
-    /// Whether this cache handles the request.
-    pub(crate) fn handles(&self, request: &Request) -> bool {
+    /// Whether a cache handles the request.
+    pub(crate) fn handles(request: &Request) -> bool {
         request.method == Method::GET && matches!(request.path(), "/v1/bazaar" | "/v1/mayor")
     }
 
