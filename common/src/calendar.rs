@@ -1,6 +1,8 @@
-//! The game's calendar, as far as elections need it: a mayor's term follows from the year of the election, whatever the
-//! provider says when. The numbers are those of the provider's description, part 10: year 1 began at 2019-06-11 17:55:00
-//! UTC, a year is 12 months of 31 days of 20 minutes, and the booth closes on the 27th of the third month.
+//! The game's calendar, as far as elections need it. A mayor's term follows from the year of the election alone, so it does
+//! not depend on when the provider shows the new mayor.
+//!
+//! Year 1 began at 2019-06-11 17:55:00 UTC. A year has 12 months of 31 days of 20 minutes. The booth of an election closes on
+//! the 27th day of the third month of the next year; captures of the provider's responses agree with that.
 
 use std::time::Duration;
 
@@ -8,54 +10,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UnixSeconds;
 
-/// The beginning of year 1.
+/// The start of year 1.
 const EPOCH: UnixSeconds = UnixSeconds::new(1_560_275_700);
 /// The length of a year: 124 hours.
 pub const YEAR: Duration = Duration::from_hours(124);
-/// How far into the year after its own an election closes.
+/// An election closes this long after the start of the year that follows its own.
 const CLOSE: Duration = Duration::from_mins(1_760);
 
-/// The year of an election, counted from 1. The mayor elected in it governs until the next election closes.
+/// The year of an election, counted from 1. The winner is mayor until the next election closes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u32")]
 pub struct ElectionYear(u32);
 
-/// A number that is no year of an election.
+/// A number that is not the year of an election.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a year of an election is a whole number from 1 to {last}", last = ElectionYear::LAST)]
-pub struct NoElectionYear;
+#[error("the year of an election must be a whole number from 1 to {last}", last = ElectionYear::LAST)]
+pub struct InvalidElectionYear;
 
 impl ElectionYear {
-    /// The last one, so that keys have room for it and its term is a moment that can be written.
+    /// The last year that a sort key has room for.
     pub const LAST: u32 = 9_999;
 
     /// The year with this number.
     ///
     /// # Errors
-    /// If it is 0 or beyond [`ElectionYear::LAST`].
-    pub fn new(number: u32) -> Result<Self, NoElectionYear> {
-        (1..=Self::LAST).contains(&number).then_some(Self(number)).ok_or(NoElectionYear)
+    /// If it is 0 or greater than [`ElectionYear::LAST`].
+    pub fn new(number: u32) -> Result<Self, InvalidElectionYear> {
+        (1..=Self::LAST).contains(&number).then_some(Self(number)).ok_or(InvalidElectionYear)
     }
 
-    /// Its number.
+    /// The number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// When the election closes: the term of its winner begins.
+    /// When the election closes and the term of its winner begins.
     #[must_use]
     pub fn term_begins(self) -> UnixSeconds {
         EPOCH.plus(YEAR * self.0 + CLOSE)
     }
 
-    /// When the next election closes: the term of its winner ends.
+    /// When the next election closes and the term of this winner ends.
     #[must_use]
     pub fn term_ends(self) -> UnixSeconds {
         self.term_begins().plus(YEAR)
     }
 
-    /// The election whose winner governs at the moment `now`; `None` before the first term and after the last one.
+    /// Returns the election whose winner is mayor at the time `now`; `None` before the first term and after the last one.
     #[must_use]
     pub fn sitting_at(now: UnixSeconds) -> Option<Self> {
         let since = now.get().checked_sub(EPOCH.plus(CLOSE).get())?;
@@ -63,7 +65,7 @@ impl ElectionYear {
         u32::try_from(years).ok().and_then(|number| Self::new(number).ok())
     }
 
-    /// The year before; `None` before year 1.
+    /// Returns the year before; `None` for year 1.
     #[must_use]
     pub fn previous(self) -> Option<Self> {
         Self::new(self.0 - 1).ok()
@@ -71,9 +73,9 @@ impl ElectionYear {
 }
 
 impl TryFrom<u32> for ElectionYear {
-    type Error = NoElectionYear;
+    type Error = InvalidElectionYear;
 
-    fn try_from(number: u32) -> Result<Self, NoElectionYear> {
+    fn try_from(number: u32) -> Result<Self, InvalidElectionYear> {
         Self::new(number)
     }
 }
@@ -85,16 +87,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elections_close_when_the_provider_was_seen_to_close_them() {
+    fn elections_close_when_captures_show_new_mayors() {
         let close = |number| ElectionYear::new(number).unwrap().term_begins().to_string();
         assert_eq!(close(515), "2026-09-24T19:15:00Z");
         assert_eq!(close(518), "2026-10-10T07:15:00Z");
     }
 
     #[test]
-    fn only_years_of_elections_are_taken() {
+    fn years_outside_of_the_bounds_are_invalid() {
         for number in [0, 10_000, u32::MAX] {
-            assert_eq!(ElectionYear::new(number), Err(NoElectionYear));
+            assert_eq!(ElectionYear::new(number), Err(InvalidElectionYear));
         }
         assert_eq!(ElectionYear::new(1).unwrap().previous(), None);
         assert_eq!(ElectionYear::sitting_at(UnixSeconds::new(0)), None);

@@ -1,10 +1,10 @@
-//! Every environment variable that the functions read, parsed once at start-up. An empty variable counts as unset: a
-//! template cannot leave one out.
+//! Every environment variable that the functions read, parsed once at start-up. An empty variable counts as unset, because a
+//! template cannot omit one.
 
 use lambda_http::http::HeaderValue;
 use reqwest::Url;
 
-/// An environment variable that cannot be used. The text names the variable and never its value.
+/// An environment variable that cannot be used. The message names the variable and never its value.
 #[derive(Debug, thiserror::Error)]
 #[error("the environment variable {variable} must be {expected}")]
 pub struct ConfigError {
@@ -12,10 +12,10 @@ pub struct ConfigError {
     expected: &'static str,
 }
 
-/// Whether API Gateway keeps this function's answers (template parameter `GatewayCache`).
+/// Whether API Gateway caches this function's responses (template parameter `GatewayCache`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GatewayCache {
-    /// Answers are stored and replayed for the route's TTL, whatever their status.
+    /// Responses are stored and replayed for the route's TTL, whatever their status.
     On,
     /// Every request reaches a function.
     #[default]
@@ -25,32 +25,32 @@ pub enum GatewayCache {
 /// The environment of a function.
 #[derive(Debug)]
 pub struct Config {
-    /// `HYPIXEL_BASE_URL`: where the game's provider answers.
+    /// `HYPIXEL_BASE_URL`: the base address of the game's provider.
     pub hypixel_base_url: Url,
-    /// `MOJANG_BASE_URL`: where the name service answers.
+    /// `MOJANG_BASE_URL`: the base address of the name service.
     pub mojang_base_url: Url,
-    /// `HYPIXEL_API_KEY`: the provider's key, for player data. Marked sensitive: it prints as `Sensitive`.
+    /// `HYPIXEL_API_KEY`: the provider's key, for player data. Marked as sensitive, so `Debug` does not print it.
     pub hypixel_api_key: Option<HeaderValue>,
-    /// `USER_AGENT`: how the service introduces itself upstream.
+    /// `USER_AGENT`: the header that the service sends to upstreams.
     pub user_agent: HeaderValue,
-    /// `GatewayCache`: `on` or `off`; `off` if absent, as on a laptop.
+    /// `GatewayCache`: `on` or `off`; `off` if absent, as in local runs.
     pub gateway_cache: GatewayCache,
-    /// `DOCUMENTATION_URL`: what `GET /` points to.
+    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`.
     pub documentation_url: String,
-    /// `HISTORY_TABLE`: the name of the table that holds history; `History` if absent, as on a laptop.
+    /// `HISTORY_TABLE`: the name of the table of histories; `History` if absent.
     pub history_table: String,
-    /// `ACCESS_TABLE`: the name of the table that holds accounts and keys; `Access` if absent, as on a laptop.
+    /// `ACCESS_TABLE`: the name of the table of accounts and keys; `Access` if absent.
     pub access_table: String,
-    /// `AWS_REGION`: where the function runs and its tables are; Lambda sets it.
+    /// `AWS_REGION`: the region of the function and its tables. Lambda sets it.
     pub aws_region: String,
-    /// `AWS_ENDPOINT_URL_DYNAMODB`: where DynamoDB answers, if not where the region implies.
+    /// `AWS_ENDPOINT_URL_DYNAMODB`: the address of DynamoDB, if not the one of the region.
     pub dynamodb_endpoint: Option<Url>,
 }
 
 const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 
 impl Config {
-    /// The configuration in this process's environment.
+    /// Reads the configuration from the environment.
     ///
     /// # Errors
     /// The first variable that cannot be used.
@@ -58,7 +58,7 @@ impl Config {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// The configuration that `lookup` gives by variable name.
+    /// Reads the configuration from `lookup`, which returns variables by name.
     ///
     /// # Errors
     /// The first variable that cannot be used.
@@ -96,7 +96,7 @@ fn base_url(variable: &'static str, value: Option<String>, default: &str) -> Res
 }
 
 fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigError> {
-    // A secret that was made from a file ends with a line end, which nobody sees.
+    // A secret that was created from a file often ends with a line break.
     let mut header = HeaderValue::from_str(value.trim())
         .map_err(|_| ConfigError { variable, expected: "one line of visible ASCII" })?;
     header.set_sensitive(true);
@@ -124,11 +124,11 @@ mod tests {
     use super::*;
 
     fn with(name: &str, value: &str) -> Result<Config, ConfigError> {
-        Config::from_lookup(|asked| (asked == name).then(|| value.to_owned()))
+        Config::from_lookup(|requested| (requested == name).then(|| value.to_owned()))
     }
 
     #[test]
-    fn an_empty_environment_means_the_real_provider() {
+    fn an_empty_environment_selects_the_real_upstreams() {
         let config = with("", "").unwrap();
         assert_eq!(config.hypixel_base_url.as_str(), "https://api.hypixel.net/");
         assert_eq!(config.mojang_base_url.as_str(), "https://api.mojang.com/");
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn an_empty_variable_counts_as_unset() {
         assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
-        // The SDK, left to read it itself, would panic at the first call.
+        // The SDK would panic at the first call if it read the empty variable itself.
         assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
         assert_eq!(
             with("HYPIXEL_BASE_URL", "").unwrap().hypixel_base_url.as_str(),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_variable_is_named_without_its_value() {
+    fn an_error_names_the_variable_without_its_value() {
         for (name, value) in [
             ("HYPIXEL_BASE_URL", "not an address"),
             ("MOJANG_BASE_URL", "ftp://names.example"),
@@ -164,13 +164,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_from_a_file_ends_where_its_line_ends() {
+    fn a_line_break_at_the_end_of_the_key_is_removed() {
         let config = with("HYPIXEL_API_KEY", "s3cret\r\n").unwrap();
         assert_eq!(config.hypixel_api_key.unwrap(), "s3cret");
     }
 
     #[test]
-    fn the_key_does_not_print() {
+    fn debug_output_does_not_contain_the_key() {
         let config = with("HYPIXEL_API_KEY", "s3cret").unwrap();
         assert!(!format!("{config:?}").contains("s3cret"));
     }

@@ -1,8 +1,7 @@
-//! The two envelopes (`interface.md`, part 1), and the JSON text of an answer on its way into one.
+//! The two envelopes of response bodies, and the JSON text that goes into them.
 //!
 //! A proxy response carries its body as a JSON string, so the whole body is escaped once more. For three megabytes that
-//! costs as much as reading them; a [`Document`] therefore keeps its escaped form for the requests that it is served
-//! to again.
+//! takes as long as parsing them. A [`Document`] therefore keeps its escaped form for later requests.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,15 +12,14 @@ use serde_json::value::RawValue;
 
 use crate::cache::Weight;
 use crate::error::ApiError;
-use crate::time::UnixMilliseconds;
 
-/// What `meta.api_version` says on every route.
+/// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";
 
-/// The JSON text of an answer's `data`. A part that passes through from an upstream body is not copied.
+/// The JSON text of a response's `data`. A part that passes through from an upstream body is not copied.
 #[derive(Debug)]
 pub struct Document {
-    /// Whether it is an answer by itself.
+    /// Whether it is a whole response body, without an envelope.
     is_bare: bool,
     head: String,
     passed: Option<(Arc<String>, Range<usize>)>,
@@ -37,8 +35,7 @@ impl Document {
         Self { is_bare: false, head: data, passed: None, tail: "", replay: OnceLock::new() }
     }
 
-    /// The answer that consists of the JSON text `body` and has no envelope: what another specification gives a shape,
-    /// its readers expect in that shape.
+    /// The document that is a whole response body, without an envelope: another specification defines its shape.
     #[must_use]
     pub const fn bare(body: String) -> Self {
         Self { is_bare: true, head: body, passed: None, tail: "", replay: OnceLock::new() }
@@ -52,20 +49,20 @@ impl Document {
         serde_json::to_string(data).map(Self::new)
     }
 
-    /// The document that consists of `head`, of what stands at `range` of `body`, and of `tail`.
+    /// The document that consists of `head`, the part of `body` at `range`, and `tail`.
     #[must_use]
     pub const fn passing(head: String, body: Arc<String>, range: Range<usize>, tail: &'static str) -> Self {
         Self { is_bare: false, head, passed: Some((body, range)), tail, replay: OnceLock::new() }
     }
 
-    /// The text, in the pieces that it is kept in.
+    /// The text, in the pieces that it is stored in.
     #[must_use]
     pub fn pieces(&self) -> [&str; 3] {
         let passed = self.passed.as_ref().and_then(|(body, range)| body.get(range.clone()));
         [&self.head, passed.unwrap_or_default(), self.tail]
     }
 
-    /// The text of the success envelope, in pieces; of a bare document its own.
+    /// The text of the success envelope in pieces, or of the bare document.
     fn envelope(&self, cached: bool) -> [&str; 9] {
         let [head, passed, tail] = self.pieces();
         if self.is_bare {
@@ -85,6 +82,12 @@ impl Document {
         ]
     }
 
+    /// How many bytes the success envelope has.
+    #[must_use]
+    pub fn envelope_bytes(&self, cached: bool) -> usize {
+        total(&self.envelope(cached))
+    }
+
     /// The success envelope with `cached: true`, escaped.
     fn replay(&self) -> Result<&RawValue, serde_json::Error> {
         if let Some(escaped) = self.replay.get() {
@@ -96,32 +99,9 @@ impl Document {
 }
 
 impl Weight for Document {
-    /// Twice the text: once as it is, once escaped.
+    /// Twice the text: plain and escaped.
     fn bytes(&self) -> usize {
         total(&self.pieces()) * 2
-    }
-}
-
-/// A handler's answer.
-#[derive(Debug)]
-pub struct Answer {
-    /// The answer's data.
-    pub document: Arc<Document>,
-    /// Whether it was there before this request.
-    pub cached: bool,
-    /// When its data was fetched; `None` where nothing was.
-    pub fetched_at: Option<UnixMilliseconds>,
-    /// Why an expired answer is served, for the log.
-    pub refresh_failure: Option<String>,
-}
-
-impl Answer {
-    /// The success envelope, `meta.cached` as it is, or `true` where the gateway will store and replay a body of so
-    /// many bytes.
-    #[must_use]
-    pub fn body(&self, is_replayed: impl Fn(usize) -> bool) -> Body {
-        let cached = self.cached || is_replayed(total(&self.document.envelope(true)));
-        Body::Success { document: Arc::clone(&self.document), cached }
     }
 }
 
@@ -132,7 +112,7 @@ pub enum Body {
     Success {
         /// The data.
         document: Arc<Document>,
-        /// What `meta.cached` says.
+        /// The value of `meta.cached`.
         cached: bool,
     },
     /// The error envelope as JSON text.
@@ -149,11 +129,11 @@ impl Body {
         serde_json::to_string(&ErrorEnvelope { success: false, error: failure }).map(Self::Error)
     }
 
-    /// How many bytes the caller receives, before compression.
+    /// How many bytes the client receives, before compression.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Success { document, cached } => total(&document.envelope(*cached)),
+            Self::Success { document, cached } => document.envelope_bytes(*cached),
             Self::Error(text) => text.len(),
         }
     }
@@ -165,8 +145,8 @@ impl Body {
             |pieces: &[&str]| pieces.iter().map(|piece| escaped_length(piece)).sum::<usize>() + 2;
         match self {
             Self::Success { document, cached: true } => {
-                let known = document.replay.get().map(|escaped| escaped.get().len());
-                known.unwrap_or_else(|| escaped_length(&document.envelope(true)))
+                let cached = document.replay.get().map(|escaped| escaped.get().len());
+                cached.unwrap_or_else(|| escaped_length(&document.envelope(true)))
             }
             Self::Success { document, cached: false } => escaped_length(&document.envelope(false)),
             Self::Error(text) => escaped_length(&[text]),
@@ -177,7 +157,7 @@ impl Body {
 impl Serialize for Body {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            // Served again: the escaped form is kept for the next time.
+            // A cached document is likely to be served again, so its escaped form is kept.
             Self::Success { document, cached: true } => {
                 document.replay().map_err(serde::ser::Error::custom)?.serialize(serializer)
             }
@@ -195,7 +175,7 @@ const LONGEST_ESCAPE: usize = 6;
 /// How many bytes `text` takes inside a JSON string.
 fn escaped_length(text: &str) -> usize {
     let quotes = count(text, |byte| byte == b'"' || byte == b'\\');
-    // A provider's JSON has hardly any: to count them at once and look at each only if there are some is the fast way.
+    // The provider's JSON has hardly any: counting them all at once is faster than looking at each byte.
     let has_controls = count(text, |byte| byte < b' ') > 0;
     let escape = |byte: u8| match byte {
         b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
@@ -206,10 +186,10 @@ fn escaped_length(text: &str) -> usize {
     text.len() + quotes + controls
 }
 
-/// How many bytes of `text` are `wanted`, summed up in bytes, which the compiler makes vector instructions of.
-fn count(text: &str, wanted: impl Fn(u8) -> bool) -> usize {
+/// How many bytes of `text` match. The sums are bytes, so that the compiler uses vector instructions.
+fn count(text: &str, matches: impl Fn(u8) -> bool) -> usize {
     let chunks = text.as_bytes().chunks(usize::from(u8::MAX));
-    chunks.map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(wanted(byte))).sum::<u8>())).sum()
+    chunks.map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(matches(byte))).sum::<u8>())).sum()
 }
 
 #[derive(Serialize)]
@@ -224,12 +204,12 @@ struct Failure<'a> {
     message: &'a str,
 }
 
-/// How many bytes the pieces have together.
+/// How many bytes the pieces have in total.
 fn total(pieces: &[&str]) -> usize {
     pieces.iter().map(|piece| piece.len()).sum()
 }
 
-/// Writes pieces of text as one JSON string, without putting them together first.
+/// Serialises pieces of text as one JSON string, without joining them first.
 struct Joined<'a>(&'a [&'a str]);
 
 impl fmt::Display for Joined<'_> {
@@ -273,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_document_is_its_own_answer() {
+    fn a_bare_document_has_no_envelope() {
         let document = Arc::new(Document::bare(r#"{"openapi":"3.1.1"}"#.to_owned()));
         for cached in [false, true] {
             let body = Body::Success { document: Arc::clone(&document), cached };
@@ -288,14 +268,6 @@ mod tests {
         assert_eq!(body["error"]["message"], "no \"route\" \u{7} <script>");
         assert_eq!(body["error"]["code"], "NOT_FOUND");
         assert_eq!(body["success"], false);
-    }
-
-    #[test]
-    fn a_body_that_the_gateway_replays_never_claims_to_be_fresh() {
-        let document = Arc::new(Document::new("{}".to_owned()));
-        let answer = Answer { document, cached: false, fetched_at: None, refresh_failure: None };
-        assert!(text(&answer.body(|_| true)).contains(r#""cached":true"#));
-        assert!(text(&answer.body(|_| false)).contains(r#""cached":false"#));
     }
 
     proptest! {

@@ -1,31 +1,31 @@
-//! What a caller is told when there is no answer, kept apart from what the log is told. The codes are contract
-//! (`interface.md`, part 7); a message says what was wrong, what was allowed and what to do. A cause is for the log only.
+//! Errors that clients see. The codes are part of the contract (`functions/README.md`, Errors). A message says what was wrong,
+//! what is allowed and what to do. The cause of an error is for the log only.
 
 use std::error::Error;
 use std::time::Duration;
 
 use lambda_http::http::StatusCode;
 
-/// What a caller reads when the service itself is at a loss.
+/// The message of every internal error.
 pub const INTERNAL_MESSAGE: &str =
     "The service could not get this answer right now. Try again in a few seconds.";
 
-/// How long a caller is asked to wait when nothing better is known.
+/// `Retry-After` of an internal error, unless the upstream asks for another wait.
 const USUAL_WAIT: Duration = Duration::from_secs(5);
 
-/// The kinds of error, each one that a client would act on differently.
+/// The kinds of errors. A client reacts differently to each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// A missing or invalid parameter: mend the request.
+    /// A parameter is missing or invalid. The client must change the request.
     BadRequest,
-    /// No such route, page, item or player.
+    /// The route, page, item or player does not exist.
     NotFound,
-    /// The service or its provider failed: try again later.
+    /// The service or its provider failed. The client may retry later.
     InternalError,
 }
 
 impl Code {
-    /// The word in the envelope.
+    /// The code in the envelope.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Code {
         }
     }
 
-    /// The HTTP status that goes with it.
+    /// The HTTP status of the code.
     #[must_use]
     pub const fn status(self) -> StatusCode {
         match self {
@@ -46,7 +46,7 @@ impl Code {
     }
 }
 
-/// Why a request has no answer.
+/// An error that a client gets.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {
@@ -58,19 +58,19 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// 400: `message` names the parameter, what was allowed and what came.
+    /// 400. `message` names the parameter, what is allowed and what was received.
     #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self { code: Code::BadRequest, message: message.into(), retry_after: None, cause: None }
     }
 
-    /// 404: `message` names what does not exist and where to look instead.
+    /// 404. `message` names what does not exist and where to look instead.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self { code: Code::NotFound, message: message.into(), retry_after: None, cause: None }
     }
 
-    /// 500: the caller reads a fixed sentence, the log reads `cause`.
+    /// 500. The client gets a fixed message, the log gets `cause`.
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl ApiError {
         }
     }
 
-    /// The same error, asking the caller to wait for `wait` (whole seconds, at least one) if it is given.
+    /// Sets `Retry-After` to `wait`, if it is given.
     #[must_use]
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait.or(self.retry_after);
@@ -94,33 +94,33 @@ impl ApiError {
         self.code
     }
 
-    /// What the caller reads.
+    /// The message for the client.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// How many seconds the caller should wait, rounded up, if waiting helps.
+    /// `Retry-After` in seconds, rounded up, at least 1; `None` if a retry is no use.
     #[must_use]
     pub fn wait_seconds(&self) -> Option<u64> {
         self.retry_after.map(|wait| wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX).max(1))
     }
 
-    /// The whole chain of causes in one line, for the log.
+    /// The chain of causes in one line, for the log.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
         self.cause.as_deref().map(|cause| chain(cause))
     }
 }
 
-/// An error and what lies under it, in one line.
+/// Returns an error and its sources in one line.
 #[must_use]
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut below = error.source();
     while let Some(cause) = below {
         let cause_text = cause.to_string();
-        // Many errors repeat their source in their own text.
+        // Many errors repeat the text of their source.
         if !text.ends_with(&cause_text) {
             text.push_str(": ");
             text.push_str(&cause_text);
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_reaches_the_log_and_never_the_caller() {
+    fn a_cause_is_in_the_log_and_never_in_the_message() {
         let error = ApiError::internal("the provider said: secret");
         assert!(!error.message().contains("secret"));
         assert_eq!(error.cause().as_deref(), Some("the provider said: secret"));

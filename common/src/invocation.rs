@@ -1,4 +1,4 @@
-//! What belongs to one invocation and to no other: its moment, how long it may take, and what it has spent waiting.
+//! The state of one invocation: its time, its deadlines, and how long it has waited for others.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -7,11 +7,11 @@ use tokio::time::Instant;
 
 use crate::time::UnixMilliseconds;
 
-/// All upstream requests of an invocation together, retries included, get this long.
+/// The time limit for all requests of an invocation to upstreams and tables together, retries included.
 const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// What is left between the last answer from elsewhere and the function's own deadline, to shape and write an answer.
-const SHAPING_TIME: Duration = Duration::from_millis(500);
+/// The time that is reserved for writing the response after the last such request.
+const RESERVED_TIME: Duration = Duration::from_millis(500);
 
 /// One invocation of a function.
 #[derive(Debug)]
@@ -24,10 +24,10 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// An invocation that begins here, is about the moment `now`, and must have ended before `deadline`.
+    /// An invocation that starts here, happens at the time `now` of its event, and must end before `deadline`.
     #[must_use]
     pub fn new(now: UnixMilliseconds, deadline: Instant) -> Self {
-        let latest = deadline.checked_sub(SHAPING_TIME).unwrap_or(deadline);
+        let latest = deadline.checked_sub(RESERVED_TIME).unwrap_or(deadline);
         let upstream_deadline = latest.min(Instant::now() + UPSTREAM_TIMEOUT);
         Self {
             now,
@@ -38,44 +38,44 @@ impl Invocation {
         }
     }
 
-    /// The moment that the event carries: what counts as "now".
+    /// The time of the event, which is the current time for everything that depends on it.
     #[must_use]
     pub const fn now(&self) -> UnixMilliseconds {
         self.now
     }
 
-    /// When everything that this invocation waits for must have ended.
+    /// The deadline for everything that this invocation waits for.
     #[must_use]
     pub const fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// When every upstream request must have ended.
+    /// The deadline for requests to upstreams, and for queries of tables that a client waits for.
     #[must_use]
     pub const fn upstream_deadline(&self) -> Instant {
         self.upstream_deadline
     }
 
-    /// What `answer` brings; the time that it takes counts as waiting.
-    pub async fn waiting_for<T>(&self, answer: impl Future<Output = T>) -> T {
+    /// Awaits `future` and adds the time to the waiting time of this invocation.
+    pub async fn waiting_for<T>(&self, future: impl Future<Output = T>) -> T {
         let start = Instant::now();
-        let answer = answer.await;
+        let result = future.await;
         self.upstream_time.set(self.upstream_time.get() + start.elapsed());
-        answer
+        result
     }
 
-    /// Notes that an upstream was asked once more, and why.
+    /// Notes that a request was retried, and why.
     pub fn note_retry(&self, cause: String) {
         self.retried.replace(Some(cause));
     }
 
-    /// Why an upstream was asked once more, if one was.
+    /// Why a request was retried, if one was.
     #[must_use]
     pub fn retried(&self) -> Option<String> {
         self.retried.borrow().clone()
     }
 
-    /// How long this invocation has waited so far, for upstreams and tables.
+    /// How long this invocation has waited for upstreams and tables so far.
     #[must_use]
     pub const fn upstream_time(&self) -> Duration {
         self.upstream_time.get()

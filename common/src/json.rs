@@ -1,5 +1,5 @@
-//! JSON text that passes through as the provider wrote it. Taking a value apart to write it again costs time and can
-//! change its spelling; these types check what kind of value it is and leave the rest alone.
+//! JSON text that passes through as the provider wrote it. Parsing a value and writing it again takes time and can change its
+//! spelling. These types check the kind of a value and keep its text.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// The text of a JSON value that begins with the byte `FIRST`, borrowed from the document that it stands in.
+/// The text of a JSON value that begins with the byte `FIRST`, borrowed from its document.
 #[derive(Debug, Clone, Copy)]
 pub struct Verbatim<'a, const FIRST: u8>(&'a RawValue);
 
@@ -24,7 +24,7 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
         self.0.get()
     }
 
-    /// Where in `document` the text stands; `document` is the one that it was read from.
+    /// Returns the position of the text in `document`, from which it must have been parsed.
     #[must_use]
     pub fn range_in(self, document: &str) -> std::ops::Range<usize> {
         let start = self.get().as_ptr().addr().saturating_sub(document.as_ptr().addr());
@@ -33,10 +33,10 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
 }
 
 impl StringText<'_> {
-    /// What the text says, without quotes and escapes.
+    /// Returns the string without quotes and escapes.
     #[must_use]
     pub fn decoded(self) -> String {
-        // It has been read as a string once; what a string cannot hold, such as half a surrogate pair, is left as it is.
+        // Its JSON is valid. What a Rust string cannot hold, such as half a surrogate pair, stays escaped.
         serde_json::from_str(self.get()).unwrap_or_else(|_| self.get().to_owned())
     }
 }
@@ -58,11 +58,11 @@ impl<const FIRST: u8> Serialize for Verbatim<'_, FIRST> {
     }
 }
 
-/// Reads a whole number, also one that is spelled as a floating-point number (`2.0`, `6.0E7`), as the provider's JSON
-/// writer spells what it holds in one. For `deserialize_with`.
+/// Reads a whole number, also in the spelling of a floating-point number (`2.0`, `6.0E7`): the provider's JSON writer spells
+/// values of the type double so. For `deserialize_with`.
 ///
 /// # Errors
-/// If it is another kind of value, has a fraction, or is beyond what a floating-point number holds exactly.
+/// If it is not a number, has a fraction, or exceeds what a floating-point number holds exactly.
 pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     struct WholeNumber;
 
@@ -88,7 +88,7 @@ pub fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
             if is_whole {
                 Ok(number as i64)
             } else {
-                Err(E::custom(format_args!("{number} is no whole number")))
+                Err(E::custom(format_args!("{number} is not a whole number")))
             }
         }
     }
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn another_kind_of_value_is_refused() {
+    fn another_kind_of_value_is_an_error() {
         assert!(serde_json::from_str::<StringText>("7").is_err());
         assert!(serde_json::from_str::<ObjectText>("[{}]").is_err());
         assert!(serde_json::from_str::<Option<ObjectText>>("null").unwrap().is_none());
     }
 
     #[test]
-    fn a_range_finds_the_text_again() {
+    fn a_range_is_the_position_in_the_document() {
         #[derive(Deserialize)]
         struct Document<'a> {
             #[serde(borrow)]

@@ -1,5 +1,5 @@
-//! What every function of the Game Data Query Service shares: how a request is read, how the game's provider is asked,
-//! how an answer is kept and written. Nothing here knows what a single route does.
+//! What several functions of the Game Data Query Service share: requests, the upstream client, the cache, responses. No module
+//! here knows a single function, except for the table of routes.
 
 pub mod auth;
 pub mod cache;
@@ -7,16 +7,17 @@ pub mod calendar;
 pub mod config;
 pub mod envelope;
 pub mod error;
+pub mod excerpt;
 pub mod http;
 pub mod invocation;
 pub mod json;
 pub mod lambda;
-#[cfg(feature = "openapi")]
 pub mod openapi;
 pub mod params;
 pub mod prices;
+pub mod provider_route;
 pub mod request;
-pub mod resource;
+pub mod response;
 pub mod routes;
 pub mod time;
 pub mod upstream;

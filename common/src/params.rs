@@ -1,76 +1,104 @@
-//! Parameters, parsed at the edge into types that exist only if they are legal. What a caller reads about a wrong one
-//! says what was allowed and what came (`decisions.md`).
+//! Parameters, parsed where a request enters into types that exist only if the value is allowed.
+//!
+//! Each type states once what it allows ([`Value::ALLOWED`]). Error messages, the descriptions in `GET /` and the OpenAPI
+//! schemas derive from that.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{Schema, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// How much of a caller's own text an error repeats.
-const LONGEST_ECHO: usize = 64;
-
-/// A parameter's value that is not allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// What is allowed, to follow "must be".
-    pub allowed: String,
+/// The values that a parameter may have. It displays as what follows "must be" in an error message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// A whole number, written in digits only.
+    WholeNumber {
+        /// The smallest value.
+        min: u32,
+        /// The largest value.
+        max: u32,
+        /// The value of an absent parameter.
+        default: u32,
+    },
+    /// One of a few words, in exactly this spelling.
+    OneOf {
+        /// The words.
+        words: &'static [&'static str],
+        /// The value of an absent parameter.
+        default: &'static str,
+    },
+    /// 1 to `longest` characters of a set.
+    Characters {
+        /// The largest number of characters.
+        longest: usize,
+        /// The set in words.
+        set: &'static str,
+        /// The set as a regular expression.
+        class: &'static str,
+    },
+    /// Any text but the empty one.
+    AnyText,
 }
 
-impl Refused {
-    /// A refusal that names what is allowed, to follow "must be".
+impl Allowed {
+    /// The JSON Schema of these values.
     #[must_use]
-    pub fn must_be(allowed: impl Into<String>) -> Self {
-        Self { allowed: allowed.into() }
-    }
-}
-
-impl From<Infallible> for Refused {
-    fn from(never: Infallible) -> Self {
-        match never {}
-    }
-}
-
-/// Somebody else's text as a message or a log line repeats it: shortened, control characters escaped.
-#[derive(Debug, Clone, Copy)]
-pub struct Echo<'a> {
-    text: &'a str,
-    longest: usize,
-}
-
-impl<'a> Echo<'a> {
-    /// At most 64 characters of `text`.
-    #[must_use]
-    pub const fn of(text: &'a str) -> Self {
-        Self { text, longest: LONGEST_ECHO }
-    }
-
-    /// At most `longest` characters of `text`.
-    #[must_use]
-    pub const fn up_to(longest: usize, text: &'a str) -> Self {
-        Self { text, longest }
-    }
-}
-
-impl fmt::Display for Echo<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.text.chars().take(self.longest) {
-            if character.is_control() {
-                write!(formatter, "{}", character.escape_default())?;
-            } else {
-                fmt::Write::write_char(formatter, character)?;
+    pub fn schema(&self) -> Schema {
+        match self {
+            Self::WholeNumber { min, max, default } => {
+                json_schema!({"type": "integer", "minimum": min, "maximum": max, "default": default})
             }
+            Self::OneOf { words, default } => {
+                json_schema!({"type": "string", "enum": words, "default": default})
+            }
+            Self::Characters { longest, class, .. } => {
+                json_schema!({"type": "string", "pattern": format!("^{class}{{1,{longest}}}$")})
+            }
+            Self::AnyText => json_schema!({"type": "string", "minLength": 1}),
         }
-        if self.text.chars().nth(self.longest).is_some() { formatter.write_str("…") } else { Ok(()) }
     }
 }
 
-/// The whole number in `text`: digits and nothing else. `None` where it is not one or above `u32::MAX`.
+impl fmt::Display for Allowed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WholeNumber { min, max, .. } => write!(formatter, "a whole number from {min} to {max}"),
+            Self::OneOf { words, .. } => write!(formatter, "one of {}", words.join(", ")),
+            Self::Characters { longest, set, .. } => write!(formatter, "1 to {longest} {set}"),
+            Self::AnyText => formatter.write_str("a text of at least one character"),
+        }
+    }
+}
+
+/// The type of a parameter.
+pub trait Value: FromStr<Err = InvalidValue> {
+    /// The values that it may have.
+    const ALLOWED: Allowed;
+}
+
+/// A value that a parameter does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it must be {allowed}")]
+pub struct InvalidValue {
+    /// The values that are allowed.
+    pub allowed: Allowed,
+}
+
+impl InvalidValue {
+    /// The error of a text that is no `T`.
+    #[must_use]
+    pub const fn of<T: Value>() -> Self {
+        Self { allowed: T::ALLOWED }
+    }
+}
+
+/// Returns the whole number in `text`: digits and nothing else. `None` if it is not one or exceeds `u32::MAX`.
 fn digits(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// How many entries an answer may have: a whole number from `MIN` to `MAX`, `DEFAULT` if the caller says nothing.
+/// The maximum number of entries in a response: a whole number from `MIN` to `MAX`, `DEFAULT` if absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit<const MIN: u32, const MAX: u32, const DEFAULT: u32>(u32);
 
@@ -80,6 +108,10 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Limit<MIN, MAX, DEFAULT
     pub const fn get(self) -> usize {
         self.0 as usize
     }
+}
+
+impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Value for Limit<MIN, MAX, DEFAULT> {
+    const ALLOWED: Allowed = Allowed::WholeNumber { min: MIN, max: MAX, default: DEFAULT };
 }
 
 impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> From<Limit<MIN, MAX, DEFAULT>> for usize {
@@ -95,74 +127,84 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Default for Limit<MIN, 
 }
 
 impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> FromStr for Limit<MIN, MAX, DEFAULT> {
-    type Err = Refused;
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        digits(text)
-            .filter(|number| (MIN..=MAX).contains(number))
-            .map(Self)
-            .ok_or_else(|| Refused::must_be(format!("a whole number from {MIN} to {MAX}")))
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let number = digits(text).filter(|number| (MIN..=MAX).contains(number));
+        number.map(Self).ok_or(InvalidValue::of::<Self>())
     }
 }
 
-/// A page, counted from 0; 0 if the caller says nothing.
+/// A page number, counted from 0; 0 if absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Page(u32);
 
 impl Page {
-    /// The number of the page.
+    /// The number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
 }
 
-impl FromStr for Page {
-    type Err = Refused;
+impl Value for Page {
+    const ALLOWED: Allowed = Allowed::WholeNumber { min: 0, max: u32::MAX, default: 0 };
+}
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        digits(text)
-            .map(Self)
-            .ok_or_else(|| Refused::must_be(format!("a whole number from 0 to {}", u32::MAX)))
+impl FromStr for Page {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        digits(text).map(Self).ok_or(InvalidValue::of::<Self>())
     }
 }
 
-/// A player's name as the caller wrote it: 1 to 16 letters, digits and underscores (`interface.md`, part 4).
+/// A player's name in the spelling of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Username(String);
 
 impl Username {
-    /// The name as the caller wrote it.
+    const LONGEST: usize = 16;
+
+    /// The name in the spelling of the caller.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The same for every spelling of the name: names differ in more than case.
+    /// The name in lower case: two names that differ only in case belong to the same player.
     #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 }
 
-impl FromStr for Username {
-    type Err = Refused;
+impl Value for Username {
+    const ALLOWED: Allowed = Allowed::Characters {
+        longest: Self::LONGEST,
+        set: "letters (a-z, A-Z), digits and underscores",
+        class: "[A-Za-z0-9_]",
+    };
+}
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        let legal = (1..=16).contains(&text.len())
+impl FromStr for Username {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let is_legal = (1..=Self::LONGEST).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        legal
-            .then(|| Self(text.to_owned()))
-            .ok_or_else(|| Refused::must_be("1 to 16 letters (a-z, A-Z), digits and underscores"))
+        is_legal.then(|| Self(text.to_owned())).ok_or(InvalidValue::of::<Self>())
     }
 }
 
-/// The id of a bazaar product, such as `INK_SACK:3`: 1 to 64 capital letters, digits, `_`, `:` and `-` (`decisions.md`).
+/// The id of a bazaar product, such as `INK_SACK:3`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ItemId(Box<str>);
 
 impl ItemId {
+    const LONGEST: usize = 64;
+
     /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -170,16 +212,22 @@ impl ItemId {
     }
 }
 
-impl FromStr for ItemId {
-    type Err = Refused;
+impl Value for ItemId {
+    const ALLOWED: Allowed = Allowed::Characters {
+        longest: Self::LONGEST,
+        set: "capital letters (A-Z), digits and the characters _ : -",
+        class: "[A-Z0-9_:-]",
+    };
+}
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        let is_legal =
+impl FromStr for ItemId {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let is_legal_byte =
             |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || b"_:-".contains(&byte);
-        let legal = (1..=64).contains(&text.len()) && text.bytes().all(is_legal);
-        legal
-            .then(|| Self(text.into()))
-            .ok_or_else(|| Refused::must_be("1 to 64 capital letters (A-Z), digits and the characters _ : -"))
+        let is_legal = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_legal_byte);
+        is_legal.then(|| Self(text.into())).ok_or(InvalidValue::of::<Self>())
     }
 }
 
@@ -187,21 +235,29 @@ impl TryFrom<String> for ItemId {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map_err(|Refused { allowed }| format!("an item id must be {allowed}"))
+        text.parse().map_err(|InvalidValue { allowed }| format!("an item id must be {allowed}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use proptest::string::string_regex;
 
     use super::*;
 
     type Flips = Limit<1, 100, 20>;
 
+    /// Texts that match the pattern in the schema of `T`.
+    fn matching<T: Value>() -> impl Strategy<Value = String> {
+        let schema = T::ALLOWED.schema();
+        let pattern = schema.get("pattern").and_then(|pattern| pattern.as_str()).unwrap();
+        string_regex(pattern.trim_start_matches('^').trim_end_matches('$')).unwrap()
+    }
+
     proptest! {
         #[test]
-        fn a_limit_is_what_was_written_or_refused(number in any::<i64>()) {
+        fn a_limit_accepts_exactly_the_numbers_in_its_bounds(number in any::<i64>()) {
             let parsed = number.to_string().parse::<Flips>().map(Limit::get);
             match usize::try_from(number) {
                 Ok(number @ 1..=100) => prop_assert_eq!(parsed, Ok(number)),
@@ -210,56 +266,27 @@ mod tests {
         }
 
         #[test]
-        fn no_text_at_all_makes_an_illegal_limit(text in any::<String>()) {
-            if let Ok(limit) = text.parse::<Flips>() {
-                prop_assert!((1..=100).contains(&limit.get()));
-                prop_assert_eq!(text.trim_start_matches('0'), limit.get().to_string());
-            }
+        fn a_number_in_bounds_is_accepted_with_leading_zeros(number in 1_u32..=100, zeros in "0{0,5}") {
+            prop_assert_eq!(format!("{zeros}{number}").parse::<Flips>(), Ok(Limit(number)));
         }
 
         #[test]
-        fn a_page_is_what_was_written_or_refused(number in any::<u64>()) {
+        fn a_page_accepts_exactly_what_fits_into_32_bits(number in any::<u64>()) {
             let parsed = number.to_string().parse::<Page>().map(Page::get);
             prop_assert_eq!(parsed.ok(), u32::try_from(number).ok());
         }
 
         #[test]
-        fn no_text_with_anything_but_digits_makes_a_page(text in ".*[^0-9].*") {
-            prop_assert!(text.parse::<Page>().is_err());
-        }
-
-        #[test]
-        fn every_legal_name_is_taken_as_it_is(name in "[A-Za-z0-9_]{1,16}") {
+        fn every_name_that_matches_the_schema_is_accepted(name in matching::<Username>()) {
             let username = name.parse::<Username>().unwrap();
             prop_assert_eq!(username.as_str(), &name);
             prop_assert_eq!(username.folded(), name.to_lowercase());
         }
 
         #[test]
-        fn no_illegal_name_is_taken(name in any::<String>()) {
-            let legal = name.chars().all(|c| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_'))
-                && (1..=16).contains(&name.chars().count());
-            prop_assert_eq!(name.parse::<Username>().is_ok(), legal);
-        }
-
-        #[test]
-        fn every_legal_id_is_taken_as_it_is(id in "[A-Z0-9_:-]{1,64}") {
+        fn every_id_that_matches_the_schema_is_accepted(id in matching::<ItemId>()) {
             let parsed = id.parse::<ItemId>().unwrap();
             prop_assert_eq!(parsed.as_str(), &id);
-        }
-
-        #[test]
-        fn no_illegal_id_is_taken(id in any::<String>()) {
-            let legal = id.chars().all(|c| matches!(c, 'A'..='Z' | '0'..='9' | '_' | ':' | '-'))
-                && (1..=64).contains(&id.chars().count());
-            prop_assert_eq!(id.parse::<ItemId>().is_ok(), legal);
-        }
-
-        #[test]
-        fn an_echo_is_short_and_has_no_control_characters(text in any::<String>()) {
-            let echo = Echo::of(&text).to_string();
-            prop_assert!(!echo.chars().any(char::is_control));
-            prop_assert!(echo.chars().count() <= LONGEST_ECHO * 8 + 1);
         }
     }
 
@@ -269,5 +296,21 @@ mod tests {
             assert!(text.parse::<Flips>().is_err(), "{text:?}");
             assert!(text.parse::<Page>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn names_and_ids_of_other_characters_or_lengths_are_rejected() {
+        for name in ["", "seventeen_letters", "a b", "a-b", "zoë", "a\n", "٥"] {
+            assert!(name.parse::<Username>().is_err(), "{name:?}");
+        }
+        for id in ["", "ink_sack", "A B", "A.B", "Ä", "A\n", &"A".repeat(65)] {
+            assert!(id.parse::<ItemId>().is_err(), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn an_absent_parameter_has_the_default_of_its_schema() {
+        assert_eq!(Flips::ALLOWED.schema().get("default").unwrap(), Flips::default().get());
+        assert_eq!(Page::ALLOWED.schema().get("default").unwrap(), Page::default().get());
     }
 }

@@ -1,18 +1,18 @@
-//! What follows from two prices, live or recorded.
+//! Spreads, computed in the same way from live and recorded prices.
 
-/// What is left of buying by order and selling by offer: `buy_price - sell_price`, not rounded.
+/// Returns the profit of buying one item by order and selling it by offer: `buy_price - sell_price`, not rounded.
 #[must_use]
 pub const fn spread(sell_price: f64, buy_price: f64) -> f64 {
     finite(buy_price - sell_price)
 }
 
-/// The spread of these prices in per cent of the sell price, 0 when that is 0 (`decisions.md`).
+/// Returns the spread in per cent of the sell price; 0 if the sell price is 0.
 #[must_use]
 pub fn spread_percent(sell_price: f64, buy_price: f64) -> f64 {
     if sell_price == 0.0 { 0.0 } else { finite(spread(sell_price, buy_price) / sell_price * 100.0) }
 }
 
-/// JSON has no infinity, and no market has prices that get there; a body that does must still give numbers.
+/// JSON has no infinity. Only nonsensical prices reach it, but the response must be valid JSON even then.
 const fn finite(number: f64) -> f64 {
     number.clamp(f64::MIN, f64::MAX)
 }
@@ -26,20 +26,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_spread_is_what_is_left_and_never_rounded(sell in 0.1..5e8, buy in 0.1..5e8) {
+        fn a_spread_is_not_rounded(sell in 0.1..5e8, buy in 0.1..5e8) {
             prop_assert_eq!(spread(sell, buy), buy - sell);
             prop_assert_eq!(spread_percent(sell, buy), (buy - sell) / sell * 100.0);
         }
 
         #[test]
-        fn any_two_prices_have_a_spread_that_json_can_hold(sell in any::<f64>(), buy in any::<f64>()) {
+        fn any_two_prices_have_a_finite_spread(sell in any::<f64>(), buy in any::<f64>()) {
             prop_assume!(sell.is_finite() && buy.is_finite());
             prop_assert!(spread(sell, buy).is_finite());
             prop_assert!(spread_percent(sell, buy).is_finite());
         }
 
         #[test]
-        fn without_a_sell_price_there_is_no_percentage(buy in 0.0..5e8) {
+        fn without_a_sell_price_the_percentage_is_zero(buy in 0.0..5e8) {
             prop_assert_eq!(spread_percent(0.0, buy), 0.0);
             prop_assert_eq!(spread_percent(-0.0, buy), 0.0);
         }

@@ -1,8 +1,7 @@
-//! A request as API Gateway hands it over (REST proxy event, version 1.0), reduced to what a handler may read.
+//! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to what a handler may read.
 //!
-//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and puts the address
-//! together from `Host`, and a header that it cannot read ends the invocation. No route reads headers, so a strange
-//! one must not matter: the few fields that count are read here instead.
+//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
+//! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
 use std::collections::HashMap;
 use std::str::FromStr;
@@ -10,12 +9,13 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use crate::error::ApiError;
+use crate::excerpt::Excerpt;
 use crate::invocation::Invocation;
-use crate::params::{Echo, Refused};
-use crate::routes::{Location, Route};
+use crate::params::{InvalidValue, Value};
+use crate::routes::{Location, Parameter, Route};
 use crate::time::UnixMilliseconds;
 
-/// The fields of a proxy event that count.
+/// The fields of a proxy event that the service reads.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProxyEvent {
@@ -28,23 +28,24 @@ pub struct ProxyEvent {
     request_context: RequestContext,
 }
 
-/// What every event of the gateway says about the request behind it.
+/// The part of every gateway event that describes the request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RequestContext {
+pub struct RequestContext {
     request_time_epoch: Option<i64>,
 }
 
 impl RequestContext {
-    /// When the gateway received the request; this machine's clock if the event does not say.
-    pub(crate) fn time(&self) -> UnixMilliseconds {
+    /// Returns when the gateway received the request, or the time of the system clock if the event does not say.
+    #[must_use]
+    pub fn time(&self) -> UnixMilliseconds {
         let given = self.request_time_epoch;
         given.map_or_else(UnixMilliseconds::of_system_clock, UnixMilliseconds::from_request_time)
     }
 }
 
 impl ProxyEvent {
-    /// When the gateway received the request; this machine's clock if the event does not say.
+    /// Returns when the gateway received the request, or the time of the system clock if the event does not say.
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         self.request_context.time()
@@ -60,82 +61,97 @@ pub struct Request {
 }
 
 impl Request {
-    /// The request in `event`, to be answered by `route`.
+    /// The request in `event` to the route `route`.
     #[must_use]
     pub const fn new(event: ProxyEvent, route: &'static Route, invocation: Invocation) -> Self {
         Self { event, route, invocation }
     }
 
-    /// The HTTP method, as sent.
+    /// The HTTP method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.event.http_method
     }
 
-    /// The template's path that the request matched, parameters in braces. Unlike the path it is the same behind every
-    /// stage and domain.
+    /// The path of the template that the request matched, parameters in braces. Unlike the path, it does not depend on the
+    /// stage and the domain.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.event.resource
     }
 
-    /// The path, as sent.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.event.path
     }
 
-    /// The invocation that this request came with.
+    /// The invocation that handles this request.
     #[must_use]
     pub const fn invocation(&self) -> &Invocation {
         &self.invocation
     }
 
-    /// The parameter `name`, or its default where the caller says nothing.
+    /// Returns the parameter `name`, or its default if it is absent.
     ///
     /// # Errors
-    /// `BAD_REQUEST` where the value is not allowed.
-    pub fn parameter<T: FromStr<Err: Into<Refused>> + Default>(&self, name: &str) -> Result<T, ApiError> {
-        self.text(name)?.map_or_else(|| Ok(T::default()), |text| parse(name, text))
+    /// `BAD_REQUEST` if the value is not allowed.
+    pub fn parameter<T: Value + Default>(&self, name: &str) -> Result<T, ApiError> {
+        let declared = self.declared::<T>(name)?;
+        self.text(declared).map_or_else(|| Ok(T::default()), |text| parse(name, text))
     }
 
-    /// The parameter `name`, without which there is no answer; `reason` says when, to follow "is required".
+    /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such as
+    /// " with mode=item".
     ///
     /// # Errors
-    /// `BAD_REQUEST` where the value is missing or not allowed.
-    pub fn required<T: FromStr<Err: Into<Refused>>>(&self, name: &str, reason: &str) -> Result<T, ApiError> {
-        let text = self.text(name)?.filter(|text| !text.is_empty());
-        let text =
-            text.ok_or_else(|| ApiError::bad_request(format!("Parameter '{name}' is required{reason}.")))?;
-        parse(name, text)
+    /// `BAD_REQUEST` if the value is missing or not allowed.
+    pub fn required<T: Value>(&self, name: &str, condition: &str) -> Result<T, ApiError> {
+        let declared = self.declared::<T>(name)?;
+        let text = self.text(declared).filter(|text| !text.is_empty());
+        parse(name, text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
-    /// The last value of the parameter `name`: given twice, the last one counts.
-    fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        // An undeclared parameter is no part of the cache key, and one caller's answer would reach another.
-        let declared = self.route.parameter(name);
-        let declared =
-            declared.ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared")))?;
-        let event = &self.event;
-        Ok(match (declared.location, &event.multi_value_query_string_parameters) {
+    /// Only a declared parameter is part of the cache key. The response to another one would reach clients with another
+    /// value. The table of routes also says what is allowed, so its type must be the one that is parsed.
+    fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
+        let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
+        declared
+            .ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared with this type")))
+    }
+
+    /// Returns the value of the parameter; the last one if it repeats.
+    fn text(&self, parameter: &Parameter) -> Option<&str> {
+        let (event, name) = (&self.event, parameter.name);
+        match (parameter.location, &event.multi_value_query_string_parameters) {
             (Location::Path, _) => value(event.path_parameters.as_ref(), name),
             (Location::Query, Some(values)) => values.get(name).and_then(|values| values.last()),
-            // Events written by hand often have only this one.
+            // Events written by hand often have only this field.
             (Location::Query, None) => value(event.query_string_parameters.as_ref(), name),
         }
-        .map(String::as_str))
+        .map(String::as_str)
     }
+}
+
+/// The error of a required parameter that is missing.
+#[must_use]
+pub fn missing_parameter(name: &str, condition: &str) -> ApiError {
+    ApiError::bad_request(format!("Parameter '{name}' is required{condition}."))
+}
+
+/// The error of a parameter whose value `received` is not allowed.
+#[must_use]
+pub fn invalid_parameter(name: &str, InvalidValue { allowed }: InvalidValue, received: &str) -> ApiError {
+    let received = Excerpt::of(received);
+    ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{received}'."))
 }
 
 fn value<'a>(parameters: Option<&'a HashMap<String, String>>, name: &str) -> Option<&'a String> {
     parameters.and_then(|parameters| parameters.get(name))
 }
 
-fn parse<T: FromStr<Err: Into<Refused>>>(name: &str, text: &str) -> Result<T, ApiError> {
-    text.parse().map_err(|refused: T::Err| {
-        let (Refused { allowed }, came) = (refused.into(), Echo::of(text));
-        ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{came}'."))
-    })
+fn parse<T: FromStr<Err = InvalidValue>>(name: &str, text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|invalid| invalid_parameter(name, invalid, text))
 }
 
 #[cfg(test)]
@@ -143,8 +159,8 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::params::Limit;
-    use crate::routes;
+    use crate::params::{Limit, Page};
+    use crate::routes::{self, FlipsLimit};
 
     fn request(event: &str) -> Request {
         let event: ProxyEvent = serde_json::from_str(event).unwrap();
@@ -156,11 +172,11 @@ mod tests {
         let event = format!(
             r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{query},"requestContext":{{}}}}"#
         );
-        request(&event).parameter::<Limit<1, 100, 20>>("limit").map(Limit::get)
+        request(&event).parameter::<FlipsLimit>("limit").map(Limit::get)
     }
 
     #[test]
-    fn of_a_parameter_given_twice_the_last_one_counts() {
+    fn the_last_value_of_a_repeated_parameter_wins() {
         let both =
             r#""queryStringParameters":{"limit":"3"},"multiValueQueryStringParameters":{"limit":["7","3"]}"#;
         assert_eq!(limit(both).unwrap(), 3);
@@ -168,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_lists_of_values_is_read_all_the_same() {
+    fn an_event_without_lists_of_values_is_read_too() {
         assert_eq!(limit(r#""queryStringParameters":{"limit":"3"}"#).unwrap(), 3);
         assert_eq!(
             limit(r#""queryStringParameters":null,"multiValueQueryStringParameters":null"#).unwrap(),
@@ -177,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_value_is_named_with_what_is_allowed() {
+    fn an_error_names_the_parameter_what_is_allowed_and_what_was_received() {
         let error = limit(r#""queryStringParameters":{"limit":"a lot"}"#).unwrap_err();
         assert_eq!(
             error.message(),
@@ -186,11 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_the_route_does_not_declare_cannot_be_read() {
+    fn a_parameter_is_read_only_as_the_route_declares_it() {
         let event = r#"{"resource":"/","path":"/","httpMethod":"GET","queryStringParameters":{"page":"1"},
             "requestContext":{"requestTimeEpoch":1777388600}}"#;
         let request = request(event);
-        assert!(request.parameter::<crate::params::Page>("page").is_err());
+        assert!(request.parameter::<Page>("page").is_err());
+        assert!(request.parameter::<Limit<1, 200, 20>>("limit").is_err());
         assert_eq!(request.invocation().now(), UnixMilliseconds::new(1_777_388_600_000));
     }
 }

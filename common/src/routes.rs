@@ -1,7 +1,9 @@
-//! The one table of routes. `GET /`, the caches' durations, the tests of the template and the documents all read it.
-//! Durations and parameters are those of `interface.md`, parts 4 and 8.
+//! The table of routes: paths, functions, TTLs, parameters and their bounds. The index, the caches, the OpenAPI document and
+//! the tests of the template read it.
 
 use std::time::Duration;
+
+use crate::params::{Allowed, ItemId, Limit, Page, Username, Value};
 
 /// Where a parameter stands in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +15,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// The word for it in an API description.
+    /// The word for it in an OpenAPI document.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -26,45 +28,149 @@ impl Location {
 /// A parameter that a route reads. It is part of the route's cache key.
 #[derive(Debug)]
 pub struct Parameter {
-    /// The name, as callers write it.
+    /// The name.
     pub name: &'static str,
     /// Where it stands.
     pub location: Location,
-    /// Whether a request without it is refused. (`id` of the bazaar is required in one mode only, so it is `false`.)
+    /// Whether every request needs it. (`id` of the bazaar is required in one mode only, so this is `false` for it.)
     pub required: bool,
-    /// What it means, what is allowed and what counts when it is absent: one sentence.
-    pub description: &'static str,
+    /// What it means, as the beginning of a sentence that goes on with what is allowed.
+    pub meaning: &'static str,
+    /// The values that it may have.
+    pub allowed: Allowed,
+}
+
+impl Parameter {
+    const fn query(name: &'static str, meaning: &'static str, allowed: Allowed) -> Self {
+        Self { name, location: Location::Query, required: false, meaning, allowed }
+    }
+
+    /// Returns what it means, what is allowed and what its absence means, in one sentence without a full stop.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let Self { meaning, allowed, .. } = self;
+        match allowed {
+            Allowed::WholeNumber { min, max, default } => {
+                format!("{meaning}: {min} to {max}; {default} if absent")
+            }
+            Allowed::OneOf { words, default } => {
+                let (last, others) = words.split_last().unwrap_or((default, &[]));
+                format!("{meaning}: {} or {last}; {default} if absent", others.join(", "))
+            }
+            Allowed::Characters { .. } => format!("{meaning}: {allowed}"),
+            Allowed::AnyText => (*meaning).to_owned(),
+        }
+    }
+}
+
+/// A group of operations in the OpenAPI document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tag {
+    /// The mayor and past mayors.
+    Mayor,
+    /// Fire sales and past fire sales.
+    FireSales,
+    /// The bazaar and its prices over time.
+    Bazaar,
+    /// The auction house.
+    Auctions,
+    /// Collections.
+    Collections,
+    /// The item catalogue.
+    Items,
+    /// Players.
+    Profiles,
+    /// The service itself.
+    Service,
+}
+
+impl Tag {
+    /// Every tag, in the order of the OpenAPI document.
+    pub const ALL: [Self; 8] = [
+        Self::Mayor,
+        Self::FireSales,
+        Self::Bazaar,
+        Self::Auctions,
+        Self::Collections,
+        Self::Items,
+        Self::Profiles,
+        Self::Service,
+    ];
+
+    /// The name of the group.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mayor => "Mayor",
+            Self::FireSales => "Fire sales",
+            Self::Bazaar => "Bazaar",
+            Self::Auctions => "Auctions",
+            Self::Collections => "Collections",
+            Self::Items => "Items",
+            Self::Profiles => "Profiles",
+            Self::Service => "Service",
+        }
+    }
 }
 
 /// One route of the service.
 #[derive(Debug)]
 pub struct Route {
-    /// The name of the function that answers: its crate, its binary, its folder.
+    /// The name of the function that handles it: its crate, its binary, its folder.
     pub function: &'static str,
     /// The path, parameters in braces.
     pub path: &'static str,
-    /// How long an answer may be served again. Zero: never.
+    /// The TTL of a response. Zero: it is never cached.
     pub cache: Duration,
-    /// What comes back, in one line.
+    /// The title: at most 50 characters.
     pub summary: &'static str,
+    /// What the response holds, in full sentences.
+    pub description: &'static str,
+    /// The group that it belongs to.
+    pub tag: Tag,
     /// Every parameter that the function reads.
     pub parameters: &'static [Parameter],
 }
 
 impl Route {
-    /// The parameter `name`, if the route reads it.
+    /// Returns the parameter `name`, if the route reads it.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
+
+    /// Whether the route requires an API key.
+    #[must_use]
+    pub fn requires_key(&self) -> bool {
+        self.path.starts_with("/v1/")
+    }
 }
+
+/// `limit` of `GET /v1/mayor/history`.
+pub type MayorsLimit = Limit<1, 100, 24>;
+
+/// `limit` of `GET /v1/fire-sales/history`.
+pub type FireSalesLimit = Limit<1, 200, 50>;
+
+/// `limit` of `GET /v1/bazaar?mode=flips`.
+pub type FlipsLimit = Limit<1, 100, 20>;
+
+/// `mode` of `GET /v1/bazaar`.
+pub const BAZAAR_MODES: Allowed =
+    Allowed::OneOf { words: &["full", "list", "item", "flips"], default: "full" };
+
+/// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
+pub const BAZAAR_RANGES: Allowed =
+    Allowed::OneOf { words: &["1h", "24h", "7d", "30d", "90d"], default: "24h" };
 
 /// `GET /v1/mayor`
 pub const MAYOR: Route = Route {
     function: "mayor",
     path: "/v1/mayor",
     cache: Duration::from_mins(5),
-    summary: "The sitting mayor, the open election, and the election that the mayor won",
+    summary: "Get the mayor and the elections",
+    description: "The sitting mayor, the open election, and the election that the mayor won.",
+    tag: Tag::Mayor,
     parameters: &[],
 };
 
@@ -73,13 +179,10 @@ pub const MAYOR_HISTORY: Route = Route {
     function: "mayor-history",
     path: "/v1/mayor/history",
     cache: Duration::from_mins(5),
-    summary: "The mayors whose terms have ended, newest first",
-    parameters: &[Parameter {
-        name: "limit",
-        location: Location::Query,
-        required: false,
-        description: "How many mayors at the most: 1 to 100; 24 if absent",
-    }],
+    summary: "List past mayors",
+    description: "The mayors whose terms have ended, newest first.",
+    tag: Tag::Mayor,
+    parameters: &[Parameter::query("limit", "The maximum number of mayors", MayorsLimit::ALLOWED)],
 };
 
 /// `GET /v1/fire-sales`
@@ -87,7 +190,9 @@ pub const FIRE_SALES: Route = Route {
     function: "fire-sales",
     path: "/v1/fire-sales",
     cache: Duration::from_mins(1),
-    summary: "The fire sales that run or are announced",
+    summary: "List current fire sales",
+    description: "The fire sales that are running or announced.",
+    tag: Tag::FireSales,
     parameters: &[],
 };
 
@@ -96,13 +201,10 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     function: "fire-sales-history",
     path: "/v1/fire-sales/history",
     cache: Duration::from_mins(5),
-    summary: "The fire sales that were recorded, newest first",
-    parameters: &[Parameter {
-        name: "limit",
-        location: Location::Query,
-        required: false,
-        description: "How many sales at the most: 1 to 200; 50 if absent",
-    }],
+    summary: "List recorded fire sales",
+    description: "The fire sales that the service has recorded, newest first.",
+    tag: Tag::FireSales,
+    parameters: &[Parameter::query("limit", "The maximum number of sales", FireSalesLimit::ALLOWED)],
 };
 
 /// `GET /v1/bazaar`
@@ -110,26 +212,18 @@ pub const BAZAAR: Route = Route {
     function: "bazaar",
     path: "/v1/bazaar",
     cache: Duration::from_secs(5),
-    summary: "The bazaar: all products raw, the active ids, one product with its spread, or the best flips",
+    summary: "Get the bazaar",
+    description: "The bazaar in one of four modes: `full` returns all products as the provider gives them, `list` the ids of \
+        the active products, `item` one product with its spread, and `flips` the products with the highest spreads.",
+    tag: Tag::Bazaar,
     parameters: &[
-        Parameter {
-            name: "mode",
-            location: Location::Query,
-            required: false,
-            description: "What to answer: full, list, item or flips; full if absent",
-        },
-        Parameter {
-            name: "id",
-            location: Location::Query,
-            required: false,
-            description: "The id of a bazaar product, as mode=list gives it; required with mode=item",
-        },
-        Parameter {
-            name: "limit",
-            location: Location::Query,
-            required: false,
-            description: "How many flips at the most, with mode=flips: 1 to 100; 20 if absent",
-        },
+        Parameter::query("mode", "What to return", BAZAAR_MODES),
+        Parameter::query(
+            "id",
+            "The id of a bazaar product, as mode=list returns it; required with mode=item",
+            Allowed::AnyText,
+        ),
+        Parameter::query("limit", "The maximum number of flips with mode=flips", FlipsLimit::ALLOWED),
     ],
 };
 
@@ -138,20 +232,18 @@ pub const BAZAAR_HISTORY: Route = Route {
     function: "bazaar-history",
     path: "/v1/bazaar/history",
     cache: Duration::from_mins(5),
-    summary: "What a product of the bazaar cost over a range of time, oldest first",
+    summary: "Get the price history of a bazaar product",
+    description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
+    tag: Tag::Bazaar,
     parameters: &[
         Parameter {
             name: "item_id",
             location: Location::Query,
             required: true,
-            description: "The id of a bazaar product, as mode=list of /v1/bazaar gives it",
+            meaning: "The id of a bazaar product, as mode=list of /v1/bazaar returns it",
+            allowed: ItemId::ALLOWED,
         },
-        Parameter {
-            name: "range",
-            location: Location::Query,
-            required: false,
-            description: "How far back: 1h, 24h, 7d, 30d or 90d; 24h if absent",
-        },
+        Parameter::query("range", "The length of the history up to now", BAZAAR_RANGES),
     ],
 };
 
@@ -160,13 +252,10 @@ pub const AUCTIONS: Route = Route {
     function: "auctions",
     path: "/v1/auctions",
     cache: Duration::from_secs(30),
-    summary: "One page of the running auctions",
-    parameters: &[Parameter {
-        name: "page",
-        location: Location::Query,
-        required: false,
-        description: "The page, counted from 0; 0 if absent",
-    }],
+    summary: "List running auctions",
+    description: "One page of the running auctions.",
+    tag: Tag::Auctions,
+    parameters: &[Parameter::query("page", "The page number, counted from 0", Page::ALLOWED)],
 };
 
 /// `GET /v1/collections`
@@ -174,7 +263,9 @@ pub const COLLECTIONS: Route = Route {
     function: "collections",
     path: "/v1/collections",
     cache: Duration::from_hours(1),
-    summary: "All collections by category, with their tiers and what each unlocks",
+    summary: "List collections",
+    description: "All collections by category, with their tiers and what each tier unlocks.",
+    tag: Tag::Collections,
     parameters: &[],
 };
 
@@ -183,7 +274,9 @@ pub const ITEMS: Route = Route {
     function: "items",
     path: "/v1/items",
     cache: Duration::from_hours(1),
-    summary: "The complete item catalogue",
+    summary: "List items",
+    description: "The complete item catalogue.",
+    tag: Tag::Items,
     parameters: &[],
 };
 
@@ -192,30 +285,37 @@ pub const PROFILE: Route = Route {
     function: "profile",
     path: "/v1/profile/{username}",
     cache: Duration::from_mins(15),
-    summary: "A player and all of their profiles",
+    summary: "Get a player's profiles",
+    description: "A player and all of their profiles.",
+    tag: Tag::Profiles,
     parameters: &[Parameter {
         name: "username",
         location: Location::Path,
         required: true,
-        description: "The player's name: 1 to 16 letters, digits and underscores, in any case",
+        meaning: "The player's name in any case",
+        allowed: Username::ALLOWED,
     }],
 };
 
-/// `GET /` and whatever no other route matches.
+/// `GET /` and every request that no other route matches.
 pub const INDEX: Route = Route {
     function: "index",
     path: "/",
     cache: Duration::ZERO,
-    summary: "The available endpoints",
+    summary: "List the endpoints",
+    description: "The name and version of the service and its endpoints with their parameters.",
+    tag: Tag::Service,
     parameters: &[],
 };
 
-/// `GET /openapi.json`, which the index answers, too. It is not one of the endpoints that `GET /` lists.
+/// `GET /openapi.json`, which the index handles too. `GET /` does not list it among the endpoints.
 pub const OPENAPI: Route = Route {
     function: INDEX.function,
     path: "/openapi.json",
     cache: Duration::ZERO,
-    summary: "The description of this service in the format OpenAPI 3.1",
+    summary: "Get the OpenAPI document",
+    description: "This document: the description of the service in the format OpenAPI 3.1, without an envelope.",
+    tag: Tag::Service,
     parameters: &[],
 };
 

@@ -204,7 +204,7 @@ async fn an_invalid_event_fails_with_one_log_line() {
         let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
         assert!(failed.text.contains("no proxy event"), "{failed:?}");
-        let matches = |line: &Value| line["message"] == "the event is no proxy event";
+        let matches = |line: &Value| line["message"] == "the event is not a proxy event";
         let line = await_logs(&cloud, number + 1, matches).await.pop().unwrap();
         assert_eq!(line["route"], "/v1/mayor");
         assert!(line["request_id"].is_string() && line["cause"].is_string(), "{line}");

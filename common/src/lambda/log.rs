@@ -1,8 +1,10 @@
-//! The log of a function: one JSON object a line on standard output, as log queries read it without being told.
+//! The log of a function: one JSON object per line on standard output, which log queries read without configuration.
 //!
-//! There are events and no spans: every line says all that is to be said of its invocation. So the formatter of
-//! `tracing_subscriber` stands on a subscriber that knows no spans, and not on that library's registry of them, whose table
-//! takes eight pages of memory at every start.
+//! The service logs events and no spans: each line is complete by itself. The JSON formatter of `tracing_subscriber` therefore
+//! runs on a subscriber without spans instead of that library's registry, whose table touches eight pages of memory at
+//! every start.
+
+use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
@@ -10,13 +12,13 @@ use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::{Data, LookupSpan};
 
-/// Where the runtime writes each failed invocation down once more, as an error, and without saying which it was.
+/// The target of the line that the runtime adds for each failed invocation. It repeats the error without the request id.
 const REPEATED: &str = "lambda_runtime::layers::panic";
 
-/// The least that is worth a line.
+/// The least severe level that is logged.
 const LEVEL: LevelFilter = LevelFilter::INFO;
 
-/// Sends what is logged from now on to standard output.
+/// Writes all further events to standard output.
 pub(super) fn to_standard_output() {
     let lines = tracing_subscriber::fmt::layer()
         .json()
@@ -24,11 +26,17 @@ pub(super) fn to_standard_output() {
         .with_current_span(false)
         .with_span_list(false)
         .with_target(false);
-    // Fails only where a subscriber is already at work, which then logs.
+    // Fails only if there is a subscriber already, which then writes the log.
     let _ = tracing::subscriber::set_global_default(Events.with(lines));
 }
 
-/// Lets events pass, and keeps nothing.
+/// Returns a duration as the log writes it: in milliseconds, with three decimals.
+#[must_use]
+pub fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// Passes events on and stores nothing.
 struct Events;
 
 impl Subscriber for Events {
@@ -40,7 +48,7 @@ impl Subscriber for Events {
         Some(LEVEL)
     }
 
-    /// Never asked, as no span is enabled; any number but 0 would do.
+    /// Never called, because no span is enabled. Any number but 0 is valid.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }

@@ -1,17 +1,25 @@
-//! The auction house, page by page: `/v2/skyblock/auctions`. Every page is a snapshot of its own: `total_pages` can
-//! shrink from one page to the next.
+//! The auction house, page by page: `/v2/skyblock/auctions`.
+//!
+//! - Every page is a snapshot of its own, refreshed every 60 s: two pages can be a minute apart, and `totalPages` can shrink
+//!   from one to the next. The service therefore caches each page by itself.
+//! - A page beyond the last is a 404, a number that is too large for the provider a 422. Both mean that there is no such page.
+//! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::StatusCode;
+use super::client::{Upstream, UpstreamRequest};
+use super::error::UpstreamError;
+use super::response::{Success, UpstreamResponse};
 use crate::invocation::Invocation;
 use crate::json::{StringText, whole_number};
 use crate::params::Page;
-use crate::upstream::{Question, Reply, StatusCode, Success, Upstream, UpstreamError};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions";
 
-/// The provider's answer.
+/// The provider's response.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuctionsPage<'a> {
@@ -26,22 +34,21 @@ pub struct AuctionsPage<'a> {
     /// How many auctions there are on all pages.
     #[serde(deserialize_with = "whole_number")]
     pub total_auctions: i64,
-    /// When the provider made this page, in Unix milliseconds.
+    /// When the provider refreshed this page, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
     pub last_updated: i64,
-    /// The auctions of this page, the latest changed first.
+    /// The auctions of this page, the last updated one first.
     #[serde(borrow)]
     pub auctions: Vec<Auction<'a>>,
 }
 
-/// One auction, with the fields that the contract has (`interface.md`, part 2).
-#[derive(Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+/// One auction, with the fields that the service passes on.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Auction<'a> {
-    /// The auction: 32 hexadecimal digits.
+    /// The id of the auction: 32 hexadecimal digits.
     #[serde(borrow)]
     pub uuid: StringText<'a>,
-    /// The player who sells: 32 hexadecimal digits.
+    /// The id of the player who sells: 32 hexadecimal digits.
     #[serde(borrow)]
     pub auctioneer: StringText<'a>,
     /// The display name of the item.
@@ -58,7 +65,7 @@ pub struct Auction<'a> {
     pub highest_bid_amount: i64,
     /// Whether it is a buy-it-now auction.
     pub bin: bool,
-    /// When it began, in Unix milliseconds.
+    /// When it started, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
     pub start: i64,
     /// When it ends, in Unix milliseconds.
@@ -66,40 +73,43 @@ pub struct Auction<'a> {
     pub end: i64,
 }
 
-/// The provider's way to say no.
+/// The provider's error body.
 #[derive(Deserialize)]
-struct Refusal {
+struct Failure {
     success: bool,
 }
 
-/// The provider's answer for `page`, or `None` for a page beyond the last. The first page always exists, whatever the
-/// provider says.
+/// Returns the provider's response for `page`, or `None` if the page is beyond the last. The first page always exists: a 404
+/// for it is a failure.
 ///
 /// # Errors
-/// If the provider gives no usable answer.
+/// If the provider gives no usable response.
 pub async fn fetch(
     upstream: &Upstream,
     invocation: &Invocation,
     page: Page,
-) -> Result<Option<Reply>, UpstreamError> {
-    // 404 for a page beyond the last, 422 for a number that the provider cannot read as a page.
+) -> Result<Option<UpstreamResponse>, UpstreamError> {
     const BEYOND_THE_LAST: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::UNPROCESSABLE_ENTITY];
     let number = page.get().to_string();
-    let refusals = if page == Page::default() { &[] } else { BEYOND_THE_LAST };
-    let question = Question { path: PATH, parameter: Some(("page", &number)), refusals };
-    let reply = upstream.get(invocation, &question).await?;
-    if !refusals.contains(&reply.status) {
-        return Ok(Some(reply));
+    let expected_statuses = if page == Page::default() { &[] } else { BEYOND_THE_LAST };
+    let request = UpstreamRequest { path: PATH, parameter: Some(("page", &number)), expected_statuses };
+    let response = upstream.get(invocation, &request).await?;
+    if !expected_statuses.contains(&response.status) {
+        return Ok(Some(response));
     }
-    let refusal: Refusal = reply.parse()?;
-    if refusal.success { Err(reply.nonsense("a refusal that says success: true")) } else { Ok(None) }
+    let failure: Failure = response.parse()?;
+    if failure.success { Err(response.invalid("an error that says success: true")) } else { Ok(None) }
 }
 
-/// The page in the provider's answer to the question for `asked`.
+/// Parses the provider's response to the request for the page `requested`.
 ///
 /// # Errors
-/// If the answer makes no sense or is another page.
-pub fn parse(asked: Page, reply: &Reply) -> Result<AuctionsPage<'_>, UpstreamError> {
-    let page: AuctionsPage = reply.parse()?;
-    if page.page == i64::from(asked.get()) { Ok(page) } else { Err(reply.nonsense("it is another page")) }
+/// If the response is invalid or holds another page.
+pub fn parse(requested: Page, response: &UpstreamResponse) -> Result<AuctionsPage<'_>, UpstreamError> {
+    let page: AuctionsPage = response.parse()?;
+    if page.page == i64::from(requested.get()) {
+        Ok(page)
+    } else {
+        Err(response.invalid("it holds another page"))
+    }
 }

@@ -1,7 +1,16 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! Whoever needs the raw products takes [`Bazaar`], whoever needs prices takes [`Market`]: each reads the body once, and
-//! neither pays for the other. Names are from the instant trader's side: `sell_price` is what a seller gets at once.
+//! [`Bazaar`] reads the raw products and [`Market`] the prices. Each parses the body once, and neither takes the other's time.
+//!
+//! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
+//!   `sellPrice` is what an instant sale brings; `buy_summary` holds the open sell offers, the lowest price first. A spread
+//!   is therefore `buyPrice - sellPrice`.
+//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. The service
+//!   uses them as they are, and the summaries for nothing: those have at most 30 levels, and shorter ones are incomplete too.
+//! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
+//! - Volumes exceed 32 bits when they are added up: they are `i64`.
+//! - The set of products changes between refreshes, and the order is not alphabetical: lists are sorted here.
+//! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,18 +20,18 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::response::Success;
 use crate::json::{ObjectText, whole_number};
-use crate::upstream::Success;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
 
-/// The provider's answer with its products untouched.
+/// The provider's response with its products as raw text.
 #[derive(Debug, Deserialize)]
 pub struct Bazaar<'a> {
     #[serde(rename = "success")]
     _success: Success,
-    /// When the provider made it, in Unix milliseconds.
+    /// When the provider refreshed it, in Unix milliseconds.
     #[serde(rename = "lastUpdated", deserialize_with = "whole_number")]
     pub last_updated: i64,
     /// All products by id, in the provider's order.
@@ -30,12 +39,12 @@ pub struct Bazaar<'a> {
     pub products: ObjectText<'a>,
 }
 
-/// The provider's answer with the prices of its products.
+/// The provider's response with the prices of its products.
 #[derive(Debug, Deserialize)]
 pub struct Market {
     #[serde(rename = "success")]
     _success: Success,
-    /// Not needed here; but what lacks it would be no answer to those who need it.
+    /// Not used, but required: without it, the body would be invalid as a [`Bazaar`] and must not be cached.
     #[serde(rename = "lastUpdated", deserialize_with = "whole_number")]
     _last_updated: i64,
     /// The products, in the provider's order.
@@ -43,34 +52,34 @@ pub struct Market {
     pub products: Vec<Product>,
 }
 
-/// The provider's answer when something in it makes no sense, read product by product: [`Market`] takes a third of the time,
-/// and gives up at the first mistake.
+/// The provider's response, parsed product by product so that an invalid product does not cost the others. [`Market`] takes a
+/// third of the time but fails at the first invalid product.
 #[derive(Debug, Deserialize)]
-pub struct PatchyMarket<'a> {
+pub struct LenientMarket<'a> {
     #[serde(rename = "success")]
     _success: Success,
     #[serde(borrow)]
     products: HashMap<Cow<'a, str>, &'a RawValue>,
 }
 
-impl PatchyMarket<'_> {
-    /// The products whose prices make sense, and the ids of the others.
+impl LenientMarket<'_> {
+    /// Returns the products with valid prices, and the ids of the others.
     #[must_use]
-    pub fn sorted_out(self) -> (Vec<Product>, Vec<Box<str>>) {
-        let (mut products, mut nonsense) = (Vec::new(), Vec::new());
+    pub fn into_valid_and_invalid(self) -> (Vec<Product>, Vec<Box<str>>) {
+        let (mut products, mut invalid) = (Vec::new(), Vec::new());
         for (id, text) in self.products {
             let id = Box::from(id.as_ref());
-            match serde_json::from_str::<Quoted>(text.get()) {
-                Ok(quoted) => products.extend(quoted.quick_status.map(|status| Product { id, status })),
-                Err(_) => nonsense.push(id),
+            match serde_json::from_str::<RawProduct>(text.get()) {
+                Ok(raw) => products.extend(raw.quick_status.map(|status| Product { id, status })),
+                Err(_) => invalid.push(id),
             }
         }
-        (products, nonsense)
+        (products, invalid)
     }
 }
 
 #[derive(Deserialize)]
-struct Quoted {
+struct RawProduct {
     quick_status: Option<QuickStatus>,
 }
 
@@ -87,25 +96,25 @@ pub struct Product {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QuickStatus {
-    /// What one item brings when sold at once; 0 when nobody buys.
+    /// The price of an instant sale; 0 if there are no buy orders.
     pub sell_price: f64,
-    /// What one item costs when bought at once; 0 when nobody sells.
+    /// The price of an instant purchase; 0 if there are no sell offers.
     pub buy_price: f64,
-    /// How many items the open buy orders want.
+    /// The number of items in open buy orders.
     #[serde(deserialize_with = "whole_number")]
     pub sell_volume: i64,
-    /// How many items the open sell offers hold.
+    /// The number of items in open sell offers.
     #[serde(deserialize_with = "whole_number")]
     pub buy_volume: i64,
-    /// How many items were sold at once in seven days.
+    /// The number of items sold instantly in the last seven days.
     #[serde(deserialize_with = "whole_number")]
     pub sell_moving_week: i64,
-    /// How many items were bought at once in seven days.
+    /// The number of items bought instantly in the last seven days.
     #[serde(deserialize_with = "whole_number")]
     pub buy_moving_week: i64,
 }
 
-/// Reads a map of products into a list: a hash map would be filled only to be walked through.
+/// Reads the map of products into a list. A hash map would only be iterated over.
 fn products<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Product>, D::Error> {
     struct Products;
 
@@ -119,9 +128,9 @@ fn products<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Product>, 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut products = Vec::with_capacity(2_048);
             while let Some(id) = map.next_key()? {
-                let quoted: Quoted = map.next_value()?;
-                // One product without prices is no reason to keep those of all others from everybody.
-                products.extend(quoted.quick_status.map(|status| Product { id, status }));
+                let raw: RawProduct = map.next_value()?;
+                // A product without prices is left out, so that it does not cost the others.
+                products.extend(raw.quick_status.map(|status| Product { id, status }));
             }
             Ok(products)
         }

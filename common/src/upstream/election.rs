@@ -1,14 +1,21 @@
 //! The mayor and the elections: `/v2/resources/skyblock/election`.
+//!
+//! - `current` is absent while the booth is closed, which is 31 of every 124 hours. The service then returns `{}`.
+//! - The mayor elected in year N takes office in year N+1, and `mayor.election.year` is N (`calendar`).
+//! - A minister, if there is one, stands inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates
+//!   are in no particular order. Elections therefore pass through as raw text.
+//! - Perks differ from term to term of the same mayor, so a recorded mayor keeps those of the term.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::response::Success;
 use crate::json::{ObjectText, StringText};
-use crate::upstream::Success;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/election";
 
-/// The provider's answer.
+/// The provider's response.
 #[derive(Debug, Deserialize)]
 pub struct Elections<'a> {
     #[serde(rename = "success")]
@@ -39,13 +46,12 @@ pub struct Mayor<'a> {
 }
 
 /// A perk of a mayor.
-#[derive(Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Perk<'a> {
     /// The display name.
     #[serde(borrow)]
     pub name: StringText<'a>,
-    /// What it does, with the game's `§` colour codes.
+    /// Its effect, with the game's `§` colour codes.
     #[serde(borrow)]
     pub description: StringText<'a>,
 }

@@ -1,25 +1,29 @@
-//! The fire sales that run or are announced: `/v2/skyblock/firesales`.
+//! The fire sales that are running or announced: `/v2/skyblock/firesales`.
+//!
+//! - The list is usually empty, and a sale disappears when it ends. Past sales exist only if the service records them.
+//! - There is no `lastUpdated`, no id and no remaining amount: a sale is identified by its start and its item.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::response::Success;
 use crate::json::{StringText, whole_number};
-use crate::upstream::Success;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/firesales";
 
-/// The provider's answer.
+/// The provider's response.
 #[derive(Debug, Deserialize)]
 pub struct FireSales<'a> {
     #[serde(rename = "success")]
     _success: Success,
-    /// The sales; usually none.
+    /// The sales.
     #[serde(borrow)]
     pub sales: Vec<FireSale<'a>>,
 }
 
-/// The provider's answer, its sales not yet read: whoever can do with some of them reads them one by one.
+/// The provider's response with each sale as raw text, so that an invalid sale does not cost the others.
 #[derive(Debug, Deserialize)]
 pub struct UnreadFireSales<'a> {
     #[serde(rename = "success")]
@@ -29,23 +33,22 @@ pub struct UnreadFireSales<'a> {
     pub sales: Vec<&'a RawValue>,
 }
 
-/// One fire sale, with the fields that the contract has (`interface.md`, part 2).
-#[derive(Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+/// One fire sale.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub struct FireSale<'a> {
-    /// The item that is sold.
+    /// The id of the item for sale.
     #[serde(borrow)]
     pub item_id: StringText<'a>,
-    /// When it begins, in Unix milliseconds.
+    /// When it starts, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
     pub start: i64,
     /// When it ends, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
     pub end: i64,
-    /// How many are for sale.
+    /// The number of items for sale.
     #[serde(deserialize_with = "whole_number")]
     pub amount: i64,
-    /// The price of one, in gems.
+    /// The price of one item, in gems.
     #[serde(deserialize_with = "whole_number")]
     pub price: i64,
 }

@@ -1,49 +1,55 @@
-//! The name service: which player has a name. `/users/profiles/minecraft/NAME`
+//! The name service, which resolves a player's name to an id: `/users/profiles/minecraft/NAME`.
+//!
+//! - Names match in any case, and the response has the player's own spelling. Players can change their names, so a name is
+//!   no permanent id.
+//! - An unknown name is a 404 with an `errorMessage`, or a 204 without a body; an illegal one is a 400 with an `errorMessage`.
+//! - A 429 has no `errorMessage` and no header that gives the wait. It must not be mistaken for an unknown name.
 
 use serde::Deserialize;
 
+use super::StatusCode;
+use super::client::{Upstream, UpstreamRequest};
+use super::error::UpstreamError;
 use crate::invocation::Invocation;
 use crate::params::Username;
-use crate::upstream::{Question, StatusCode, Upstream, UpstreamError};
 
-/// A player, as the name service knows them.
+/// A player.
 #[derive(Debug, Deserialize)]
 pub struct Player {
-    /// 32 hexadecimal digits.
+    /// The id: 32 hexadecimal digits.
     #[serde(rename = "id")]
     pub uuid: String,
     /// The player's own spelling of the name.
     pub name: String,
 }
 
-/// The name service's way to say that nobody has a name. A rate limit has no `errorMessage`.
+/// The error body for an unknown or illegal name.
 #[derive(Deserialize)]
-struct Refusal {
+struct Failure {
     #[serde(rename = "errorMessage")]
     _message: String,
 }
 
-/// The player called `name` in any case, or `None` if nobody is.
+/// Returns the player with the name `name`, or `None` if there is none.
 ///
 /// # Errors
-/// If the name service gives no usable answer.
+/// If the name service gives no usable response.
 pub async fn look_up(
     upstream: &Upstream,
     invocation: &Invocation,
     name: &Username,
 ) -> Result<Option<Player>, UpstreamError> {
-    // 404 for a name that nobody has, 400 for one that it takes for illegal; until 2022 an empty 204.
-    const NOBODY: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
+    const NO_PLAYER: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
     let path = format!("/users/profiles/minecraft/{}", name.as_str());
-    let question = Question { path: &path, parameter: None, refusals: NOBODY };
-    let reply = upstream.get(invocation, &question).await?;
-    if NOBODY.contains(&reply.status) {
-        return reply.parse::<Refusal>().map(|_| None);
+    let request = UpstreamRequest { path: &path, parameter: None, expected_statuses: NO_PLAYER };
+    let response = upstream.get(invocation, &request).await?;
+    if NO_PLAYER.contains(&response.status) {
+        return response.parse::<Failure>().map(|_| None);
     }
-    if reply.status == StatusCode::NO_CONTENT {
+    if response.status == StatusCode::NO_CONTENT {
         return Ok(None);
     }
-    let player: Player = reply.parse()?;
+    let player: Player = response.parse()?;
     let is_uuid = player.uuid.len() == 32 && player.uuid.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_uuid { Ok(Some(player)) } else { Err(reply.nonsense("the id is not 32 hexadecimal digits")) }
+    if is_uuid { Ok(Some(player)) } else { Err(response.invalid("the id is not 32 hexadecimal digits")) }
 }

@@ -1,9 +1,13 @@
 //! The game's own lists, which change with its updates: `/v2/resources/skyblock/…`.
+//!
+//! - An item has many fields, most of them optional and of changing shape. Only `id`, `name` and `material` are always
+//!   present, so these are required; `tier` is absent for one item in five.
+//! - Collections already have the shape of the service's response and pass through as raw text.
 
 use serde::Deserialize;
 
+use super::response::Success;
 use crate::json::{ObjectText, StringText};
-use crate::upstream::Success;
 
 /// The provider's path to the collections.
 pub const COLLECTIONS_PATH: &str = "/v2/resources/skyblock/collections";
@@ -16,7 +20,7 @@ pub const ITEMS_PATH: &str = "/v2/resources/skyblock/items";
 pub struct Collections<'a> {
     #[serde(rename = "success")]
     _success: Success,
-    /// The collections by category, in the shape that the contract has (`interface.md`, part 2).
+    /// The collections by category.
     #[serde(borrow)]
     pub collections: ObjectText<'a>,
 }
@@ -31,19 +35,19 @@ pub struct Items<'a> {
     pub items: Vec<Item<'a>>,
 }
 
-/// One item: the few of its many fields that are always there, and its rarity.
+/// One item, with the fields that the service passes on.
 #[derive(Debug, Deserialize)]
 pub struct Item<'a> {
-    /// The id, unique among items.
+    /// The id, which is unique.
     #[serde(borrow)]
     pub id: StringText<'a>,
-    /// The display name; not unique, may hold `§` colour codes.
+    /// The display name. It is not unique and may contain `§` colour codes.
     #[serde(borrow)]
     pub name: StringText<'a>,
     /// The block or item that it looks like.
     #[serde(borrow)]
     pub material: StringText<'a>,
-    /// The rarity; one item in five has none.
+    /// The rarity.
     #[serde(borrow)]
     pub tier: Option<StringText<'a>>,
 }

@@ -1,10 +1,9 @@
-//! Accounts and API keys: one row each, under `pk` `account#NAME` or `key#ID`. Of a key there is its digest only. The
-//! index `by-account` lists the keys of an account; it follows the table within a second or so.
+//! Accounts and API keys: one row each, with the `pk` `account#NAME` or `key#ID`. Of a key, the table holds only the digest.
+//! The index `by-account` lists the keys of an account; it follows the table after about a second.
 //!
-//! A row that is corrupt is an error here and not a row to skip: nobody gets in, or loses a key, by a guess.
+//! A corrupt row is an error here and is not skipped: a request must be neither allowed nor denied by a guess.
 
 use std::str::FromStr;
-use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
@@ -14,10 +13,10 @@ use common::auth::{
 };
 use common::time::UnixSeconds;
 use futures_util::{Stream, TryStreamExt, stream};
-use tokio::time::Instant;
 
+use crate::error::Error;
 use crate::item::{Corrupt, Item, PARTITION_KEY, integer, number, string, text};
-use crate::{Error, Table};
+use crate::session::Session;
 
 /// The index of keys by account.
 const BY_ACCOUNT: &str = "by-account";
@@ -41,103 +40,93 @@ fn key_key(id: &KeyId) -> String {
     format!("key#{id}")
 }
 
-/// The account, if it is there. The latest version, whatever was written a moment ago.
+/// Returns the latest version of the account, if it exists.
 ///
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
-pub async fn account(table: &Table, name: &AccountName, deadline: Instant) -> Result<Option<Account>, Error> {
-    let row = get(table, account_key(name), deadline).await?;
+pub async fn account(table: Session<'_>, name: &AccountName) -> Result<Option<Account>, Error> {
+    let row = get(table, account_key(name)).await?;
     row.map(|row| checked(table, &row, read_account(&row, name))).transpose()
 }
 
-/// What is kept of the key with this digest, if it was ever issued. The latest version.
+/// Returns the latest version of the key with this digest, if it was ever issued.
 ///
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
-pub async fn key_of_digest(
-    table: &Table,
-    digest: &KeyDigest,
-    deadline: Instant,
-) -> Result<Option<KeyRecord>, Error> {
-    let key = key(table, &digest.id(), deadline).await?;
-    // The id is a part of the digest; the whole of it decides.
+pub async fn key_of_digest(table: Session<'_>, digest: &KeyDigest) -> Result<Option<KeyRecord>, Error> {
+    let key = key(table, &digest.id()).await?;
+    // The id is only a part of the digest.
     Ok(key.filter(|key| key.digest == *digest))
 }
 
-/// What is kept of the key with this name, if it was ever issued. The latest version.
+/// Returns the latest version of the key with this id, if it was ever issued.
 ///
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
-pub async fn key(table: &Table, id: &KeyId, deadline: Instant) -> Result<Option<KeyRecord>, Error> {
-    let row = get(table, key_key(id), deadline).await?;
+pub async fn key(table: Session<'_>, id: &KeyId) -> Result<Option<KeyRecord>, Error> {
+    let row = get(table, key_key(id)).await?;
     row.map(|row| checked(table, &row, read_key(&row))).transpose()
 }
 
-/// The keys of the account, revoked ones included, in no order. Each page of them may take as long as `patience`.
+/// Returns the keys of the account, revoked ones included, in no order.
 ///
 /// # Errors
 /// If the table does not answer in time, or a row is corrupt.
-pub fn keys_of(
-    table: &Table,
+pub fn keys_of<'a>(
+    table: Session<'a>,
     name: &AccountName,
-    patience: Duration,
-) -> impl Stream<Item = Result<KeyRecord, Error>> {
+) -> impl Stream<Item = Result<KeyRecord, Error>> + use<'a> {
     let query = table
         .query()
         .index_name(BY_ACCOUNT)
         .key_condition_expression("account = :account")
         .expression_attribute_values(":account", string(name.as_str()));
-    let read = |row: Item| checked(table, &row, read_key(&row));
-    let pages = table.pages(query, patience);
+    let read = move |row: Item| checked(table, &row, read_key(&row));
+    let pages = table.pages(query);
     pages.map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
 }
 
-/// Writes the account if what is there is still `before`, and says whether it did: of two who change it at a time, the
-/// second has to look again.
+/// Writes the account if the stored one is still `before`, and returns whether it did. Of two concurrent changes, the second
+/// one has to start again.
 ///
 /// # Errors
 /// If the table does not answer in time.
 pub async fn replace_account(
-    table: &Table,
+    table: Session<'_>,
     before: Option<&Account>,
     account: &Account,
-    deadline: Instant,
 ) -> Result<bool, Error> {
-    let request = putting(table, account);
+    let request = put_account(table, account);
     let request = match before.map(|account| account.subscription) {
         None => request.condition_expression("attribute_not_exists(pk)"),
         Some(Subscription { tier, status, paid_until }) => request
             .condition_expression("tier = :tier AND #status = :status AND paid_until = :paid_until")
-            // A reserved word.
+            // `status` is a reserved word.
             .expression_attribute_names("#status", STATUS)
             .expression_attribute_values(":tier", string(tier.name()))
             .expression_attribute_values(":status", string(status.name()))
             .expression_attribute_values(":paid_until", number(paid_until.get())),
     };
-    table.unless_refused("PutItem", deadline, request.send()).await.map(|written| written.is_some())
+    table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-fn putting(table: &Table, account: &Account) -> PutItemFluentBuilder {
+fn put_account(table: Session<'_>, account: &Account) -> PutItemFluentBuilder {
     let Subscription { tier, status, paid_until } = account.subscription;
     table
-        .client()
         .put_item()
-        .table_name(table.name())
         .item(PARTITION_KEY, string(account_key(&account.name)))
         .item(TIER, string(tier.name()))
         .item(STATUS, string(status.name()))
         .item(PAID_UNTIL, number(paid_until.get()))
 }
 
-/// Writes the key, unless one with its name is there, and says whether it did.
+/// Writes the key unless its id exists, and returns whether it did.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn put_key(table: &Table, key: &KeyRecord, deadline: Instant) -> Result<bool, Error> {
+pub async fn put_key(table: Session<'_>, key: &KeyRecord) -> Result<bool, Error> {
     let request = table
-        .client()
         .put_item()
-        .table_name(table.name())
         .item(PARTITION_KEY, string(key_key(&key.id())))
         .item(DIGEST, string(key.digest.to_string()))
         .item(ACCOUNT, string(key.account.as_str()))
@@ -150,68 +139,57 @@ pub async fn put_key(table: &Table, key: &KeyRecord, deadline: Instant) -> Resul
         KeyState::Pending => request.item(PENDING, AttributeValue::Bool(true)),
         KeyState::Revoked { at } => request.item(REVOKED_AT, number(at.get())),
     };
-    table.unless_refused("PutItem", deadline, request.send()).await.map(|written| written.is_some())
+    table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Says that the key is issued now, and whether it was there to be issued: not gone, not revoked.
+/// Marks the pending key as issued. Returns `false` if it does not exist or is revoked.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn complete_key(table: &Table, id: &KeyId, deadline: Instant) -> Result<bool, Error> {
-    let request = updating_unrevoked(table, id).update_expression("REMOVE pending");
-    table.unless_refused("UpdateItem", deadline, request.send()).await.map(|written| written.is_some())
+pub async fn complete_key(table: Session<'_>, id: &KeyId) -> Result<bool, Error> {
+    let request = update_unrevoked(table, id).update_expression("REMOVE pending");
+    table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Revokes the key at the moment `at`, unless it is revoked already, and says whether it did. It stays in the table, so
-/// that nobody wonders where it went.
+/// Revokes the key at the time `at`, and returns `false` if it was revoked before. The row stays, so that operators can see
+/// what happened to the key.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn revoke_key(
-    table: &Table,
-    id: &KeyId,
-    at: UnixSeconds,
-    deadline: Instant,
-) -> Result<bool, Error> {
-    let request = updating_unrevoked(table, id)
+pub async fn revoke_key(table: Session<'_>, id: &KeyId, at: UnixSeconds) -> Result<bool, Error> {
+    let request = update_unrevoked(table, id)
         .update_expression("SET revoked_at = :at REMOVE pending")
         .expression_attribute_values(":at", number(at.get()));
-    table.unless_refused("UpdateItem", deadline, request.send()).await.map(|written| written.is_some())
+    table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// An update of the key that is carried out only while it is there and not revoked: revoking is for good.
-fn updating_unrevoked(table: &Table, id: &KeyId) -> UpdateItemFluentBuilder {
+/// An update that requires that the key exists and is not revoked: a revocation is final.
+fn update_unrevoked(table: Session<'_>, id: &KeyId) -> UpdateItemFluentBuilder {
     table
-        .client()
         .update_item()
-        .table_name(table.name())
         .key(PARTITION_KEY, string(key_key(id)))
         .condition_expression("attribute_exists(pk) AND attribute_not_exists(revoked_at)")
 }
 
-/// Removes the key if it is pending, and says whether it did: nobody has seen it.
+/// Removes the key if it is pending, and returns whether it did. A pending key has not been shown to its owner.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn remove_pending_key(table: &Table, id: &KeyId, deadline: Instant) -> Result<bool, Error> {
+pub async fn remove_pending_key(table: Session<'_>, id: &KeyId) -> Result<bool, Error> {
     let request = table
-        .client()
         .delete_item()
-        .table_name(table.name())
         .key(PARTITION_KEY, string(key_key(id)))
         .condition_expression("attribute_exists(pending)");
-    table.unless_refused("DeleteItem", deadline, request.send()).await.map(|written| written.is_some())
+    table.write("DeleteItem", request.send()).await.map(|written| written.is_some())
 }
 
-async fn get(table: &Table, key: String, deadline: Instant) -> Result<Option<Item>, Error> {
-    let request = table.client().get_item().table_name(table.name()).consistent_read(true);
-    let request = request.key(PARTITION_KEY, string(key)).send();
-    table.in_time("GetItem", deadline, request).await.map(|answer| answer.item)
+async fn get(table: Session<'_>, key: String) -> Result<Option<Item>, Error> {
+    table.get(Item::from([(PARTITION_KEY.to_owned(), string(key))])).await
 }
 
-fn checked<T>(table: &Table, row: &Item, read: Result<T, Corrupt>) -> Result<T, Error> {
+fn checked<T>(table: Session<'_>, row: &Item, read: Result<T, Corrupt>) -> Result<T, Error> {
     read.map_err(|corrupt| Error::Corrupt {
-        table: table.name().to_owned(),
+        table: table.table_name().to_owned(),
         key: text(row, PARTITION_KEY).unwrap_or_default(),
         cause: corrupt.to_string(),
     })

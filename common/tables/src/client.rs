@@ -1,5 +1,5 @@
-//! The client for DynamoDB, with timeouts and retries set on purpose: by default a dead endpoint would hold a caller for
-//! seconds, and a request without an answer for ever.
+//! The client for DynamoDB, with explicit timeouts and retries. By default, an unreachable endpoint would block a request for
+//! seconds, and one that does not respond would block it forever.
 
 use std::time::Duration;
 
@@ -22,21 +22,21 @@ use reqwest::Url;
 
 use crate::connector;
 
-/// The variable with the endpoint, and the one with that of every service that has none of its own.
+/// The variables with the endpoint of DynamoDB, and with the endpoint of every service without one of its own.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-const ENDPOINT_OF_ALL: &str = "AWS_ENDPOINT_URL";
+const GENERAL_ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// How long one attempt may take. DynamoDB answers in milliseconds; after two seconds another attempt is the better bet.
+/// The timeout of one attempt. DynamoDB responds within milliseconds, so after two seconds a retry is faster than waiting.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often a request is made at the most, the first time included. Throttled requests are made again, too.
+/// The maximum number of attempts, including the first one. Throttled requests are retried too.
 const ATTEMPTS: u32 = 5;
-/// The pauses between them, which double, with a random part.
+/// The pauses between attempts double and have a random part.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The client of a function: everything comes from its environment, so that start-up asks nobody.
+/// The client of a function. Its whole configuration comes from the environment, so that start-up needs no request.
 pub(crate) fn of_function(config: &Config, http: reqwest::Client) -> Client {
-    let mut builder = with_patience(aws_sdk_dynamodb::Config::builder())
+    let mut builder = with_timeouts(aws_sdk_dynamodb::Config::builder())
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(config.aws_region.clone()))
         .credentials_provider(EnvironmentVariableCredentialsProvider::new())
@@ -51,17 +51,17 @@ pub(crate) fn of_sdk(sdk: &SdkConfig) -> Client {
     if is_empty_variable(ENDPOINT) {
         builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
     }
-    Client::from_conf(with_patience(builder).build())
+    Client::from_conf(with_timeouts(builder).build())
 }
 
-/// Whether the variable is there with nothing in it. That counts as unset (`Config`). The SDK takes it for the address of
-/// an endpoint, and panics at the first request.
+/// Whether the variable is set and empty. The service treats that as unset (`Config`). The SDK treats it as an endpoint and
+/// panics at the first request.
 #[must_use]
 pub fn is_empty_variable(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value.is_empty())
 }
 
-/// Why a tool cannot ask any table.
+/// Why a tool cannot use any table.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// An environment variable cannot be used.
@@ -70,19 +70,19 @@ pub enum ProfileError {
     /// The TLS stack cannot be set up.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// Nothing says where the tables are.
+    /// There is no region.
     #[error("no AWS region is known: set AWS_REGION, or choose a profile that has one with AWS_PROFILE")]
     NoRegion,
-    /// Nothing says who asks.
+    /// There are no credentials.
     #[error("no AWS credentials can be used ({0}): sign in, or choose another profile with AWS_PROFILE")]
     NoCredentials(String),
 }
 
-/// Region, credentials and endpoints as the AWS CLI would find them for this user: environment, profile, and so on. An
+/// Returns region, credentials and endpoints as the AWS CLI finds them: from the environment, the profile, and so on. An
 /// endpoint on this machine needs neither a region nor credentials.
 ///
 /// # Errors
-/// If `AWS_ENDPOINT_URL_DYNAMODB` is no address, the TLS stack cannot be set up, or region or credentials are missing.
+/// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address, the TLS stack cannot be set up, or region or credentials are missing.
 pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
     let http = http::client(|client| client)?;
     let http = connector::over(http);
@@ -106,19 +106,19 @@ pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
     Ok(sdk)
 }
 
-/// Whether the environment says that DynamoDB is played on this machine.
+/// Whether the environment selects an emulator of DynamoDB on this machine.
 ///
 /// # Errors
-/// If `AWS_ENDPOINT_URL_DYNAMODB` is no address.
+/// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address.
 pub fn is_on_this_machine() -> Result<bool, ConfigError> {
     let variable = |name: &str| std::env::var(name).ok();
     let endpoint = |name: &str| (name == ENDPOINT).then(|| variable(name)).flatten();
     let endpoint = Config::from_lookup(endpoint)?.dynamodb_endpoint;
-    let of_all = || variable(ENDPOINT_OF_ALL).and_then(|endpoint| Url::parse(&endpoint).ok());
-    Ok(endpoint.or_else(of_all).is_some_and(|endpoint| is_local(&endpoint)))
+    let general = || variable(GENERAL_ENDPOINT).and_then(|endpoint| Url::parse(&endpoint).ok());
+    Ok(endpoint.or_else(general).is_some_and(|endpoint| is_local(&endpoint)))
 }
 
-/// The cause in one line, without the list of all places where credentials might have been.
+/// Returns the cause in one line, without the SDK's list of all places where it looked for credentials.
 fn without_attempts(cause: &str) -> String {
     let cause = cause.split_once(". Attempted:").map_or(cause, |(cause, _)| cause);
     cause.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -128,8 +128,8 @@ fn is_local(endpoint: &Url) -> bool {
     matches!(endpoint.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// With a region and credentials even where there are none: what plays DynamoDB on a laptop does not check them, but the
-/// SDK would not send a request without. It would look for them on the network, too, for seconds.
+/// Adds a region and credentials if there are none. An emulator of DynamoDB does not check them, but the SDK sends no request
+/// without them, and would look for them on the network for seconds.
 fn with_placeholders(loader: ConfigLoader, http: SharedHttpClient) -> ConfigLoader {
     let region = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new())
         .or_else(ProfileFileRegionProvider::new())
@@ -143,7 +143,7 @@ fn with_placeholders(loader: ConfigLoader, http: SharedHttpClient) -> ConfigLoad
     loader.region(region).credentials_provider(credentials)
 }
 
-fn with_patience(builder: Builder) -> Builder {
+fn with_timeouts(builder: Builder) -> Builder {
     builder
         .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT).build())
         .retry_config(
@@ -152,6 +152,6 @@ fn with_patience(builder: Builder) -> Builder {
                 .with_initial_backoff(FIRST_PAUSE)
                 .with_max_backoff(LONGEST_PAUSE),
         )
-        // The timeout above does the same.
+        // The timeout of an attempt covers this.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
 }

@@ -1,5 +1,5 @@
-//! The SDK's requests over the service's own HTTP client. The SDK's client would read the system's certificates, which
-//! takes longer than everything else that a function does to start, and would bring HTTP/2, which DynamoDB does not speak.
+//! Sends the SDK's requests with the service's own HTTP client. The SDK's client would read the system's certificates, which
+//! takes longer than the rest of a function's start, and would link HTTP/2, which DynamoDB does not support.
 
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
 use aws_sdk_dynamodb::config::{RuntimeComponents, SharedHttpClient};
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use lambda_http::http;
 use reqwest::Client;
 
-/// The SDK's view of `client`.
+/// Wraps `client` as the SDK's HTTP client.
 pub(crate) fn over(client: Client) -> SharedHttpClient {
     let connector = SharedHttpConnector::new(Connector(client));
     http_client_fn(move |_: &HttpConnectorSettings, _: &RuntimeComponents| connector.clone())
@@ -32,7 +32,7 @@ impl HttpConnector for Connector {
 async fn send(client: Client, request: Request) -> Result<HttpResponse, ConnectorError> {
     let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
     let (parts, body) = request.into_parts();
-    // Requests to DynamoDB are never streamed.
+    // Bodies of requests to DynamoDB are never streams.
     let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
     let request = reqwest::Request::try_from(http::Request::from_parts(parts, body))
         .map_err(|error| ConnectorError::user(error.into()))?;
@@ -41,18 +41,18 @@ async fn send(client: Client, request: Request) -> Result<HttpResponse, Connecto
     let status = response.status().as_u16();
     let body = response.bytes().await.map_err(failure)?;
     let status = status.try_into().map_err(|error| ConnectorError::other(Box::new(error), None))?;
-    let mut answer = HttpResponse::new(status, SdkBody::from(body));
+    let mut converted = HttpResponse::new(status, SdkBody::from(body));
     for (name, value) in &headers {
-        // Values that are no text are none that the SDK reads.
+        // The SDK reads no header with a value that is not text.
         if let Ok(value) = value.to_str() {
-            answer.headers_mut().append(name.as_str().to_owned(), value.to_owned());
+            converted.headers_mut().append(name.as_str().to_owned(), value.to_owned());
         }
     }
-    Ok(answer)
+    Ok(converted)
 }
 
 fn failure(error: reqwest::Error) -> ConnectorError {
-    // An address may hold a password.
+    // The URL may contain a password.
     let error = error.without_url();
     if error.is_timeout() { ConnectorError::timeout(error.into()) } else { ConnectorError::io(error.into()) }
 }

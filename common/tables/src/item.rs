@@ -1,11 +1,11 @@
-//! Rows as DynamoDB has them, read with an eye to what somebody may have put there: a row that is not what it should be
-//! is skipped with a warning that names its key, and takes nothing else down.
+//! Rows as DynamoDB stores them. A row of a history that is not of the expected shape is skipped with a warning that names
+//! its key, and does not affect the others.
 
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-/// A row by attribute.
+/// A row: its attributes by name.
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
 pub(crate) const PARTITION_KEY: &str = "pk";
@@ -38,19 +38,19 @@ pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Item
     Item::from([(PARTITION_KEY.to_owned(), string(partition)), (SORT_KEY.to_owned(), string(sort))])
 }
 
-/// The text in `attribute`.
+/// Returns the text in `attribute`.
 pub(crate) fn text(item: &Item, attribute: &'static str) -> Result<String, Corrupt> {
     let text = item.get(attribute).and_then(|value| value.as_s().ok());
     text.cloned().ok_or(Corrupt { attribute, expected: "a string" })
 }
 
-/// The whole number in `attribute`.
+/// Returns the whole number in `attribute`.
 pub(crate) fn integer(item: &Item, attribute: &'static str) -> Result<i64, Corrupt> {
     let number = item.get(attribute).and_then(|value| value.as_n().ok());
     number.and_then(|number| number.parse().ok()).ok_or(Corrupt { attribute, expected: "a whole number" })
 }
 
-/// What `read` makes of the rows, without those that it finds corrupt. `partition` is where they were looked for.
+/// Returns what `read` makes of the rows, without the corrupt ones. `partition` is their partition key, for the log.
 pub(crate) fn readable<T>(
     rows: &[Item],
     partition: &str,

@@ -1,18 +1,23 @@
-//! What the service keeps in DynamoDB. A crate of its own, and not a part of `common`, because cargo unites the features
-//! of what it builds together: only so is it certain that a function without a table does not link the AWS SDK.
+//! What the service keeps in DynamoDB. It is a crate apart from `common` because cargo unifies the features of what it builds
+//! together: only so does a function without a table not link the AWS SDK.
 
 pub mod access;
 mod client;
 mod connector;
+mod error;
 pub mod history;
+mod history_list;
 mod item;
-mod listing;
-mod recording;
+mod operation;
+mod recorder;
+mod session;
 mod table;
 
 pub use aws_config::SdkConfig;
 
 pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
-pub use self::listing::{Listable, Listing};
-pub use self::recording::{Recordable, Recording};
-pub use self::table::{Error, Table, cause};
+pub use self::error::{Error, cause};
+pub use self::history_list::{HistoryList, HistoryListHandler};
+pub use self::recorder::{Recorder, run_recorder};
+pub use self::session::Session;
+pub use self::table::Table;

@@ -1,4 +1,4 @@
-//! What a page costs beside skipping the same bytes: from the provider's body to the answer's bytes.
+//! How long a page takes, compared with skipping the same bytes: from the provider's body to the data of the response.
 //!
 //!     cargo bench -p auctions
 
@@ -7,26 +7,26 @@
 use std::hint::black_box;
 
 use common::params::Page;
-use common::upstream::Reply;
+use common::upstream::UpstreamResponse;
 use common::upstream::auctions::PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 use simulator::auctions::Snapshot;
 
-/// The capture, or a simulated page where there is none.
+/// The capture, or a simulated page if there is none.
 fn body() -> String {
     let simulated = || Snapshot::new(1, 1_777_388_580_000).page(0).unwrap();
     captures::text("auctions/v2-20250608T1707Z-page0.json").unwrap_or_else(simulated)
 }
 
 fn page(criterion: &mut Criterion) {
-    let reply = Reply::new(PATH, body());
+    let response = UpstreamResponse::new(PATH, body());
     let mut group = criterion.benchmark_group("auctions");
     group.bench_function("skip", |bencher| {
-        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
     });
     group.bench_function("page", |bencher| {
-        bencher.iter(|| auctions::shape(Page::default(), black_box(&reply)).unwrap());
+        bencher.iter(|| auctions::shape(Page::default(), black_box(&response)).unwrap());
     });
     group.finish();
 }

@@ -1,78 +1,110 @@
-//! Says whether a key may ask: two reads, of the key and of its account, and none for a few seconds after that. What is
-//! remembered is what the table says, not the decision: that is made anew for the time of each request.
+//! The Lambda authorizer (type REQUEST) of the gateway: decides whether a request with this API key is allowed.
+//!
+//! It returns a policy that allows or denies. A key that is not good is an invocation that fails with exactly `Unauthorized`,
+//! which the gateway turns into a 401. Every other failure becomes a 500: an outage never lets a request in.
 
+mod event;
+mod policy;
+mod records;
+
+use std::cell::Cell;
 use std::error::Error as StandardError;
 use std::time::Duration;
 
-use common::auth::{Account, ApiKey, Decision, KeyDigest, KeyRecord, decide};
-use common::cache::{Cached, Weight};
-use common::config::Config;
+use common::auth::{ApiKey, Decision, Refusal};
+use common::error::{INTERNAL_MESSAGE, chain};
 use common::invocation::Invocation;
-use common::lambda::{Authorizer, StartError};
-use common::time::UnixSeconds;
-use tables::{Error, Table, access};
+use common::lambda::{
+    Context, Diagnostic, Error, LambdaEvent, LogName, deadline, failed_invocation, guard, milliseconds,
+    serve, set_up,
+};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
 
-/// How long an instance believes what it has read. The gateway remembers the answer for a minute besides: a revoked key is
-/// refused after 65 seconds, or as much later as the table took to answer.
-const BELIEVED_FOR: Duration = Duration::from_secs(5);
+use crate::event::AuthorizerEvent;
+use crate::policy::PolicyResponse;
+use crate::records::KeyRecords;
 
-/// Room for about 4,000 keys; who sends more unknown ones within seconds pushes out their own.
-const CAPACITY_BYTES: usize = 2 * 1024 * 1024;
-/// What a key and its account take, roughly: a few short texts.
-const RECORD_BYTES: usize = 400;
+/// The function's name.
+const NAME: &str = "authorizer";
 
-/// What the table says about a key.
-#[derive(Debug, Clone, Default)]
-struct Known {
-    key: Option<KeyRecord>,
-    account: Option<Account>,
+/// The message that the gateway turns into a 401.
+const UNAUTHORIZED: &str = "Unauthorized";
+
+type DecisionResult = Result<Decision, Box<dyn StandardError + Send + Sync>>;
+
+/// Runs the authorizer until Lambda ends the process.
+///
+/// # Errors
+/// If the authorizer cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+pub async fn run() -> Result<(), Error> {
+    let instance = set_up(LogName::Function(NAME), |config| {
+        Ok(Authorizer { records: KeyRecords::new(config)?, is_cold: true.into() })
+    })?;
+    instance.records.warm_up().await;
+    serve(|event| instance.invoke(event)).await
 }
 
-impl Weight for Known {
-    fn bytes(&self) -> usize {
-        if self.key.is_some() { RECORD_BYTES } else { 0 }
-    }
+struct Authorizer {
+    records: KeyRecords,
+    is_cold: Cell<bool>,
 }
 
-/// Decides by the table of accounts and keys.
-#[derive(Debug)]
-pub struct KeyAuthorizer {
-    table: Table,
-    known: Cached<KeyDigest, Known, Error>,
-}
-
-impl KeyAuthorizer {
-    async fn read(&self, digest: &KeyDigest, invocation: &Invocation) -> Result<Known, Error> {
-        let deadline = invocation.upstream_deadline();
-        let Some(key) = access::key_of_digest(&self.table, digest, deadline).await? else {
-            return Ok(Known::default());
+impl Authorizer {
+    /// Handles one event.
+    ///
+    /// # Errors
+    /// `Unauthorized` for a key that is not good, and another message if there is no decision.
+    async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<PolicyResponse, Diagnostic> {
+        let start = Instant::now();
+        let deadline = deadline(&event.context);
+        let request_id = &event.context.request_id;
+        // The event contains the key, so neither the log nor the error quotes it.
+        let parsed = serde_json::from_str::<AuthorizerEvent>(event.payload.get()).ok();
+        let parsed = parsed.and_then(|event| event.whole_stage().map(|resource| (event, resource)));
+        let Some((payload, resource)) = parsed else {
+            tracing::error!(function = NAME, request_id, "the event is not an authorizer's");
+            return Err(failed_invocation("the event is not a REQUEST event of a REST API's authorizer"));
         };
-        let account = access::account(&self.table, &key.account, deadline).await?;
-        Ok(Known { key: Some(key), account })
+        let invocation = Invocation::new(payload.time(), deadline);
+        let decision = match payload.key().unwrap_or_default().parse::<ApiKey>() {
+            Err(malformed) => Ok(Decision::Refuse(Refusal::Malformed(malformed))),
+            Ok(key) => match guard(deadline, self.records.decide(&key, &invocation)).await {
+                Ok(decision) => decision.map_err(Into::into),
+                Err(interrupted) => Err(interrupted.into()),
+            },
+        };
+        self.log(&event.context, start.elapsed(), &invocation, &decision);
+        match decision {
+            Ok(decision) => {
+                PolicyResponse::of(&decision, resource).ok_or_else(|| failed_invocation(UNAUTHORIZED))
+            }
+            Err(_) => Err(failed_invocation(INTERNAL_MESSAGE)),
+        }
     }
-}
 
-impl Authorizer for KeyAuthorizer {
-    const NAME: &'static str = "authorizer";
-
-    fn new(config: &Config) -> Result<Self, StartError> {
-        // Never stale: when the table cannot be asked, nobody gets in by what was true some time ago.
-        let known = Cached::new(BELIEVED_FOR, CAPACITY_BYTES).never_stale();
-        Ok(Self { table: Table::access(config)?, known })
-    }
-
-    async fn warm_up(&self) {
-        self.table.warm_up().await;
-    }
-
-    async fn decide(
-        &self,
-        key: &ApiKey,
-        invocation: &Invocation,
-    ) -> Result<Decision, Box<dyn StandardError + Send + Sync>> {
-        let digest = key.digest();
-        let read = async || invocation.waiting_for(self.read(&digest, invocation)).await;
-        let known = self.known.get(digest, invocation.now(), read).await?.value;
-        Ok(decide(known.key.as_ref(), known.account.as_ref(), UnixSeconds::from(invocation.now())))
+    fn log(&self, context: &Context, duration: Duration, invocation: &Invocation, decision: &DecisionResult) {
+        macro_rules! line {
+            ($level:ident, $message:literal, $($field:tt)*) => {
+                tracing::$level!(
+                    function = NAME,
+                    duration_ms = milliseconds(duration),
+                    upstream_ms = milliseconds(invocation.upstream_time()),
+                    cold_start = self.is_cold.replace(false),
+                    request_id = context.request_id,
+                    $($field)*,
+                    $message
+                )
+            };
+        }
+        match decision {
+            Ok(Decision::Allow { account, tier, usage_identifier }) => {
+                let (tier, key) = (tier.name(), usage_identifier.as_str());
+                line!(info, "allowed", account = account, tier = tier, key = key);
+            }
+            Ok(Decision::Deny(inactive)) => line!(info, "denied", reason = inactive.to_string()),
+            Ok(Decision::Refuse(refusal)) => line!(info, "refused", reason = refusal.to_string()),
+            Err(error) => line!(error, "not decided", cause = chain(error.as_ref())),
+        }
     }
 }

@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run_authorizer::<authorizer::KeyAuthorizer>().await
+    authorizer::run().await
 }

@@ -1,5 +1,5 @@
-//! What each mode costs beside skipping the same bytes: from the provider's body to the answer's bytes, which a document
-//! holds in pieces. `full, fetched` goes on to the escaped body of a proxy response.
+//! How long each mode takes, compared with skipping the same bytes: from the provider's body to the data of the response.
+//! `full, fetched` includes the escaped body of a proxy response.
 //!
 //!     cargo bench -p bazaar
 
@@ -7,47 +7,41 @@
 
 use std::hint::black_box;
 
-use bazaar::{FlipsLimit, ProcessedItem, Snapshot, flips};
-use common::envelope::{Answer, Document};
-use common::upstream::Reply;
-use common::upstream::bazaar::PATH;
+use bazaar::{Query, Snapshot};
+use common::response::Response;
+use common::routes::FlipsLimit;
+use common::upstream::UpstreamResponse;
+use common::upstream::bazaar::{Market, PATH};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 
-/// The capture, or a simulated body where there is none.
+/// The capture, or a simulated body if there is none.
 fn body() -> String {
     let capture = captures::text("bazaar/v2-20260428T1503Z.json");
     capture.unwrap_or_else(|| simulator::bazaar::body(1, 1_777_388_600_000))
 }
 
 fn modes(criterion: &mut Criterion) {
-    let reply = Reply::new(PATH, body());
-    let snapshot = || Snapshot::new(reply.clone());
-    let last = snapshot().products().unwrap().last().unwrap().id.clone();
+    let response = UpstreamResponse::new(PATH, body());
+    let document = |query: &Query| Snapshot::new(response.clone()).document(query).unwrap().unwrap();
+    let last = response.parse::<Market>().unwrap().products.last().unwrap().id.clone();
     let mut group = criterion.benchmark_group("bazaar");
     group.bench_function("skip", |bencher| {
-        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
     });
-    group.bench_function("full", |bencher| bencher.iter(|| snapshot().full().unwrap()));
-    group.bench_function("list", |bencher| bencher.iter(|| snapshot().list().unwrap()));
-    group.bench_function("item", |bencher| {
-        bencher.iter(|| {
-            let snapshot = snapshot();
-            let product = snapshot.products().unwrap().iter().find(|product| product.id == last).unwrap();
-            Document::of(&ProcessedItem::of(product)).unwrap()
-        });
-    });
-    group.bench_function("flips", |bencher| {
-        bencher.iter(|| {
-            let snapshot = snapshot();
-            Document::of(&flips(snapshot.products().unwrap(), FlipsLimit::default().get())).unwrap()
-        });
-    });
+    for (name, query) in [
+        ("full", Query::Full),
+        ("list", Query::List),
+        ("item", Query::Item(last.parse().unwrap())),
+        ("flips", Query::Flips(FlipsLimit::default())),
+    ] {
+        group.bench_function(name, |bencher| bencher.iter(|| document(&query)));
+    }
     group.bench_function("full, fetched", |bencher| {
         bencher.iter(|| {
-            let document = snapshot().full().unwrap();
-            let answer = Answer { document, cached: false, fetched_at: None, refresh_failure: None };
-            serde_json::to_vec(&answer.body(|_| false)).unwrap()
+            let document = document(&Query::Full);
+            let response = Response { document, cached: false, fetched_at: None, refresh_failure: None };
+            serde_json::to_vec(&response.body(|_| false)).unwrap()
         });
     });
     group.finish();

@@ -1,33 +1,31 @@
-//! `mode=flips`: the products that pay most for buying by order and selling by offer.
+//! `mode=flips`: the products with the highest spreads.
 
 use common::prices::spread_percent;
 use common::upstream::bazaar::{Product, QuickStatus};
-#[cfg(feature = "openapi")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::processed::ProcessedItem;
 
-/// Below this sell price, in coins, a flip is not worth the clicks (`interface.md`, part 8).
+/// The lowest sell price of a flip, in coins: below it, a flip is not worth the effort (`functions/README.md`, Bazaar).
 const LEAST_SELL_PRICE: f64 = 50_000.0;
 
-/// Below this volume, in items, on either side a flip does not sell (`interface.md`, part 8; `decisions.md`).
+/// The lowest volume of a flip on each side, in items: below it, a flip does not sell (`functions/README.md`, Bazaar).
 const LEAST_VOLUME: i64 = 10_000;
 
 /// The data of `mode=flips`.
-#[derive(Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "BazaarFlips"))]
-pub struct Flips<'a> {
-    /// How many items follow.
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "BazaarFlips")]
+pub(crate) struct Flips<'a> {
+    /// The number of items.
     count: usize,
-    /// The items, the highest `spreadPercent` first, equal ones by id: those with a `sellPrice` of at least 50,000 coins and
-    /// with a `sellVolume` and a `buyVolume` of at least 10,000.
+    /// The items with a `sellPrice` of at least 50,000 coins and a `sellVolume` and `buyVolume` of at least 10,000, the highest
+    /// `spreadPercent` first, equal ones by id.
     items: Vec<ProcessedItem<'a>>,
 }
 
-/// The `limit` best flips among `products`.
-#[must_use]
-pub fn flips(products: &[Product], limit: usize) -> Flips<'_> {
+/// Returns the `limit` best flips among the products.
+pub(crate) fn flips(products: &[Product], limit: usize) -> Flips<'_> {
     let mut good: Vec<(f64, &Product)> = products
         .iter()
         .filter(|product| is_flip(&product.status))
@@ -54,7 +52,7 @@ mod tests {
     use super::*;
 
     prop_compose! {
-        /// Few different prices and volumes, around the thresholds, so that ties and edges are common.
+        /// Prices and volumes around the thresholds, with few values so that ties are common.
         fn any_product()(
             id in "[A-C]{1,2}",
             sell_price in prop::sample::select(vec![0.0, 49_999.9, 50_000.0, 60_000.0, 5e8]),

@@ -1,136 +1,69 @@
 //! `GET /v1/bazaar`: the bazaar in four modes, all from one snapshot.
 
-#[cfg(feature = "openapi")]
-mod described;
 mod flips;
 mod mode;
 mod processed;
+mod query;
+mod schema;
 mod snapshot;
 
-use std::convert::Infallible;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use common::cache::Cached;
+use common::cache::Cache;
 use common::config::Config;
-use common::envelope::{Answer, Document};
 use common::error::ApiError;
-use common::lambda::{Function, StartError};
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
-use common::params::{Echo, Limit};
+use common::lambda::{Handler, StartError};
+use common::openapi::{Describe, Description};
 use common::request::Request;
+use common::response::Response;
 use common::routes::{self, Route};
 use common::upstream::bazaar::PATH;
-use common::upstream::{self, Upstream};
+use common::upstream::{Upstream, UpstreamError, UpstreamRequest};
 
-pub use flips::flips;
-use mode::Mode;
-pub use processed::ProcessedItem;
-pub use snapshot::Snapshot;
+pub use self::query::{ID_CONDITION, ProductId, Query, unknown_item};
+pub use self::snapshot::Snapshot;
 
-/// How many flips an answer has: 1 to 100, 20 by default (`interface.md`, part 4).
-pub type FlipsLimit = Limit<1, 100, 20>;
-
-/// A request, as far as it concerns this route. An id is any text: one that matches no product is not found.
-#[derive(Debug)]
-enum Question {
-    Full,
-    List,
-    Item(ProductId),
-    Flips(FlipsLimit),
-}
-
-impl Question {
-    fn of(request: &Request) -> Result<Self, ApiError> {
-        Ok(match request.parameter("mode")? {
-            Mode::Full => Self::Full,
-            Mode::List => Self::List,
-            Mode::Item => Self::Item(request.required("id", " with mode=item")?),
-            Mode::Flips => Self::Flips(request.parameter("limit")?),
-        })
-    }
-}
-
-/// The id that a caller asks for.
-#[derive(Debug)]
-struct ProductId(String);
-
-impl FromStr for ProductId {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-/// The function.
+/// The handler.
 #[derive(Debug)]
 pub struct Bazaar {
     upstream: Upstream,
-    latest: Cached<(), Arc<Snapshot>>,
+    latest: Cache<(), Arc<Snapshot>, UpstreamError>,
 }
 
-impl Function for Bazaar {
+impl Handler for Bazaar {
     const ROUTE: &'static Route = &routes::BAZAAR;
 
     fn new(config: &Config) -> Result<Self, StartError> {
         let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
-        Ok(Self { upstream, latest: Cached::new(Self::ROUTE.cache, usize::MAX) })
+        Ok(Self { upstream, latest: Cache::new(Self::ROUTE.cache, usize::MAX) })
     }
 
     async fn warm_up(&self) {
         self.upstream.warm_up().await;
     }
 
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
-        let question = Question::of(request)?;
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let query = Query::of(request)?;
         let invocation = request.invocation();
+        let mut fetched = None;
         let fetch = async || {
-            let snapshot = Snapshot::new(self.upstream.get(invocation, &upstream::Question::of(PATH)).await?);
-            // A body that cannot answer is a failed refresh, not a snapshot.
-            snapshot.prepare(&question)?;
+            let snapshot = Snapshot::new(self.upstream.get(invocation, &UpstreamRequest::of(PATH)).await?);
+            // A body that cannot serve the query is a failed refresh and must not replace the cached snapshot.
+            fetched = Some(snapshot.document(&query)?);
             Ok(Arc::new(snapshot))
         };
-        let served = self.latest.get((), invocation.now(), fetch).await?;
-        let document = answer(&served.value, &question)?;
-        Ok(served.answer(document))
+        let lookup = self.latest.get((), invocation.now(), fetch).await?;
+        let document = fetched.map_or_else(|| lookup.value.document(&query), Ok)??;
+        Ok(Response::of_lookup(&lookup, document))
     }
 }
 
-fn answer(snapshot: &Snapshot, question: &Question) -> Result<Arc<Document>, ApiError> {
-    match question {
-        Question::Full => Ok(snapshot.full()?),
-        Question::List => Ok(snapshot.list()?),
-        Question::Item(ProductId(id)) => {
-            let product = snapshot.products()?.iter().find(|product| *product.id == **id);
-            let product = product.ok_or_else(|| unknown_item(id))?;
-            Ok(Arc::new(Document::of(&ProcessedItem::of(product)).map_err(ApiError::internal)?))
-        }
-        Question::Flips(limit) => {
-            let flips = flips(snapshot.products()?, limit.get());
-            Ok(Arc::new(Document::of(&flips).map_err(ApiError::internal)?))
-        }
-    }
-}
-
-fn unknown_item(id: &str) -> ApiError {
-    let id = Echo::of(id);
-    ApiError::not_found(format!(
-        "No bazaar item has the id '{id}'. See mode=list for the ids of all active items."
-    ))
-}
-
-#[cfg(feature = "openapi")]
-impl Described for Bazaar {
+impl Describe for Bazaar {
     fn description() -> Description {
         Description::new(Self::ROUTE)
-            .kind::<described::Bazaar>("full")
+            .kind::<schema::Bazaar>("full")
             .kind::<snapshot::List>("list")
-            .kind::<ProcessedItem>("item")
+            .kind::<processed::ProcessedItem>("item")
             .kind::<flips::Flips>("flips")
-            .parameter::<Mode>("mode")
-            .parameter::<ProductId>("id")
-            .parameter::<FlipsLimit>("limit")
     }
 }

@@ -2,54 +2,51 @@
 
 use std::str::FromStr;
 
-use common::params::Refused;
+use common::params::{Allowed, InvalidValue, Value};
+use common::routes::BAZAAR_MODES;
 
-/// What a request wants to know of the bazaar (`interface.md`, part 4).
+/// What a request asks of the bazaar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mode {
-    /// All products with raw data.
+    /// All products as the provider gives them.
     #[default]
     Full,
     /// The ids of the active products.
     List,
     /// One product with its spread.
     Item,
-    /// The products with the best spreads.
+    /// The products with the highest spreads.
     Flips,
 }
 
-impl Mode {
-    /// The modes and their words, the default first.
-    pub(crate) const ALL: [(&'static str, Self); 4] =
-        [("full", Self::Full), ("list", Self::List), ("item", Self::Item), ("flips", Self::Flips)];
+impl Value for Mode {
+    const ALLOWED: Allowed = BAZAAR_MODES;
 }
 
 impl FromStr for Mode {
-    type Err = Refused;
+    type Err = InvalidValue;
 
-    fn from_str(text: &str) -> Result<Self, Refused> {
-        let mode = Self::ALL.into_iter().find(|(name, _)| *name == text);
-        let allowed = || Self::ALL.map(|(name, _)| name).join(", ");
-        mode.map(|(_, mode)| mode).ok_or_else(|| Refused::must_be(format!("one of {}", allowed())))
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "full" => Ok(Self::Full),
+            "list" => Ok(Self::List),
+            "item" => Ok(Self::Item),
+            "flips" => Ok(Self::Flips),
+            _ => Err(InvalidValue::of::<Self>()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
-    proptest! {
-        #[test]
-        fn only_the_four_words_are_modes(text in any::<String>()) {
-            prop_assert_eq!(text.parse::<Mode>().is_ok(), ["full", "list", "item", "flips"].contains(&&*text));
-        }
-    }
-
     #[test]
-    fn a_mode_is_written_in_lower_case_and_in_full() {
-        assert_eq!("flips".parse(), Ok(Mode::Flips));
+    fn the_modes_are_those_of_the_table_of_routes() {
+        let Allowed::OneOf { words, default } = BAZAAR_MODES else { panic!("modes are words") };
+        let modes: Result<Vec<Mode>, _> = words.iter().map(|word| word.parse()).collect();
+        assert_eq!(modes, Ok(vec![Mode::Full, Mode::List, Mode::Item, Mode::Flips]));
+        assert_eq!(default.parse(), Ok(Mode::default()));
         for text in ["", "FULL", "Full", " full", "full ", "fullflips", "history"] {
             assert!(text.parse::<Mode>().is_err(), "{text:?}");
         }

@@ -1,37 +1,34 @@
-//! `GET /v1/collections`: all collections with their tiers. The provider's object has the contract's shape already, so
-//! its text passes through.
+//! `GET /v1/collections`: all collections with their tiers. The provider's object already has the shape of the response, so its
+//! text passes through.
 
-#[cfg(feature = "openapi")]
-mod described;
+mod schema;
 
 use std::sync::Arc;
 
 use common::envelope::Document;
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
-use common::resource::Resource;
+use common::openapi::{Describe, Description};
+use common::provider_route::ProviderRoute;
 use common::routes::{self, Route};
 use common::upstream::resources::{self, COLLECTIONS_PATH};
-use common::upstream::{Reply, UpstreamError};
+use common::upstream::{UpstreamError, UpstreamResponse};
 
 /// The collections.
 #[derive(Debug)]
 pub struct Collections;
 
-impl Resource for Collections {
+impl ProviderRoute for Collections {
     const ROUTE: &'static Route = &routes::COLLECTIONS;
     const PATH: &'static str = COLLECTIONS_PATH;
 
-    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
-        let resources::Collections { collections, .. } = reply.parse()?;
-        let range = collections.range_in(&reply.body);
-        Ok(Document::passing(r#"{"collections":"#.to_owned(), Arc::clone(&reply.body), range, "}"))
+    fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+        let resources::Collections { collections, .. } = response.parse()?;
+        let range = collections.range_in(&response.body);
+        Ok(Document::passing(r#"{"collections":"#.to_owned(), Arc::clone(&response.body), range, "}"))
     }
 }
 
-#[cfg(feature = "openapi")]
-impl Described for Collections {
+impl Describe for Collections {
     fn description() -> Description {
-        Description::of::<described::Collections>(Self::ROUTE)
+        Description::of::<schema::Collections>(Self::ROUTE)
     }
 }

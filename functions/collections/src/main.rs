@@ -1,8 +1,8 @@
 //! The Lambda binary of `collections`.
 
-use common::resource::Mirror;
+use common::provider_route::ProviderHandler;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<Mirror<collections::Collections>>().await
+    common::lambda::run::<ProviderHandler<collections::Collections>>().await
 }

@@ -1,24 +1,22 @@
-//! `GET /v1/fire-sales/history`: the fire sales that were recorded, newest first.
+//! `GET /v1/fire-sales/history`: the recorded fire sales, newest first.
 
-use common::params::Limit;
-use common::routes::{self, Route};
+use common::routes::{self, FireSalesLimit, Route};
 use common::time::UnixSeconds;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tables::history::fire_sales::{self, Sighting};
-use tables::{Error, Listable, Table};
-use tokio::time::Instant;
+use tables::{Error, HistoryList, Session};
 
-/// A fire sale that was recorded (`interface.md`, part 2).
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+/// A recorded fire sale.
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PastFireSale {
-    /// The item that was sold.
+    /// The id of the item.
     item_id: String,
-    /// How many were for sale.
+    /// The number of items for sale.
     amount: i64,
-    /// The price of one, in gems.
+    /// The price of one item, in gems.
     price: i64,
-    /// When the provider was first seen to show it.
+    /// The minute in which the service first saw the sale.
     recorded_at: UnixSeconds,
 }
 
@@ -28,25 +26,19 @@ impl From<Sighting> for PastFireSale {
     }
 }
 
-/// The fire sales that were recorded.
+/// The recorded fire sales.
 #[derive(Debug)]
 pub struct FireSalesHistory;
 
-impl Listable for FireSalesHistory {
+impl HistoryList for FireSalesHistory {
     const ROUTE: &'static Route = &routes::FIRE_SALES_HISTORY;
 
-    /// How many sales an answer has: 1 to 200, 50 by default (`interface.md`, part 4).
-    type Limit = Limit<1, 200, 50>;
+    type Limit = FireSalesLimit;
 
     type Entry = PastFireSale;
 
-    async fn newest(
-        table: &Table,
-        _: UnixSeconds,
-        limit: usize,
-        deadline: Instant,
-    ) -> Result<Vec<PastFireSale>, Error> {
-        let sales = fire_sales::latest(table, limit, deadline).await?;
+    async fn newest(table: Session<'_>, _: UnixSeconds, limit: usize) -> Result<Vec<PastFireSale>, Error> {
+        let sales = fire_sales::latest(table, limit).await?;
         Ok(sales.into_iter().map(PastFireSale::from).collect())
     }
 }

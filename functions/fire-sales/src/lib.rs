@@ -1,21 +1,19 @@
-//! `GET /v1/fire-sales`: the fire sales that run or are announced.
+//! `GET /v1/fire-sales`: the fire sales that are running or announced.
 
 use common::envelope::Document;
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
-use common::resource::Resource;
+use common::openapi::{Describe, Description};
+use common::provider_route::ProviderRoute;
 use common::routes::{self, Route};
 use common::upstream::fire_sales::{self, FireSale};
-use common::upstream::{Reply, UpstreamError};
-#[cfg(feature = "openapi")]
+use common::upstream::{UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The fire sales that run or are announced; usually none.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "FireSales"))]
+/// The fire sales that are running or announced.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FireSales")]
 struct Data<'a> {
-    /// The sales, in the provider's order.
+    /// The sales, in the provider's order; usually none.
     sales: Vec<FireSale<'a>>,
 }
 
@@ -23,18 +21,17 @@ struct Data<'a> {
 #[derive(Debug)]
 pub struct FireSales;
 
-impl Resource for FireSales {
+impl ProviderRoute for FireSales {
     const ROUTE: &'static Route = &routes::FIRE_SALES;
     const PATH: &'static str = fire_sales::PATH;
 
-    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
-        let fire_sales::FireSales { sales, .. } = reply.parse()?;
-        Document::of(&Data { sales }).map_err(|error| reply.nonsense(error))
+    fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+        let fire_sales::FireSales { sales, .. } = response.parse()?;
+        Document::of(&Data { sales }).map_err(|error| response.invalid(error))
     }
 }
 
-#[cfg(feature = "openapi")]
-impl Described for FireSales {
+impl Describe for FireSales {
     fn description() -> Description {
         Description::of::<Data>(Self::ROUTE)
     }

@@ -1,8 +1,8 @@
 //! The Lambda binary of `fire-sales`.
 
-use common::resource::Mirror;
+use common::provider_route::ProviderHandler;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<Mirror<fire_sales::FireSales>>().await
+    common::lambda::run::<ProviderHandler<fire_sales::FireSales>>().await
 }

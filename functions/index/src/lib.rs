@@ -1,71 +1,66 @@
-//! `GET /`, which lists the endpoints, `GET /openapi.json`, which describes them, and every request that no other route
-//! takes.
-
-use std::sync::Arc;
+//! `GET /`, which lists the endpoints, `GET /openapi.json`, which describes them, and the 404 of every request that no other
+//! route matches.
 
 use common::config::Config;
-use common::envelope::{API_VERSION, Answer, Document};
+use common::envelope::{API_VERSION, Document};
 use common::error::ApiError;
-use common::lambda::{Function, StartError};
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
-use common::params::Echo;
+use common::excerpt::Excerpt;
+use common::lambda::{Handler, StartError};
+use common::openapi::{Describe, Description};
 use common::request::Request;
+use common::response::Response;
 use common::routes::{self, Parameter, Route};
-#[cfg(feature = "openapi")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the service calls itself.
+/// The name of the service.
 const NAME: &str = "Game Data Query Service";
 
-/// The API description, which `cargo openapi` makes of the functions' own types. A test compares.
-const DESCRIPTION: &str = include_str!("../openapi.json");
+/// The OpenAPI document, which `cargo openapi` generates from the functions' types. A test compares the two.
+const OPENAPI_DOCUMENT: &str = include_str!("../openapi.json");
 
-/// What the service is and what can be asked.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Index"))]
+/// The service and its endpoints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Index")]
 struct Data<'a> {
     /// The name of the service.
     name: &'static str,
     /// The version of the contract.
     api_version: &'static str,
-    /// Where to read more: an address that the operator gave, or else the path of the API description, to be appended to
-    /// the base address like the paths of the endpoints.
+    /// The address of the documentation, if the operator has configured one; otherwise the path of the OpenAPI document, to be
+    /// appended to the base address like the paths of the endpoints.
     documentation: &'a str,
-    /// What can be asked.
+    /// The endpoints.
     endpoints: Vec<Endpoint>,
 }
 
 /// One endpoint.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Endpoint {
     /// The HTTP method: `GET`.
     method: &'static str,
     /// The path, parameters in braces.
     path: &'static str,
-    /// What comes back.
+    /// The title of the endpoint.
     summary: &'static str,
-    /// How long an answer may be served again, in seconds.
+    /// How long a response may be cached, in seconds.
     cache_seconds: u64,
-    /// What can be given with it.
+    /// The parameters.
     parameters: Vec<EndpointParameter>,
 }
 
 /// One parameter of an endpoint.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct EndpointParameter {
     /// The name.
     name: &'static str,
-    /// Where it stands: `path` or `query`.
+    /// Where it goes: `path` or `query`.
     #[serde(rename = "in")]
     location: &'static str,
-    /// Whether every request must have it.
+    /// Whether every request needs it.
     required: bool,
     /// What it means and what is allowed.
-    description: &'static str,
+    description: String,
 }
 
 impl From<&Route> for Endpoint {
@@ -78,18 +73,18 @@ impl From<&Route> for Endpoint {
 
 impl From<&Parameter> for EndpointParameter {
     fn from(parameter: &Parameter) -> Self {
-        let &Parameter { name, location, required, description } = parameter;
-        Self { name, location: location.name(), required, description }
+        let &Parameter { name, location, required, .. } = parameter;
+        Self { name, location: location.name(), required, description: parameter.description() }
     }
 }
 
-/// The function.
+/// The handler.
 #[derive(Debug)]
 pub struct Index {
     documentation: String,
 }
 
-impl Function for Index {
+impl Handler for Index {
     const ROUTE: &'static Route = &routes::INDEX;
 
     fn new(config: &Config) -> Result<Self, StartError> {
@@ -98,15 +93,14 @@ impl Function for Index {
         Ok(Self { documentation })
     }
 
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let document = match (request.method(), request.resource()) {
             ("GET", path) if path == routes::INDEX.path => self.endpoints()?,
-            // Copied when it is asked for, which is seldom; every start would pay for it otherwise.
-            ("GET", path) if path == routes::OPENAPI.path => Document::bare(DESCRIPTION.to_owned()),
+            // Copied for each request: there are few, and otherwise every start would take longer.
+            ("GET", path) if path == routes::OPENAPI.path => Document::bare(OPENAPI_DOCUMENT.to_owned()),
             (method, _) => return Err(unknown_route(method, request.path())),
         };
-        let document = Arc::new(document);
-        Ok(Answer { document, cached: false, fetched_at: None, refresh_failure: None })
+        Ok(Response::uncached(document))
     }
 }
 
@@ -120,14 +114,13 @@ impl Index {
 }
 
 fn unknown_route(method: &str, path: &str) -> ApiError {
-    let (method, path) = (Echo::of(method), Echo::of(path));
+    let (method, path) = (Excerpt::of(method), Excerpt::of(path));
     ApiError::not_found(format!(
         "Route {method} {path} not found. See GET / for the list of available endpoints."
     ))
 }
 
-#[cfg(feature = "openapi")]
-impl Described for Index {
+impl Describe for Index {
     fn description() -> Description {
         Description::of::<Data>(Self::ROUTE)
     }

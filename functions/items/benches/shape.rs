@@ -1,4 +1,4 @@
-//! What the catalogue costs beside skipping the same bytes: from the provider's body to the answer's bytes.
+//! How long the catalogue takes, compared with skipping the same bytes: from the provider's body to the data of the response.
 //!
 //!     cargo bench -p items
 
@@ -6,25 +6,27 @@
 
 use std::hint::black_box;
 
-use common::resource::Resource;
-use common::upstream::Reply;
+use common::provider_route::ProviderRoute;
+use common::upstream::UpstreamResponse;
 use common::upstream::resources::ITEMS_PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
 use items::Items;
 use serde::de::IgnoredAny;
 
-/// The capture, or simulated items where there is none.
+/// The capture, or simulated items if there is none.
 fn body() -> String {
     captures::text("items/v2-20241015.json").unwrap_or_else(|| simulator::items::body(1, 1_777_388_600_000))
 }
 
 fn catalogue(criterion: &mut Criterion) {
-    let reply = Reply::new(ITEMS_PATH, body());
+    let response = UpstreamResponse::new(ITEMS_PATH, body());
     let mut group = criterion.benchmark_group("items");
     group.bench_function("skip", |bencher| {
-        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(reply.body.as_bytes())).unwrap());
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
     });
-    group.bench_function("catalogue", |bencher| bencher.iter(|| Items::document(black_box(&reply)).unwrap()));
+    group.bench_function("catalogue", |bencher| {
+        bencher.iter(|| Items::document(black_box(&response)).unwrap())
+    });
     group.finish();
 }
 

@@ -2,40 +2,37 @@
 
 use common::envelope::Document;
 use common::json::StringText;
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
-use common::resource::Resource;
+use common::openapi::{Describe, Description};
+use common::provider_route::ProviderRoute;
 use common::routes::{self, Route};
 use common::upstream::resources::{self, ITEMS_PATH};
-use common::upstream::{Reply, UpstreamError};
-#[cfg(feature = "openapi")]
+use common::upstream::{UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The complete item catalogue.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Items"))]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Items")]
 struct Data<'a> {
     /// The items, in the provider's order.
     items: Vec<Item<'a>>,
 }
 
 /// One item.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Item<'a> {
-    /// The id, unique among items.
+    /// The id, which is unique.
     id: StringText<'a>,
-    /// The display name; not unique, may hold `§` colour codes.
+    /// The display name. It is not unique and may contain `§` colour codes.
     name: StringText<'a>,
     /// The block or item that it looks like.
     material: StringText<'a>,
-    /// The rarity; `COMMON` for an item that the provider gives none.
-    #[cfg_attr(feature = "openapi", schemars(with = "String"))]
+    /// The rarity; `COMMON` if the provider gives none.
+    #[schemars(with = "String")]
     tier: Tier<'a>,
 }
 
-/// A rarity. An item without one is shown as common in the game (`decisions.md`).
+/// A rarity. The game shows an item without one as common.
 #[derive(Debug, Serialize)]
 enum Tier<'a> {
     #[serde(rename = "COMMON")]
@@ -55,19 +52,18 @@ impl<'a> From<resources::Item<'a>> for Item<'a> {
 #[derive(Debug)]
 pub struct Items;
 
-impl Resource for Items {
+impl ProviderRoute for Items {
     const ROUTE: &'static Route = &routes::ITEMS;
     const PATH: &'static str = ITEMS_PATH;
 
-    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
-        let resources::Items { items, .. } = reply.parse()?;
+    fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+        let resources::Items { items, .. } = response.parse()?;
         let items = items.into_iter().map(Item::from).collect();
-        Document::of(&Data { items }).map_err(|error| reply.nonsense(error))
+        Document::of(&Data { items }).map_err(|error| response.invalid(error))
     }
 }
 
-#[cfg(feature = "openapi")]
-impl Described for Items {
+impl Describe for Items {
     fn description() -> Description {
         Description::of::<Data>(Self::ROUTE)
     }

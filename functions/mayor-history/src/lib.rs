@@ -1,27 +1,25 @@
 //! `GET /v1/mayor/history`: the mayors whose terms have ended, newest first.
 
-use common::params::Limit;
-use common::routes::{self, Route};
+use common::routes::{self, MayorsLimit, Route};
 use common::time::UnixSeconds;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Error, Listable, Table};
-use tokio::time::Instant;
+use tables::{Error, HistoryList, Session};
 
-/// A mayor and their term (`interface.md`, part 2).
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+/// A mayor and the term.
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PastMayor {
     /// The display name.
     name: String,
     /// The role, such as `mining`.
     key: String,
     /// The perks of the term.
-    #[cfg_attr(feature = "openapi", schemars(with = "Vec<common::upstream::election::Perk>"))]
+    #[schemars(with = "Vec<common::upstream::election::Perk>")]
     perks: Vec<Perk>,
-    /// When the election closed that they won.
+    /// When the term began: the election of this mayor closed.
     started_at: UnixSeconds,
-    /// When the next election closed.
+    /// When the term ended: the next election closed.
     ended_at: UnixSeconds,
 }
 
@@ -35,21 +33,15 @@ impl From<Mayor> for PastMayor {
 #[derive(Debug)]
 pub struct MayorHistory;
 
-impl Listable for MayorHistory {
+impl HistoryList for MayorHistory {
     const ROUTE: &'static Route = &routes::MAYOR_HISTORY;
 
-    /// How many mayors an answer has: 1 to 100, 24 by default (`interface.md`, part 4).
-    type Limit = Limit<1, 100, 24>;
+    type Limit = MayorsLimit;
 
     type Entry = PastMayor;
 
-    async fn newest(
-        table: &Table,
-        now: UnixSeconds,
-        limit: usize,
-        deadline: Instant,
-    ) -> Result<Vec<PastMayor>, Error> {
-        let mayors = mayors::ended(table, now, limit, deadline).await?;
+    async fn newest(table: Session<'_>, now: UnixSeconds, limit: usize) -> Result<Vec<PastMayor>, Error> {
+        let mayors = mayors::ended(table, now, limit).await?;
         Ok(mayors.into_iter().map(PastMayor::from).collect())
     }
 }

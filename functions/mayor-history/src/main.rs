@@ -1,8 +1,8 @@
 //! The Lambda binary of `mayor-history`.
 
-use tables::Listing;
+use tables::HistoryListHandler;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<Listing<mayor_history::MayorHistory>>().await
+    common::lambda::run::<HistoryListHandler<mayor_history::MayorHistory>>().await
 }

@@ -1,37 +1,33 @@
 //! `GET /v1/mayor`: the sitting mayor, the open election, and the election that the mayor won.
 
-#[cfg(feature = "openapi")]
-mod described;
+mod schema;
 
 use common::envelope::Document;
 use common::json::{ObjectText, StringText};
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
-use common::resource::Resource;
+use common::openapi::{Describe, Description};
+use common::provider_route::ProviderRoute;
 use common::routes::{self, Route};
 use common::upstream::election::{self, Elections, Perk};
-use common::upstream::{Reply, UpstreamError};
-#[cfg(feature = "openapi")]
+use common::upstream::{UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The sitting mayor and the elections.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Mayor"))]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Mayor")]
 struct Data<'a> {
     /// The sitting mayor.
     mayor: SittingMayor<'a>,
     /// The open election as the provider gives it; `{}` while the booth is closed.
-    #[cfg_attr(feature = "openapi", schemars(with = "described::Election"))]
+    #[schemars(with = "schema::Election")]
     current: Election<'a>,
-    /// The election that the sitting mayor won, as the provider gives it; `{}` if it gives none.
-    #[cfg_attr(feature = "openapi", schemars(with = "described::Election"))]
+    /// The election that the sitting mayor won, as the provider gives it; `{}` if the provider gives none.
+    #[schemars(with = "schema::Election")]
     election: Election<'a>,
 }
 
 /// The sitting mayor.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema))]
+#[derive(Debug, Serialize, JsonSchema)]
 struct SittingMayor<'a> {
     /// The display name.
     name: StringText<'a>,
@@ -59,20 +55,19 @@ impl<'a> From<Option<ObjectText<'a>>> for Election<'a> {
 #[derive(Debug)]
 pub struct Mayor;
 
-impl Resource for Mayor {
+impl ProviderRoute for Mayor {
     const ROUTE: &'static Route = &routes::MAYOR;
     const PATH: &'static str = election::PATH;
 
-    fn document(reply: &Reply) -> Result<Document, UpstreamError> {
-        let Elections { mayor, current, .. } = reply.parse()?;
+    fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+        let Elections { mayor, current, .. } = response.parse()?;
         let sitting = SittingMayor { name: mayor.name, key: mayor.key, perks: mayor.perks };
         let data = Data { mayor: sitting, current: current.into(), election: mayor.election.into() };
-        Document::of(&data).map_err(|error| reply.nonsense(error))
+        Document::of(&data).map_err(|error| response.invalid(error))
     }
 }
 
-#[cfg(feature = "openapi")]
-impl Described for Mayor {
+impl Describe for Mayor {
     fn description() -> Description {
         Description::of::<Data>(Self::ROUTE)
     }

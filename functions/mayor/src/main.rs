@@ -1,8 +1,8 @@
 //! The Lambda binary of `mayor`.
 
-use common::resource::Mirror;
+use common::provider_route::ProviderHandler;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<Mirror<mayor::Mayor>>().await
+    common::lambda::run::<ProviderHandler<mayor::Mayor>>().await
 }

@@ -1,54 +1,52 @@
-//! `GET /v1/profile/{username}`: a player and all of their profiles. The name service says who has the name, the game's
-//! provider what they play.
+//! `GET /v1/profile/{username}`: a player and all of their profiles. The name service resolves the name to an id, and the game's
+//! provider has the profiles of the id.
 
 use std::sync::Arc;
 
-use common::cache::Cached;
+use common::cache::Cache;
 use common::config::Config;
-use common::envelope::{Answer, Document};
+use common::envelope::Document;
 use common::error::ApiError;
 use common::invocation::Invocation;
 use common::json::{ObjectText, StringText};
-use common::lambda::{Function, StartError};
-#[cfg(feature = "openapi")]
-use common::openapi::{Described, Description};
+use common::lambda::{Handler, StartError};
+use common::openapi::{Describe, Description};
 use common::params::Username;
 use common::request::Request;
+use common::response::Response;
 use common::routes::{self, Route};
 use common::upstream::mojang::{self, Player};
 use common::upstream::profiles;
-use common::upstream::{Reply, Upstream, UpstreamError};
-#[cfg(feature = "openapi")]
+use common::upstream::{Upstream, UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A few very large players or hundreds of usual ones.
+/// Room for a few very large players or hundreds of usual ones.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A player and their profiles.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema), schemars(rename = "Player"))]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Player")]
 struct Data<'a> {
-    /// The player: 32 hexadecimal digits.
+    /// The player's id: 32 hexadecimal digits.
     uuid: &'a str,
     /// The player's own spelling of the name.
     username: &'a str,
-    /// All profiles of the player; none for one who never played.
+    /// All profiles of the player; empty if the player never played the game.
     profiles: Vec<Profile<'a>>,
 }
 
 /// One profile.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(JsonSchema))]
-#[expect(clippy::struct_field_names, reason = "the contract's names")]
+#[derive(Debug, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 struct Profile<'a> {
     /// The id, with dashes.
     profile_id: StringText<'a>,
     /// The display name: a fruit.
     cute_name: StringText<'a>,
-    /// Whether the player plays this one.
+    /// Whether the player currently plays this profile.
     selected: bool,
-    /// The members by their id without dashes, as the provider gives them.
+    /// The members by id without dashes, as the provider gives them.
     members: ObjectText<'a>,
 }
 
@@ -59,20 +57,20 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
     }
 }
 
-fn shape(player: &Player, reply: &Reply) -> Result<Document, UpstreamError> {
-    let profiles::Profiles { profiles, .. } = reply.parse()?;
+fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+    let profiles::Profiles { profiles, .. } = response.parse()?;
     let profiles = profiles.into_iter().flatten().map(Profile::from).collect();
     let data = Data { uuid: &player.uuid, username: &player.name, profiles };
-    Document::of(&data).map_err(|error| reply.nonsense(error))
+    Document::of(&data).map_err(|error| response.invalid(error))
 }
 
-/// The function.
+/// The handler.
 #[derive(Debug)]
 pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
-    /// The players by folded name; `None` for a name that nobody has.
-    players: Cached<String, Option<Arc<Document>>>,
+    /// The players by name in lower case; `None` for a name without a player.
+    players: Cache<String, Option<Arc<Document>>, UpstreamError>,
 }
 
 impl Profiles {
@@ -84,12 +82,12 @@ impl Profiles {
         let Some(player) = mojang::look_up(&self.name_service, invocation, username).await? else {
             return Ok(None);
         };
-        let reply = profiles::fetch(&self.provider, invocation, &player.uuid).await?;
-        Ok(Some(Arc::new(shape(&player, &reply)?)))
+        let response = profiles::fetch(&self.provider, invocation, &player.uuid).await?;
+        Ok(Some(Arc::new(shape(&player, &response)?)))
     }
 }
 
-impl Function for Profiles {
+impl Handler for Profiles {
     const ROUTE: &'static Route = &routes::PROFILE;
 
     fn new(config: &Config) -> Result<Self, StartError> {
@@ -97,7 +95,7 @@ impl Function for Profiles {
         Ok(Self {
             provider: Upstream::new(config.hypixel_base_url.clone(), agent, key)?,
             name_service: Upstream::new(config.mojang_base_url.clone(), agent, None)?,
-            players: Cached::new(Self::ROUTE.cache, CACHE_BYTES),
+            players: Cache::new(Self::ROUTE.cache, CACHE_BYTES),
         })
     }
 
@@ -105,26 +103,27 @@ impl Function for Profiles {
         tokio::join!(self.provider.warm_up(), self.name_service.warm_up());
     }
 
-    async fn answer(&self, request: &Request) -> Result<Answer, ApiError> {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let username: Username = request.required("username", "")?;
         let invocation = request.invocation();
         let fetch = async || self.fetch(invocation, &username).await;
-        let served = self.players.get(username.folded(), invocation.now(), fetch).await?;
-        let document = served.value.as_ref().ok_or_else(|| unknown_player(&username))?;
-        Ok(served.answer(Arc::clone(document)))
+        let lookup = self.players.get(username.folded(), invocation.now(), fetch).await?;
+        let document = lookup.value.as_ref().ok_or_else(|| unknown_player(&username))?;
+        Ok(Response::of_lookup(&lookup, Arc::clone(document)))
     }
 }
 
-fn unknown_player(username: &Username) -> ApiError {
+/// The error of a name without a player.
+#[must_use]
+pub fn unknown_player(username: &Username) -> ApiError {
     let name = username.as_str();
     ApiError::not_found(format!(
         "No player is called '{name}'. Players can change their names: check the spelling."
     ))
 }
 
-#[cfg(feature = "openapi")]
-impl Described for Profiles {
+impl Describe for Profiles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE).parameter::<Username>("username")
+        Description::of::<Data>(Self::ROUTE)
     }
 }

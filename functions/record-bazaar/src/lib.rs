@@ -1,65 +1,63 @@
-//! Records what the products of the bazaar cost, every minute, for `GET /v1/bazaar/history`.
+//! Records the prices and volumes of all bazaar products every minute, for `GET /v1/bazaar/history`.
 
 use std::error::Error;
 
+use common::excerpt::Excerpt;
 use common::invocation::Invocation;
-use common::params::Echo;
 use common::time::Tick;
-use common::upstream::bazaar::{Market, PATH, PatchyMarket, Product};
-use common::upstream::{Question, Upstream};
+use common::upstream::bazaar::{LenientMarket, Market, PATH, Product};
+use common::upstream::{Upstream, UpstreamRequest};
 use serde::Serialize;
-use tables::history::bazaar::{self, Filled, Quote, Quotes};
-use tables::{Recordable, Table};
+use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
+use tables::{Recorder, Session};
 
-/// What was recorded.
+/// The outcome of one tick.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// How many products have a price; 0 where there was nothing to do.
+    /// The number of products with a price; 0 if there was nothing to do.
     products: usize,
-    /// The slots that the tick filled: none if it had been recorded before.
-    slots: Vec<Filled>,
+    /// The slots that the tick filled; empty if it was recorded before.
+    slots: Vec<FilledSlot>,
 }
 
-/// What this function records.
+/// The `record-bazaar` recorder.
 #[derive(Debug)]
 pub struct RecordBazaar;
 
-impl Recordable for RecordBazaar {
+impl Recorder for RecordBazaar {
     const NAME: &'static str = "record-bazaar";
 
     type Outcome = Outcome;
 
     async fn record(
         upstream: &Upstream,
-        table: &Table,
+        table: Session<'_>,
         tick: Tick,
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let deadline = invocation.deadline();
-        let due = bazaar::due(table, tick, invocation.now().into(), deadline);
-        let due = invocation.waiting_for(due).await?;
-        if due.is_empty() {
+        let slots = bazaar::open_slots(table, tick, invocation.now().into()).await?;
+        if slots.is_empty() {
             return Ok(Outcome { products: 0, slots: Vec::new() });
         }
-        let reply = upstream.get(invocation, &Question::of(PATH)).await?;
-        let (products, nonsense) = match reply.parse::<Market>() {
+        let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let (products, invalid) = match response.parse::<Market>() {
             Ok(market) => (market.products, Vec::new()),
-            Err(_) => reply.parse::<PatchyMarket<'_>>()?.sorted_out(),
+            Err(_) => response.parse::<LenientMarket<'_>>()?.into_valid_and_invalid(),
         };
-        let quotes = quotes(products, nonsense);
-        // A slot that is marked complete stays as it is: better a gap of a minute than one of three hours.
+        let quotes = quotes(products, invalid);
+        // A complete slot is final. Without this check, an empty response would leave a gap of three hours in the coarsest tier.
         if quotes.is_empty() {
-            return Err(reply.nonsense("no product has a price").into());
+            return Err(response.invalid("no product has a price").into());
         }
-        let filled = bazaar::fill(table, tick, &due, &quotes, deadline);
-        Ok(Outcome { products: quotes.len(), slots: invocation.waiting_for(filled).await? })
+        let slots = bazaar::fill(table, tick, &slots, &quotes).await?;
+        Ok(Outcome { products: quotes.len(), slots })
     }
 }
 
-/// What is worth recording: products with a price on one side at least. What cannot be kept, because it makes no sense, its
-/// id could not be asked for or its price is none, is left out with a warning: it must not keep the others from being
-/// recorded. `refused` are the ids of those that make no sense.
-fn quotes(products: Vec<Product>, mut refused: Vec<Box<str>>) -> Quotes {
+/// Returns the quotes of the products with a price on at least one side. A product with an invalid id or price is left out with
+/// a warning, so that it does not prevent the others from being recorded. `invalid` are the ids of products that could not be
+/// parsed.
+fn quotes(products: Vec<Product>, mut invalid: Vec<Box<str>>) -> Quotes {
     let mut quotes = Quotes::new();
     for product in products {
         let status = product.status;
@@ -68,12 +66,13 @@ fn quotes(products: Vec<Product>, mut refused: Vec<Box<str>>) -> Quotes {
         match (product.id.parse(), quote) {
             (_, Some(quote)) if quote.sell_price.coins() == 0.0 && quote.buy_price.coins() == 0.0 => {}
             (Ok(id), Some(quote)) => drop(quotes.insert(id, quote)),
-            _ => refused.push(product.id),
+            _ => invalid.push(product.id),
         }
     }
-    if !refused.is_empty() {
-        let some = refused.iter().take(5).map(|id| Echo::of(id).to_string()).collect::<Vec<_>>().join(", ");
-        tracing::warn!(count = refused.len(), some, "products that make no sense are not recorded");
+    if !invalid.is_empty() {
+        let some =
+            invalid.iter().take(5).map(|id| Excerpt::of(id).to_string()).collect::<Vec<_>>().join(", ");
+        tracing::warn!(count = invalid.len(), some, "invalid products are not recorded");
     }
     quotes
 }

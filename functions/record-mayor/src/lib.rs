@@ -1,5 +1,5 @@
-//! Records the sitting mayor, every five minutes, for `GET /v1/mayor/history`. The row is written once for each election,
-//! by the year that the provider gives it: however late the provider changes mayors, nobody is recorded under a wrong one.
+//! Records the sitting mayor every five minutes, for `GET /v1/mayor/history`. It writes one row for each election, under the
+//! year that the provider gives. So a mayor is recorded under the right year however late the provider shows them.
 
 use std::error::Error;
 
@@ -8,58 +8,57 @@ use common::invocation::Invocation;
 use common::json::ObjectText;
 use common::time::Tick;
 use common::upstream::election::{self, Elections, PATH};
-use common::upstream::{Question, Reply, Upstream, UpstreamError};
+use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Recordable, Table};
+use tables::{Recorder, Session};
 
-/// What was recorded.
+/// The outcome of one tick.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
     /// The year of the election that the sitting mayor won.
     year: ElectionYear,
-    /// Whether the mayor was not recorded before.
+    /// Whether the mayor is newly recorded.
     new: bool,
 }
 
-/// An election, as far as it matters here.
+/// The part of an election that the recorder reads.
 #[derive(Debug, Deserialize)]
 struct Election {
     year: ElectionYear,
 }
 
-/// What this function records.
+/// The `record-mayor` recorder.
 #[derive(Debug)]
 pub struct RecordMayor;
 
-impl Recordable for RecordMayor {
+impl Recorder for RecordMayor {
     const NAME: &'static str = "record-mayor";
 
     type Outcome = Outcome;
 
     async fn record(
         upstream: &Upstream,
-        table: &Table,
+        table: Session<'_>,
         _: Tick,
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let reply = upstream.get(invocation, &Question::of(PATH)).await?;
-        let mayor = mayor(&reply)?;
-        // A row is final.
+        let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let mayor = mayor(&response)?;
+        // A row is never overwritten.
         if mayor.name.is_empty() || mayor.key.is_empty() {
-            return Err(reply.nonsense("the mayor has no name").into());
+            return Err(response.invalid("the mayor has no name").into());
         }
-        let record = mayors::record(table, &mayor, invocation.deadline());
-        Ok(Outcome { year: mayor.year, new: invocation.waiting_for(record).await? })
+        Ok(Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? })
     }
 }
 
-/// The sitting mayor. A minister, whom the provider lists inside the mayor, is none.
-fn mayor(reply: &Reply) -> Result<Mayor, UpstreamError> {
-    let Elections { mayor, .. } = reply.parse()?;
+/// Returns the sitting mayor.
+fn mayor(response: &UpstreamResponse) -> Result<Mayor, UpstreamError> {
+    let Elections { mayor, .. } = response.parse()?;
     let won =
-        mayor.election.map(ObjectText::get).ok_or_else(|| reply.nonsense("the mayor has no election"))?;
-    let Election { year } = serde_json::from_str(won).map_err(|error| reply.nonsense(error))?;
+        mayor.election.map(ObjectText::get).ok_or_else(|| response.invalid("the mayor has no election"))?;
+    let Election { year } = serde_json::from_str(won).map_err(|error| response.invalid(error))?;
     let perk = |perk: election::Perk<'_>| Perk {
         name: perk.name.decoded(),
         description: perk.description.decoded(),

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use common::auth::without_keys;
-use common::params::Echo;
+use common::excerpt::Excerpt;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
@@ -247,7 +247,7 @@ fn is_fresh(since_ms: i64, counts_for: Duration, now_ms: i64) -> bool {
 
 /// The text on one line, whatever a client sent, not endless, and without keys.
 fn printable(text: &str) -> String {
-    Echo::up_to(LOGGED_PATH_CHARACTERS, &without_keys(text)).to_string()
+    Excerpt::up_to(LOGGED_PATH_CHARACTERS, &without_keys(text)).to_string()
 }
 
 #[cfg(test)]

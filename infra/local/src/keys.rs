@@ -8,7 +8,6 @@ use common::auth::{
 };
 use common::time::UnixSeconds;
 use tables::{Table, access};
-use tokio::time::Instant;
 
 use crate::Error;
 use crate::dynamodb::DynamoDb;
@@ -63,12 +62,12 @@ pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error
     let failed = |error: tables::Error| Error::Keys(error.to_string());
     let keys = Keys::new().ok_or_else(|| Error::Keys("one is malformed".to_owned()))?;
     let table = Table::of_sdk(&dynamodb.sdk(), table);
-    let deadline = Instant::now() + PATIENCE;
+    let table = table.with_timeout(PATIENCE);
     for (name, key) in keys.named() {
         let (account, record) =
             records(name, key).ok_or_else(|| Error::Keys(format!("{name} is no name")))?;
-        access::replace_account(&table, None, &account, deadline).await.map_err(failed)?;
-        access::put_key(&table, &record, deadline).await.map_err(failed)?;
+        access::replace_account(table, None, &account).await.map_err(failed)?;
+        access::put_key(table, &record).await.map_err(failed)?;
     }
     Ok(keys)
 }
@@ -118,11 +117,11 @@ mod tests {
 
     async fn decisions(dynamodb: &DynamoDb, keys: &Keys) -> Vec<Decision> {
         let table = Table::of_sdk(&dynamodb.sdk(), TABLE);
-        let deadline = Instant::now() + PATIENCE;
+        let table = table.with_timeout(PATIENCE);
         let mut decisions = Vec::new();
         for (_, key) in keys.named() {
-            let record = access::key_of_digest(&table, &key.digest(), deadline).await.unwrap().unwrap();
-            let account = access::account(&table, &record.account, deadline).await.unwrap().unwrap();
+            let record = access::key_of_digest(table, &key.digest()).await.unwrap().unwrap();
+            let account = access::account(table, &record.account).await.unwrap().unwrap();
             decisions.push(decide(Some(&record), Some(&account), NOW));
         }
         decisions
@@ -147,8 +146,8 @@ mod tests {
         let dynamodb = database(Some(&folder)).await;
         let first = seed(&dynamodb, TABLE).await.unwrap();
         let table = Table::of_sdk(&dynamodb.sdk(), TABLE);
-        let deadline = Instant::now() + PATIENCE;
-        access::revoke_key(&table, &first.pro.digest().id(), NOW, deadline).await.unwrap();
+        let table = table.with_timeout(PATIENCE);
+        access::revoke_key(table, &first.pro.digest().id(), NOW).await.unwrap();
         drop(dynamodb);
 
         let dynamodb = database(Some(&folder)).await;

@@ -1,5 +1,5 @@
-//! Example answers, one for each kind of answer: `examples/NAME.json`, each a request and the data of its answer. From them
-//! every field gets its example, and every parameter its own.
+//! Examples, one for each kind of response: `examples/NAME.json` holds a request and the data of its response. The examples of
+//! all fields and parameters in the document come from them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use common::routes::{Location, Parameter, Route};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::Error;
+use crate::error::Error;
 use crate::schemas::PLACE;
 
 macro_rules! examples {
@@ -21,7 +21,7 @@ examples! {
     "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile"
 }
 
-/// A request and the data of its answer.
+/// A request and the data of its response.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Example {
     /// Path and query.
@@ -31,14 +31,14 @@ pub(crate) struct Example {
 }
 
 impl Example {
-    /// The example with the name.
+    /// Returns the example with this name.
     pub(crate) fn named(name: &str) -> Result<Self, Error> {
-        let example = EXAMPLES.iter().find(|(known, _)| *known == name);
+        let example = EXAMPLES.iter().find(|(candidate, _)| *candidate == name);
         let (_, text) = example.ok_or_else(|| Error::NoExample(name.to_owned()))?;
         serde_json::from_str(text).map_err(|cause| Error::Example { name: name.to_owned(), cause })
     }
 
-    /// What the request says for the parameter: a number where the schema wants one.
+    /// Returns the value of the parameter in the request: a number if the schema requires one.
     pub(crate) fn value(&self, route: &Route, parameter: &Parameter, schema: &Value) -> Option<Value> {
         let text = match parameter.location {
             Location::Path => {
@@ -60,12 +60,12 @@ impl Example {
 pub(crate) struct Examples(Vec<(Value, Value)>);
 
 impl Examples {
-    /// That `value` is an example of `schema`.
+    /// Adds `value` as an example of `schema`.
     pub(crate) fn add(&mut self, schema: Value, value: Value) {
         self.0.push((schema, value));
     }
 
-    /// Gives every schema, and every field in it, the first value that the examples have for it.
+    /// Gives every schema and every field the first value that the examples have for it.
     pub(crate) fn give_to(self, schemas: &mut Map<String, Value>) {
         let mut found = Found::default();
         for (schema, value) in &self.0 {
@@ -84,7 +84,7 @@ impl Examples {
     }
 }
 
-/// Examples by the name of a schema, and that of a field in it if they are the field's.
+/// Examples by schema, and by field if they are a field's.
 #[derive(Default)]
 struct Found(BTreeMap<(String, Option<String>), Value>);
 
@@ -99,7 +99,7 @@ impl Found {
         let properties = named.get("properties").and_then(Value::as_object);
         for (field, schema) in properties.into_iter().flatten() {
             let Some(value) = value.get(field) else { continue };
-            // What has a name of its own has an example there.
+            // A schema with a name of its own has its example there.
             if schema.get("$ref").is_none() {
                 self.0.entry((name.to_owned(), Some(field.clone()))).or_insert_with(|| value.clone());
             }

@@ -1,96 +1,82 @@
-//! The errors that one route can give and another cannot, each with a request that gives it. Tests make the requests.
+//! The errors that some routes return and others do not, each with a request that causes it. The messages are those of the code.
+//! Tests send the requests.
 
-use common::error::Code;
+use auctions::unknown_page;
+use bazaar::{ID_CONDITION, unknown_item};
+use common::error::{ApiError, Code};
+use common::params::InvalidValue;
+use common::request::{invalid_parameter, missing_parameter};
+use common::routes::{AUCTIONS, BAZAAR, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route};
+use profile::unknown_player;
 
-/// A request without an answer.
+use crate::error::Error;
+
+/// A request that fails.
 pub(crate) struct Failure {
-    /// What is wrong, as a name.
+    /// The name of the example.
     pub(crate) name: &'static str,
     /// Path and query.
     pub(crate) request: &'static str,
     /// The kind of error.
     pub(crate) code: Code,
-    /// What the caller reads.
-    pub(crate) message: &'static str,
+    /// The message for the client.
+    pub(crate) message: String,
 }
 
-const fn refused(name: &'static str, request: &'static str, message: &'static str) -> Failure {
-    Failure { name, request, code: Code::BadRequest, message }
+/// A request that fails with `error`.
+fn failure(name: &'static str, request: &'static str, error: &ApiError) -> Failure {
+    Failure { name, request, code: error.code(), message: error.message().to_owned() }
 }
 
-const fn absent(name: &'static str, request: &'static str, message: &'static str) -> Failure {
-    Failure { name, request, code: Code::NotFound, message }
+/// A request in which the parameter has this value, which is not allowed.
+fn invalid(
+    route: &Route,
+    parameter: &'static str,
+    value: &str,
+    request: &'static str,
+) -> Result<Failure, Error> {
+    let declared = route.parameter(parameter).ok_or(Error::NoFailure(request))?;
+    let error = invalid_parameter(parameter, InvalidValue { allowed: declared.allowed }, value);
+    Ok(failure(parameter, request, &error))
 }
 
-/// What can go wrong with a request to the route of `function`.
-pub(crate) fn of(function: &str) -> Vec<Failure> {
-    match function {
-        "mayor-history" => vec![refused(
-            "limit",
-            "/v1/mayor/history?limit=0",
-            "Parameter 'limit' must be a whole number from 1 to 100, but was '0'.",
-        )],
-        "fire-sales-history" => vec![refused(
-            "limit",
-            "/v1/fire-sales/history?limit=201",
-            "Parameter 'limit' must be a whole number from 1 to 200, but was '201'.",
-        )],
+/// Returns requests to the route of `function` that fail.
+///
+/// # Errors
+/// If one of them cannot be built from the table of routes.
+pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
+    Ok(match function {
+        "mayor-history" => vec![invalid(&MAYOR_HISTORY, "limit", "0", "/v1/mayor/history?limit=0")?],
+        "fire-sales-history" => {
+            vec![invalid(&FIRE_SALES_HISTORY, "limit", "201", "/v1/fire-sales/history?limit=201")?]
+        }
         "bazaar" => vec![
-            refused(
-                "mode",
-                "/v1/bazaar?mode=best",
-                "Parameter 'mode' must be one of full, list, item, flips, but was 'best'.",
-            ),
-            refused("id", "/v1/bazaar?mode=item", "Parameter 'id' is required with mode=item."),
-            refused(
-                "limit",
-                "/v1/bazaar?mode=flips&limit=0",
-                "Parameter 'limit' must be a whole number from 1 to 100, but was '0'.",
-            ),
-            absent(
-                "item",
-                "/v1/bazaar?mode=item&id=NO_SUCH_ITEM",
-                "No bazaar item has the id 'NO_SUCH_ITEM'. See mode=list for the ids of all active items.",
-            ),
+            invalid(&BAZAAR, "mode", "best", "/v1/bazaar?mode=best")?,
+            failure("id", "/v1/bazaar?mode=item", &missing_parameter("id", ID_CONDITION)),
+            invalid(&BAZAAR, "limit", "0", "/v1/bazaar?mode=flips&limit=0")?,
+            failure("item", "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", &unknown_item("NO_SUCH_ITEM")),
         ],
         "bazaar-history" => vec![
-            refused("missing", "/v1/bazaar/history", "Parameter 'item_id' is required."),
-            refused(
-                "item_id",
-                "/v1/bazaar/history?item_id=ink_sack",
-                "Parameter 'item_id' must be 1 to 64 capital letters (A-Z), digits and the characters _ : -, but was \
-                 'ink_sack'.",
-            ),
-            refused(
-                "range",
-                "/v1/bazaar/history?item_id=INK_SACK:3&range=2h",
-                "Parameter 'range' must be one of 1h, 24h, 7d, 30d, 90d, but was '2h'.",
-            ),
+            failure("missing", "/v1/bazaar/history", &missing_parameter("item_id", "")),
+            invalid(&BAZAAR_HISTORY, "item_id", "ink_sack", "/v1/bazaar/history?item_id=ink_sack")?,
+            invalid(&BAZAAR_HISTORY, "range", "2h", "/v1/bazaar/history?item_id=INK_SACK:3&range=2h")?,
         ],
-        "auctions" => vec![
-            refused(
-                "page",
-                "/v1/auctions?page=-1",
-                "Parameter 'page' must be a whole number from 0 to 4294967295, but was '-1'.",
-            ),
-            absent(
-                "page",
-                "/v1/auctions?page=9999",
-                "There is no auctions page 9999. Page 0 says in 'totalPages' how many there are.",
-            ),
-        ],
-        "profile" => vec![
-            refused(
-                "username",
-                "/v1/profile/not.a.name",
-                "Parameter 'username' must be 1 to 16 letters (a-z, A-Z), digits and underscores, but was 'not.a.name'.",
-            ),
-            absent(
-                "player",
-                "/v1/profile/nobody_here",
-                "No player is called 'nobody_here'. Players can change their names: check the spelling.",
-            ),
-        ],
+        "auctions" => {
+            let request = "/v1/auctions?page=9999";
+            let page = "9999".parse().map_err(|_| Error::NoFailure(request))?;
+            vec![
+                invalid(&AUCTIONS, "page", "-1", "/v1/auctions?page=-1")?,
+                failure("page", request, &unknown_page(page)),
+            ]
+        }
+        "profile" => {
+            let request = "/v1/profile/nobody_here";
+            let username = "nobody_here".parse().map_err(|_| Error::NoFailure(request))?;
+            vec![
+                invalid(&PROFILE, "username", "not.a.name", "/v1/profile/not.a.name")?,
+                failure("player", request, &unknown_player(&username)),
+            ]
+        }
         _ => Vec::new(),
-    }
+    })
 }

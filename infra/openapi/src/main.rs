@@ -1,4 +1,4 @@
-//! `cargo openapi`: writes the API description to where it is checked in.
+//! `cargo openapi`: generates the OpenAPI document and writes it to `functions/index/openapi.json`.
 #![expect(clippy::print_stdout, reason = "a command line")]
 
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-/// Write the API description to where it is checked in
+/// Generate the OpenAPI document that the index serves
 #[derive(Parser)]
 #[command(name = "openapi", bin_name = "cargo openapi")]
 struct Arguments {}

@@ -1,14 +1,18 @@
-//! The operations: one for each route, `GET`.
+//! The operations: `GET` of each route.
 
 use common::openapi::{Description, Kind};
 use common::routes::{Location, OPENAPI, Parameter, Route};
 use serde_json::{Map, Value, json};
 
+use crate::error::Error;
 use crate::examples::{Example, Examples};
 use crate::schemas::Schemas;
-use crate::{Error, OPENAPI_VERSION, answers, failures};
+use crate::{failures, responses};
 
-/// The operation of a function's route.
+/// The version of OpenAPI that the document is written in.
+pub(crate) const OPENAPI_VERSION: &str = "3.1.1";
+
+/// Returns the operation of a function's route.
 pub(crate) fn of(
     description: &Description,
     schemas: &mut Schemas,
@@ -16,38 +20,39 @@ pub(crate) fn of(
 ) -> Result<Value, Error> {
     let route = description.route;
     let mut data = Vec::new();
-    let mut answered = Map::new();
+    let mut examples_of_success = Map::new();
     let mut requests = Vec::new();
     for kind in &description.kinds {
         let example = Example::named(&example_name(route, kind))?;
         let schema = schemas.schema(kind.data);
         let name = if kind.name.is_empty() { "answer" } else { kind.name };
-        let value = answers::answered(&example.data);
+        let value = responses::success_example(&example.data);
         let summary = format!("GET {}", example.request);
-        answered.insert(name.to_owned(), json!({ "summary": summary, "value": value }));
+        examples_of_success.insert(name.to_owned(), json!({ "summary": summary, "value": value }));
         examples.add(schema.clone(), example.data.clone());
         data.push(schema);
         requests.push(example);
     }
     let data = match data.as_slice() {
         [only] => only.clone(),
-        // Not oneOf: lists without entries are of several kinds.
-        _ => json!({ "anyOf": data, "description": "What the mode asks for." }),
+        // Not oneOf: an empty list matches several kinds.
+        _ => json!({ "anyOf": data, "description": "The data of the mode." }),
     };
-    let mut responses = answers::shared(wants_key(route));
-    responses.append(&mut answers::failures(&failures::of(route.function)));
+    let mut responses = responses::shared(route.requires_key());
+    responses.append(&mut responses::failures(&failures::of(route.function)?));
     let is_fetched = !route.cache.is_zero();
-    let schema = answers::success_envelope(&data);
-    let success = answers::success(route.summary, &schema, &answered.into(), is_fetched);
+    let schema = responses::success_envelope(&data);
+    let success = responses::success(route.description, &schema, &examples_of_success.into(), is_fetched);
     responses.insert("200".to_owned(), success);
-    Ok(operation(route, parameters(description, schemas, &requests)?, responses))
+    let parameters = route.parameters.iter().map(|parameter| parameter_object(route, parameter, &requests));
+    Ok(operation(route, parameters.collect::<Result<_, _>>()?, responses))
 }
 
-/// The operation that gives the description itself.
-pub(crate) fn of_the_description() -> Value {
+/// Returns the operation that returns the document itself.
+pub(crate) fn of_the_document() -> Value {
     let schema = json!({
         "type": "object",
-        "description": "An OpenAPI document, without an envelope. What it may hold is in the specification of OpenAPI.",
+        "description": "An OpenAPI document, without an envelope. The specification of OpenAPI defines its content.",
         "properties": {
             "openapi": {
                 "type": "string",
@@ -70,36 +75,32 @@ pub(crate) fn of_the_description() -> Value {
             },
         },
     });
-    let mut responses = answers::shared(wants_key(&OPENAPI));
-    responses.insert("200".to_owned(), answers::success(OPENAPI.summary, &schema, &examples, false));
+    let mut responses = responses::shared(OPENAPI.requires_key());
+    responses.insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, false));
     operation(&OPENAPI, Vec::new(), responses)
 }
 
-/// The example of a kind of answer.
+/// Returns the name of the example of a kind of response.
 fn example_name(route: &Route, kind: &Kind) -> String {
     if kind.name.is_empty() { route.function.to_owned() } else { format!("{}-{}", route.function, kind.name) }
-}
-
-/// Whether only who has a key gets an answer.
-fn wants_key(route: &Route) -> bool {
-    route.path.starts_with("/v1/")
 }
 
 fn operation(route: &Route, parameters: Vec<Value>, responses: Map<String, Value>) -> Value {
     let mut operation = Map::from_iter([
         ("operationId".to_owned(), operation_id(route).into()),
         ("summary".to_owned(), route.summary.into()),
-        ("description".to_owned(), terms(route).into()),
+        ("description".to_owned(), format!("{} {}", route.description, terms(route)).into()),
+        ("tags".to_owned(), json!([route.tag.name()])),
         ("responses".to_owned(), responses.into()),
     ]);
-    // For programs, among them the test of the template.
+    // For programs, such as the test of the template.
     if !route.cache.is_zero() {
         operation.insert("x-cache-seconds".to_owned(), route.cache.as_secs().into());
     }
     if !parameters.is_empty() {
         operation.insert("parameters".to_owned(), parameters.into());
     }
-    if !wants_key(route) {
+    if !route.requires_key() {
         operation.insert("security".to_owned(), json!([]));
     }
     operation.into()
@@ -115,45 +116,21 @@ fn operation_id(route: &Route) -> String {
     format!("get{}", words.collect::<String>())
 }
 
-/// Whether a key is wanted, and how long an answer is kept.
+/// Says whether the route requires a key, and how long its responses are cached.
 fn terms(route: &Route) -> String {
-    let key = if wants_key(route) { "Wants a key." } else { "Wants no key." };
+    let key = if route.requires_key() { "Requires an API key." } else { "Requires no API key." };
     match route.cache.as_secs() {
-        0 => format!("{key} Answers are not cached."),
-        seconds => format!("{key} An answer is served again for {seconds} s."),
+        0 => format!("{key} Responses are not cached."),
+        seconds => format!("{key} Responses are cached for {seconds} s."),
     }
-}
-
-fn parameters(
-    description: &Description,
-    schemas: &mut Schemas,
-    requests: &[Example],
-) -> Result<Vec<Value>, Error> {
-    let route = description.route;
-    let declared = route.parameters;
-    if declared.len() != description.parameters.len() {
-        return Err(Error::Parameters(route.path));
-    }
-    declared
-        .iter()
-        .map(|parameter| {
-            let (_, of) = description
-                .parameters
-                .iter()
-                .find(|(name, _)| *name == parameter.name)
-                .ok_or(Error::Parameters(route.path))?;
-            parameter_object(route, parameter, schemas.schema(*of), requests)
-        })
-        .collect()
 }
 
 fn parameter_object(
     route: &'static Route,
     parameter: &'static Parameter,
-    schema: Value,
     requests: &[Example],
 ) -> Result<Value, Error> {
-    let Parameter { name, location, required, description } = parameter;
+    let schema = parameter.allowed.schema().to_value();
     let mut examples = Map::new();
     for request in requests {
         if let Some(value) = request.value(route, parameter, &schema) {
@@ -162,20 +139,19 @@ fn parameter_object(
         }
     }
     if examples.is_empty() {
-        return Err(Error::NoValue { path: route.path, parameter: name });
+        return Err(Error::NoValue { path: route.path, parameter: parameter.name });
     }
-    let mut object = Map::from_iter([
-        ("name".to_owned(), json!(name)),
-        ("in".to_owned(), json!(location.name())),
-        ("required".to_owned(), json!(*required || *location == Location::Path)),
-        ("description".to_owned(), json!(format!("{description}."))),
-        ("schema".to_owned(), schema),
-    ]);
-    object.insert("examples".to_owned(), examples.into());
-    Ok(object.into())
+    Ok(json!({
+        "name": parameter.name,
+        "in": parameter.location.name(),
+        "required": parameter.required || parameter.location == Location::Path,
+        "description": format!("{}.", parameter.description()),
+        "schema": schema,
+        "examples": examples,
+    }))
 }
 
-/// The value as a name: what OpenAPI allows in one.
+/// Turns the value into a key that OpenAPI allows.
 fn example_key(value: &str) -> String {
     value.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect()
 }

@@ -8,19 +8,18 @@ fn checked_in() -> String {
 }
 
 #[test]
-fn what_is_checked_in_is_what_the_code_says() {
-    let (made, checked_in) = (text().unwrap(), checked_in());
-    let mut lines = made.lines().zip(checked_in.lines()).zip(1..);
-    let difference = lines.find(|((made, checked_in), _)| made != checked_in);
+fn the_checked_in_document_is_the_generated_one() {
+    let (generated, checked_in) = (text().unwrap(), checked_in());
+    let mut lines = generated.lines().zip(checked_in.lines()).zip(1..);
+    let difference = lines.find(|((generated, checked_in), _)| generated != checked_in);
     assert!(
-        made == checked_in,
-        "{CHECKED_IN} is not what the code says now. If that is wanted, run `cargo openapi` and check the file in. \
-         The first difference: {difference:?}"
+        generated == checked_in,
+        "{CHECKED_IN} is out of date. Run `cargo openapi` and commit the file. The first difference: {difference:?}"
     );
 }
 
 #[test]
-fn every_route_is_described_and_nothing_else() {
+fn the_document_has_exactly_the_routes_of_the_table() {
     let document = document().unwrap();
     let mut described: Vec<&str> =
         document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
@@ -34,7 +33,7 @@ fn every_route_is_described_and_nothing_else() {
     }
 }
 
-/// What `part` refers to, or itself.
+/// Returns the target of a reference, or `part` itself.
 fn followed<'a>(document: &'a Value, part: &'a Value) -> &'a Value {
     match part["$ref"].as_str() {
         Some(reference) => {
@@ -45,16 +44,16 @@ fn followed<'a>(document: &'a Value, part: &'a Value) -> &'a Value {
     }
 }
 
-/// That the text is a sentence for readers who do not know the code.
+/// Asserts that the text is a sentence for readers who do not know the code.
 fn expect_description(description: &Value, place: &str) {
     let text = description.as_str().unwrap_or_else(|| panic!("{place} has no description"));
-    assert!(text.ends_with('.'), "{place}: {text:?} is no sentence");
+    assert!(text.ends_with('.'), "{place}: {text:?} is not a sentence");
     for word in [".md", "\n", "`Self", "[`"] {
         assert!(!text.contains(word), "{place}: {text:?}");
     }
 }
 
-/// Calls `check` for every object in the value, with its place.
+/// Calls `check` for every object in the value with its path.
 fn walk(value: &Value, place: &str, check: &mut impl FnMut(&Value, &str)) {
     match value {
         Value::Object(object) => {
@@ -84,7 +83,7 @@ fn every_field_parameter_header_and_schema_has_a_description_and_an_example() {
             let place = format!("{place}/{name}");
             let target = followed(&document, field);
             expect_description(field.get("description").unwrap_or(&target["description"]), &place);
-            // What has several shapes has its examples there.
+            // A field with several shapes has its examples in each of them.
             let shapes =
                 field["anyOf"].as_array().map_or_else(|| vec![field], |shapes| shapes.iter().collect());
             for shape in shapes {
@@ -122,7 +121,7 @@ fn every_field_parameter_header_and_schema_has_a_description_and_an_example() {
 }
 
 #[test]
-fn every_operation_has_a_name_of_its_own() {
+fn every_operation_has_a_unique_id() {
     let document = document().unwrap();
     let items = document["paths"].as_object().unwrap().values();
     let mut names: Vec<&str> = items.map(|item| item["get"]["operationId"].as_str().unwrap()).collect();
@@ -130,4 +129,18 @@ fn every_operation_has_a_name_of_its_own() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "{names:?}");
+}
+
+#[test]
+fn every_operation_has_a_short_title_a_description_and_one_declared_tag() {
+    let document = document().unwrap();
+    let tags: Vec<&Value> = document["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]).collect();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let summary = item["get"]["summary"].as_str().unwrap();
+        assert!((1..=50).contains(&summary.chars().count()), "{path}: {summary:?}");
+        assert!(!summary.ends_with('.'), "{path}: {summary:?} is a title and not a sentence");
+        expect_description(&item["get"]["description"], path);
+        let [tag] = item["get"]["tags"].as_array().unwrap().as_slice() else { panic!("{path}: one tag") };
+        assert!(tags.contains(&tag), "{path}: {tag} is not declared");
+    }
 }

@@ -224,7 +224,7 @@ async fn an_invalid_mayor_is_not_recorded() {
     ] {
         show(&cloud, body);
         let cause = super::failure(&cloud, RECORDER, super::event(term(500)[0])).await;
-        assert!(cause.contains(ELECTIONS) && cause.contains("makes no sense"), "{what}: {cause}");
+        assert!(cause.contains(ELECTIONS) && cause.contains("is invalid"), "{what}: {cause}");
         assert!(table::dump(&cloud).await.is_empty(), "{what}");
     }
     show(&cloud, good.to_string());

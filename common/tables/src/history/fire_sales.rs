@@ -1,19 +1,17 @@
-//! Past fire sales: one row for each, under `pk` `fire-sales` and, as `sk`, its start in Unix milliseconds (13 digits) and
-//! its item.
+//! Past fire sales: one row for each. `pk` is `fire-sales`, and `sk` the start in Unix milliseconds (13 digits), `#` and the
+//! item.
 //!
-//! A sale is seen many times, and the provider may correct it meanwhile. The row keeps when it was first seen and what was
-//! seen last, by the time of the ticks and not by the order in which they come.
-
-use std::time::Duration;
+//! The recorder sees a sale many times, and the provider may correct it in between. The row holds when the sale was first seen
+//! and what was seen last. The times of the ticks decide what is first and last, not the order in which they arrive.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
+use crate::error::Error;
 use crate::item::{self, Corrupt, Item, integer, number, readable, string, text};
-use crate::{Error, Table};
+use crate::session::Session;
 
 const PARTITION: &str = "fire-sales";
 const ITEM: &str = "item_id";
@@ -24,7 +22,7 @@ const PRICE: &str = "price";
 const RECORDED_AT: &str = "recorded_at";
 const SEEN_AT: &str = "seen_at";
 
-/// A fire sale with what it is known by: times that fit into its key, and an item.
+/// A fire sale whose start and item fit into a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct FireSale {
@@ -35,37 +33,39 @@ pub struct FireSale {
     price: i64,
 }
 
-/// A fire sale as it comes.
+/// The fields of a fire sale, not yet checked.
 #[derive(Debug, Deserialize)]
 pub struct Fields {
-    /// The item that is sold.
+    /// The id of the item for sale.
     pub item_id: String,
-    /// When it begins, in Unix milliseconds.
+    /// When it starts, in Unix milliseconds.
     pub start: i64,
     /// When it ends, in Unix milliseconds.
     pub end: i64,
-    /// How many are for sale.
+    /// The number of items for sale.
     pub amount: i64,
-    /// The price of one, in gems.
+    /// The price of one item, in gems.
     pub price: i64,
 }
 
-/// Something that cannot be kept as a fire sale.
+/// A fire sale that cannot be stored.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct NoFireSale(pub &'static str);
+pub struct InvalidFireSale(pub &'static str);
 
 impl TryFrom<Fields> for FireSale {
-    type Error = NoFireSale;
+    type Error = InvalidFireSale;
 
-    fn try_from(fields: Fields) -> Result<Self, NoFireSale> {
+    fn try_from(fields: Fields) -> Result<Self, InvalidFireSale> {
         const THIRTEEN_DIGITS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
         let Fields { item_id, start, end, amount, price } = fields;
         if !(1..=256).contains(&item_id.len()) {
-            return Err(NoFireSale("item_id must have 1 to 256 bytes"));
+            return Err(InvalidFireSale("item_id must have 1 to 256 bytes"));
         }
         if !THIRTEEN_DIGITS.contains(&start) {
-            return Err(NoFireSale("start must be in Unix milliseconds, between the years 2001 and 2286"));
+            return Err(InvalidFireSale(
+                "start must be in Unix milliseconds, between the years 2001 and 2286",
+            ));
         }
         Ok(Self { item_id, start, end, amount, price })
     }
@@ -74,29 +74,29 @@ impl TryFrom<Fields> for FireSale {
 /// A fire sale and when it was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sighting {
-    /// The sale, as it was seen last.
+    /// The sale as it was last seen.
     #[serde(flatten)]
     pub sale: FireSale,
-    /// When it was seen first.
+    /// When it was first seen.
     pub recorded_at: UnixSeconds,
-    /// When it was seen last.
+    /// When it was last seen.
     pub seen_at: UnixSeconds,
 }
 
 impl FireSale {
-    /// The item that is sold.
+    /// The id of the item for sale.
     #[must_use]
     pub fn item_id(&self) -> &str {
         &self.item_id
     }
 
-    /// How many are for sale.
+    /// The number of items for sale.
     #[must_use]
     pub const fn amount(&self) -> i64 {
         self.amount
     }
 
-    /// The price of one, in gems.
+    /// The price of one item, in gems.
     #[must_use]
     pub const fn price(&self) -> i64 {
         self.price
@@ -107,14 +107,14 @@ impl FireSale {
     }
 }
 
-/// Takes note of what was seen, and says whether that changed anything.
+/// Records what was seen, and returns whether that changed anything.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn record(table: &Table, sighting: &Sighting, deadline: Instant) -> Result<bool, Error> {
+pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Error> {
     let Sighting { sale, recorded_at, seen_at } = sighting;
-    let update = || table.client().update_item().table_name(table.name()).set_key(Some(sale.key()));
-    // `end` is a word of DynamoDB's own.
+    let update = || table.update_item().set_key(Some(sale.key()));
+    // `start` and `end` are reserved words.
     let newer = update()
         .update_expression(
             "SET item_id = :item, #start = :start, #end = :end, amount = :amount, price = :price, \
@@ -130,38 +130,38 @@ pub async fn record(table: &Table, sighting: &Sighting, deadline: Instant) -> Re
         .expression_attribute_values(":price", number(sale.price))
         .expression_attribute_values(":seen", number(seen_at.get()))
         .expression_attribute_values(":recorded", number(recorded_at.get()));
-    let newer = table.unless_refused("UpdateItem", deadline, newer.send()).await?.is_some();
+    let newer = table.write("UpdateItem", newer.send()).await?.is_some();
     let earlier = update()
         .update_expression("SET recorded_at = :recorded")
         .condition_expression("recorded_at > :recorded")
         .expression_attribute_values(":recorded", number(recorded_at.get()));
-    // What is seen later than all before is not seen earlier than all before.
+    // A sighting at one tick that is newer than all others is not also earlier than all others.
     if newer && recorded_at == seen_at {
         return Ok(true);
     }
-    let earlier = table.unless_refused("UpdateItem", deadline, earlier.send()).await?.is_some();
+    let earlier = table.write("UpdateItem", earlier.send()).await?.is_some();
     Ok(newer || earlier)
 }
 
-/// The sales by their start, newest first, at most `limit`.
+/// Returns the sales that started last, newest first, at most `limit`.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn latest(table: &Table, limit: usize, deadline: Instant) -> Result<Vec<Sighting>, Error> {
+pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, Error> {
     let query = every(table).scan_index_forward(false);
-    Ok(readable(&table.rows(query, limit, deadline).await?, PARTITION, sighting))
+    Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
-/// Every sale, by its start, oldest first. Each page of them may take as long as `patience`.
+/// Returns every sale by its start, oldest first.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub fn all(table: &Table, patience: Duration) -> impl Stream<Item = Result<Sighting, Error>> {
-    let pages = table.pages(every(table), patience);
+pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Sighting, Error>> {
+    let pages = table.pages(every(table));
     pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()
 }
 
-fn every(table: &Table) -> QueryFluentBuilder {
+fn every(table: Session<'_>) -> QueryFluentBuilder {
     table
         .query()
         .key_condition_expression("pk = :partition")
@@ -176,7 +176,7 @@ fn sighting(row: &Item) -> Result<Option<Sighting>, Corrupt> {
         amount: integer(row, AMOUNT)?,
         price: integer(row, PRICE)?,
     };
-    let sale = fields.try_into().map_err(|_| Corrupt::new(START, "that of a fire sale"))?;
-    let moment = |attribute| integer(row, attribute).map(UnixSeconds::new);
-    Ok(Some(Sighting { sale, recorded_at: moment(RECORDED_AT)?, seen_at: moment(SEEN_AT)? }))
+    let sale = fields.try_into().map_err(|_| Corrupt::new(START, "the start of a fire sale"))?;
+    let time = |attribute| integer(row, attribute).map(UnixSeconds::new);
+    Ok(Some(Sighting { sale, recorded_at: time(RECORDED_AT)?, seen_at: time(SEEN_AT)? }))
 }

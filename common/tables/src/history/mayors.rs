@@ -1,17 +1,15 @@
-//! Past mayors: one row for each election, under `pk` `mayors` and the year of the election as `sk`, four digits. The
-//! term is not in it: it follows from the calendar.
-
-use std::time::Duration;
+//! Past mayors: one row for each election. `pk` is `mayors`, and `sk` the year of the election in four digits. The term is not
+//! stored, because it follows from the calendar.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::calendar::ElectionYear;
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
 
+use crate::error::Error;
 use crate::item::{self, Corrupt, Item, SORT_KEY, readable, string, text};
-use crate::{Error, Table};
+use crate::session::Session;
 
 const PARTITION: &str = "mayors";
 const NAME: &str = "name";
@@ -19,7 +17,7 @@ const KEY: &str = "key";
 const PERKS: &str = "perks";
 const DESCRIPTION: &str = "description";
 
-/// A mayor and the election that made them one.
+/// A mayor and the election that they won.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mayor {
     /// The year of the election.
@@ -37,7 +35,7 @@ pub struct Mayor {
 pub struct Perk {
     /// The display name.
     pub name: String,
-    /// What it does, with the game's `§` colour codes.
+    /// Its effect, with the game's `§` colour codes.
     pub description: String,
 }
 
@@ -45,11 +43,11 @@ fn sort_key(year: ElectionYear) -> String {
     format!("{:04}", year.get())
 }
 
-/// Writes the mayor, if none is there for the year, and says whether it did.
+/// Writes the mayor unless the year has one, and returns whether it did.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn record(table: &Table, mayor: &Mayor, deadline: Instant) -> Result<bool, Error> {
+pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
     let perks = mayor.perks.iter().map(|perk| {
         AttributeValue::M(Item::from([
             (NAME.to_owned(), string(&perk.name)),
@@ -57,27 +55,20 @@ pub async fn record(table: &Table, mayor: &Mayor, deadline: Instant) -> Result<b
         ]))
     });
     let request = table
-        .client()
         .put_item()
-        .table_name(table.name())
         .set_item(Some(item::key(PARTITION, sort_key(mayor.year))))
         .item(NAME, string(&mayor.name))
         .item(KEY, string(&mayor.key))
         .item(PERKS, AttributeValue::L(perks.collect()))
         .condition_expression("attribute_not_exists(pk)");
-    table.unless_refused("PutItem", deadline, request.send()).await.map(|written| written.is_some())
+    table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// The mayors whose terms have ended at the moment `now`, newest first, at most `limit`.
+/// Returns the mayors whose terms have ended at the time `now`, newest first, at most `limit`.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn ended(
-    table: &Table,
-    now: UnixSeconds,
-    limit: usize,
-    deadline: Instant,
-) -> Result<Vec<Mayor>, Error> {
+pub async fn ended(table: Session<'_>, now: UnixSeconds, limit: usize) -> Result<Vec<Mayor>, Error> {
     let sitting = ElectionYear::sitting_at(now);
     let Some(last) = sitting.and_then(ElectionYear::previous) else { return Ok(Vec::new()) };
     let query = table
@@ -86,19 +77,19 @@ pub async fn ended(
         .expression_attribute_values(":partition", string(PARTITION))
         .expression_attribute_values(":last", string(sort_key(last)))
         .scan_index_forward(false);
-    Ok(readable(&table.rows(query, limit, deadline).await?, PARTITION, mayor))
+    Ok(readable(&table.rows(query, limit).await?, PARTITION, mayor))
 }
 
-/// Every mayor that is recorded, the sitting one included, oldest first. Each page of them may take as long as `patience`.
+/// Returns every recorded mayor, the sitting one included, oldest first.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub fn all(table: &Table, patience: Duration) -> impl Stream<Item = Result<Mayor, Error>> {
+pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Mayor, Error>> {
     let query = table
         .query()
         .key_condition_expression("pk = :partition")
         .expression_attribute_values(":partition", string(PARTITION));
-    let pages = table.pages(query, patience);
+    let pages = table.pages(query);
     pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
 }
 

@@ -1,5 +1,5 @@
-//! What the provider does not keep: past mayors, past fire sales, and what products of the bazaar cost. All of it is in
-//! one table, `History`, whose partition keys say which kind a row is.
+//! Histories that the provider does not offer: past mayors, past fire sales, and prices of bazaar products. They share one
+//! table, `History`. The partition key of a row says which history it belongs to.
 
 pub mod bazaar;
 pub mod fire_sales;

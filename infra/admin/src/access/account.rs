@@ -9,7 +9,7 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
-use super::{ATTEMPTS, Access, Place, deadline, now, quoted};
+use super::{ATTEMPTS, Access, Place, now, quoted};
 use crate::answer::{Format, write};
 use crate::arguments::{account_name, moment};
 use crate::console::Console;
@@ -133,9 +133,7 @@ async fn change(
         };
         let account = Account { name: name.clone(), subscription };
         let is_there = before.as_ref() == Some(&account);
-        if is_there
-            || tables::access::replace_account(&access.table, before.as_ref(), &account, deadline()).await?
-        {
+        if is_there || tables::access::replace_account(access.table(), before.as_ref(), &account).await? {
             return Ok((before, account));
         }
     }

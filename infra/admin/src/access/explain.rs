@@ -7,7 +7,7 @@ use common::auth::{ApiKey, Decision, KeyRecord, Refusal, Tier, decide};
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, key_lines, yes_or_no};
-use super::{Access, Place, deadline, now, quoted};
+use super::{Access, Place, now, quoted};
 use crate::answer::{table, write};
 use crate::console::Console;
 use crate::error::Error;
@@ -69,7 +69,7 @@ pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
             let access = place.open().await?;
-            let record = tables::access::key_of_digest(&access.table, &key.digest(), deadline()).await?;
+            let record = tables::access::key_of_digest(access.table(), &key.digest()).await?;
             let account = match &record {
                 Some(record) => access.account(&record.account).await?,
                 None => None,

@@ -8,7 +8,7 @@ use common::auth::{Account, AccountName, ApiKey, KeyRecord, KeyState, Label};
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView};
-use super::{ATTEMPTS, Access, Place, deadline, now, quoted};
+use super::{ATTEMPTS, Access, Place, now, quoted};
 use crate::answer::{Format, goes_nowhere, write, write_surely};
 use crate::console::Console;
 use crate::error::Error;
@@ -108,7 +108,7 @@ async fn prepare(
         state: KeyState::Pending,
     };
     // Where a row is there already, it is this one: an attempt before wrote it, and its answer got lost.
-    tables::access::put_key(&access.table, &record, deadline()).await?;
+    tables::access::put_key(access.table(), &record).await?;
     if let Some(gateway) = &access.gateway {
         let known = gateway.create(&record).await?;
         put_into_plan(access, gateway, account, &known).await?;
@@ -146,19 +146,19 @@ async fn live_key(
     for key in keys.iter().filter(|key| key.label == *label) {
         let id = key.id();
         // The index may be late; the row is not.
-        let Some(current) = tables::access::key(&access.table, &id, deadline()).await? else { continue };
+        let Some(current) = tables::access::key(access.table(), &id).await? else { continue };
         match current.state {
             KeyState::Issued => live = Some(current),
             KeyState::Revoked { .. } => {}
             KeyState::Pending => {
                 // API Gateway first: as long as the row is there, somebody looks for the rest of it.
                 discard(access.gateway.as_ref(), &current).await?;
-                if tables::access::remove_pending_key(&access.table, &id, deadline()).await? {
+                if tables::access::remove_pending_key(access.table(), &id).await? {
                     console.say(format_args!("took away the key {id}, which was not issued to its end"));
                     continue;
                 }
                 // Whoever issued it has come to the end of it just now.
-                let current = tables::access::key(&access.table, &id, deadline()).await?;
+                let current = tables::access::key(access.table(), &id).await?;
                 live = current.filter(|current| current.state == KeyState::Issued).or(live);
             }
         }
@@ -184,7 +184,7 @@ async fn complete(
     console: &Console,
 ) -> Result<(), Error> {
     let id = record.id();
-    if !tables::access::complete_key(&access.table, &id, deadline()).await? {
+    if !tables::access::complete_key(access.table(), &id).await? {
         discard(access.gateway.as_ref(), &record).await?;
         return Err(Error::Overtaken { id });
     }

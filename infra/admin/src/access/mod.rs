@@ -16,8 +16,7 @@ use common::auth::{Account, AccountName, KeyRecord};
 use common::config::Config;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::TryStreamExt;
-use tables::Table;
-use tokio::time::Instant;
+use tables::{Session, Table};
 
 use crate::answer::Format;
 use crate::arguments::resource_name;
@@ -83,13 +82,18 @@ struct Access {
 }
 
 impl Access {
+    /// The table, with a time limit for each operation.
+    const fn table(&self) -> Session<'_> {
+        self.table.with_timeout(PATIENCE)
+    }
+
     async fn account(&self, name: &AccountName) -> Result<Option<Account>, Error> {
-        Ok(tables::access::account(&self.table, name, deadline()).await?)
+        Ok(tables::access::account(self.table(), name).await?)
     }
 
     /// The keys of the account, the newest first.
     async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
-        let mut keys: Vec<_> = tables::access::keys_of(&self.table, name, PATIENCE).try_collect().await?;
+        let mut keys: Vec<_> = tables::access::keys_of(self.table(), name).try_collect().await?;
         keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
         Ok(keys)
     }
@@ -111,11 +115,6 @@ impl Access {
         }
         Ok(())
     }
-}
-
-/// When the table must have answered what it is asked now.
-fn deadline() -> Instant {
-    Instant::now() + PATIENCE
 }
 
 fn now() -> UnixSeconds {

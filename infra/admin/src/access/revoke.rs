@@ -5,7 +5,7 @@ use common::auth::{KeyId, KeyState};
 use common::time::UnixSeconds;
 
 use super::view::{KeyView, key_lines};
-use super::{Access, deadline, now};
+use super::{Access, now};
 use crate::answer::{Format, table, write};
 use crate::console::Console;
 use crate::error::Error;
@@ -19,8 +19,8 @@ const REMEMBERED_SECONDS: i64 = 65;
 /// # Errors
 /// If there is no such key, or it could not be done to its end.
 pub(super) async fn run(access: &Access, id: &KeyId, format: Format, console: &Console) -> Result<(), Error> {
-    tables::access::revoke_key(&access.table, id, now(), deadline()).await?;
-    let key = tables::access::key(&access.table, id, deadline()).await?;
+    tables::access::revoke_key(access.table(), id, now()).await?;
+    let key = tables::access::key(access.table(), id).await?;
     let key = key.ok_or_else(|| Error::NoKey { id: id.clone() })?;
     write(format, || table(None, key_lines(&key)), &KeyView::from(&key))?;
     if let KeyState::Revoked { at } = key.state {

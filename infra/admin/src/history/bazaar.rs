@@ -4,19 +4,22 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use common::excerpt::Excerpt;
 use common::json::whole_number;
-use common::params::{Echo, ItemId, Refused};
+use common::params::{InvalidValue, ItemId};
 use common::time::{Tick, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Number;
 use tables::Table;
-use tables::history::bazaar::{self, CompleteSlots, Need, Price, Quote, Quotes, due, fill, quotes};
+use tables::history::bazaar::{
+    self, CompleteSlots, Price, Quote, Quotes, TickStatus, fill, open_slots, quotes,
+};
 use tokio::sync::Mutex;
 
 use super::line::{self, BadLine, past};
-use super::{Kind, Rows, Stored, deadline, now};
+use super::{Kind, PATIENCE, Rows, Stored, now};
 
 /// How many ticks are read ahead while one is written to the file.
 const READ_AHEAD: usize = 4;
@@ -122,7 +125,7 @@ impl<'de> Deserialize<'de> for Products {
                 while let Some(id) = products.next_key::<String>()? {
                     let Four { sell_price, buy_price, sell_volume, buy_volume } = products.next_value()?;
                     let refuse =
-                        |reason: String| A::Error::custom(format_args!("{}: {reason}", Echo::of(&id)));
+                        |reason: String| A::Error::custom(format_args!("{}: {reason}", Excerpt::of(&id)));
                     let quote = Quote::nearest(sell_price, buy_price, sell_volume, buy_volume);
                     let quote = quote.ok_or_else(|| {
                         refuse(format!(
@@ -131,9 +134,9 @@ impl<'de> Deserialize<'de> for Products {
                             Price::HIGHEST
                         ))
                     })?;
-                    let item_id: ItemId = id
-                        .parse()
-                        .map_err(|Refused { allowed }| refuse(format!("an item id must be {allowed}")))?;
+                    let item_id: ItemId = id.parse().map_err(|InvalidValue { allowed }| {
+                        refuse(format!("an item id must be {allowed}"))
+                    })?;
                     // The recorder leaves out what has no price, too.
                     let has_price = quote.sell_price.coins() > 0.0 || quote.buy_price.coins() > 0.0;
                     if has_price && quotes.insert(item_id, quote).is_some() {
@@ -165,28 +168,30 @@ impl Kind for Bazaar {
 
     async fn store(&self, prices: &Prices) -> Result<Stored, tables::Error> {
         let Prices { recorded_at: tick, products } = prices;
+        let table = self.table.with_timeout(PATIENCE);
         let mut complete = self.complete.lock().await;
         let complete = match &mut *complete {
             Some(complete) => complete,
-            empty => empty.insert(CompleteSlots::of(&self.table, deadline()).await?),
+            empty => empty.insert(CompleteSlots::read(table).await?),
         };
-        match complete.need(*tick, now()) {
-            Need::Slots => {}
-            Need::Nothing => return Ok(Stored::AlreadyThere),
-            Need::TooOld => return Ok(Stored::TooOld),
+        match complete.status(*tick, now()) {
+            TickStatus::Open => {}
+            TickStatus::Complete => return Ok(Stored::AlreadyThere),
+            TickStatus::Expired => return Ok(Stored::TooOld),
         }
-        let due = due(&self.table, *tick, now(), deadline()).await?;
-        fill(&self.table, *tick, &due, products, deadline()).await?;
-        complete.filled(*tick);
+        let slots = open_slots(table, *tick, now()).await?;
+        fill(table, *tick, &slots, products).await?;
+        complete.insert(*tick);
         // It may have been recorded meanwhile.
-        Ok(if due.is_empty() { Stored::AlreadyThere } else { Stored::Imported })
+        Ok(if slots.is_empty() { Stored::AlreadyThere } else { Stored::Imported })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Prices>, tables::Error> {
-        let ticks = bazaar::recorded(&self.table, now().plus(EXPIRES_SOON), deadline()).await?;
+        let table = self.table.with_timeout(PATIENCE);
+        let ticks = bazaar::recorded_ticks(table, now().plus(EXPIRES_SOON)).await?;
         let total = u64::try_from(ticks.len()).ok();
-        let rows = stream::iter(ticks).map(async |recorded| {
-            let products = quotes(&self.table, recorded, deadline()).await?;
+        let rows = stream::iter(ticks).map(move |recorded| async move {
+            let products = quotes(table, recorded).await?;
             if products.is_none() {
                 // An earlier tick has replaced it since the ticks were listed, or somebody has touched its rows.
                 let tick = recorded.tick;

@@ -5,10 +5,10 @@ use common::time::UnixSeconds;
 use futures_util::StreamExt;
 use serde::Deserialize;
 use tables::Table;
-use tables::history::fire_sales::{self, Fields, NoFireSale, Sighting};
+use tables::history::fire_sales::{self, Fields, InvalidFireSale, Sighting};
 
 use super::line::{self, BadLine, past};
-use super::{Kind, PATIENCE, Rows, Stored, deadline};
+use super::{Kind, PATIENCE, Rows, Stored};
 
 /// The table's fire sales.
 pub(super) struct FireSales(pub(super) Table);
@@ -38,7 +38,7 @@ impl Kind for FireSales {
     fn parse(line: &str, now: UnixSeconds) -> Result<Sighting, BadLine> {
         let Line { item_id, start, end, amount, price, recorded_at, seen_at } = line::parse(line)?;
         let sale = Fields { item_id, start, end, amount, price };
-        let sale = sale.try_into().map_err(|NoFireSale(reason)| BadLine::because(reason))?;
+        let sale = sale.try_into().map_err(|InvalidFireSale(reason)| BadLine::because(reason))?;
         let recorded_at = past("recorded_at", recorded_at, now)?;
         let seen_at = past("seen_at", seen_at.unwrap_or(recorded_at), now)?;
         if seen_at < recorded_at {
@@ -50,11 +50,11 @@ impl Kind for FireSales {
     }
 
     async fn store(&self, sighting: &Sighting) -> Result<Stored, tables::Error> {
-        let changed = fire_sales::record(&self.0, sighting, deadline()).await?;
+        let changed = fire_sales::record(self.0.with_timeout(PATIENCE), sighting).await?;
         Ok(if changed { Stored::Imported } else { Stored::AlreadyThere })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Sighting>, tables::Error> {
-        Ok((None, fire_sales::all(&self.0, PATIENCE).boxed_local()))
+        Ok((None, fire_sales::all(self.0.with_timeout(PATIENCE)).boxed_local()))
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use common::params::Echo;
+use common::excerpt::Excerpt;
 use common::time::UnixSeconds;
 use serde::Deserialize;
 use serde::de::Error as _;
@@ -35,7 +35,10 @@ impl fmt::Display for BadLine {
 pub(crate) fn parse<'de, T: Deserialize<'de>>(line: &'de str) -> Result<T, BadLine> {
     // Serde would take a list for the fields in their order.
     if !line.trim_start().starts_with('{') {
-        return Err(BadLine::because(format!("a line must be a JSON object, {{…}}, not {}", Echo::of(line))));
+        return Err(BadLine::because(format!(
+            "a line must be a JSON object, {{…}}, not {}",
+            Excerpt::of(line)
+        )));
     }
     // Keeping the way to every field costs time; only a line that is bad needs it.
     serde_json::from_str(line).or_else(|_| parse_with_paths(line))
@@ -49,7 +52,7 @@ fn parse_with_paths<'de, T: Deserialize<'de>>(line: &'de str) -> Result<T, BadLi
         // The whole line has the path `.`, and a part that is no value yet the path `?`.
         let is_field = error.inner().is_data() && path.chars().any(char::is_alphanumeric);
         if is_field {
-            BadLine(format!("{}: {reason}", Echo::up_to(LONGEST_CAUSE, &path)))
+            BadLine(format!("{}: {reason}", Excerpt::up_to(LONGEST_CAUSE, &path)))
         } else {
             BadLine(reason)
         }
@@ -66,10 +69,10 @@ fn reason(error: &serde_json::Error) -> String {
     let text = match text.rsplit_once(", expected ") {
         Some((found, expected)) => format!(
             "{}, expected {}",
-            Echo::up_to(LONGEST_CAUSE, found),
-            Echo::up_to(LONGEST_EXPECTATION, expected)
+            Excerpt::up_to(LONGEST_CAUSE, found),
+            Excerpt::up_to(LONGEST_EXPECTATION, expected)
         ),
-        None => Echo::up_to(LONGEST_CAUSE + LONGEST_EXPECTATION, text).to_string(),
+        None => Excerpt::up_to(LONGEST_CAUSE + LONGEST_EXPECTATION, text).to_string(),
     };
     if error.is_data() { text } else { format!("it is not JSON: {text} in column {}", error.column()) }
 }

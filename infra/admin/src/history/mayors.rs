@@ -10,7 +10,7 @@ use tables::Table;
 use tables::history::mayors::{self, Mayor, Perk};
 
 use super::line::{self, BadLine, not_empty};
-use super::{Kind, PATIENCE, Rows, Stored, deadline};
+use super::{Kind, PATIENCE, Rows, Stored};
 
 /// A row holds at most 400 kB, and takes no more than its line does.
 const LONGEST_LINE: usize = 300_000;
@@ -70,11 +70,11 @@ impl Kind for Mayors {
     }
 
     async fn store(&self, mayor: &Mayor) -> Result<Stored, tables::Error> {
-        let new = mayors::record(&self.0, mayor, deadline()).await?;
+        let new = mayors::record(self.0.with_timeout(PATIENCE), mayor).await?;
         Ok(if new { Stored::Imported } else { Stored::AlreadyThere })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Mayor>, tables::Error> {
-        Ok((None, mayors::all(&self.0, PATIENCE).boxed_local()))
+        Ok((None, mayors::all(self.0.with_timeout(PATIENCE)).boxed_local()))
     }
 }

@@ -20,7 +20,6 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::stream::LocalBoxStream;
 use serde::Serialize;
 use tables::Table;
-use tokio::time::Instant;
 
 use self::bazaar::Bazaar;
 use self::fire_sales::FireSales;
@@ -145,11 +144,6 @@ async fn of_stack(name: &str) -> Result<Table, Error> {
     let sdk = Box::pin(tables::from_profile()).await?;
     let stack = unless_interrupted(Stack::find(&sdk, name)).await?;
     Ok(Table::of_sdk(&sdk, stack.output("HistoryTable")?))
-}
-
-/// When the table must have answered what it is asked now.
-fn deadline() -> Instant {
-    Instant::now() + PATIENCE
 }
 
 fn now() -> UnixSeconds {

@@ -1,21 +1,21 @@
-//! What passes through unread, as the provider writes it: for the API description only.
+//! Schemas of data that passes through unparsed, for the OpenAPI document.
 #![expect(dead_code, reason = "only the schemas of these types are used")]
 
 use schemars::JsonSchema;
 
-/// An election as the provider gives it. It may have more fields than these, or none.
+/// An election as the provider gives it. It may have more fields, or none.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 pub(crate) struct Election {
     /// The year of the election, in the game's calendar.
     #[schemars(skip_serializing_if = "Option::is_none", with = "i64")]
     year: Option<i64>,
-    /// Who stands for election, in no particular order.
+    /// The candidates, in no particular order.
     #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<Candidate>")]
     candidates: Option<Vec<Candidate>>,
 }
 
-/// A candidate as the provider gives them.
+/// A candidate as the provider gives them. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct Candidate {
@@ -23,23 +23,23 @@ struct Candidate {
     key: String,
     /// The display name.
     name: String,
-    /// What the candidate promises.
+    /// The perks that the candidate promises.
     perks: Vec<PromisedPerk>,
-    /// How many votes the candidate has; absent while votes are hidden.
+    /// The number of votes; absent while votes are hidden.
     #[schemars(skip_serializing_if = "Option::is_none", with = "i64")]
     votes: Option<i64>,
 }
 
-/// A perk that a candidate promises.
+/// A perk that a candidate promises. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 struct PromisedPerk {
     /// The display name.
     name: String,
-    /// What it does, with the game's `§` colour codes.
+    /// Its effect, with the game's `§` colour codes.
     description: String,
-    /// Whether it comes into force, too, when the candidate only becomes the minister; absent in elections before there
-    /// were ministers.
+    /// Whether the perk also applies if the candidate only becomes the minister; absent in old elections, which had no
+    /// ministers.
     #[schemars(skip_serializing_if = "Option::is_none", with = "bool")]
     minister: Option<bool>,
 }

@@ -1,10 +1,12 @@
-//! The envelopes, and the errors that every route can give.
+//! Responses: the two envelopes, and the errors that every route can return.
 
 use common::envelope::API_VERSION;
 use common::error::{Code, INTERNAL_MESSAGE};
+use common::routes::AUCTIONS;
 use serde_json::{Map, Value, json};
 
-use crate::failures::Failure;
+use crate::error::Error;
+use crate::failures::{self, Failure};
 use crate::schemas::PLACE;
 
 /// The name of the security scheme.
@@ -15,36 +17,36 @@ const META: &str = "Meta";
 
 const JSON: &str = "application/json";
 
-/// An error of the gateway's own. Its texts are in the template, where a test looks for them.
-struct OfTheGateway {
+/// An example message. Most are the gateway's: their texts are in the template, and a test compares them.
+struct Message {
     name: &'static str,
     message: &'static str,
 }
 
-/// An error that every route with a key, or every route, can give.
-struct Shared {
+/// An error that every route can return, or every route that requires a key.
+struct SharedError {
     name: &'static str,
     code: &'static str,
     status: u16,
     description: &'static str,
-    /// Whether `Retry-After` comes with it.
+    /// Whether the response has `Retry-After`.
     retry_after: bool,
-    messages: &'static [OfTheGateway],
+    messages: &'static [Message],
 }
 
-const UNAUTHORIZED: Shared = Shared {
+const UNAUTHORIZED: SharedError = SharedError {
     name: "Unauthorized",
     code: "UNAUTHORIZED",
     status: 401,
-    description: "There is no key, it is malformed, unknown or revoked, or it is new and not active yet. Check the header; \
-        with a new key wait a minute.",
+    description: "The API key is missing, malformed, unknown, revoked, or new and not active yet. Check the header; with a new key, \
+        wait a minute.",
     retry_after: false,
     messages: &[
-        OfTheGateway {
+        Message {
             name: "no_valid_key",
             message: "A valid API key is required in the header X-API-Key. Get one at https://dashboard.example.",
         },
-        OfTheGateway {
+        Message {
             name: "not_active_yet",
             message: "This API key is not active yet: a new key takes about a minute. If it lasts, get help at \
                 https://dashboard.example.",
@@ -52,47 +54,47 @@ const UNAUTHORIZED: Shared = Shared {
     ],
 };
 
-const FORBIDDEN: Shared = Shared {
+const FORBIDDEN: SharedError = SharedError {
     name: "Forbidden",
     code: "FORBIDDEN",
     status: 403,
-    description: "The key is good, and its account has no active paid subscription.",
+    description: "The API key is valid, but its account has no active paid subscription.",
     retry_after: false,
-    messages: &[OfTheGateway {
+    messages: &[Message {
         name: "no_subscription",
         message: "This API key is valid, but its account has no active paid subscription. Subscribe to starter or pro at \
             https://dashboard.example; it counts within a minute or so.",
     }],
 };
 
-const RATE_LIMITED: Shared = Shared {
+const RATE_LIMITED: SharedError = SharedError {
     name: "RateLimited",
     code: "RATE_LIMITED",
     status: 429,
-    description: "More requests than the key's tier allows, or than the route takes of all callers together. Wait for the \
-        seconds in `Retry-After`, then ask more slowly.",
+    description: "There were more requests than the tier of the key allows, or than the route allows for all clients together. \
+        Wait for the seconds in `Retry-After`, then send requests more slowly.",
     retry_after: true,
-    messages: &[OfTheGateway {
+    messages: &[Message {
         name: "throttled",
         message: "Too many requests: the rate of your subscription, or what the route takes of all callers together, is \
             used up. Wait as long as Retry-After says.",
     }],
 };
 
-const INTERNAL_ERROR: Shared = Shared {
+const INTERNAL_ERROR: SharedError = SharedError {
     name: "InternalError",
     code: "INTERNAL_ERROR",
     status: 500,
-    description: "The game's provider or a part of the service failed. Wait for the seconds in `Retry-After`, then try \
-        again, a few times and ever more slowly.",
+    description: "The game's provider or a part of the service failed. Wait for the seconds in `Retry-After`, then retry a few \
+        times with increasing pauses.",
     retry_after: true,
     messages: &[
-        OfTheGateway { name: "failed", message: INTERNAL_MESSAGE },
-        OfTheGateway {
+        Message { name: "failed", message: INTERNAL_MESSAGE },
+        Message {
             name: "no_answer",
             message: "The service could not answer this request. Please try again later.",
         },
-        OfTheGateway {
+        Message {
             name: "key_not_checked",
             message: "Your API key could not be checked. Please try again later.",
         },
@@ -100,50 +102,50 @@ const INTERNAL_ERROR: Shared = Shared {
 };
 
 /// Routes with parameters have a 400 of their own instead.
-const REFUSED: Shared = Shared {
+const REFUSED: SharedError = SharedError {
     name: "Refused",
     code: "BAD_REQUEST",
     status: 400,
-    description: "The gateway does not let the request through: it is too large, or is no HTTP that the gateway \
-        understands. The same request fails the same way.",
+    description: "The gateway rejects the request: it is too large, or the gateway cannot parse it. Fix the request; retrying it \
+        unchanged fails again.",
     retry_after: false,
-    messages: &[OfTheGateway {
+    messages: &[Message {
         name: "too_large",
         message: "The request is too large. Send it without a body: this service reads none.",
     }],
 };
 
-const SHARED: [&Shared; 5] = [&REFUSED, &UNAUTHORIZED, &FORBIDDEN, &RATE_LIMITED, &INTERNAL_ERROR];
+const SHARED: [&SharedError; 5] = [&REFUSED, &UNAUTHORIZED, &FORBIDDEN, &RATE_LIMITED, &INTERNAL_ERROR];
 
-/// What is said of a 400 and of a 404; what gives them differs from route to route.
+/// The 400 and the 404 of routes. Their causes differ from route to route.
 const OF_ROUTES: [(&str, Code, &str); 2] = [
     (
         "BadRequest",
         Code::BadRequest,
-        "A parameter is missing or not allowed, and the message names it and what is allowed; or the gateway does not let \
-         the request through. The same request fails the same way.",
+        "A parameter is missing or has a value that is not allowed; the message names both. Or the gateway rejects the request. \
+         Fix the request; retrying it unchanged fails again.",
     ),
     (
         "NotFound",
         Code::NotFound,
-        "There is no such item, page or player. Asking again before the route's time is over gives the same.",
+        "The item, page or player does not exist. Until the response expires, a retry returns the same.",
     ),
 ];
 
-/// The security scheme.
+/// Returns the security scheme.
 pub(crate) fn security_schemes() -> Value {
     json!({
         SECURITY_SCHEME: {
             "type": "apiKey",
             "in": "header",
             "name": "X-API-Key",
-            "description": "A key of an account with an active paid subscription: `gd_` and 38 letters and digits. Two keys \
-                in one request count as none.",
+            "description": "The key of an account with an active paid subscription: `gd_` and 38 letters and digits. A request \
+                with two of these headers gets a 401.",
         },
     })
 }
 
-/// The headers that answers have.
+/// Returns the headers of responses.
 pub(crate) fn headers() -> Value {
     json!({
         "LastModified": {
@@ -153,19 +155,19 @@ pub(crate) fn headers() -> Value {
             "example": "Sat, 21 Nov 2026 15:44:58 GMT",
         },
         "Expires": {
-            "description": "When the answer stops being fresh, as an HTTP date: the route's time later than `Last-Modified`.",
+            "description": "When the response expires, as an HTTP date: `Last-Modified` plus the TTL of the route.",
             "required": true,
             "schema": { "type": "string" },
             "example": "Sat, 21 Nov 2026 15:49:58 GMT",
         },
         "RetryAfter": {
-            "description": "After how many seconds to ask again.",
+            "description": "How many seconds to wait before the next request.",
             "required": true,
             "schema": { "type": "integer", "minimum": 1 },
             "example": 5,
         },
         "AllowOrigin": {
-            "description": "Scripts of every origin may read the answer.",
+            "description": "Scripts of every origin may read the response.",
             "required": true,
             "schema": { "type": "string", "const": "*" },
             "example": "*",
@@ -177,16 +179,19 @@ fn header(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
-/// Adds the schemas of the envelopes' own parts.
-pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) {
+/// Adds the schemas of the parts of envelopes.
+///
+/// # Errors
+/// If the failures of a route cannot be built.
+pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) -> Result<(), Error> {
     let meta = json!({
         "type": "object",
-        "description": "About the answer.",
+        "description": "Metadata of the response.",
         "properties": {
             "cached": {
                 "type": "boolean",
-                "description": "Whether the answer comes from or through a cache. `false` promises that it was fetched for \
-                    this request.",
+                "description": "Whether the response may come from a cache. `false` guarantees that the data was fetched for this \
+                    request.",
                 "examples": [false],
             },
             "api_version": {
@@ -201,21 +206,19 @@ pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) {
     });
     schemas.insert(META.to_owned(), meta);
     for (name, code, description) in OF_ROUTES {
-        let message = match code {
-            Code::NotFound => {
-                "There is no auctions page 9999. Page 0 says in 'totalPages' how many there are."
-            }
-            _ => "Parameter 'limit' must be a whole number from 1 to 100, but was '0'.",
-        };
+        let failures = failures::of(AUCTIONS.function)?;
+        let message = failures.iter().find(|failure| failure.code == code);
+        let message = message.map_or("", |failure| &failure.message);
         schemas.insert(name.to_owned(), error_envelope(code.name(), description, message));
     }
-    for Shared { name, code, description, messages, .. } in SHARED {
+    for SharedError { name, code, description, messages, .. } in SHARED {
         let message = messages.first().map_or("", |example| example.message);
         schemas.insert((*name).to_owned(), error_envelope(code, description, message));
     }
+    Ok(())
 }
 
-/// The `meta` of examples.
+/// Returns the `meta` of examples.
 fn meta() -> Value {
     json!({ "cached": false, "api_version": API_VERSION })
 }
@@ -229,22 +232,22 @@ fn error_envelope(code: &str, description: &str, message: &str) -> Value {
             "success": {
                 "type": "boolean",
                 "const": false,
-                "description": "That there is no answer.",
+                "description": "Always `false` in an error.",
                 "examples": [false],
             },
             "error": {
                 "type": "object",
-                "description": "Why.",
+                "description": "The error.",
                 "properties": {
                     "code": {
                         "type": "string",
                         "enum": [code],
-                        "description": "The kind of error, for programs. It goes with the status.",
+                        "description": "The kind of error, for programs. Each code has one status.",
                         "examples": [code],
                     },
                     "message": {
                         "type": "string",
-                        "description": "What was wrong and what to do, for people. The wording may change.",
+                        "description": "What was wrong and what to do, for humans. The wording may change.",
                         "examples": [message],
                     },
                 },
@@ -261,7 +264,7 @@ fn failed(code: &str, message: &str) -> Value {
     json!({ "success": false, "error": { "code": code, "message": message } })
 }
 
-/// The success envelope around `data`, given as a schema.
+/// Returns the schema of the success envelope around the schema `data`.
 pub(crate) fn success_envelope(data: &Value) -> Value {
     json!({
         "type": "object",
@@ -269,22 +272,22 @@ pub(crate) fn success_envelope(data: &Value) -> Value {
             "success": {
                 "type": "boolean",
                 "const": true,
-                "description": "That this is an answer.",
+                "description": "Always `true` in a success.",
                 "examples": [true],
             },
             "data": data,
-            "meta": { "$ref": format!("{PLACE}{META}"), "description": "About the answer." },
+            "meta": { "$ref": format!("{PLACE}{META}"), "description": "Metadata of the response." },
         },
         "required": ["success", "data", "meta"],
     })
 }
 
-/// An example of the success envelope.
-pub(crate) fn answered(data: &Value) -> Value {
+/// Returns an example of the success envelope.
+pub(crate) fn success_example(data: &Value) -> Value {
     json!({ "success": true, "data": data, "meta": meta() })
 }
 
-/// A response with status 200.
+/// Returns a response with status 200.
 pub(crate) fn success(description: &str, schema: &Value, examples: &Value, is_fetched: bool) -> Value {
     let mut headers = Map::from_iter([("Access-Control-Allow-Origin".to_owned(), header("AllowOrigin"))]);
     if is_fetched {
@@ -298,7 +301,7 @@ pub(crate) fn success(description: &str, schema: &Value, examples: &Value, is_fe
     })
 }
 
-/// The responses with a 400 and a 404 that come of these failures, by status.
+/// Returns the 400 and the 404 with these failures as examples, by status.
 pub(crate) fn failures(failures: &[Failure]) -> Map<String, Value> {
     let mut responses = Map::new();
     for (name, code, description) in OF_ROUTES {
@@ -328,14 +331,14 @@ fn failure(schema: &str, description: &str, retry_after: bool, examples: &Map<St
     })
 }
 
-/// The responses that several routes share.
+/// Returns the responses that several routes share.
 pub(crate) fn shared_failures() -> Map<String, Value> {
     SHARED
         .into_iter()
-        .map(|Shared { name, code, description, retry_after, messages, .. }| {
+        .map(|SharedError { name, code, description, retry_after, messages, .. }| {
             let examples = messages
                 .iter()
-                .map(|OfTheGateway { name, message }| {
+                .map(|Message { name, message }| {
                     ((*name).to_owned(), json!({ "value": failed(code, message) }))
                 })
                 .collect();
@@ -344,12 +347,12 @@ pub(crate) fn shared_failures() -> Map<String, Value> {
         .collect()
 }
 
-/// References to the shared responses that a route can give, by status: those about keys only where one is wanted.
-pub(crate) fn shared(wants_key: bool) -> Map<String, Value> {
+/// Returns references to the shared responses of a route, by status: 401 and 403 only if it requires a key.
+pub(crate) fn shared(requires_key: bool) -> Map<String, Value> {
     SHARED
         .into_iter()
-        .filter(|shared| wants_key || !matches!(shared.status, 401 | 403))
-        .map(|Shared { name, status, .. }| {
+        .filter(|shared| requires_key || !matches!(shared.status, 401 | 403))
+        .map(|SharedError { name, status, .. }| {
             (status.to_string(), json!({ "$ref": format!("#/components/responses/{name}") }))
         })
         .collect()

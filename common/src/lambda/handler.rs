@@ -1,92 +1,93 @@
-//! A function behind the gateway: a proxy event in, an envelope out. A handler that fails, panics or takes too long ends
-//! here, as the 500 envelope and a cause in the log.
+//! A function behind the gateway: a proxy event in, an envelope out. If the handler fails, panics or exceeds its deadline, the
+//! client gets the 500 envelope and the log gets the cause.
 
-use std::future::Future;
 use std::time::Duration;
 
-use lambda_http::{Context, LambdaEvent};
+use lambda_http::{Context, Error, LambdaEvent};
 use lambda_runtime::Diagnostic;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::{
-    Error, LoggedAs, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up,
-};
+use super::guard::guard;
+use super::log::milliseconds;
+use super::runtime::{deadline, failed_invocation, serve};
+use super::start::{LogName, StartError, set_up};
 use crate::config::{Config, GatewayCache};
-use crate::envelope::{Answer, Body};
+use crate::envelope::Body;
 use crate::error::{ApiError, Code, INTERNAL_MESSAGE};
 use crate::invocation::Invocation;
 use crate::request::{ProxyEvent, Request};
+use crate::response::Response;
 use crate::routes::Route;
 use crate::time::UnixMilliseconds;
 
-/// How many bytes a body may take in a response: Lambda's 6 MB, less what a response has beside its body.
+/// How many bytes an escaped body may have: Lambda's limit of 6 MB for a response, less the rest of the response.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 
-/// The stage cache stores nothing larger (API Gateway's documentation).
+/// The stage cache of API Gateway stores no larger body.
 const LARGEST_STORED_BODY: usize = 1_048_576;
 
-/// One Lambda function: what it keeps between invocations, and how it answers a request.
-pub trait Function: Sized {
-    /// The route that it answers.
+/// A function behind the gateway: its state between invocations, and how it handles a request.
+pub trait Handler: Sized {
+    /// The route that it handles.
     const ROUTE: &'static Route;
 
-    /// The function as it starts, before its first request.
+    /// Builds the state, before the first request.
     ///
     /// # Errors
-    /// If it cannot work with this configuration.
+    /// If the configuration cannot be used.
     fn new(config: &Config) -> Result<Self, StartError>;
 
-    /// Opens the connections that the first request will need.
+    /// Opens the connections that the first request needs.
     fn warm_up(&self) -> impl Future<Output = ()> {
         std::future::ready(())
     }
 
-    /// The answer to `request`.
+    /// Returns the response to `request`.
     ///
     /// # Errors
-    /// Why there is none.
-    fn answer(&self, request: &Request) -> impl Future<Output = Result<Answer, ApiError>>;
+    /// The error that the client gets.
+    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>>;
 }
 
-/// Runs the function `F` until Lambda ends the process.
+/// Runs the handler `H` until Lambda ends the process.
 ///
 /// # Errors
-/// If the function cannot start or the Runtime API is gone; the cause is in the log.
-pub async fn run<F: Function>() -> Result<(), Error> {
-    let instance = set_up(LoggedAs::Route(F::ROUTE.path), |config| {
-        let function = F::new(config)?;
-        Ok(Instance { function, gateway_cache: config.gateway_cache, is_cold: true.into() })
+/// If the function cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+pub async fn run<H: Handler>() -> Result<(), Error> {
+    let instance = set_up(LogName::Route(H::ROUTE.path), |config| {
+        let handler = H::new(config)?;
+        Ok(Instance { handler, gateway_cache: config.gateway_cache, is_cold: true.into() })
     })?;
-    instance.function.warm_up().await;
+    instance.handler.warm_up().await;
     serve(|event| instance.invoke(event)).await
 }
 
-/// A function instance: the function, and what every invocation of it needs.
-struct Instance<F> {
-    function: F,
+/// An instance of the function: the handler, and what every invocation needs.
+struct Instance<H> {
+    handler: H,
     gateway_cache: GatewayCache,
     is_cold: std::cell::Cell<bool>,
 }
 
-impl<F: Function> Instance<F> {
-    /// Answers one event.
+impl<H: Handler> Instance<H> {
+    /// Handles one event.
     ///
     /// # Errors
-    /// Behind a stage cache, instead of the 500 envelope: the gateway would store that for the route's TTL. Its own
-    /// answer to a failed invocation it does not store.
+    /// Behind a stage cache, instead of the 500 envelope: the gateway would cache that envelope for the route's TTL. It does
+    /// not cache its own response to a failed invocation.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
-        let deadline = own_deadline(&event.context);
+        let deadline = deadline(&event.context);
         let payload = Self::proxy_event(&event)?;
         let invocation = Invocation::new(payload.time(), deadline);
-        let request = Request::new(payload, F::ROUTE, invocation);
+        let request = Request::new(payload, H::ROUTE, invocation);
 
-        let result = guarded(deadline, self.function.answer(&request)).await;
+        let result = guard(deadline, self.handler.handle(&request)).await;
         let result = result.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
         let (response, line) = self.respond(result).map_err(failed_invocation)?;
-        line.write(F::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
+        line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
 
         if response.status_code == Code::InternalError.status().as_u16()
             && self.gateway_cache == GatewayCache::On
@@ -96,37 +97,36 @@ impl<F: Function> Instance<F> {
         Ok(response)
     }
 
-    /// The request in the event. Anything else does not come from the gateway, and whoever sent it is told so.
+    /// Returns the proxy event. Any other event does not come from the gateway.
     fn proxy_event(event: &LambdaEvent<Box<RawValue>>) -> Result<ProxyEvent, Diagnostic> {
         serde_json::from_str(event.payload.get()).map_err(|error| {
             let (request_id, cause) = (&event.context.request_id, error.to_string());
-            tracing::error!(route = F::ROUTE.path, request_id, cause, "the event is no proxy event");
+            tracing::error!(route = H::ROUTE.path, request_id, cause, "the event is not a proxy event");
             failed_invocation(format_args!(
-                "the event is no proxy event of a REST API (version 1.0): {error}"
+                "the event is not a proxy event of a REST API (version 1.0): {error}"
             ))
         })
     }
 
     fn respond(
         &self,
-        result: Result<Answer, ApiError>,
+        result: Result<Response, ApiError>,
     ) -> Result<(ProxyResponse, LogLine), serde_json::Error> {
-        let answered = result.and_then(|answer| {
-            let is_stored = self.gateway_cache == GatewayCache::On && !F::ROUTE.cache.is_zero();
-            let body = answer.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
+        let with_body = result.and_then(|response| {
+            let is_stored = self.gateway_cache == GatewayCache::On && !H::ROUTE.cache.is_zero();
+            let body = response.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
             let bytes = body.escaped_bytes();
             if bytes > LARGEST_BODY {
-                let cause =
-                    format!("the answer takes {bytes} bytes of the {LARGEST_BODY} that a response may have");
+                let cause = format!("the body takes {bytes} bytes, but a response may have {LARGEST_BODY}");
                 return Err(ApiError::internal(cause));
             }
-            Ok((answer, body))
+            Ok((response, body))
         });
-        match answered {
-            Ok((answer, body)) => {
-                let line = LogLine::of_answer(&answer, &body);
+        match with_body {
+            Ok((response, body)) => {
+                let line = LogLine::of_response(&response, &body);
                 let expiry =
-                    answer.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(F::ROUTE.cache)));
+                    response.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(H::ROUTE.cache)));
                 Ok((ProxyResponse::success(body, expiry), line))
             }
             Err(error) => {
@@ -148,7 +148,7 @@ struct ProxyResponse {
     body: Body,
 }
 
-/// The headers of an answer. Times are absolute, so that they stay true when the gateway replays them.
+/// The headers of a response. Times are absolute, so that they stay correct when the gateway replays them.
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "a header's name, not the struct's")]
 #[serde(rename_all = "PascalCase")]
@@ -157,7 +157,7 @@ struct Headers {
     content_type: &'static str,
     #[serde(rename = "Access-Control-Allow-Origin")]
     access_control_allow_origin: &'static str,
-    /// What scripts in browsers may read besides the headers that they always may.
+    /// Lets scripts in browsers read this header too.
     #[serde(rename = "Access-Control-Expose-Headers")]
     access_control_expose_headers: &'static str,
     #[serde(rename = "Cache-Control")]
@@ -175,15 +175,15 @@ impl ProxyResponse {
         content_type: "application/json",
         access_control_allow_origin: "*",
         access_control_expose_headers: "Retry-After",
-        // Who asked has a key. A cache between us that many use knows nothing of keys, and would give the answer to all.
-        // (The gateway's own stands behind the check, and does not look at this.)
+        // Responses require a key, which a shared cache between client and service does not check. (The stage cache stands
+        // behind the authorizer and ignores this header.)
         cache_control: "private",
         last_modified: None,
         expires: None,
         retry_after: None,
     };
 
-    /// `expiry`: when the answer's data was fetched, and when it expires.
+    /// `expiry`: when the data was fetched, and when it expires.
     fn success(body: Body, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
         let headers = Headers {
             last_modified: expiry.map(|(fetched_at, _)| fetched_at.http_date()),
@@ -204,7 +204,7 @@ impl ProxyResponse {
     }
 }
 
-/// What the log says of a request beside its frame.
+/// The fields of a log line that depend on the result.
 struct LogLine {
     status: u16,
     bytes: usize,
@@ -213,12 +213,12 @@ struct LogLine {
 }
 
 impl LogLine {
-    fn of_answer(answer: &Answer, body: &Body) -> Self {
+    fn of_response(response: &Response, body: &Body) -> Self {
         Self {
             status: 200,
             bytes: body.bytes(),
-            cached: answer.cached,
-            cause: answer.refresh_failure.clone(),
+            cached: response.cached,
+            cause: response.refresh_failure.clone(),
         }
     }
 
@@ -254,7 +254,7 @@ impl LogLine {
         }
         match (status, &cause) {
             (500.., _) => line!(error, "failed"),
-            (_, Some(_)) => line!(warn, "answered with an expired value: the refresh failed"),
+            (_, Some(_)) => line!(warn, "served a stale value: the refresh failed"),
             _ => line!(info, "answered"),
         }
     }

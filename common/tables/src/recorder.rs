@@ -1,62 +1,59 @@
-//! A function on a schedule: the event says which minute it is for, and nobody reads the answer but operators. A failure
-//! fails the invocation, so that the platform tries again and, in the end, keeps the event as a dead letter.
+//! The runner of the recorders: functions on a schedule that fetch something from the provider and record it in the table of
+//! histories. It lives here and not in `common`, because every recorder writes to a table.
+//!
+//! The event says which minute the recorder is to record. A failure fails the invocation, so that Lambda retries it and finally
+//! keeps the event as a dead letter.
 
 use std::error::Error as StandardError;
-use std::future::Future;
 
-use lambda_http::LambdaEvent;
-use lambda_runtime::Diagnostic;
+use common::config::Config;
+use common::error::chain;
+use common::invocation::Invocation;
+use common::lambda::{
+    Diagnostic, Error, LambdaEvent, LogName, StartError, deadline, failed_invocation, guard, milliseconds,
+    serve, set_up,
+};
+use common::time::{Tick, UnixMilliseconds};
+use common::upstream::Upstream;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::{
-    Error, LoggedAs, StartError, failed_invocation, guarded, milliseconds, own_deadline, serve, set_up,
-};
-use crate::config::Config;
-use crate::error::chain;
-use crate::invocation::Invocation;
-use crate::time::{Tick, UnixMilliseconds};
+use crate::session::Session;
+use crate::table::Table;
 
-/// A function that records what the provider says at a tick.
-pub trait Recorder: Sized {
+/// A function that records what the provider shows at a tick.
+pub trait Recorder {
     /// The function's name: its crate, its binary, its folder.
     const NAME: &'static str;
 
-    /// What it did, for the log and for whoever invoked it by hand.
+    /// What was recorded, for the log and for the response to a manual invocation.
     type Outcome: Serialize;
 
-    /// The recorder as it starts, before its first event.
+    /// Records the tick. Recording it twice has the same result as recording it once. The provider's data is fetched for each
+    /// tick and never cached.
     ///
     /// # Errors
-    /// If it cannot work with this configuration.
-    fn new(config: &Config) -> Result<Self, StartError>;
-
-    /// Opens the connections that the first event will need.
-    fn warm_up(&self) -> impl Future<Output = ()>;
-
-    /// Records the tick. Doing so twice leaves what doing so once leaves.
-    ///
-    /// # Errors
-    /// Why the tick is not, or not wholly, recorded. Recording it again completes it.
+    /// If the tick is not recorded, or not completely. Recording it again completes it.
     fn record(
-        &self,
+        upstream: &Upstream,
+        table: Session<'_>,
         tick: Tick,
         invocation: &Invocation,
     ) -> impl Future<Output = Result<Self::Outcome, Box<dyn StandardError + Send + Sync>>>;
 }
 
-/// A schedule's event. Other fields are not read.
+/// A schedule's event. Other fields are ignored.
 #[derive(Debug, Deserialize)]
 struct ScheduledEvent {
-    /// When it was due.
+    /// When the recorder was due.
     time: UnixMilliseconds,
-    /// The moment that counts as now, if it is another: for those who make up for the past.
+    /// The current time, if it is another one: for a backfill.
     now: Option<UnixMilliseconds>,
 }
 
-/// The answer to an event.
+/// The response to an event.
 #[derive(Debug, Serialize)]
-struct Response<T> {
+struct RecorderResponse<T> {
     tick: Tick,
     recorded: T,
 }
@@ -64,31 +61,38 @@ struct Response<T> {
 /// Runs the recorder `R` until Lambda ends the process.
 ///
 /// # Errors
-/// If the recorder cannot start or the Runtime API is gone; the cause is in the log.
+/// If the recorder cannot start, for which the log has the cause, or the Runtime API cannot be reached.
 pub async fn run_recorder<R: Recorder>() -> Result<(), Error> {
-    let instance = set_up(LoggedAs::Function(R::NAME), |config| {
-        Ok(Instance { recorder: R::new(config)?, is_cold: true.into() })
-    })?;
-    instance.recorder.warm_up().await;
-    serve(|event| instance.invoke(event)).await
+    let instance = set_up(LogName::Function(R::NAME), Instance::new)?;
+    futures_util::future::join(instance.upstream.warm_up(), instance.table.warm_up()).await;
+    serve(|event| instance.invoke::<R>(event)).await
 }
 
-struct Instance<R> {
-    recorder: R,
+struct Instance {
+    upstream: Upstream,
+    table: Table,
     is_cold: std::cell::Cell<bool>,
 }
 
-impl<R: Recorder> Instance<R> {
-    async fn invoke(&self, event: LambdaEvent<serde_json::Value>) -> Result<serde_json::Value, Diagnostic> {
+impl Instance {
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
+        Ok(Self { upstream, table: Table::history(config)?, is_cold: true.into() })
+    }
+
+    async fn invoke<R: Recorder>(
+        &self,
+        event: LambdaEvent<serde_json::Value>,
+    ) -> Result<serde_json::Value, Diagnostic> {
         let start = Instant::now();
-        let deadline = own_deadline(&event.context);
+        let deadline = deadline(&event.context);
         let request_id = &event.context.request_id;
         let event: ScheduledEvent = serde_json::from_value(event.payload).map_err(|error| {
             tracing::error!(
                 function = R::NAME,
                 request_id,
                 cause = error.to_string(),
-                "the event is no schedule's"
+                "the event is not a schedule's"
             );
             failed_invocation(format_args!(
                 "the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}"
@@ -96,10 +100,11 @@ impl<R: Recorder> Instance<R> {
         })?;
         let tick = Tick::of(event.time);
         let invocation = Invocation::new(event.now.unwrap_or(event.time), deadline);
-        let result = guarded(deadline, self.recorder.record(tick, &invocation)).await;
+        let table = self.table.during_recording(&invocation);
+        let result = guard(deadline, R::record(&self.upstream, table, tick, &invocation)).await;
         let result = result.unwrap_or_else(|interrupted| Err(interrupted.into())).and_then(|recorded| {
             let recorded = serde_json::to_value(&recorded)?;
-            Ok(serde_json::to_value(Response { tick, recorded })?)
+            Ok(serde_json::to_value(RecorderResponse { tick, recorded })?)
         });
         macro_rules! line {
             ($level:ident, $message:literal, $($field:tt)*) => {

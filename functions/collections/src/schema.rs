@@ -1,4 +1,4 @@
-//! What passes through unread, as the provider writes it: for the API description only.
+//! Schemas of data that passes through unparsed, for the OpenAPI document.
 #![expect(dead_code, reason = "only the schemas of these types are used")]
 
 use std::collections::BTreeMap;
@@ -12,36 +12,36 @@ pub(crate) struct Collections {
     collections: BTreeMap<String, Category>,
 }
 
-/// A category of collections. It may have more fields than these.
+/// A category of collections. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(rename = "CollectionCategory", extend("additionalProperties" = true))]
 struct Category {
     /// The display name.
     name: String,
-    /// The collections by the id of the item that is collected.
+    /// The collections by the id of their item.
     items: BTreeMap<String, Collection>,
 }
 
-/// A collection. It may have more fields than these.
+/// A collection. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", extend("additionalProperties" = true))]
 struct Collection {
     /// The display name.
     name: String,
-    /// How many tiers there are.
+    /// The number of tiers.
     max_tiers: i64,
-    /// The tiers, the first one first.
+    /// The tiers in ascending order.
     tiers: Vec<CollectionTier>,
 }
 
-/// A tier of a collection. It may have more fields than these.
+/// A tier of a collection. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", extend("additionalProperties" = true))]
 struct CollectionTier {
     /// The number of the tier, counted from 1.
     tier: i64,
-    /// How many items must have been collected for it.
+    /// The number of collected items that the tier requires.
     amount_required: i64,
-    /// What it unlocks, in the game's words.
+    /// What the tier unlocks, as the game displays it.
     unlocks: Vec<String>,
 }

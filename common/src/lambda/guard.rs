@@ -1,0 +1,45 @@
+//! Ends a future that panics or takes too long, so that every invocation has a result and a log line.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+/// Why a future did not return.
+#[derive(Debug, thiserror::Error)]
+pub enum Interrupted {
+    /// It panicked.
+    #[error("the handler panicked: {0}")]
+    Panic(String),
+    /// It did not return before the deadline.
+    #[error("the handler exceeded the function's deadline")]
+    Deadline,
+}
+
+/// Returns what `future` returns, unless it panics or exceeds the deadline.
+///
+/// # Errors
+/// If it panics or exceeds the deadline.
+pub async fn guard<T>(deadline: Instant, future: impl Future<Output = T>) -> Result<T, Interrupted> {
+    let future = AssertUnwindSafe(future).catch_unwind();
+    match tokio::time::timeout_at(deadline, future).await {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(_)) => Err(Interrupted::Panic(last_panic())),
+        Err(_) => Err(Interrupted::Deadline),
+    }
+}
+
+/// The message and place of the last panic. The hook does not know the request, so [`guard`] reads the text from here.
+static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+pub(super) fn remember_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic.to_string());
+    }));
+}
+
+fn last_panic() -> String {
+    let text = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+    text.unwrap_or_else(|| "it gave no message".to_owned())
+}

@@ -1,0 +1,45 @@
+//! The exchange with Lambda's Runtime API.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use lambda_http::{Context, Error, LambdaEvent, service_fn};
+use lambda_runtime::Diagnostic;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::Instant;
+
+use crate::error::Code;
+
+/// A function stops working on an event this long before Lambda ends the invocation.
+const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
+
+/// Passes event after event to `handler`, until Lambda ends the process.
+///
+/// The futures of the handler are boxed: inside the future of `main` they would touch eight more pages of the stack at
+/// every start.
+///
+/// # Errors
+/// If the Runtime API cannot be reached.
+pub async fn serve<E, T, F>(handler: impl Fn(LambdaEvent<E>) -> F) -> Result<(), Error>
+where
+    E: DeserializeOwned,
+    T: Serialize,
+    F: Future<Output = Result<T, Diagnostic>>,
+{
+    lambda_runtime::Runtime::new(service_fn(|event| Box::pin(handler(event)))).run().await
+}
+
+/// The error that the Runtime API receives for an invocation without a response.
+pub fn failed_invocation(message: impl fmt::Display) -> Diagnostic {
+    Diagnostic { error_type: Code::InternalError.name().to_owned(), error_message: message.to_string() }
+}
+
+/// Returns when the function must be done with an event: the end of the invocation less a margin. Lambda gives the end by
+/// the system clock.
+#[must_use]
+pub fn deadline(context: &Context) -> Instant {
+    let end = UNIX_EPOCH + Duration::from_millis(context.deadline);
+    let left = end.duration_since(SystemTime::now()).unwrap_or_default();
+    Instant::now() + left.saturating_sub(DEADLINE_MARGIN)
+}

@@ -1,0 +1,43 @@
+//! The start of a function, before its first event.
+
+use super::{guard, log};
+use crate::config::{Config, ConfigError};
+use crate::error::chain;
+use crate::http::ClientError;
+
+/// Why a function cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// An environment variable cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The HTTP client cannot be built.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+/// How the log names a function.
+#[derive(Debug, Clone, Copy)]
+pub enum LogName {
+    /// By the path of its route.
+    Route(&'static str),
+    /// By its own name, if it has no route.
+    Function(&'static str),
+}
+
+/// Sets up the log and the panic hook, and returns what `start` makes of the environment.
+///
+/// # Errors
+/// If the environment is wrong or `start` fails; the cause is in the log.
+pub fn set_up<T>(
+    log_name: LogName,
+    start: impl FnOnce(&Config) -> Result<T, StartError>,
+) -> Result<T, StartError> {
+    log::to_standard_output();
+    guard::remember_panics();
+    let started = Config::from_environment().map_err(StartError::from).and_then(|config| start(&config));
+    started.inspect_err(|error| match log_name {
+        LogName::Route(route) => tracing::error!(route, cause = chain(error), "cannot start"),
+        LogName::Function(function) => tracing::error!(function, cause = chain(error), "cannot start"),
+    })
+}

@@ -1,0 +1,209 @@
+//! The client of one upstream: sends requests within the invocation's time, retries once, and respects rate limits.
+
+use std::error::Error as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use lambda_http::http::StatusCode;
+use lambda_http::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Url};
+use tokio::time::timeout_at;
+
+use super::body;
+use super::error::UpstreamError;
+use super::rate_limit::{LONGEST_WAIT, requested_wait};
+use super::response::{UpstreamResponse, without_key};
+use crate::error::chain;
+use crate::excerpt::Excerpt;
+use crate::http::{self, ClientError};
+use crate::invocation::Invocation;
+use crate::time::UnixMilliseconds;
+
+/// The pause before the retry is drawn from this range, in milliseconds.
+const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
+
+const API_KEY: HeaderName = HeaderName::from_static("api-key");
+
+/// A request to an upstream.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamRequest<'a> {
+    /// The path, which begins with a slash.
+    pub path: &'a str,
+    /// The query parameter, if there is one: name and value.
+    pub parameter: Option<(&'a str, &'a str)>,
+    /// The statuses besides 200 and 204 that are a response and not a failure, such as a 404 for an unknown name.
+    pub expected_statuses: &'a [StatusCode],
+}
+
+impl<'a> UpstreamRequest<'a> {
+    /// The request for `path`, which must exist.
+    #[must_use]
+    pub const fn of(path: &'a str) -> Self {
+        Self { path, parameter: None, expected_statuses: &[] }
+    }
+}
+
+/// One upstream: its address, its connections, and its rate limit.
+#[derive(Debug)]
+pub struct Upstream {
+    client: Client,
+    base: Url,
+    key: Option<HeaderValue>,
+    /// No request is sent before this time, in Unix milliseconds by the clock of the events.
+    blocked_until: AtomicI64,
+}
+
+impl Upstream {
+    /// A client for the upstream at `base` that sends `user_agent`, and `key` if there is one.
+    ///
+    /// # Errors
+    /// If the TLS stack cannot be set up.
+    pub fn new(base: Url, user_agent: &HeaderValue, key: Option<HeaderValue>) -> Result<Self, ClientError> {
+        // The HTTP client leaves bodies compressed: decompressing them in one go takes half the time.
+        let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
+        let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
+        Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
+    }
+
+    /// Opens a connection while the function starts.
+    pub async fn warm_up(&self) {
+        http::warm_up(&self.client, &self.base).await;
+    }
+
+    /// Returns the response to `request`. A failed connection and a 5xx are retried once.
+    ///
+    /// # Errors
+    /// If there is no response, or one with an unexpected status or an unreadable body.
+    pub async fn get(
+        &self,
+        invocation: &Invocation,
+        request: &UpstreamRequest<'_>,
+    ) -> Result<UpstreamResponse, UpstreamError> {
+        invocation.waiting_for(self.within_limits(invocation, request)).await
+    }
+
+    async fn within_limits(
+        &self,
+        invocation: &Invocation,
+        request: &UpstreamRequest<'_>,
+    ) -> Result<UpstreamResponse, UpstreamError> {
+        let blocked_until = UnixMilliseconds::new(self.blocked_until.load(Ordering::Relaxed));
+        if invocation.now() < blocked_until {
+            // An event from far in the past must not wait for a limit of today.
+            let wait = blocked_until.distance(invocation.now());
+            if wait <= LONGEST_WAIT {
+                return Err(UpstreamError::RateLimited { wait });
+            }
+        }
+        let in_time = timeout_at(invocation.upstream_deadline(), self.attempts(invocation, request)).await;
+        in_time.unwrap_or_else(|_| Err(UpstreamError::Timeout { path: request.path.to_owned() }))
+    }
+
+    async fn attempts(
+        &self,
+        invocation: &Invocation,
+        request: &UpstreamRequest<'_>,
+    ) -> Result<UpstreamResponse, UpstreamError> {
+        match self.attempt(invocation.now(), request).await {
+            Err(failure) if is_transient(&failure) => {
+                invocation.note_retry(chain(&failure));
+                tokio::time::sleep(Duration::from_millis(fastrand::u64(RETRY_PAUSE_MS))).await;
+                self.attempt(invocation.now(), request).await
+            }
+            result => result,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        now: UnixMilliseconds,
+        request: &UpstreamRequest<'_>,
+    ) -> Result<UpstreamResponse, UpstreamError> {
+        let path = request.path;
+        let mut builder = self.client.get(self.url(request));
+        if let Some(key) = &self.key {
+            builder = builder.header(API_KEY, key);
+        }
+        let response = builder.send().await.map_err(|error| failure(path, error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        if status == StatusCode::TOO_MANY_REQUESTS {
+            let wait = requested_wait(&headers, now);
+            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+            return Err(UpstreamError::RateLimited { wait });
+        }
+        let body = body::read(path, response).await;
+        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed));
+        let key = self.key.clone();
+        if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
+            || request.expected_statuses.contains(&status)
+        {
+            return Ok(UpstreamResponse { path: path.to_owned(), status, body: Arc::new(body?), key });
+        }
+        let body = body.unwrap_or_else(|unreadable| unreadable.to_string());
+        let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
+        Err(UpstreamError::Status { path: path.to_owned(), status, body })
+    }
+
+    fn url(&self, request: &UpstreamRequest<'_>) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), request.path));
+        if let Some((name, value)) = request.parameter {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        url
+    }
+}
+
+/// Whether an immediate retry may succeed.
+fn is_transient(failure: &UpstreamError) -> bool {
+    match failure {
+        UpstreamError::Unreachable { .. } => true,
+        UpstreamError::Status { status, .. } => status.is_server_error(),
+        _ => false,
+    }
+}
+
+fn failure(path: &str, error: reqwest::Error) -> UpstreamError {
+    let path = path.to_owned();
+    // The query of the URL identifies a player; the path is enough for the log.
+    let error = error.without_url();
+    if error.is_timeout() && !error.is_connect() {
+        return UpstreamError::Timeout { path };
+    }
+    let cause = error.source().map_or_else(|| error.to_string(), chain);
+    UpstreamError::Unreachable { path, cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    fn upstream(base: &str) -> Upstream {
+        Upstream::new(Url::parse(base).unwrap(), &HeaderValue::from_static("test"), None).unwrap()
+    }
+
+    #[tokio::test]
+    async fn start_up_opens_a_connection_with_tls_only_and_does_not_wait_for_a_silent_server() {
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = silent.local_addr().unwrap();
+        let start = Instant::now();
+        upstream(&format!("https://{address}")).warm_up().await;
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        silent.accept().await.unwrap();
+
+        upstream(&format!("http://{address}")).warm_up().await;
+        let more = tokio::time::timeout(Duration::from_millis(100), silent.accept()).await;
+        assert!(more.is_err(), "without TLS there is nothing to warm up");
+    }
+
+    #[test]
+    fn a_base_address_may_have_a_path() {
+        let request = UpstreamRequest { parameter: Some(("page", "1&2")), ..UpstreamRequest::of("/v2/x") };
+        let url = |base: &str| upstream(base).url(&request).to_string();
+        assert_eq!(url("http://127.0.0.1:1"), "http://127.0.0.1:1/v2/x?page=1%262");
+        assert_eq!(url("http://127.0.0.1:1/at/5/"), "http://127.0.0.1:1/at/5/v2/x?page=1%262");
+    }
+}

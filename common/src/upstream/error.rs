@@ -1,0 +1,84 @@
+//! Why an upstream gave no usable response.
+
+use std::time::Duration;
+
+use lambda_http::http::StatusCode;
+
+use crate::cache::SourceError;
+use crate::error::ApiError;
+
+/// Why an upstream gave no usable response. For the log; it holds no key.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamError {
+    /// The connection failed, or it broke before a response began.
+    #[error("cannot reach the upstream for {path}: {cause}")]
+    Unreachable {
+        /// The path of the request.
+        path: String,
+        /// The error of the HTTP client.
+        cause: String,
+    },
+    /// There was no response in time.
+    #[error("the upstream did not respond to {path} in time")]
+    Timeout {
+        /// The path of the request.
+        path: String,
+    },
+    /// The body ended early, is too large or cannot be decompressed.
+    #[error("the body of the upstream response to {path} cannot be read: {cause}")]
+    Unreadable {
+        /// The path of the request.
+        path: String,
+        /// What is wrong with the body.
+        cause: String,
+    },
+    /// The status is not among the expected ones.
+    #[error("the upstream responded to {path} with {status}: {body}")]
+    Status {
+        /// The path of the request.
+        path: String,
+        /// The status.
+        status: StatusCode,
+        /// The beginning of the body.
+        body: String,
+    },
+    /// The upstream limits the rate of requests: with this response, or with an earlier one that still holds.
+    #[error("the upstream limits the rate of requests for another {} s", wait.as_secs())]
+    RateLimited {
+        /// How long to send no request; zero if the upstream did not say.
+        wait: Duration,
+    },
+    /// The request was not sent because the upstream timed out a moment ago and there is a stale value to serve.
+    #[error("the upstream timed out a moment ago")]
+    Paused,
+    /// The body is not of the expected shape.
+    #[error("the upstream response to {path} is invalid: {cause}; it begins: {body}")]
+    Invalid {
+        /// The path of the request.
+        path: String,
+        /// What is wrong with the body.
+        cause: String,
+        /// The beginning of the body.
+        body: String,
+    },
+}
+
+impl SourceError for UpstreamError {
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
+    }
+
+    fn paused() -> Self {
+        Self::Paused
+    }
+}
+
+impl From<UpstreamError> for ApiError {
+    fn from(error: UpstreamError) -> Self {
+        let wait = match &error {
+            UpstreamError::RateLimited { wait } if !wait.is_zero() => Some(*wait),
+            _ => None,
+        };
+        Self::internal(error).retry_after(wait)
+    }
+}

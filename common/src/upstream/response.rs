@@ -1,0 +1,111 @@
+//! A response of an upstream, and how it is read.
+
+use std::fmt;
+use std::sync::Arc;
+
+use lambda_http::http::StatusCode;
+use lambda_http::http::header::HeaderValue;
+use serde::Deserialize;
+
+use super::error::UpstreamError;
+use crate::excerpt::Excerpt;
+
+/// How many characters of an upstream's text a cause repeats.
+const LONGEST_CAUSE: usize = 256;
+
+/// A response with an expected status.
+#[derive(Debug, Clone)]
+pub struct UpstreamResponse {
+    /// The path of the request.
+    pub path: String,
+    /// The status.
+    pub status: StatusCode,
+    /// The body, decompressed.
+    pub body: Arc<String>,
+    /// The key of the request, so that no error repeats it.
+    pub(super) key: Option<HeaderValue>,
+}
+
+impl UpstreamResponse {
+    /// The response with status 200 and `body` to a request for `path` without a key.
+    #[must_use]
+    pub fn new(path: &str, body: String) -> Self {
+        Self { path: path.to_owned(), status: StatusCode::OK, body: Arc::new(body), key: None }
+    }
+
+    /// Parses the body as `T`, which borrows from it.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Invalid`] if the body is not JSON, has another shape, or says `success: false`.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, UpstreamError> {
+        serde_json::from_str(&self.body).map_err(|error| self.invalid(error))
+    }
+
+    /// The error of a body that is not what it should be because of `cause`.
+    #[must_use]
+    pub fn invalid(&self, cause: impl fmt::Display) -> UpstreamError {
+        let key = self.key.as_ref();
+        // The parser's message can quote the whole body.
+        let cause = Excerpt::up_to(LONGEST_CAUSE, &without_key(key, &cause.to_string())).to_string();
+        let beginning: String = self.body.chars().take(LONGEST_CAUSE).collect();
+        let body = Excerpt::of(&without_key(key, &beginning)).to_string();
+        UpstreamError::Invalid { path: self.path.clone(), cause, body }
+    }
+}
+
+/// Returns the text without the key, in case an upstream repeats it.
+pub(super) fn without_key(key: Option<&HeaderValue>, text: &str) -> String {
+    match key.and_then(|key| key.to_str().ok()) {
+        Some(key) => text.replace(key, "[key]"),
+        None => text.to_owned(),
+    }
+}
+
+/// `success: true`, which every good body of the provider has. Any other value does not parse.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "bool")]
+pub struct Success;
+
+impl TryFrom<bool> for Success {
+    type Error = &'static str;
+
+    fn try_from(success: bool) -> Result<Self, Self::Error> {
+        if success { Ok(Self) } else { Err("it says success: false") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Body {
+        #[serde(rename = "success")]
+        _success: Success,
+    }
+
+    #[test]
+    fn a_body_that_admits_a_failure_is_invalid() {
+        let read = |body: &str| UpstreamResponse::new("/x", body.to_owned()).parse::<Body>();
+        let error = read(r#"{"success":false,"cause":"This endpoint is currently disabled"}"#).unwrap_err();
+        assert!(error.to_string().contains("currently disabled"), "{error}");
+        assert!(read("<html>").is_err());
+        assert!(read(r#"{"success":true}"#).is_ok());
+    }
+
+    #[test]
+    fn an_error_never_repeats_the_key_and_the_body_keeps_its_letters() {
+        let mut response = UpstreamResponse::new("/x", r#"{"success":"kite"}"#.to_owned());
+        response.key = Some(HeaderValue::from_static("kite"));
+        let error = response.parse::<Body>().unwrap_err().to_string();
+        assert!(error.contains("[key]") && !error.contains("kite"), "{error}");
+        assert!(response.body.contains("kite"));
+    }
+
+    #[test]
+    fn an_error_does_not_grow_with_the_body() {
+        let response = UpstreamResponse::new("/x", format!("\"{}\"", "x".repeat(100_000)));
+        let error = response.parse::<Success>().unwrap_err();
+        assert!(error.to_string().len() < 500, "{error}");
+    }
+}

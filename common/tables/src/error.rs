@@ -1,0 +1,100 @@
+//! Why an operation on a table failed.
+
+use std::error::Error as StandardError;
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use common::cache::SourceError;
+use common::error::{ApiError, chain};
+
+/// Why an operation on a table failed. For the log and for the operators' tools.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There was no response in time.
+    #[error("the table {table} did not answer {operation} in time")]
+    Timeout {
+        /// The table's name.
+        table: String,
+        /// The operation, in DynamoDB's words.
+        operation: &'static str,
+    },
+    /// DynamoDB returned an error, or could not be reached.
+    #[error("the table {table} failed at {operation}: {cause}")]
+    Failed {
+        /// The table's name.
+        table: String,
+        /// The operation, in DynamoDB's words.
+        operation: &'static str,
+        /// DynamoDB's code, if DynamoDB returned an error.
+        code: Option<String>,
+        /// The message of DynamoDB or of the client.
+        cause: String,
+    },
+    /// A row is not of the shape that the service writes, and cannot be skipped.
+    #[error("the row {key} of the table {table} is corrupt: {cause}")]
+    Corrupt {
+        /// The table's name.
+        table: String,
+        /// The row's partition key.
+        key: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// The rows cannot be written as JSON.
+    #[error("the rows cannot be written as a response: {0}")]
+    Unwritable(String),
+    /// The table was not queried because it timed out a moment ago and there is a stale value to serve.
+    #[error("the table timed out a moment ago")]
+    Paused,
+}
+
+impl Error {
+    /// DynamoDB's code, such as `ResourceNotFoundException`; `None` if the error is not DynamoDB's.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        if let Self::Failed { code, .. } = self { code.as_deref() } else { None }
+    }
+
+    /// Whether DynamoDB throttled the operation, so that a retry may succeed.
+    #[must_use]
+    pub fn is_throttled(&self) -> bool {
+        const CODES: [&str; 3] =
+            ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
+        self.code().is_some_and(|code| CODES.contains(&code))
+    }
+
+    /// The error of rows that cannot be written as JSON.
+    #[must_use]
+    pub fn unwritable(error: impl StandardError + 'static) -> Self {
+        Self::Unwritable(chain(&error))
+    }
+}
+
+impl SourceError for Error {
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
+    }
+
+    fn paused() -> Self {
+        Self::Paused
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        Self::internal(error)
+    }
+}
+
+/// Returns what went wrong: DynamoDB's code and message if it returned an error, otherwise everything that the client knows.
+#[must_use]
+pub fn cause<E, R>(error: &SdkError<E, R>) -> String
+where
+    E: StandardError + ProvideErrorMetadata + 'static,
+    R: std::fmt::Debug + 'static,
+{
+    match error.as_service_error().map(|error| (error.code(), error.message())) {
+        Some((Some(code), Some(message))) => format!("{code}: {message}"),
+        Some((Some(code), None)) => code.to_owned(),
+        _ => chain(error),
+    }
+}

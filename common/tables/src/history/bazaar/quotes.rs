@@ -1,0 +1,105 @@
+//! The prices and volumes of products at one tick, and how rows hold them.
+
+use std::collections::BTreeMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::params::ItemId;
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::tiers::PRODUCTS;
+use crate::item::{Corrupt, number};
+
+/// A price in coins, rounded to 0.01.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Price(f64);
+
+impl Price {
+    /// The highest price. The purses of the game hold less, and a floating-point number below it represents hundredths.
+    pub const HIGHEST: f64 = 1e12;
+
+    /// Returns the nearest price. `None` if `coins` is negative, above the highest price, or not a number.
+    #[must_use]
+    pub fn nearest(coins: f64) -> Option<Self> {
+        let is_price = (0.0..=Self::HIGHEST).contains(&coins);
+        // Rounded in decimal digits, because these are what a row holds. (Adding 0 turns -0 into 0.)
+        is_price.then(|| format!("{coins:.2}").parse().ok().map(|coins: f64| Self(coins + 0.0))).flatten()
+    }
+
+    /// The price in coins.
+    #[must_use]
+    pub const fn coins(self) -> f64 {
+        self.0
+    }
+}
+
+/// The prices and volumes of a product at a tick. It serialises as `[sell_price, buy_price, sell_volume, buy_volume]`.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "(f64, f64, i64, i64)")]
+pub struct Quote {
+    /// The price of an instant sale; 0 if there are no buy orders.
+    pub sell_price: Price,
+    /// The price of an instant purchase; 0 if there are no sell offers.
+    pub buy_price: Price,
+    /// The number of items in open buy orders.
+    pub sell_volume: i64,
+    /// The number of items in open sell offers.
+    pub buy_volume: i64,
+}
+
+impl Quote {
+    /// Returns the quote with the nearest prices. `None` if a price is invalid or a volume is negative.
+    #[must_use]
+    pub fn nearest(sell_price: f64, buy_price: f64, sell_volume: i64, buy_volume: i64) -> Option<Self> {
+        let are_volumes = sell_volume >= 0 && buy_volume >= 0;
+        let (sell_price, buy_price) = (Price::nearest(sell_price)?, Price::nearest(buy_price)?);
+        are_volumes.then_some(Self { sell_price, buy_price, sell_volume, buy_volume })
+    }
+
+    pub(super) fn attribute(&self) -> AttributeValue {
+        AttributeValue::L(vec![
+            number(self.sell_price.0),
+            number(self.buy_price.0),
+            number(self.sell_volume),
+            number(self.buy_volume),
+        ])
+    }
+
+    pub(super) fn of_attribute(value: &AttributeValue) -> Option<Self> {
+        let [sell_price, buy_price, sell_volume, buy_volume] = value.as_l().ok()?.as_slice() else {
+            return None;
+        };
+        let price = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
+        let volume = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
+        Self::nearest(price(sell_price)?, price(buy_price)?, volume(sell_volume)?, volume(buy_volume)?)
+    }
+}
+
+impl TryFrom<(f64, f64, i64, i64)> for Quote {
+    type Error = String;
+
+    fn try_from((sell, buy, sell_volume, buy_volume): (f64, f64, i64, i64)) -> Result<Self, String> {
+        Self::nearest(sell, buy, sell_volume, buy_volume).ok_or_else(|| {
+            format!("a quote must be two prices from 0 to {:e} and two volumes of at least 0", Price::HIGHEST)
+        })
+    }
+}
+
+impl Serialize for Quote {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple(4)?;
+        tuple.serialize_element(&self.sell_price)?;
+        tuple.serialize_element(&self.buy_price)?;
+        tuple.serialize_element(&self.sell_volume)?;
+        tuple.serialize_element(&self.buy_volume)?;
+        tuple.end()
+    }
+}
+
+/// The quotes of all products at a tick.
+pub type Quotes = BTreeMap<ItemId, Quote>;
+
+/// The error of a row whose map of products is invalid.
+pub(super) const fn corrupt_products() -> Corrupt {
+    Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes")
+}

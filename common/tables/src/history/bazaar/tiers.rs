@@ -1,0 +1,111 @@
+//! The tiers, and where their rows are.
+
+use std::time::Duration;
+
+use common::params::ItemId;
+use common::time::{Tick, UnixSeconds};
+
+pub(super) const PRODUCTS: &str = "products";
+pub(super) const RECORDED_AT: &str = "recorded_at";
+pub(super) const ROWS: &str = "rows";
+
+/// Rows are kept for this long after they have left their tier's range. It is the longest interval, so that no row expires
+/// that a query may need.
+const MARGIN: Duration = Duration::from_hours(3);
+
+/// One of the five resolutions of recorded prices.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Tier {
+    /// The name, which is also the interval.
+    pub name: &'static str,
+    /// The range of `GET /v1/bazaar/history` that the tier serves.
+    pub range: &'static str,
+    /// The time between two slots.
+    pub interval: Duration,
+    /// The number of slots in the range, the newest included. It is the maximum number of points in a response.
+    pub slots: u32,
+    /// The number of shards.
+    pub shards: u32,
+}
+
+/// The tiers, from fine to coarse.
+///
+/// The numbers of shards were chosen with the 1,913 ids and the prices of a real snapshot. Writing a row costs at least one
+/// unit and a unit holds a kilobyte, so the rows of the finest tier, which takes three quarters of all units, are about a
+/// kilobyte large. The coarse tiers are written rarely, but a query of them reads up to 720 rows, so their rows are smaller.
+/// Of the possible numbers, these distribute the ids best: the largest shard takes 30 read units if every product has a price,
+/// and all writes together take 7.8 million units per month. `cargo cost` computes today's figures.
+pub const TIERS: [Tier; 5] = [
+    Tier { name: "1m", range: "1h", interval: Duration::from_mins(1), slots: 60, shards: 97 },
+    Tier { name: "5m", range: "24h", interval: Duration::from_mins(5), slots: 288, shards: 190 },
+    Tier { name: "30m", range: "7d", interval: Duration::from_mins(30), slots: 336, shards: 237 },
+    Tier { name: "1h", range: "30d", interval: Duration::from_hours(1), slots: 720, shards: 869 },
+    Tier { name: "3h", range: "90d", interval: Duration::from_hours(3), slots: 720, shards: 869 },
+];
+
+impl Tier {
+    /// Returns the slot that contains the time.
+    #[must_use]
+    pub const fn slot(&self, time: UnixSeconds) -> UnixSeconds {
+        time.rounded_down(self.interval)
+    }
+
+    /// Returns when the rows of this slot expire.
+    pub(super) fn expires(&self, slot: UnixSeconds) -> UnixSeconds {
+        slot.plus(self.interval * self.slots + MARGIN)
+    }
+
+    /// Whether `slot` is a slot of this tier and contains the time.
+    pub(super) fn contains(&self, slot: UnixSeconds, time: UnixSeconds) -> bool {
+        self.slot(time) == slot
+    }
+
+    /// Returns the shard of the product. CRC-32 never changes and exists in every language.
+    pub(super) fn shard(&self, id: &ItemId) -> u32 {
+        crc32fast::hash(id.as_str().as_bytes()) % self.shards
+    }
+
+    /// Returns the partition key of the shard.
+    pub(super) fn partition(&self, shard: u32) -> String {
+        format!("bazaar#{}#{shard:03}", self.name)
+    }
+
+    /// Returns the partition key of the markers of complete slots.
+    pub(super) fn markers(&self) -> String {
+        format!("bazaar#{}", self.name)
+    }
+}
+
+/// Returns the sort key of a slot. Sort keys have the order of time.
+pub(super) fn slot_key(slot: UnixSeconds) -> String {
+    format!("{:010}", slot.get())
+}
+
+/// Returns the sort key of a tick's rows: it lies between the keys of this slot and the next one, in the order of ticks.
+///
+/// Nearly always the tick is the start of the slot. The key is then as short as possible, because a query reads hundreds.
+pub(super) fn tick_key(slot: UnixSeconds, tick: Tick) -> String {
+    match (tick.time().get() - slot.get()) / 60 {
+        0 => slot_key(slot),
+        minutes => format!("{}#{minutes:03}", slot_key(slot)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A change of these numbers loses what is recorded. Whoever needs one gives the tier another name, too, and copies the
+    /// rows with `cargo admin history`.
+    #[test]
+    fn rows_stay_where_they_are() {
+        let layout = TIERS.each_ref().map(|tier| (tier.name, tier.shards));
+        assert_eq!(layout, [("1m", 97), ("5m", 190), ("30m", 237), ("1h", 869), ("3h", 869)]);
+        let id = "INK_SACK:3".parse().unwrap();
+        let partitions = TIERS.each_ref().map(|tier| tier.partition(tier.shard(&id)));
+        assert_eq!(
+            partitions,
+            ["bazaar#1m#085", "bazaar#5m#127", "bazaar#30m#030", "bazaar#1h#504", "bazaar#3h#504"]
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! The handler of routes that list the newest entries of a history. They have one parameter, `limit`.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use common::cache::Cache;
+use common::config::Config;
+use common::envelope::Document;
+use common::error::ApiError;
+use common::lambda::{Handler, StartError};
+use common::openapi::{Describe, Description};
+use common::params::Value;
+use common::request::Request;
+use common::response::Response;
+use common::routes::Route;
+use common::time::UnixSeconds;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::session::Session;
+use crate::table::Table;
+
+/// A history whose newest entries a route lists.
+pub trait HistoryList {
+    /// The route.
+    const ROUTE: &'static Route;
+
+    /// The type of the parameter `limit`.
+    type Limit: Value + Default + Into<usize>;
+
+    /// An entry of the response.
+    type Entry: Serialize;
+
+    /// Returns the newest entries at the time `now`, at most `limit`.
+    ///
+    /// # Errors
+    /// If the table does not answer in time.
+    fn newest(
+        table: Session<'_>,
+        now: UnixSeconds,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>>;
+}
+
+/// Entries of a history.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "{E}s")]
+struct Data<E> {
+    /// The entries.
+    history: Vec<E>,
+}
+
+/// The handler of the route of `L`. It caches one document for each limit.
+#[derive(Debug)]
+pub struct HistoryListHandler<L> {
+    table: Table,
+    documents: Cache<usize, Arc<Document>, Error>,
+    list: PhantomData<L>,
+}
+
+impl<L: HistoryList> Handler for HistoryListHandler<L> {
+    const ROUTE: &'static Route = L::ROUTE;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let documents = Cache::new(L::ROUTE.cache, usize::MAX);
+        Ok(Self { table: Table::history(config)?, documents, list: PhantomData })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let limit = request.parameter::<L::Limit>("limit")?.into();
+        let invocation = request.invocation();
+        let fetch = async || {
+            let history = L::newest(self.table.during(invocation), invocation.now().into(), limit).await?;
+            Document::of(&Data { history }).map(Arc::new).map_err(Error::unwritable)
+        };
+        Ok(self.documents.get(limit, invocation.now(), fetch).await?.into())
+    }
+}
+
+impl<L: HistoryList<Entry: JsonSchema>> Describe for HistoryListHandler<L> {
+    fn description() -> Description {
+        Description::of::<Data<L::Entry>>(L::ROUTE)
+    }
+}

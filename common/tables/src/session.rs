@@ -1,0 +1,235 @@
+//! A session: a table together with the time that its operations may take. It charges an invocation with the waiting time, as
+//! the upstream client does.
+
+use std::collections::HashMap;
+use std::error::Error as StandardError;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemFluentBuilder;
+use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
+use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity, WriteRequest};
+use common::error::chain;
+use common::invocation::Invocation;
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use tokio::time::Instant;
+
+use crate::error::Error;
+use crate::item::Item;
+use crate::operation::{FIRST_PAUSE, Operation};
+use crate::table::Table;
+
+/// DynamoDB's limits for the rows of a batch.
+const WRITE_BATCH: usize = 25;
+const READ_BATCH: usize = 100;
+/// The number of concurrent batches: enough to hide the network latency, few enough for a small function.
+const CONCURRENT_BATCHES: usize = 8;
+
+/// A table during one invocation, or for the commands of a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Session<'a> {
+    table: &'a Table,
+    time: TimeLimit,
+    /// The invocation that waits.
+    invocation: Option<&'a Invocation>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum TimeLimit {
+    /// All operations together end at this time.
+    Deadline(Instant),
+    /// Each operation may take this long.
+    Timeout(Duration),
+}
+
+impl Table {
+    /// Returns a session for a request: its operations end at the upstream deadline of the invocation.
+    #[must_use]
+    pub const fn during<'a>(&'a self, invocation: &'a Invocation) -> Session<'a> {
+        let time = TimeLimit::Deadline(invocation.upstream_deadline());
+        Session { table: self, time, invocation: Some(invocation) }
+    }
+
+    /// Returns a session for a recorder, whose operations may take the whole time of the invocation.
+    pub(crate) const fn during_recording<'a>(&'a self, invocation: &'a Invocation) -> Session<'a> {
+        let time = TimeLimit::Deadline(invocation.deadline());
+        Session { table: self, time, invocation: Some(invocation) }
+    }
+
+    /// Returns a session for a tool: each operation may take as long as `timeout`.
+    #[must_use]
+    pub const fn with_timeout(&self, timeout: Duration) -> Session<'_> {
+        Session { table: self, time: TimeLimit::Timeout(timeout), invocation: None }
+    }
+}
+
+impl<'a> Session<'a> {
+    /// The operation with this name, which starts now.
+    pub(crate) fn operation(self, name: &'static str) -> Operation<'a> {
+        let deadline = match self.time {
+            TimeLimit::Deadline(deadline) => deadline,
+            TimeLimit::Timeout(timeout) => Instant::now() + timeout,
+        };
+        Operation { table: self.table, name, deadline }
+    }
+
+    /// Awaits `future` and charges the invocation with the time.
+    async fn wait<T>(self, future: impl Future<Output = T>) -> T {
+        match self.invocation {
+            Some(invocation) => invocation.waiting_for(future).await,
+            None => future.await,
+        }
+    }
+
+    /// The table's name.
+    pub(crate) fn table_name(self) -> &'a str {
+        self.table.name()
+    }
+
+    pub(crate) fn query(self) -> QueryFluentBuilder {
+        let query = self.table.client().query().table_name(self.table.name());
+        query.return_consumed_capacity(ReturnConsumedCapacity::Total)
+    }
+
+    pub(crate) fn put_item(self) -> PutItemFluentBuilder {
+        self.table.client().put_item().table_name(self.table.name())
+    }
+
+    pub(crate) fn update_item(self) -> UpdateItemFluentBuilder {
+        self.table.client().update_item().table_name(self.table.name())
+    }
+
+    pub(crate) fn delete_item(self) -> DeleteItemFluentBuilder {
+        self.table.client().delete_item().table_name(self.table.name())
+    }
+
+    /// Returns the latest version of the row with this key.
+    pub(crate) async fn get(self, key: Item) -> Result<Option<Item>, Error> {
+        let request = self.table.client().get_item().table_name(self.table.name());
+        let request = request.set_key(Some(key)).consistent_read(true).send();
+        Ok(self.wait(self.operation("GetItem").send(request)).await?.item)
+    }
+
+    /// Sends the conditional write `request`; returns `None` if its condition does not hold.
+    pub(crate) async fn write<T, E, R>(
+        self,
+        operation: &'static str,
+        request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
+    ) -> Result<Option<T>, Error>
+    where
+        E: StandardError + ProvideErrorMetadata + Send + Sync + 'static,
+        R: std::fmt::Debug + Send + Sync + 'static,
+        T: Send,
+    {
+        self.wait(self.operation(operation).send_conditional(request)).await
+    }
+
+    /// Returns every row that `query` finds, at most `limit`, in its order. One page, unless DynamoDB's limit of 1 MB cuts it.
+    pub(crate) async fn rows(self, query: QueryFluentBuilder, limit: usize) -> Result<Vec<Item>, Error> {
+        self.wait(read_rows(self.operation("Query"), query, limit)).await
+    }
+
+    /// Returns every row that `query` finds, in its order, page by page. Each page is an operation.
+    pub(crate) fn pages(
+        self,
+        query: QueryFluentBuilder,
+    ) -> impl Stream<Item = Result<Vec<Item>, Error>> + use<'a> {
+        stream::try_unfold(Some(None), move |after: Option<Option<Item>>| {
+            let query = query.clone();
+            async move {
+                let Some(after) = after else { return Ok(None) };
+                let page = query.set_exclusive_start_key(after).send();
+                let page = self.wait(self.operation("Query").send(page)).await?;
+                Ok(Some((page.items.unwrap_or_default(), page.last_evaluated_key.map(Some))))
+            }
+        })
+    }
+
+    /// Returns the latest versions of the rows with these keys, as far as they exist, in no order.
+    pub(crate) async fn get_all(self, keys: Vec<Item>) -> Result<Vec<Item>, Error> {
+        let operation = self.operation("BatchGetItem");
+        let batches = keys.chunks(READ_BATCH).map(<[Item]>::to_vec).collect::<Vec<_>>();
+        let batches = stream::iter(batches).map(|keys| read_batch(operation, keys));
+        let batches = batches.buffer_unordered(CONCURRENT_BATCHES).try_collect::<Vec<_>>();
+        Ok(self.wait(batches).await?.into_iter().flatten().collect())
+    }
+
+    /// Carries out all requests, in no order, and returns the write units that they took. What DynamoDB leaves unprocessed
+    /// is sent again until the deadline.
+    pub(crate) async fn write_all(self, requests: Vec<WriteRequest>) -> Result<f64, Error> {
+        let operation = self.operation("BatchWriteItem");
+        let batches = requests.chunks(WRITE_BATCH).map(<[WriteRequest]>::to_vec).collect::<Vec<_>>();
+        let units = stream::iter(batches)
+            .map(|batch| write_batch(operation, batch))
+            .buffer_unordered(CONCURRENT_BATCHES)
+            .try_fold(0.0, async |sum, units| Ok(sum + units));
+        self.wait(units).await
+    }
+}
+
+async fn read_rows(
+    operation: Operation<'_>,
+    query: QueryFluentBuilder,
+    limit: usize,
+) -> Result<Vec<Item>, Error> {
+    let mut rows = Vec::new();
+    let mut after = None;
+    loop {
+        let left = i32::try_from(limit - rows.len()).unwrap_or(i32::MAX);
+        let page = query.clone().limit(left).set_exclusive_start_key(after).send();
+        let page = operation.send(page).await?;
+        rows.extend(page.items.unwrap_or_default());
+        after = page.last_evaluated_key;
+        if after.is_none() || rows.len() >= limit {
+            return Ok(rows);
+        }
+    }
+}
+
+async fn read_batch(operation: Operation<'_>, keys: Vec<Item>) -> Result<Vec<Item>, Error> {
+    let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build();
+    let keys = keys.map_err(|error| operation.failed(chain(&error)))?;
+    let mut left = HashMap::from([(operation.table.name().to_owned(), keys)]);
+    let mut rows = Vec::new();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let request = operation.table.client().batch_get_item().set_request_items(Some(left)).send();
+        let response = operation.send(request).await?;
+        rows.extend(response.responses.into_iter().flatten().flat_map(|(_, rows)| rows));
+        match response.unprocessed_keys.filter(|unprocessed| !unprocessed.is_empty()) {
+            None => return Ok(rows),
+            Some(unprocessed) => left = unprocessed,
+        }
+        pause = operation.pause(pause).await?;
+    }
+}
+
+async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Result<f64, Error> {
+    let mut units = 0.0;
+    let mut pause = FIRST_PAUSE;
+    let mut is_throttled = false;
+    let mut left = HashMap::from([(operation.table.name().to_owned(), batch)]);
+    loop {
+        let request = operation.table.client().batch_write_item().set_request_items(Some(left.clone()));
+        let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send();
+        match operation.send(request).await {
+            Ok(response) => {
+                let consumed = response.consumed_capacity.unwrap_or_default();
+                units += consumed.iter().filter_map(|consumed| consumed.capacity_units).sum::<f64>();
+                match response.unprocessed_items.filter(|unprocessed| !unprocessed.is_empty()) {
+                    None => return Ok(units),
+                    Some(unprocessed) => left = unprocessed,
+                }
+            }
+            // DynamoDB returns an error if it can process nothing of a batch. The SDK has retried that already.
+            Err(error) if error.is_throttled() => {}
+            // The throttling is the reason of the timeout.
+            Err(Error::Timeout { .. }) if is_throttled => return Err(operation.incomplete()),
+            Err(error) => return Err(error),
+        }
+        is_throttled = true;
+        pause = operation.pause(pause).await?;
+    }
+}

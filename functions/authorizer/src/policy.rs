@@ -1,0 +1,64 @@
+//! The response that the gateway reads: a policy, and what the access log sees.
+
+use common::auth::{Decision, KeyId, Tier};
+use serde::Serialize;
+
+/// The response to an event.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PolicyResponse {
+    principal_id: String,
+    policy_document: PolicyDocument,
+    /// What the functions and the access log see.
+    context: PolicyContext,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage_identifier_key: Option<KeyId>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct PolicyDocument {
+    version: &'static str,
+    statement: [Statement; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Statement {
+    action: &'static str,
+    effect: &'static str,
+    resource: String,
+}
+
+#[derive(Serialize, Default)]
+struct PolicyContext {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<Tier>,
+}
+
+impl PolicyResponse {
+    /// Returns the response for the decision. `None` if the key is refused: that is no policy but an error.
+    pub(crate) fn of(decision: &Decision, resource: String) -> Option<Self> {
+        match decision {
+            Decision::Refuse(_) => None,
+            Decision::Deny(_) => Some(Self::new("Deny", resource, "nobody".to_owned())),
+            Decision::Allow { account, tier, usage_identifier } => Some(Self {
+                context: PolicyContext { account: Some(account.clone()), tier: Some(*tier) },
+                usage_identifier_key: Some(usage_identifier.clone()),
+                ..Self::new("Allow", resource, account.clone())
+            }),
+        }
+    }
+
+    fn new(effect: &'static str, resource: String, principal_id: String) -> Self {
+        let statement = Statement { action: "execute-api:Invoke", effect, resource };
+        Self {
+            principal_id,
+            policy_document: PolicyDocument { version: "2012-10-17", statement: [statement] },
+            context: PolicyContext::default(),
+            usage_identifier_key: None,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the table says about a key, cached for a few seconds. The decision is not cached: it depends on the time of each request.
+
+use std::time::Duration;
+
+use common::auth::{Account, ApiKey, Decision, KeyDigest, KeyRecord, decide};
+use common::cache::{Cache, Weight};
+use common::config::Config;
+use common::invocation::Invocation;
+use common::lambda::StartError;
+use tables::{Error, Table, access};
+
+/// The TTL of the records of a key. The gateway caches the response for another minute, so a revoked key is refused after 65
+/// seconds, plus the time that the table takes to answer.
+const TTL: Duration = Duration::from_secs(5);
+
+/// Room for about 4,000 keys. Unknown keys take hardly any.
+const CAPACITY_BYTES: usize = 2 * 1024 * 1024;
+/// About what a key and its account take: a few short texts.
+const RECORD_BYTES: usize = 400;
+
+/// The rows of a key and of its account, if they exist.
+#[derive(Debug, Clone, Default)]
+struct Records {
+    key: Option<KeyRecord>,
+    account: Option<Account>,
+}
+
+impl Weight for Records {
+    fn bytes(&self) -> usize {
+        if self.key.is_some() { RECORD_BYTES } else { 0 }
+    }
+}
+
+/// The table of accounts and keys with a cache in front of it.
+#[derive(Debug)]
+pub(crate) struct KeyRecords {
+    table: Table,
+    cache: Cache<KeyDigest, Records, Error>,
+}
+
+impl KeyRecords {
+    pub(crate) fn new(config: &Config) -> Result<Self, StartError> {
+        // Never stale: if the table cannot be read, no request gets in with old rights.
+        Ok(Self { table: Table::access(config)?, cache: Cache::new(TTL, CAPACITY_BYTES).never_stale() })
+    }
+
+    /// Opens a connection while the function starts.
+    pub(crate) async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    /// Decides about a request with `key`.
+    ///
+    /// # Errors
+    /// If the table does not answer in time, or a row is corrupt.
+    pub(crate) async fn decide(&self, key: &ApiKey, invocation: &Invocation) -> Result<Decision, Error> {
+        let digest = key.digest();
+        let fetch = async || self.read(&digest, invocation).await;
+        let Records { key, account } = self.cache.get(digest, invocation.now(), fetch).await?.value;
+        Ok(decide(key.as_ref(), account.as_ref(), invocation.now().into()))
+    }
+
+    async fn read(&self, digest: &KeyDigest, invocation: &Invocation) -> Result<Records, Error> {
+        let table = self.table.during(invocation);
+        let Some(key) = access::key_of_digest(table, digest).await? else {
+            return Ok(Records::default());
+        };
+        let account = access::account(table, &key.account).await?;
+        Ok(Records { key: Some(key), account })
+    }
+}

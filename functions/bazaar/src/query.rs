@@ -1,0 +1,75 @@
+//! What a request asks for.
+
+use std::str::FromStr;
+
+use common::error::ApiError;
+use common::excerpt::Excerpt;
+use common::params::{Allowed, InvalidValue, Value};
+use common::request::Request;
+use common::routes::FlipsLimit;
+
+use crate::mode::Mode;
+
+/// A request to this route, with the parameters of its mode.
+#[derive(Debug)]
+pub enum Query {
+    /// All products as the provider gives them.
+    Full,
+    /// The ids of the active products.
+    List,
+    /// The product with this id.
+    Item(ProductId),
+    /// The products with the highest spreads.
+    Flips(FlipsLimit),
+}
+
+impl Query {
+    /// Parses the parameters of the request.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if one is missing or not allowed.
+    pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
+        Ok(match request.parameter("mode")? {
+            Mode::Full => Self::Full,
+            Mode::List => Self::List,
+            Mode::Item => Self::Item(request.required("id", ID_CONDITION)?),
+            Mode::Flips => Self::Flips(request.parameter("limit")?),
+        })
+    }
+}
+
+/// When `id` is required, as an error says it.
+pub const ID_CONDITION: &str = " with mode=item";
+
+/// The id in a request: any text. One that matches no product is a 404.
+#[derive(Debug)]
+pub struct ProductId(String);
+
+impl ProductId {
+    /// The id.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Value for ProductId {
+    const ALLOWED: Allowed = Allowed::AnyText;
+}
+
+impl FromStr for ProductId {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        if text.is_empty() { Err(InvalidValue::of::<Self>()) } else { Ok(Self(text.to_owned())) }
+    }
+}
+
+/// The error of an id that no product has.
+#[must_use]
+pub fn unknown_item(id: &str) -> ApiError {
+    let id = Excerpt::of(id);
+    ApiError::not_found(format!(
+        "No bazaar item has the id '{id}'. Use mode=list to get the ids of all active items."
+    ))
+}

@@ -1,0 +1,34 @@
+//! Why the document cannot be generated: code, table of routes and examples do not agree.
+
+/// Why the document cannot be generated.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No function describes a route.
+    #[error("the table of routes has {0}, but no function describes it")]
+    NotDescribed(&'static str),
+    /// An example is missing.
+    #[error("there is no example {0}.json")]
+    NoExample(String),
+    /// An example cannot be parsed.
+    #[error("the example {name}.json cannot be parsed: {cause}")]
+    Example {
+        /// Its name.
+        name: String,
+        /// The parser's error.
+        cause: serde_json::Error,
+    },
+    /// No example request sets a parameter.
+    #[error("no example of {path} sets the parameter {parameter}")]
+    NoValue {
+        /// The route.
+        path: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// A failure in `failures.rs` is none: its parameter is not declared, or its value cannot be used.
+    #[error("the failing request {0} does not fail as described")]
+    NoFailure(&'static str),
+    /// The document cannot be written.
+    #[error("the document cannot be written: {0}")]
+    Unwritable(#[from] serde_json::Error),
+}

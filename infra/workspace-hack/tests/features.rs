@@ -1,0 +1,79 @@
+//! Every command of development builds a dependency with the same features, so that it is compiled once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The sets of features with which each package is built. A package that is built for the host and for the target may
+/// have two.
+type Features = BTreeMap<String, BTreeSet<String>>;
+
+/// Lines that name the packages of the workspace itself; they hold a path.
+const OWN_PACKAGE: &str = "(/";
+
+fn cargo(arguments: &[&str]) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root).output().unwrap();
+    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The names of the workspace's packages, and of those that `cargo build` builds: the functions.
+fn packages() -> (Vec<String>, Vec<String>) {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version=1", "--no-deps", "--locked"])).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let names = |ids: &Value| {
+        let ids = ids.as_array().unwrap();
+        let package = |id| packages.iter().find(|package| package["id"] == *id).unwrap();
+        ids.iter().map(|id| package(id)["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    (names(&metadata["workspace_members"]), names(&metadata["workspace_default_members"]))
+}
+
+fn features(edges: &str, selection: &[&str]) -> Features {
+    let mut arguments = vec!["tree", "--locked", "--prefix=none", "--format={p}|{f}", "--edges", edges];
+    arguments.extend(selection);
+    let mut features = Features::new();
+    for line in cargo(&arguments).lines().filter(|line| !line.contains(OWN_PACKAGE)) {
+        let (package, set) = line.trim_end_matches(" (*)").split_once('|').unwrap();
+        features.entry(package.to_owned()).or_default().insert(set.to_owned());
+    }
+    features
+}
+
+/// What `selection` builds with other features than the whole workspace does.
+#[track_caller]
+fn differences(command: &str, whole: &Features, selection: &Features) -> Vec<String> {
+    assert!(!selection.is_empty(), "{command} selects no dependency");
+    let differs = |(package, sets): &(&String, &BTreeSet<String>)| {
+        whole.get(*package).is_none_or(|whole| !sets.is_subset(whole))
+    };
+    let describe = |(package, sets)| format!("{command}: {package} has {sets:?}, not {:?}", whole.get(package));
+    selection.iter().filter(differs).map(describe).collect()
+}
+
+#[test]
+fn every_development_build_shares_its_dependencies() {
+    let (members, functions) = packages();
+    let whole = features("normal,build,dev", &["--workspace"]);
+    let mut different = Vec::new();
+
+    for tool in ["local", "admin", "openapi", "cost", "simulator"] {
+        let selection = features("normal,build", &["--package", tool]);
+        different.extend(differences(&format!("cargo run --package {tool}"), &whole, &selection));
+    }
+    let mut with_functions = vec!["--package", "workspace-hack"];
+    with_functions.extend(functions.iter().flat_map(|function| ["--package", function]));
+    let selection = features("normal,build", &with_functions);
+    different.extend(differences("cargo local's build of the functions", &whole, &selection));
+    for member in &members {
+        let selection = features("normal,build,dev", &["--package", member]);
+        different.extend(differences(&format!("cargo test --package {member}"), &whole, &selection));
+    }
+
+    let help = "add the missing features to infra/workspace-hack/Cargo.toml";
+    assert!(different.is_empty(), "{help}:\n{}", different.join("\n"));
+}
