@@ -51,7 +51,8 @@ fn differences(command: &str, whole: &Features, selection: &Features) -> Vec<Str
     let differs = |(package, sets): &(&String, &BTreeSet<String>)| {
         whole.get(*package).is_none_or(|whole| !sets.is_subset(whole))
     };
-    let describe = |(package, sets)| format!("{command}: {package} has {sets:?}, not {:?}", whole.get(package));
+    let describe =
+        |(package, sets)| format!("{command}: {package} has {sets:?}, not {:?}", whole.get(package));
     selection.iter().filter(differs).map(describe).collect()
 }
 
