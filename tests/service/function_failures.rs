@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 /// The message of the gateway response in `faulty`'s template.
-const GATEWAY_MESSAGE: &str = "The gateway says this.";
+const GATEWAY_MESSAGE: &str = "The gateway responds.";
 
 /// The fields of the log line of a successful request.
 const FIELDS: [&str; 11] = [
