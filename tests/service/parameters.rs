@@ -94,9 +94,9 @@ async fn a_bazaar_mode_is_one_of_four_words_in_lower_case() {
         (b"/v1/bazaar?mode=%", refused("%")),
         (b"/v1/bazaar?mode=%zz%4", refused("%zz%4")),
         (b"/v1/bazaar?mode=list%00", refused("list\\u{0}")),
-        (b"/v1/bazaar?mode=%0d%0aX-Evil:%201\x01\x7f", refused("\\r\\nX-Evil: 1\\u{1}\\u{7f}")),
-        (b"/v1/bazaar?mode=%ff%fe\xc3", refused("\u{fffd}\u{fffd}\u{fffd}")),
-        (b"/v1/bazaar?mode=<script>\"'", refused("<script>\"'")),
+        (b"/v1/bazaar?mode=%0d%0aX-Evil:%201%01%7f", refused("\\r\\nX-Evil: 1\\u{1}\\u{7f}")),
+        (b"/v1/bazaar?mode=%ff%fe%c3", refused("\u{fffd}\u{fffd}\u{fffd}")),
+        (b"/v1/bazaar?mode=%3Cscript%3E%22'", refused("<script>\"'")),
     ];
     expect_responses(&cloud, rows).await;
     let shortened = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm\u{2026}";
@@ -127,10 +127,10 @@ async fn a_bazaar_id_is_required_with_mode_item_and_ignored_otherwise() {
         (b"/v1/bazaar?mode=item&id=+X", NotFound("' X'")),
         (b"/v1/bazaar?mode=item&id=%2", NotFound("'%2'")),
         (b"/v1/bazaar?mode=item&id=%00", NotFound("'\\u{0}'")),
-        (b"/v1/bazaar?mode=item&id=\x1b[31m", NotFound("'\\u{1b}[31m'")),
-        (b"/v1/bazaar?mode=item&id=%C3%28\xff", NotFound("'\u{fffd}(\u{fffd}'")),
+        (b"/v1/bazaar?mode=item&id=%1b[31m", NotFound("'\\u{1b}[31m'")),
+        (b"/v1/bazaar?mode=item&id=%C3%28%ff", NotFound("'\u{fffd}(\u{fffd}'")),
         (b"/v1/bazaar?mode=item&id=%C3%A9", NotFound("'\u{e9}'")),
-        (b"/v1/bazaar?mode=item&id=%22%7D<script>", NotFound("'\"}<script>'")),
+        (b"/v1/bazaar?mode=item&id=%22%7D%3Cscript%3E", NotFound("'\"}<script>'")),
         (b"/v1/bazaar?id=", Accepted),
         (b"/v1/bazaar?mode=full&id=NOPE", Accepted),
         (b"/v1/bazaar?mode=list&id=%ff", Accepted),
@@ -171,8 +171,8 @@ async fn a_flips_limit_is_a_whole_number_from_1_to_100_and_other_modes_ignore_it
         (b"/v1/bazaar?mode=flips&limit=%D9%A5", refused("\u{665}")),
         (b"/v1/bazaar?mode=flips&limit=%zz", refused("%zz")),
         (b"/v1/bazaar?mode=flips&limit=5%00", refused("5\\u{0}")),
-        (b"/v1/bazaar?mode=flips&limit=\x035", refused("\\u{3}5")),
-        (b"/v1/bazaar?mode=flips&limit=\xff", refused("\u{fffd}")),
+        (b"/v1/bazaar?mode=flips&limit=%035", refused("\\u{3}5")),
+        (b"/v1/bazaar?mode=flips&limit=%ff", refused("\u{fffd}")),
         (b"/v1/bazaar?limit=nonsense", Accepted),
         (b"/v1/bazaar?mode=list&limit=0", Accepted),
         (b"/v1/bazaar?mode=item&id=X&limit=-1", Accepted),
@@ -213,8 +213,8 @@ async fn an_auctions_page_is_a_whole_number_from_0() {
         (b"/v1/auctions?page=9999", NotFound("9999")),
         (b"/v1/auctions?page=%", refused("%")),
         (b"/v1/auctions?page=0%0a", refused("0\\n")),
-        (b"/v1/auctions?page=\x080", refused("\\u{8}0")),
-        (b"/v1/auctions?page=\x800", refused("\u{fffd}0")),
+        (b"/v1/auctions?page=%080", refused("\\u{8}0")),
+        (b"/v1/auctions?page=%800", refused("\u{fffd}0")),
         (b"/v1/auctions?page=0&page='%20OR%201=1", refused("' OR 1=1")),
     ];
     expect_responses(&cloud, rows).await;
@@ -258,9 +258,9 @@ async fn a_username_has_1_to_16_letters_digits_and_underscores() {
         (b"/v1/profile/%", refused("%")),
         (b"/v1/profile/%4", refused("%4")),
         (b"/v1/profile/Notch%00", refused("Notch\\u{0}")),
-        (b"/v1/profile/a\x02\x7f", refused("a\\u{2}\\u{7f}")),
-        (b"/v1/profile/\xff%fe", refused("\u{fffd}\u{fffd}")),
-        (b"/v1/profile/<script>\"'", refused("<script>\"'")),
+        (b"/v1/profile/a%02%7f", refused("a\\u{2}\\u{7f}")),
+        (b"/v1/profile/%ff%fe", refused("\u{fffd}\u{fffd}")),
+        (b"/v1/profile/%3Cscript%3E\"'", refused("<script>\"'")),
     ];
     expect_responses(&cloud, rows).await;
     let shortened = "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\u{2026}";
@@ -283,8 +283,8 @@ async fn unknown_parameters_and_a_trailing_slash_are_ignored() {
             b"?",
             b"?unknown=1&unknown&=&&=x",
             b"?mode[]=1&page%00=x&limit%20=x&Page=-1&Username=-",
-            b"?%ff=%fe&%=%\xff\x01",
-            b"?<script>=\"'",
+            b"?%ff=%fe&%=%%ff%01",
+            b"?%3Cscript%3E='",
         ];
         expect_responses(&cloud, rows.map(|rest| ([path.as_bytes(), rest].concat(), Accepted))).await;
         expect_responses(&cloud, [(long(&format!("{path}?x="), 'x'), Accepted)]).await;

@@ -1,6 +1,6 @@
-//! A function for tests: it does what the event says. As a proxy integration it repeats the event in its answer; as an
-//! authorizer it believes what the header `x-api-key` says: `pro-…` is a key of that tier.
-#![expect(clippy::print_stderr, reason = "that is how a function logs")]
+//! A function for tests: it does what the event says. As a proxy integration, it returns the event in its response; as an
+//! authorizer, it takes the tier from the key: `pro-…` is a key of the tier pro.
+#![expect(clippy::print_stderr, reason = "a function logs to standard error")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    run(service_fn(|event: LambdaEvent<Value>| answer(event.payload))).await
+    run(service_fn(|event: LambdaEvent<Value>| respond(event.payload))).await
 }
 
-async fn answer(event: Value) -> Result<Value, Error> {
+async fn respond(event: Value) -> Result<Value, Error> {
     if event.get("type").and_then(Value::as_str) == Some("REQUEST") {
         return authorize(&event);
     }
-    let asked = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
-    let asked = asked.and_then(Value::as_str);
-    match asked {
+    let command = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
+    let command = command.and_then(Value::as_str);
+    match command {
         Some("log") => eprintln!("asked to log"),
         Some("note" | "note and fail") => eprintln!("noted {event}"),
         _ => {}
     }
-    match asked {
+    match command {
         Some("process") => Ok(json!(std::process::id())),
         Some("greeting") => Ok(json!(std::env::var("GREETING").unwrap_or_default())),
         Some("variable") => {
@@ -53,11 +53,11 @@ async fn answer(event: Value) -> Result<Value, Error> {
     }
 }
 
-/// How often this process was asked who may ask.
-static ASKED: AtomicU32 = AtomicU32::new(0);
+/// The number of invocations of this process as an authorizer.
+static INVOCATIONS: AtomicU32 = AtomicU32::new(0);
 
 fn authorize(event: &Value) -> Result<Value, Error> {
-    let asked = ASKED.fetch_add(1, Ordering::Relaxed) + 1;
+    let invocations = INVOCATIONS.fetch_add(1, Ordering::Relaxed) + 1;
     let key = event.pointer("/headers/x-api-key").and_then(Value::as_str).unwrap_or_default();
     let (kind, _) = key.split_once('-').unwrap_or((key, ""));
     let method_arn = event.get("methodArn").and_then(Value::as_str).unwrap_or_default();
@@ -67,7 +67,9 @@ fn authorize(event: &Value) -> Result<Value, Error> {
         "fail" => return Err(format!("cannot look up {key}").into()),
         "crash" => std::process::exit(7),
         "null" => {
-            return Ok(json!({"principalId": "p", "policyDocument": {"Statement": []}, "context": null}));
+            return Ok(
+                json!({"principalId": "p", "policyDocument": {"Version": "2012-10-17", "Statement": []}, "context": null}),
+            );
         }
         "lapsed" => ("Deny", format!("{stage}/GET/*")),
         "once" => ("Allow", method_arn.to_owned()),
@@ -79,7 +81,7 @@ fn authorize(event: &Value) -> Result<Value, Error> {
             "Version": "2012-10-17",
             "Statement": [{"Effect": effect, "Action": "execute-api:Invoke", "Resource": resource}],
         },
-        "context": {"tier": kind, "asked": asked},
+        "context": {"tier": kind, "invocations": invocations},
         "usageIdentifierKey": format!("{key:0>24}"),
     }))
 }

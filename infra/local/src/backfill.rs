@@ -1,8 +1,8 @@
-//! History for a game that has just begun: the recorders' own code, run at ticks of the past against the simulated game
-//! as it was then. A day of it takes seconds, so a chart has something to show when somebody first looks at it.
+//! Generates history for a simulated game: the recorders run at ticks of the past, against the game as it was then. A day
+//! of history takes seconds, so charts have data from the start.
 //!
-//! Workers take windows of a few hours, the newest first. Inside a window ticks run in the order of time: a slot belongs
-//! to the earliest tick in it, so that no row is written twice.
+//! Workers process windows of a few hours, the newest first. Within a window, ticks run in chronological order: a slot
+//! belongs to its earliest tick, so no row is written twice.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -27,41 +27,41 @@ const BAZAAR: &str = "record-bazaar";
 const FIRE_SALES: &str = "record-fire-sales";
 const MAYOR: &str = "record-mayor";
 
-/// One waits for the database while another waits for the game.
+/// While one waits for the database, another can wait for the game.
 const WORKERS: usize = 3;
-/// As long as the coarsest interval, so that no slot lies in two windows.
+/// The coarsest interval, so that no slot is in two windows.
 const WINDOW: Duration = Duration::from_hours(3);
-/// How many windows a day has beside the one that runs.
+/// The number of full windows in a day.
 const DAY_WINDOWS: usize = 8;
-/// How often the fire sales of the past are looked at, and for how long: the simulated ones run for days.
+/// The interval and the number of ticks that record past fire sales. The simulated ones last for days.
 const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(6);
-const FIRE_SALES_LOOKS: u32 = 90 * 4;
-/// How many mayors there are before the sitting one: as many as an answer may have.
+const FIRE_SALES_TICKS: u32 = 90 * 4;
+/// The number of past mayors: as many as a response can have.
 const PAST_MAYORS: usize = 100;
-/// How often a tick is tried, and the pause between.
+/// The attempts per tick, and the backoff between them.
 const ATTEMPTS: u32 = 3;
-const PAUSE: Duration = Duration::from_millis(500);
+const BACKOFF: Duration = Duration::from_millis(500);
 
-/// How far the backfill is.
+/// The progress of generating history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// How many ticks are done.
+    /// The number of finished ticks.
     pub done: u64,
-    /// How many there are.
+    /// The number of all ticks.
     pub total: u64,
-    /// What there is to tell, if there is something: a range that is complete, or the end.
-    pub news: Option<String>,
+    /// A message, when a range or everything is complete.
+    pub message: Option<String>,
 }
 
-/// Takes every step of the progress.
+/// Receives each step of the progress.
 pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
 
-/// What to backfill, and with what.
+/// The history to generate.
 pub(crate) struct Plan {
-    /// How many days of prices.
+    /// The days of prices.
     pub(crate) days: u16,
     pub(crate) seed: u64,
-    /// The live game's URL, in whose place the recorders here get that of a past one.
+    /// The URL of the live game. The recorders get the URL of a past one instead.
     pub(crate) upstream: String,
     pub(crate) now_ms: i64,
     /// The recorders.
@@ -70,17 +70,17 @@ pub(crate) struct Plan {
     pub(crate) progress: Option<ProgressSink>,
 }
 
-/// Ticks that one worker runs in this order.
+/// Ticks that one worker runs in order.
 struct Job {
     recorder: &'static str,
     ticks: Vec<UnixSeconds>,
-    /// The ranges of bazaar history that are not complete without it, by position of their tiers.
+    /// The ranges of bazaar history that include these ticks, as positions of their tiers.
     ranges: Vec<usize>,
 }
 
 struct State {
     jobs: Mutex<VecDeque<Job>>,
-    /// How many jobs each range is still waiting for.
+    /// The number of unfinished jobs per range.
     waiting: [AtomicU64; TIERS.len()],
     done: AtomicU64,
     failed: AtomicU64,
@@ -92,7 +92,7 @@ struct State {
     progress: Option<ProgressSink>,
 }
 
-/// Begins, and goes on as long as the set is there.
+/// Starts the backfill. Dropping the set stops it.
 pub(crate) fn start(plan: Plan) -> JoinSet<()> {
     let now = UnixSeconds::from(UnixMilliseconds::new(plan.now_ms));
     let jobs = jobs(now, plan.days);
@@ -126,7 +126,7 @@ pub(crate) fn start(plan: Plan) -> JoinSet<()> {
     workers
 }
 
-/// All there is to do, in the order in which it is wanted.
+/// All jobs, the most important first.
 fn jobs(now: UnixSeconds, days: u16) -> Vec<Job> {
     let from = now.minus(Duration::from_hours(24) * days.into());
     let mut jobs = Vec::new();
@@ -144,7 +144,7 @@ fn jobs(now: UnixSeconds, days: u16) -> Vec<Job> {
         jobs.push(Job { recorder: BAZAAR, ticks: ticks.into_iter().collect(), ranges });
         window = window.minus(WINDOW);
     }
-    // The newest prices first, then mayors, who are done in a moment, then the rest of a day.
+    // First the newest prices, then mayors, which are quick, then the rest of a day.
     let mayors = Job { recorder: MAYOR, ticks: elections(now), ranges: Vec::new() };
     let fire_sales = Job { recorder: FIRE_SALES, ticks: fire_sales(now), ranges: Vec::new() };
     jobs.insert(jobs.len().min(1), mayors);
@@ -152,7 +152,7 @@ fn jobs(now: UnixSeconds, days: u16) -> Vec<Job> {
     jobs
 }
 
-/// The slots of the tier that begin in the window, belong to its range, and are not before `from`.
+/// The slots of the tier that start in the window, belong to its range, and are not before `from`.
 fn slots(
     tier: &'static Tier,
     window: UnixSeconds,
@@ -166,24 +166,24 @@ fn slots(
         .filter(move |slot| *slot >= oldest && *slot <= now)
 }
 
-/// Moments that show every past sale, the newest first.
+/// Ticks that show every past sale, the newest first.
 fn fire_sales(now: UnixSeconds) -> Vec<UnixSeconds> {
     let newest = now.rounded_down(FIRE_SALES_INTERVAL);
-    (0..FIRE_SALES_LOOKS).map(|number| newest.minus(FIRE_SALES_INTERVAL * number)).collect()
+    (0..FIRE_SALES_TICKS).map(|number| newest.minus(FIRE_SALES_INTERVAL * number)).collect()
 }
 
-/// A moment of every past term, the newest first.
+/// A tick in every past term, the newest first.
 fn elections(now: UnixSeconds) -> Vec<UnixSeconds> {
     let sitting = ElectionYear::sitting_at(now);
     let years = std::iter::successors(sitting, |year| year.previous());
     years.skip(1).take(PAST_MAYORS).map(|year| year.term_begins().plus(Duration::from_hours(1))).collect()
 }
 
-/// A past game, and recorders that ask it.
+/// A past game, and recorders that use it as their upstream.
 struct Worker {
     clock: Clock,
     pools: Vec<Arc<Pool>>,
-    /// Answers as long as it is there.
+    /// Dropping it stops its server.
     _game: Simulator,
 }
 
@@ -197,7 +197,7 @@ impl Worker {
             for value in function.environment.values_mut().filter(|value| *value == upstream) {
                 value.clone_from(&url);
             }
-            // What they write about thousands of ticks nobody wants to read; failures are told here.
+            // Their log would have thousands of lines; failures are logged here.
             Arc::new(Pool::new(function, 1, Logs::default()))
         });
         Ok(Self { clock, pools: pools.collect(), _game: game })
@@ -208,7 +208,7 @@ impl Worker {
             if let Some(pool) = self.pools.iter().find(|pool| pool.function().binary == job.recorder) {
                 for tick in &job.ticks {
                     self.record(pool, *tick, state).await;
-                    state.tell(None);
+                    state.report(None);
                 }
             }
             state.finish(&job);
@@ -230,7 +230,7 @@ impl Worker {
                     let recorder = &pool.function().binary;
                     state.logs.push(&format!("local: history: {recorder} at {tick}: {failure}"));
                 }
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(_) => tokio::time::sleep(BACKOFF).await,
             }
         }
         state.done.fetch_add(1, Ordering::Relaxed);
@@ -249,7 +249,7 @@ impl State {
             let is_last = waiting.fetch_sub(1, Ordering::Relaxed) == 1;
             let length = tier.interval * tier.slots;
             if is_last && length <= Duration::from_hours(24) * self.days.into() {
-                self.tell(Some(format!("history: {} is complete after {seconds:.1} s", tier.range)));
+                self.report(Some(format!("history: {} is complete after {seconds:.1} s", tier.range)));
             }
         }
         if self.done.load(Ordering::Relaxed) == self.total {
@@ -257,13 +257,13 @@ impl State {
                 0 => format!("history: {} ticks recorded in {seconds:.1} s", self.total),
                 failed => format!("history: {failed} of {} ticks could not be recorded", self.total),
             };
-            self.tell(Some(end));
+            self.report(Some(end));
         }
     }
 
-    fn tell(&self, news: Option<String>) {
+    fn report(&self, message: Option<String>) {
         if let Some(progress) = &self.progress {
-            progress(&Progress { done: self.done.load(Ordering::Relaxed), total: self.total, news });
+            progress(&Progress { done: self.done.load(Ordering::Relaxed), total: self.total, message });
         }
     }
 }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn every_slot_of_every_range_has_its_tick_and_none_comes_twice() {
+    fn every_slot_of_every_range_has_exactly_one_tick() {
         let ticks = ticks(90, BAZAAR);
         let different: BTreeSet<_> = ticks.iter().collect();
         assert_eq!(different.len(), ticks.len());
@@ -288,7 +288,7 @@ mod tests {
             let last = tier.slot(NOW);
             for number in 0..tier.slots {
                 let slot = last.minus(tier.interval * number);
-                // The oldest slot of the longest range begins up to an interval before its days.
+                // The oldest slot of the longest range starts up to an interval before its days.
                 let is_older = slot < NOW.minus(Duration::from_hours(24 * 90));
                 assert_eq!(different.contains(&slot), !is_older, "{} {slot}", tier.name);
             }
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_window_comes_first_and_time_runs_forward_in_it() {
+    fn the_newest_window_comes_first_and_its_ticks_are_in_order() {
         let ticks = ticks(1, BAZAAR);
         assert_eq!(ticks[0], NOW.rounded_down(WINDOW));
         assert!(ticks.iter().all(|tick| *tick <= NOW && *tick >= NOW.minus(Duration::from_hours(24))));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_past_mayors_as_an_answer_may_have() {
+    fn there_are_as_many_past_mayors_as_a_response_can_have() {
         let elections = ticks(1, MAYOR);
         assert_eq!(elections.len(), 100);
         let newest = ElectionYear::sitting_at(elections[0]).unwrap();

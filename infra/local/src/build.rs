@@ -1,5 +1,5 @@
-//! Builds the functions with cargo and finds their binaries. Only their packages are built, so that each is compiled
-//! with the features that it has when it is deployed.
+//! Builds the functions with cargo and finds their binaries. Only their packages are built, so that they are compiled with
+//! the same features as for a deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -10,17 +10,17 @@ use serde::Deserialize;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
-use crate::Error;
+use crate::error::Error;
 
-/// Where the binaries of a build are, by name.
+/// The paths of binaries, by name.
 type Programs = BTreeMap<String, PathBuf>;
-/// What was built: in which workspace, for release, which packages.
-type Order = (PathBuf, bool, BTreeSet<String>);
+/// A build: the workspace, whether it is a release build, and the packages.
+type Request = (PathBuf, bool, BTreeSet<String>);
 
-/// What this process has built already. The lock is held during a build: a second cargo would only wait for the first.
-static BUILT: Mutex<BTreeMap<Order, Programs>> = Mutex::const_new(BTreeMap::new());
+/// The finished builds of this process. The lock is held during a build: a second cargo would only wait for the first.
+static BUILT: Mutex<BTreeMap<Request, Programs>> = Mutex::const_new(BTreeMap::new());
 
-/// A line of cargo's messages, as far as it matters here.
+/// The needed part of a message from cargo.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -33,26 +33,26 @@ struct Target {
     name: String,
 }
 
-/// The binaries of the packages, built if they are not up to date.
+/// The up-to-date binaries of the packages.
 ///
 /// # Errors
-/// When cargo cannot be run, or the packages do not compile; cargo says on standard error why.
+/// When cargo cannot be run, or the packages do not compile. Cargo prints the reason to standard error.
 pub(crate) async fn build(
     workspace: &Path,
     release: bool,
     packages: BTreeSet<String>,
 ) -> Result<Programs, Error> {
     let mut built = BUILT.lock().await;
-    let order = (workspace.to_owned(), release, packages);
-    if let Some(programs) = built.get(&order) {
+    let request = (workspace.to_owned(), release, packages);
+    if let Some(programs) = built.get(&request) {
         return Ok(programs.clone());
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(&cargo);
     command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
     command.args(["build", "--message-format=json-render-diagnostics"]);
-    // What cargo tells the program that it runs about its package. Build scripts (ring's) are run again when these change,
-    // and with them everything above is compiled again: here, and again when cargo is next run without them.
+    // `cargo run` sets these variables. Some build scripts (ring's) run again when they change, and everything that depends
+    // on them would be compiled again, here and in the next build without them.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -62,7 +62,7 @@ pub(crate) async fn build(
     if release {
         command.arg("--release");
     }
-    for package in &order.2 {
+    for package in &request.2 {
         command.args(["--package", package]);
     }
     let child = command.spawn().map_err(|cause| cannot_run(&cargo, cause))?;
@@ -71,7 +71,7 @@ pub(crate) async fn build(
         return Err(Error::Build);
     }
     let programs = executables(&output.stdout);
-    built.insert(order, programs.clone());
+    built.insert(request, programs.clone());
     Ok(programs)
 }
 

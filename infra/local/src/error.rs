@@ -1,4 +1,4 @@
-//! Why the local cloud could not start, and why an invocation failed. Each text is one sentence that a person can act on.
+//! Why the local cloud could not start, and why an invocation failed.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,15 +11,15 @@ pub enum Error {
     /// Another program listens on the port.
     #[error("port {port} is in use; choose another one with {option} (0 takes a free one)")]
     PortInUse {
-        /// The port that was asked for.
+        /// The port.
         port: u16,
         /// The command-line option that changes it.
         option: &'static str,
     },
-    /// A port cannot be listened on for another reason.
+    /// Listening failed for another reason.
     #[error("cannot listen on {address}: {cause}; choose another port with {option}")]
     Listen {
-        /// What was asked for.
+        /// The address.
         address: SocketAddr,
         /// The command-line option that changes it.
         option: &'static str,
@@ -29,47 +29,47 @@ pub enum Error {
     /// The template cannot be read.
     #[error("cannot read the template {}: {cause}", path.display())]
     ReadTemplate {
-        /// Where it was looked for.
+        /// The path of the file.
         path: PathBuf,
         /// The operating system's reason.
         cause: std::io::Error,
     },
-    /// The template does not say what it has to.
-    #[error("the template is broken at {place}: {reason}")]
+    /// The template is invalid.
+    #[error("the template is invalid at {place}: {reason}")]
     Template {
-        /// Logical id and property, joined by dots.
+        /// The logical id and the property, joined by dots.
         place: String,
-        /// What is wrong there.
+        /// What is wrong.
         reason: String,
     },
-    /// A parameter was given that the template does not have, or with a value that it does not allow.
+    /// A parameter is unknown, missing or has an invalid value.
     #[error("{0}")]
     Parameter(String),
     /// Cargo itself cannot be run.
     #[error("cannot run {program} to build the functions: {cause}")]
     Cargo {
-        /// The cargo that was tried.
+        /// The path of cargo.
         program: String,
         /// The operating system's reason.
         cause: std::io::Error,
     },
-    /// The functions do not compile. Cargo has said why on standard error.
-    #[error("the functions do not build: cargo's own messages above say why")]
+    /// The functions do not compile. Cargo has printed the reason to standard error.
+    #[error("the functions do not build; see cargo's messages above")]
     Build,
-    /// A function has no program.
+    /// A function has no binary.
     #[error("{function} has no binary {binary}: {hint}")]
     MissingBinary {
         /// The function's logical id.
         function: String,
-        /// The name that the template gives.
+        /// The binary's name in the template.
         binary: String,
-        /// Where it was looked for.
+        /// Where it was expected.
         hint: String,
     },
     /// The simulated upstream did not start.
-    #[error("the simulator does not start: {0}")]
+    #[error("the simulator did not start: {0}")]
     Simulator(#[from] simulator::Error),
-    /// There is no database in the folder for it.
+    /// The folder's database cannot be used.
     #[error("cannot keep data in {}: {reason}; choose another folder with --data", path.display())]
     Data {
         /// The folder.
@@ -77,28 +77,28 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The keys to begin with are not in their table.
-    #[error("the keys to begin with cannot be written: {0}")]
+    /// The initial keys could not be stored.
+    #[error("the initial keys cannot be stored: {0}")]
     Keys(String),
-    /// The embedded database does not work.
-    #[error("the embedded DynamoDB fails: {0}")]
+    /// The embedded database failed.
+    #[error("the embedded DynamoDB failed: {0}")]
     DynamoDb(String),
 }
 
-/// Why an invocation brought no response.
+/// Why an invocation has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum InvocationError {
     /// There is no function of that name.
     #[error("the template has no function {0}")]
     UnknownFunction(String),
-    /// The function did not answer, or answered with an error.
+    /// The function did not respond, or responded with an error.
     #[error("{function}: {reason}")]
     Failed {
         /// The function's logical id.
         function: String,
         /// What happened.
         reason: String,
-        /// What Lambda would answer: JSON with `errorType` and `errorMessage`, the function's own where it had any.
+        /// Lambda's response: JSON with `errorType` and `errorMessage`, the function's own if there are any.
         payload: Bytes,
     },
 }

@@ -1,4 +1,4 @@
-//! One running copy of a function: its process and the Runtime API that only it talks to.
+//! One instance of a function: its process and its Runtime API.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,16 +10,17 @@ use bytes::Bytes;
 use serde_json::json;
 use tokio::process::{Child, Command};
 
+use crate::arn::REGION;
 use crate::logs::Logs;
 use crate::runtime_api::{MAX_RESPONSE_BYTES, Outcome, RuntimeApi};
 
-/// How long a function may take to its first poll, as on Lambda.
+/// The limit for a function's first poll, as on Lambda.
 const INIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A function with everything that is needed to run it. It does not print: its environment holds the upstream's key.
+/// A function with everything that is needed to run it. Not `Debug`: its environment may hold the upstream API key.
 #[derive(Clone)]
 pub(crate) struct Function {
-    /// The logical id, which serves as the function's name.
+    /// The logical id, which is the function's name here.
     pub(crate) name: String,
     /// The name of its binary.
     pub(crate) binary: String,
@@ -29,20 +30,20 @@ pub(crate) struct Function {
     pub(crate) timeout: Duration,
 }
 
-/// Why an invocation has no response. The text is for the log.
+/// Why an invocation has no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the process does not start: {0}")]
     Spawn(#[source] io::Error),
     #[error("the function failed to start: {}", String::from_utf8_lossy(.0))]
     Init(Bytes),
-    #[error("the function did not ask for an event within {} s of its start", INIT_TIMEOUT.as_secs())]
+    #[error("the function did not poll for an event within {} s of its start", INIT_TIMEOUT.as_secs())]
     InitTimeout,
-    #[error("the process ended before it asked for an event: {0}")]
+    #[error("the process ended before it polled for an event: {0}")]
     EndedInInit(ExitStatus),
-    #[error("the process ended while it waited for an event: {0}")]
+    #[error("the process ended while it was idle: {0}")]
     EndedIdle(ExitStatus),
-    #[error("the process ended in the middle of an invocation: {0}")]
+    #[error("the process ended during the invocation: {0}")]
     Ended(ExitStatus),
     #[error("the invocation failed: {}", String::from_utf8_lossy(.0))]
     Function(Bytes),
@@ -57,12 +58,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Whether the process can take another event.
-    pub(crate) fn leaves_the_instance_usable(&self) -> bool {
+    /// Whether the process can handle another event.
+    pub(crate) fn keeps_instance_usable(&self) -> bool {
         matches!(self, Self::Function(_) | Self::TooLarge)
     }
 
-    /// What Lambda answers a caller: the function's own words where it had any.
+    /// Lambda's response to the caller: the function's own error, if it posted one.
     pub(crate) fn payload(&self) -> Bytes {
         let error_type = match self {
             Self::Init(payload) | Self::Function(payload) => return payload.clone(),
@@ -100,7 +101,7 @@ impl Instance {
         Ok(Self { child, api, fresh: true })
     }
 
-    /// Whether the process is there.
+    /// Whether the process is running.
     pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
@@ -108,7 +109,7 @@ impl Instance {
     /// The function's response to the event.
     ///
     /// # Errors
-    /// Whatever keeps the function from answering. `EndedIdle` means that it has not seen the event.
+    /// When the function does not respond. After `EndedIdle`, it has not seen the event.
     pub(crate) async fn invoke(
         &mut self,
         request_id: &str,
@@ -120,7 +121,7 @@ impl Instance {
         }
         let outcome = self.api.offer(request_id, event, timeout);
         tokio::select! {
-            // A response counts even if the process ended right after it.
+            // A response is valid even if the process ends right after it.
             biased;
             Ok(outcome) = outcome => match outcome {
                 Outcome::Response(payload) => Ok(payload),
@@ -146,21 +147,21 @@ impl Instance {
         Ok(())
     }
 
-    /// Ends the process and waits until it is gone.
+    /// Kills the process and waits until it has ended.
     pub(crate) async fn stop(mut self) {
-        // It fails if the process has ended by itself.
+        // It fails if the process has already ended.
         let _ = self.child.kill().await;
     }
 }
 
-/// The environment of `provided.al2023` and nothing of this machine.
+/// The process, with the environment of `provided.al2023` and nothing else.
 fn command(function: &Function, runtime_api: &str) -> Command {
     let mut command = Command::new(&function.program);
     let task_root = function.program.parent().unwrap_or(Path::new("/"));
     command
         .env_clear()
         .kill_on_drop(true)
-        // Ctrl-C is for the local cloud, which ends its functions itself.
+        // Ctrl-C must reach only the local cloud, which ends its functions itself.
         .process_group(0)
         .current_dir(task_root)
         .stdin(Stdio::null())
@@ -173,8 +174,8 @@ fn command(function: &Function, runtime_api: &str) -> Command {
         .env("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
         .env("AWS_LAMBDA_LOG_GROUP_NAME", format!("/aws/lambda/{}", function.name))
         .env("AWS_LAMBDA_LOG_STREAM_NAME", "local")
-        .env("AWS_REGION", crate::REGION)
-        .env("AWS_DEFAULT_REGION", crate::REGION)
+        .env("AWS_REGION", REGION)
+        .env("AWS_DEFAULT_REGION", REGION)
         .env("AWS_ACCESS_KEY_ID", "local")
         .env("AWS_SECRET_ACCESS_KEY", "local")
         .env("AWS_SESSION_TOKEN", "local")

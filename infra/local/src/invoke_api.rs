@@ -1,7 +1,6 @@
-//! Lambda's Invoke API, so that functions can be called without the gateway: by the AWS CLI and SDKs, by
-//! `curl -d @event.json`, as with `sam local start-lambda` and `cargo lambda watch`.
+//! Lambda's Invoke API. It invokes functions without the gateway: with the AWS CLI and SDKs, or `curl -d @event.json`, as
+//! with `sam local start-lambda` and `cargo lambda watch`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,21 +12,14 @@ use percent_encoding::percent_decode_str;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use crate::pool::Pool;
-use crate::server::{self, Body};
+use crate::arn::function_arn;
+use crate::pool::{self, Pool, Pools};
+use crate::server::{self, Body, json_response};
 
-/// Lambda's bound on the payload of a synchronous invocation.
+/// Lambda's limit for the payload of a synchronous invocation.
 const MAX_PAYLOAD_BYTES: usize = 6 * 1024 * 1024;
 
-/// By logical id.
-pub(crate) type Pools = Arc<BTreeMap<String, Arc<Pool>>>;
-
-/// The function of that logical id or with that binary.
-pub(crate) fn find<'pools>(pools: &'pools Pools, name: &str) -> Option<&'pools Arc<Pool>> {
-    pools.get(name).or_else(|| pools.values().find(|pool| pool.function().binary == name))
-}
-
-pub(crate) async fn handle(pools: Pools, request: Request<Incoming>) -> Response<Full<Bytes>> {
+pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let body = server::read(body, MAX_PAYLOAD_BYTES).await;
     let name = parts
@@ -36,33 +28,35 @@ pub(crate) async fn handle(pools: Pools, request: Request<Incoming>) -> Response
         .strip_prefix("/2015-03-31/functions/")
         .and_then(|path| path.strip_suffix("/invocations"));
     let Some(name) = name.filter(|_| parts.method == Method::POST) else {
-        return refuse(
+        return error(
             StatusCode::NOT_FOUND,
             "UnknownOperationException",
             "this is Lambda's Invoke API: POST /2015-03-31/functions/NAME/invocations",
         );
     };
     let name = percent_decode_str(name).decode_utf8_lossy();
-    // A version or an alias: there is one version here.
-    let name = name.split_once(':').map_or(name.as_ref(), |(name, _)| name);
-    let Some(pool) = find(&pools, name) else {
-        let message = format!("Function not found: {}", crate::function_arn(name));
-        return refuse(StatusCode::NOT_FOUND, "ResourceNotFoundException", &message);
+    let Some(pool) = pool::find(&pools, &name) else {
+        let message = format!("Function not found: {}", function_arn(&name));
+        return error(StatusCode::NOT_FOUND, "ResourceNotFoundException", &message);
     };
     let payload = match body {
-        Body::Whole(payload) if payload.is_empty() => Bytes::from_static(b"{}"),
-        Body::Whole(payload) => payload,
+        Body::Complete(payload) if payload.is_empty() => Bytes::from_static(b"{}"),
+        Body::Complete(payload) => payload,
         Body::TooLarge => {
             let message = format!("the payload must be smaller than {MAX_PAYLOAD_BYTES} bytes");
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLargeException", &message);
+            return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLargeException", &message);
         }
-        Body::Broken => {
-            return refuse(StatusCode::BAD_REQUEST, "InvalidRequestContentException", "no payload came");
+        Body::Incomplete => {
+            return error(
+                StatusCode::BAD_REQUEST,
+                "InvalidRequestContentException",
+                "the payload is incomplete",
+            );
         }
     };
-    if let Err(error) = serde_json::from_slice::<IgnoredAny>(&payload) {
-        let message = format!("Could not parse request body into json: {error}");
-        return refuse(StatusCode::BAD_REQUEST, "InvalidRequestContentException", &message);
+    if let Err(reason) = serde_json::from_slice::<IgnoredAny>(&payload) {
+        let message = format!("Could not parse request body into json: {reason}");
+        return error(StatusCode::BAD_REQUEST, "InvalidRequestContentException", &message);
     }
     let invocation_type =
         parts.headers.get("x-amz-invocation-type").map_or(&b"RequestResponse"[..], HeaderValue::as_bytes);
@@ -70,15 +64,16 @@ pub(crate) async fn handle(pools: Pools, request: Request<Incoming>) -> Response
         b"RequestResponse" => invoke(pool, payload).await,
         b"Event" => {
             let pool = Arc::clone(pool);
-            // The pool logs a failure. (Lambda would try twice more.)
+            // The pool logs a failure. Lambda would retry twice.
             tokio::spawn(async move { pool.invoke(payload).await.map(drop) });
-            empty(StatusCode::ACCEPTED)
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::ACCEPTED;
+            response
         }
-        b"DryRun" => empty(StatusCode::NO_CONTENT),
-        _ => refuse(
+        _ => error(
             StatusCode::BAD_REQUEST,
             "InvalidParameterValueException",
-            "X-Amz-Invocation-Type must be RequestResponse, Event or DryRun",
+            "X-Amz-Invocation-Type must be RequestResponse or Event",
         ),
     }
 }
@@ -97,14 +92,8 @@ async fn invoke(pool: &Arc<Pool>, payload: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-fn refuse(status: StatusCode, error_type: &'static str, message: &str) -> Response<Full<Bytes>> {
-    let mut response = crate::json_response(status, &json!({"Type": "User", "Message": message}));
+fn error(status: StatusCode, error_type: &'static str, message: &str) -> Response<Full<Bytes>> {
+    let mut response = json_response(status, &json!({"Type": "User", "Message": message}));
     response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(error_type));
-    response
-}
-
-fn empty(status: StatusCode) -> Response<Full<Bytes>> {
-    let mut response = Response::default();
-    *response.status_mut() = status;
     response
 }

@@ -1,5 +1,5 @@
-//! API keys to begin with: one for each thing that can be true of a key. They are the same at every start and are no
-//! secret, because they exist in the local cloud only.
+//! The initial API keys, one for each state of a key and its account. They are the same at every start. They are not
+//! secret, because they are valid in the local cloud only.
 
 use std::time::Duration;
 
@@ -9,35 +9,35 @@ use common::auth::{
 use common::time::UnixSeconds;
 use tables::{Table, access};
 
-use crate::Error;
 use crate::dynamodb::DynamoDb;
+use crate::error::Error;
 
-/// The logical id of the table that keys are in.
+/// The logical id of the table with the keys.
 pub(crate) const TABLE: &str = "Access";
 
-/// 2025-01-01, when everything began, and a month later, when it was over for some.
+/// 2025-01-01, and a month later.
 const CREATED_AT: UnixSeconds = UnixSeconds::new(1_735_689_600);
 const ENDED_AT: UnixSeconds = UnixSeconds::new(1_738_368_000);
 /// 2200-01-01.
 const PAID_UNTIL: UnixSeconds = UnixSeconds::new(7_258_118_400);
-/// How long the database may take for all keys. It takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The timeout for storing all keys, which takes milliseconds.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The keys that the local cloud begins with. None of them prints: [`ApiKey::expose`] is for those who ask with it.
+/// The initial keys. `Debug` does not show them; [`ApiKey::expose`] does.
 #[derive(Debug, Clone)]
 pub struct Keys {
-    /// Of an account that has paid for the tier starter.
+    /// Of an account with a paid subscription to the tier starter.
     pub starter: ApiKey,
-    /// Of an account that has paid for the tier pro.
+    /// Of an account with a paid subscription to the tier pro.
     pub pro: ApiKey,
-    /// Of an account that has paid until some time ago.
+    /// Of an account whose subscription has lapsed.
     pub lapsed: ApiKey,
-    /// Of an account that has paid, but the key was revoked.
+    /// A revoked key of an account with a paid subscription.
     pub revoked: ApiKey,
 }
 
 impl Keys {
-    /// Each of them with its name.
+    /// All keys with their names.
     #[must_use]
     pub fn named(&self) -> [(&'static str, &ApiKey); 4] {
         [("starter", &self.starter), ("pro", &self.pro), ("lapsed", &self.lapsed), ("revoked", &self.revoked)]
@@ -54,25 +54,25 @@ impl Keys {
     }
 }
 
-/// The keys, which are in the table afterwards. What is there already stays as it is: somebody may have changed it.
+/// Stores the initial keys in the table and returns them. Existing rows stay as they are: they may have been changed.
 ///
 /// # Errors
-/// When the database does not take them.
+/// When the database fails.
 pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error> {
     let failed = |error: tables::Error| Error::Keys(error.to_string());
     let keys = Keys::new().ok_or_else(|| Error::Keys("one is malformed".to_owned()))?;
     let table = Table::of_sdk(&dynamodb.sdk(), table);
-    let table = table.with_timeout(PATIENCE);
+    let table = table.with_timeout(TIMEOUT);
     for (name, key) in keys.named() {
         let (account, record) =
-            records(name, key).ok_or_else(|| Error::Keys(format!("{name} is no name")))?;
+            records(name, key).ok_or_else(|| Error::Keys(format!("{name} is not a valid name")))?;
         access::replace_account(table, None, &account).await.map_err(failed)?;
         access::put_key(table, &record).await.map_err(failed)?;
     }
     Ok(keys)
 }
 
-/// What is kept of the key and its account; `None` where its name can be no account's.
+/// The rows of the key and its account; `None` if the name is not valid.
 fn records(name: &str, key: &ApiKey) -> Option<(Account, KeyRecord)> {
     let account: AccountName = format!("local-{name}").parse().ok()?;
     let label: Label = "made by the local cloud".parse().ok()?;
@@ -117,7 +117,7 @@ mod tests {
 
     async fn decisions(dynamodb: &DynamoDb, keys: &Keys) -> Vec<Decision> {
         let table = Table::of_sdk(&dynamodb.sdk(), TABLE);
-        let table = table.with_timeout(PATIENCE);
+        let table = table.with_timeout(TIMEOUT);
         let mut decisions = Vec::new();
         for (_, key) in keys.named() {
             let record = access::key_of_digest(table, &key.digest()).await.unwrap().unwrap();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_key_is_what_its_name_says() {
+    async fn each_key_is_in_the_state_of_its_name() {
         let dynamodb = database(None).await;
         let keys = seed(&dynamodb, TABLE).await.unwrap();
         let decisions = decisions(&dynamodb, &keys).await;
@@ -136,17 +136,17 @@ mod tests {
         assert!(matches!(&decisions[1], Decision::Allow { tier: Tier::Pro, .. }), "{decisions:?}");
         assert!(matches!(&decisions[2], Decision::Deny(_)), "{decisions:?}");
         assert!(matches!(&decisions[3], Decision::Refuse(Refusal::Revoked { .. })), "{decisions:?}");
-        assert_eq!(dynamodb.requests("PutItem"), 0, "what happens before the start is not counted");
+        assert_eq!(dynamodb.requests("PutItem"), 0, "requests before the start are not counted");
     }
 
     #[tokio::test]
-    async fn the_keys_are_the_same_at_every_start_and_leave_what_is_there() {
+    async fn the_keys_are_the_same_at_every_start_and_existing_rows_are_kept() {
         let folder = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp/seeded-keys");
         let _ = std::fs::remove_dir_all(&folder);
         let dynamodb = database(Some(&folder)).await;
         let first = seed(&dynamodb, TABLE).await.unwrap();
         let table = Table::of_sdk(&dynamodb.sdk(), TABLE);
-        let table = table.with_timeout(PATIENCE);
+        let table = table.with_timeout(TIMEOUT);
         access::revoke_key(table, &first.pro.digest().id(), NOW).await.unwrap();
         drop(dynamodb);
 
@@ -158,11 +158,5 @@ mod tests {
         let decisions = decisions(&dynamodb, &again).await;
         assert!(matches!(&decisions[1], Decision::Refuse(Refusal::Revoked { .. })), "{decisions:?}");
         assert!(matches!(&decisions[0], Decision::Allow { .. }), "{decisions:?}");
-    }
-
-    #[test]
-    fn keys_do_not_print() {
-        let keys = Keys::new().unwrap();
-        assert!(!format!("{keys:?}").contains("Local"), "{keys:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What functions write, and what the platform has to say about them: kept for tests, handed on line by line.
+//! The output of the functions, and the platform's own log lines about them. Lines are kept for tests and passed on.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// How many lines are kept; the oldest go.
+/// The number of lines that are kept; the oldest are dropped.
 const KEPT_LINES: usize = 10_000;
 
-/// Takes one line, without its end.
-pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
+/// Receives a line, without its line break.
+pub type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 #[derive(Clone, Default)]
 pub(crate) struct Logs {
     lines: Arc<Mutex<VecDeque<String>>>,
-    sink: Option<Sink>,
+    sink: Option<LineSink>,
 }
 
 impl fmt::Debug for Logs {
@@ -26,7 +26,7 @@ impl fmt::Debug for Logs {
 }
 
 impl Logs {
-    pub(crate) fn new(sink: Option<Sink>) -> Self {
+    pub(crate) fn new(sink: Option<LineSink>) -> Self {
         Self { lines: Arc::default(), sink }
     }
 
@@ -36,8 +36,8 @@ impl Logs {
 
     pub(crate) fn push(&self, line: &str) {
         if let Some(sink) = &self.sink {
-            // A sink that panics must neither end an invocation nor leave a function's output unread: the function would
-            // be stuck, or get a broken pipe. The panic has been reported by its hook.
+            // A panicking sink must not end an invocation, nor leave a function blocked on its output. The panic hook has
+            // reported it.
             let _ = panic::catch_unwind(AssertUnwindSafe(|| sink(line)));
         }
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +47,7 @@ impl Logs {
         lines.push_back(line.to_owned());
     }
 
-    /// Takes every line that `output` has until it ends.
+    /// Reads the lines of `output` to its end.
     pub(crate) async fn follow(self, output: impl AsyncRead + Unpin) {
         let mut reader = BufReader::new(output);
         let mut line = Vec::new();
@@ -63,8 +63,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn output_is_read_to_its_end_even_if_the_sink_panics() {
-        let logs = Logs::new(Some(Arc::new(|line| assert_ne!(line, "one", "a sink that cannot write"))));
+    async fn output_is_read_to_its_end_if_the_sink_panics() {
+        let logs = Logs::new(Some(Arc::new(|line| assert_ne!(line, "one", "this sink fails"))));
         logs.clone().follow(&b"one\ntwo\nthree"[..]).await;
         assert_eq!(logs.lines(), ["one", "two", "three"]);
     }

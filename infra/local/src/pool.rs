@@ -1,6 +1,7 @@
-//! The instances of one function: an idle one answers, else a new one starts, up to the bound on concurrency; beyond it
-//! callers wait. An instance that ended or hangs is replaced.
+//! The instances of one function. An event goes to an idle instance, or else to a new one; beyond the concurrency, callers
+//! wait. An instance that ended or hangs is replaced.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,13 +12,21 @@ use uuid::Uuid;
 use crate::instance::{Failure, Function, Instance};
 use crate::logs::Logs;
 
-/// How long a shutdown waits for instances that are being stopped.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a shutdown waits for running invocations to end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the next invocation begins with.
+/// The pools of all functions, by logical id.
+pub(crate) type Pools = BTreeMap<String, Arc<Pool>>;
+
+/// The pool of the function with this logical id or binary.
+pub(crate) fn find<'pools>(pools: &'pools Pools, name: &str) -> Option<&'pools Arc<Pool>> {
+    pools.get(name).or_else(|| pools.values().find(|pool| pool.function.binary == name))
+}
+
+/// The state that the next invocation starts from.
 struct Ready {
     idle: Vec<Instance>,
-    /// Says when the instances of now are to end. Each invocation holds a receiver as long as its instance runs.
+    /// Ends the current instances. Each invocation holds a receiver while its instance runs.
     killed: watch::Sender<bool>,
 }
 
@@ -46,19 +55,19 @@ impl Pool {
         &self.function
     }
 
-    /// The function's response to the event. Dropping the future gives up a place in the queue; an invocation that has
-    /// begun goes on to its end, as on Lambda.
+    /// The function's response to the event. Dropping the future leaves the queue; an invocation that has started runs to
+    /// its end, as on Lambda.
     ///
     /// # Errors
-    /// Whatever keeps the function from answering; it has been logged.
+    /// When the function does not respond; the reason is logged.
     pub(crate) async fn invoke(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
         self.spawn(event, true).await
     }
 
-    /// The same for callers who know better what may be said about a failure, or that it is none.
+    /// The same without logging, for callers that redact failures or expect them.
     ///
     /// # Errors
-    /// Whatever keeps the function from answering; nobody has been told.
+    /// When the function does not respond.
     pub(crate) async fn invoke_unlogged(self: &Arc<Self>, event: Bytes) -> Result<Bytes, Failure> {
         self.spawn(event, false).await
     }
@@ -101,12 +110,12 @@ impl Pool {
                 }
                 Err(failure) => failure,
             };
-            if failure.leaves_the_instance_usable() {
+            if failure.keeps_instance_usable() {
                 self.give_back(instance, &killed).await;
             } else {
                 instance.stop().await;
             }
-            // The event has not been seen by anybody, so another instance may have it.
+            // No instance has seen the event, so another one can handle it.
             if matches!(failure, Failure::EndedIdle(_)) && !fresh {
                 self.log(request_id, &failure);
                 continue;
@@ -115,7 +124,7 @@ impl Pool {
         }
     }
 
-    /// An idle instance, if there is one, and what says that it, or the one that is started instead, is to end.
+    /// An idle instance, if there is one, and the signal that ends it or the one that is started instead.
     fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let killed = ready.killed.subscribe();
@@ -124,7 +133,7 @@ impl Pool {
                 return (Some(instance), killed);
             }
             self.logs
-                .push(&format!("local: {}: an idle process has ended and is replaced", self.function.binary));
+                .push(&format!("local: {}: an idle process ended and is replaced", self.function.binary));
         }
         (None, killed)
     }
@@ -144,7 +153,7 @@ impl Pool {
         }
     }
 
-    /// Ends every process at once, whatever it does, and waits until all are gone. Later invocations start new ones.
+    /// Kills all processes, busy or idle, and waits until they have ended. Later invocations start new ones.
     pub(crate) async fn kill(&self) {
         let (idle, killed) = {
             let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,17 +173,18 @@ impl Pool {
         }
     }
 
-    /// Takes no more invocations and lets the running ones end. Their processes are killed without waiting.
+    /// Accepts no more invocations and kills the processes, without waiting for them.
     pub(crate) fn close(&self) {
         self.slots.close();
         self.stopped.send_replace(true);
         self.ready.lock().unwrap_or_else(PoisonError::into_inner).idle.clear();
     }
 
-    /// Ends every process and waits until it is gone.
+    /// Kills all processes and waits until they have ended.
     pub(crate) async fn stop(&self) {
         self.stopped.send_replace(true);
-        let all_slots = tokio::time::timeout(PATIENCE, self.slots.acquire_many(self.concurrency)).await;
+        let all_slots =
+            tokio::time::timeout(SHUTDOWN_TIMEOUT, self.slots.acquire_many(self.concurrency)).await;
         let idle = std::mem::take(&mut self.ready.lock().unwrap_or_else(PoisonError::into_inner).idle);
         for instance in idle {
             instance.stop().await;

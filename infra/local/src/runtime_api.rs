@@ -1,6 +1,5 @@
-//! The Lambda Runtime API as one function instance sees it: it polls for an event, then posts a response or an error.
-//! Every instance has a listener of its own, so `AWS_LAMBDA_RUNTIME_API` is host and port as on AWS, whatever runtime
-//! the function brings.
+//! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an error. Each
+//! instance has its own listener, because `AWS_LAMBDA_RUNTIME_API` is only a host and a port.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,32 +14,33 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
-use crate::server::{self, Body, Server};
+use crate::arn::function_arn;
+use crate::server::{self, Body, Server, json_response};
 
-/// Lambda's bound on a response, 6 MB and a little.
+/// Lambda's limit for a response: 6 MB and a little.
 pub(crate) const MAX_RESPONSE_BYTES: usize = 6_291_556;
 
-/// What an invocation came to, as the function told it.
+/// The outcome of an invocation, as the function posted it.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Response(Bytes),
-    /// The function's own description of what went wrong.
+    /// The function's own error.
     Error(Bytes),
     TooLarge,
 }
 
-/// How far the instance has come.
+/// The initialization of the instance.
 #[derive(Debug, Clone)]
 pub(crate) enum Start {
     Initializing,
     /// It has polled for its first event.
     Polled,
-    /// It said that it cannot start, and why.
+    /// It reported that it cannot start.
     Failed(Bytes),
 }
 
 #[derive(Debug)]
-struct Handout {
+struct Offer {
     request_id: String,
     deadline_ms: u128,
     event: Bytes,
@@ -49,7 +49,7 @@ struct Handout {
 #[derive(Debug)]
 struct Shared {
     function_arn: String,
-    events: tokio::sync::Mutex<mpsc::Receiver<Handout>>,
+    events: tokio::sync::Mutex<mpsc::Receiver<Offer>>,
     pending: Mutex<Option<(String, oneshot::Sender<Outcome>)>>,
     start: watch::Sender<Start>,
 }
@@ -58,26 +58,26 @@ struct Shared {
 pub(crate) struct RuntimeApi {
     server: Server,
     shared: Arc<Shared>,
-    events: mpsc::Sender<Handout>,
+    events: mpsc::Sender<Offer>,
 }
 
 impl RuntimeApi {
     /// Listens for one instance of the function.
     ///
     /// # Errors
-    /// When no port is left.
+    /// When no port is free.
     pub(crate) async fn start(function_name: &str) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let (events, receiver) = mpsc::channel(1);
         let shared = Arc::new(Shared {
-            function_arn: crate::function_arn(function_name),
+            function_arn: function_arn(function_name),
             events: tokio::sync::Mutex::new(receiver),
             pending: Mutex::new(None),
             start: watch::Sender::new(Start::Initializing),
         });
         let state = Arc::clone(&shared);
-        // A poll that its function has given up must not take the next event.
-        let server = Server::start(listener, false, move |request, _| answer(Arc::clone(&state), request))?;
+        // Without half_close: an abandoned poll must not receive the next event.
+        let server = Server::start(listener, false, move |request, _| respond(Arc::clone(&state), request))?;
         Ok(Self { server, shared, events })
     }
 
@@ -88,7 +88,7 @@ impl RuntimeApi {
     /// Waits for the first poll.
     ///
     /// # Errors
-    /// What the function said if it cannot start.
+    /// The function's error, if it cannot start.
     pub(crate) async fn started(&self) -> Result<(), Bytes> {
         let mut start = self.shared.start.subscribe();
         match start.wait_for(|start| !matches!(start, Start::Initializing)).await.as_deref() {
@@ -97,7 +97,7 @@ impl RuntimeApi {
         }
     }
 
-    /// Offers an event to the next poll; the receiver gets what comes of it.
+    /// Offers an event to the next poll. The receiver gets the outcome.
     pub(crate) fn offer(
         &self,
         request_id: &str,
@@ -109,53 +109,53 @@ impl RuntimeApi {
             Some((request_id.to_owned(), sender));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let deadline_ms = (now + timeout).as_millis();
-        let handout = Handout { request_id: request_id.to_owned(), deadline_ms, event };
-        // There is room: an instance gets its next event after the outcome of the last one.
-        let _ = self.events.try_send(handout);
+        let offer = Offer { request_id: request_id.to_owned(), deadline_ms, event };
+        // The channel has room: an instance gets its next event after the outcome of the last one.
+        let _ = self.events.try_send(offer);
         receiver
     }
 
-    /// Whether the function has fetched the event that was offered last.
+    /// Whether the function has fetched the last offered event.
     pub(crate) fn is_fetched(&self) -> bool {
         self.events.capacity() > 0
     }
 }
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let path = request.uri().path().to_owned();
     let route = path.strip_prefix("/2018-06-01/runtime/").unwrap_or_default();
     if request.method() == Method::GET && route == "invocation/next" {
         return next(&shared).await;
     }
     if request.method() != Method::POST {
-        return reply(StatusCode::NOT_FOUND, "UnknownPath");
+        return status_response(StatusCode::NOT_FOUND, "UnknownPath");
     }
     let body = server::read(request.into_body(), MAX_RESPONSE_BYTES).await;
     if route == "init/error" {
-        if let Body::Whole(payload) = body {
+        if let Body::Complete(payload) = body {
             shared.start.send_replace(Start::Failed(payload));
         }
-        return reply(StatusCode::ACCEPTED, "");
+        return status_response(StatusCode::ACCEPTED, "");
     }
     match route.strip_prefix("invocation/").and_then(|rest| rest.split_once('/')) {
         Some((request_id, "response")) => match body {
-            Body::Whole(payload) => settle(&shared, request_id, Outcome::Response(payload)),
+            Body::Complete(payload) => settle(&shared, request_id, Outcome::Response(payload)),
             Body::TooLarge => {
                 settle(&shared, request_id, Outcome::TooLarge);
-                reply(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge")
+                status_response(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge")
             }
-            Body::Broken => reply(StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Body::Incomplete => status_response(StatusCode::BAD_REQUEST, "InvalidRequest"),
         },
         Some((request_id, "error")) => match body {
-            Body::Whole(payload) => settle(&shared, request_id, Outcome::Error(payload)),
-            Body::TooLarge | Body::Broken => reply(StatusCode::BAD_REQUEST, "InvalidRequest"),
+            Body::Complete(payload) => settle(&shared, request_id, Outcome::Error(payload)),
+            Body::TooLarge | Body::Incomplete => status_response(StatusCode::BAD_REQUEST, "InvalidRequest"),
         },
-        _ => reply(StatusCode::NOT_FOUND, "UnknownPath"),
+        _ => status_response(StatusCode::NOT_FOUND, "UnknownPath"),
     }
 }
 
 async fn next(shared: &Shared) -> Response<Full<Bytes>> {
-    // Only the first poll says something new; a failed start stays failed.
+    // Only the first poll matters; a failed start stays failed.
     shared.start.send_if_modified(|start| {
         let first = matches!(start, Start::Initializing);
         if first {
@@ -163,21 +163,21 @@ async fn next(shared: &Shared) -> Response<Full<Bytes>> {
         }
         first
     });
-    let Some(handout) = shared.events.lock().await.recv().await else {
-        return reply(StatusCode::GONE, "Stopped");
+    let Some(offer) = shared.events.lock().await.recv().await else {
+        return status_response(StatusCode::GONE, "Stopped");
     };
     let trace = Uuid::new_v4().simple().to_string();
     let (root, parent) = trace.split_at(16);
     Response::builder()
         .header("content-type", "application/json")
-        .header("lambda-runtime-aws-request-id", handout.request_id)
-        .header("lambda-runtime-deadline-ms", handout.deadline_ms.to_string())
+        .header("lambda-runtime-aws-request-id", offer.request_id)
+        .header("lambda-runtime-deadline-ms", offer.deadline_ms.to_string())
         .header("lambda-runtime-invoked-function-arn", &shared.function_arn)
         .header(
             "lambda-runtime-trace-id",
-            format!("Root=1-{:08x}-00000000{root};Parent={parent};Sampled=0", handout.deadline_ms / 1000),
+            format!("Root=1-{:08x}-00000000{root};Parent={parent};Sampled=0", offer.deadline_ms / 1000),
         )
-        .body(Full::new(handout.event))
+        .body(Full::new(offer.event))
         .unwrap_or_default()
 }
 
@@ -185,19 +185,19 @@ fn settle(shared: &Shared, request_id: &str, outcome: Outcome) -> Response<Full<
     let mut pending = shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
     match pending.take_if(|(pending_id, _)| pending_id == request_id) {
         Some((_, sender)) => {
-            // Nobody waits any more when the invocation has timed out.
+            // It fails if the invocation has timed out.
             let _ = sender.send(outcome);
-            reply(StatusCode::ACCEPTED, "")
+            status_response(StatusCode::ACCEPTED, "")
         }
-        None => reply(StatusCode::BAD_REQUEST, "InvalidRequestID"),
+        None => status_response(StatusCode::BAD_REQUEST, "InvalidRequestID"),
     }
 }
 
-fn reply(status: StatusCode, error_type: &'static str) -> Response<Full<Bytes>> {
+fn status_response(status: StatusCode, error_type: &'static str) -> Response<Full<Bytes>> {
     let body = if error_type.is_empty() {
         serde_json::json!({"status": "OK"})
     } else {
         serde_json::json!({"errorType": error_type, "errorMessage": error_type})
     };
-    crate::json_response(status, &body)
+    json_response(status, &body)
 }

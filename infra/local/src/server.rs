@@ -1,7 +1,5 @@
-//! One HTTP/1.1 server on the loopback address, four times in use: gateway, Invoke API, Runtime API, DynamoDB. It ends,
-//! with all of its connections, when it is dropped.
-
-mod request_line;
+//! An HTTP/1.1 server on the loopback address. The gateway, the Invoke API, the Runtime API and DynamoDB each have one.
+//! Dropping it closes all of its connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,22 +8,21 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 
-use self::request_line::Lenient;
-
-/// After a failed accept (usually: too many open files), so that the loop does not spin.
+/// The pause after a failed accept, usually because of too many open files. It keeps the loop from spinning.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(50);
 
-/// Among the extensions of a response, it says that the connection is to be closed instead.
+/// An extension of a response: the connection is closed instead of sending it.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("closed without an answer, as asked for")]
-pub(crate) struct CloseUnanswered;
+#[error("the connection is closed without a response, on demand")]
+pub(crate) struct CloseConnection;
 
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -34,19 +31,19 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves `handler` on the listener. With `half_close` a client that has sent its request and says that nothing more
-    /// will come is answered; without it, it counts as gone, and what it asked for is dropped.
+    /// Serves `handler` on the listener. With `half_close`, a client that closes its side of the connection after its
+    /// request still gets the response; without, its request is dropped.
     ///
     /// # Errors
-    /// When the listener does not know its address.
-    pub(crate) fn start<Handler, Answer>(
+    /// When the address of the listener is unknown.
+    pub(crate) fn start<Handler, Responding>(
         listener: TcpListener,
         half_close: bool,
         handler: Handler,
     ) -> io::Result<Self>
     where
-        Handler: Fn(Request<Incoming>, SocketAddr) -> Answer + Clone + Send + 'static,
-        Answer: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+        Handler: Fn(Request<Incoming>, SocketAddr) -> Responding + Clone + Send + 'static,
+        Responding: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
         Ok(Self {
             address: listener.local_addr()?,
@@ -65,10 +62,10 @@ impl Drop for Server {
     }
 }
 
-async fn accept<Handler, Answer>(listener: TcpListener, half_close: bool, handler: Handler)
+async fn accept<Handler, Responding>(listener: TcpListener, half_close: bool, handler: Handler)
 where
-    Handler: Fn(Request<Incoming>, SocketAddr) -> Answer + Clone + Send + 'static,
-    Answer: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    Handler: Fn(Request<Incoming>, SocketAddr) -> Responding + Clone + Send + 'static,
+    Responding: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
     let mut connections = JoinSet::new();
     loop {
@@ -80,52 +77,59 @@ where
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
             continue;
         };
-        // Without it the kernel may hold a small answer back for 40 ms. A socket that refuses is a closed one.
+        // Otherwise the kernel may delay a small response by 40 ms. It fails on a closed socket only.
         if stream.set_nodelay(true).is_err() {
             continue;
         }
         let handler = handler.clone();
         let service = service_fn(move |request| {
-            let answer = handler(request, peer);
+            let responding = handler(request, peer);
             async move {
-                let response = answer.await;
-                match response.extensions().get::<CloseUnanswered>() {
+                let response = responding.await;
+                match response.extensions().get::<CloseConnection>() {
                     None => Ok(response),
                     Some(close) => Err(*close),
                 }
             }
         });
         connections.spawn(async move {
-            // An error here is a client that hung up or does not speak HTTP, which hyper has answered already.
+            // It fails if the client disconnects or does not speak HTTP; hyper has responded already.
             let _ = http1::Builder::new()
                 .half_close(half_close)
-                .serve_connection(TokioIo::new(Lenient::new(stream)), service)
+                .serve_connection(TokioIo::new(stream), service)
                 .await;
         });
     }
 }
 
-/// What came of reading a body.
+/// The body of a request.
 pub(crate) enum Body {
-    Whole(Bytes),
+    Complete(Bytes),
     TooLarge,
-    /// The client hung up in the middle, or sent what is no chunk.
-    Broken,
+    /// The client disconnected, or the chunks are malformed.
+    Incomplete,
 }
 
-/// Reads a body to its end. What is beyond the limit is read and thrown away, so that the client, who sends before it
-/// reads, gets to see the answer.
+/// Reads a body to its end. Bytes beyond the limit are read and discarded: a client may not read the response before it
+/// has sent everything.
 pub(crate) async fn read(mut body: Incoming, limit: usize) -> Body {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX).min(limit);
     let mut collected = BytesMut::with_capacity(expected);
     let mut too_large = false;
     while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return Body::Broken };
+        let Ok(frame) = frame else { return Body::Incomplete };
         let Ok(data) = frame.into_data() else { continue };
         too_large = too_large || collected.len() + data.len() > limit;
         if !too_large {
             collected.extend_from_slice(&data);
         }
     }
-    if too_large { Body::TooLarge } else { Body::Whole(collected.freeze()) }
+    if too_large { Body::TooLarge } else { Body::Complete(collected.freeze()) }
+}
+
+pub(crate) fn json_response(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }

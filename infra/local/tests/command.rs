@@ -1,6 +1,5 @@
-//! The program behind `cargo local`, with a cargo that builds nothing: every function is the parrot
-//! (`examples/parrot.rs`).
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+//! The program behind `cargo local`, with a fake cargo whose binaries are all the parrot (`examples/parrot.rs`).
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -11,9 +10,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::Command;
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Answers `cargo build … --package NAME …` as cargo would, with the parrot for every binary.
+/// Prints the messages of `cargo build … --package NAME …`, with the parrot for every binary.
 const CARGO: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
     if [ "$1" = --package ]; then
@@ -38,43 +37,43 @@ fn command(test: &str, options: &[&str]) -> Command {
     command
 }
 
-/// The status of the answer.
+/// The status of the response.
 async fn get(url: &str, target: &str) -> u16 {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
-    // As an authorizer, the parrot takes it for a key of the tier pro.
+    // For the parrot as authorizer, this is a key of the tier pro.
     let headers = "host: here\r\nconnection: close\r\nx-api-key: pro-1\r\n";
     let request = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
-    answer.split(' ').nth(1).unwrap().parse().unwrap()
+    let mut response = String::new();
+    tokio::time::timeout(TIMEOUT, stream.read_to_string(&mut response)).await.unwrap().unwrap();
+    response.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
 #[tokio::test]
-async fn nobody_has_to_read_what_functions_log() {
+async fn the_functions_log_need_not_be_read() {
     let mut child = command("unread", &["--concurrency", "1"]).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     let url = loop {
-        let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap();
+        let line = tokio::time::timeout(TIMEOUT, output.next_line()).await.unwrap().unwrap().unwrap();
         if let Some(url) = line.strip_prefix("ready ") {
             break url.to_owned();
         }
     };
     drop(child.stderr.take());
     assert_eq!(get(&url, "/v1/mayor?say=fail").await, 500);
-    // The function's output would break off if nobody took it any more, though not at once.
+    // If the output were not drained, the function would fail after a while.
     for _ in 0..100 {
         assert_eq!(get(&url, "/v1/mayor?say=log").await, 200);
     }
 }
 
 #[tokio::test]
-async fn the_keys_to_begin_with_are_printed_and_used_in_the_examples() {
+async fn the_initial_keys_are_printed_and_used_in_the_examples() {
     let mut child = command("keys", &["--history", "0"]).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut lines = Vec::new();
     while lines.last().is_none_or(|line: &String| !line.starts_with("ready ")) {
-        lines.push(tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap());
+        lines.push(tokio::time::timeout(TIMEOUT, output.next_line()).await.unwrap().unwrap().unwrap());
     }
     let keys: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("key ")).collect();
     let names: Vec<_> = keys.iter().filter_map(|key| Some(key.split_once(" gd_")?.0)).collect();
@@ -86,18 +85,18 @@ async fn the_keys_to_begin_with_are_printed_and_used_in_the_examples() {
 }
 
 #[tokio::test]
-async fn what_is_no_upstream_is_one_sentence_and_exit_code_1() {
+async fn an_invalid_upstream_is_one_sentence_and_exit_code_1() {
     for (option, value) in [("--upstream", "http://"), ("--names", "http://127.0.0.1:1/?a=b")] {
         let output = command("refused", &[option, value]).output().await.unwrap();
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.starts_with(&format!("error: {option} must be a URL")), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.starts_with(&format!("error: {option} must be a base URL")), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 
 #[tokio::test]
-async fn help_and_mistakes_name_what_to_type() {
+async fn help_and_usage_errors_are_helpful() {
     for (options, expected) in [
         (&["--help"][..], "Usage: cargo local [OPTIONS]"),
         (&["--version"], "cargo local "),
@@ -105,7 +104,7 @@ async fn help_and_mistakes_name_what_to_type() {
         (&["--concurrency", "many"], "it must be a whole number from 1 to 65535"),
     ] {
         let output = command("help", options).output().await.unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(said.contains(expected), "{said}");
+        let message = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(message.contains(expected), "{message}");
     }
 }

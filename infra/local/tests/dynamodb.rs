@@ -1,5 +1,5 @@
-//! The embedded `DynamoDB` from outside: tables from the template, what is kept, and faults on demand.
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+//! The embedded `DynamoDB`: tables from the template, data on disk, capacity, and faults on demand.
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 mod support;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use support::{Answer, options, send};
+use support::{Response, options, send};
 
 const TEMPLATE: &str = "
 Resources:
@@ -44,7 +44,7 @@ fn request(operation: &str, body: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-async fn call(cloud: &Cloud, operation: &str, body: &Value) -> Answer {
+async fn call(cloud: &Cloud, operation: &str, body: &Value) -> Response {
     send(&cloud.dynamodb().url(), &request(operation, body)).await
 }
 
@@ -64,9 +64,9 @@ async fn stored(cloud: &Cloud) -> Vec<String> {
         "KeyConditionExpression": "pk = :pk",
         "ExpressionAttributeValues": {":pk": {"S": "row"}},
     });
-    let answer = call(cloud, "Query", &query).await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let rows = answer.json();
+    let response = call(cloud, "Query", &query).await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let rows = response.json();
     let rows = rows.get("Items").and_then(Value::as_array).unwrap().iter();
     rows.map(|row| row.pointer("/sk/S").and_then(Value::as_str).unwrap().to_owned()).collect()
 }
@@ -91,7 +91,7 @@ async fn functions_find_the_templates_tables() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused_in_dynamodbs_words() {
+async fn an_invalid_request_gets_dynamodbs_error() {
     let cloud = Cloud::start(options("refused", TEMPLATE)).await.unwrap();
     let mut twice = batch(&["1", "1"]);
     for (operation, body, status, named) in [
@@ -105,23 +105,23 @@ async fn what_is_no_request_is_refused_in_dynamodbs_words() {
         ("BatchWriteItem", &json!({}), 400, "Exception"),
         ("Nonsense", &json!({}), 400, "UnknownOperationException"),
     ] {
-        let answer = call(&cloud, operation, body).await;
-        assert_eq!(answer.status, status, "{}", answer.body);
-        assert!(answer.body.contains(named), "{}", answer.body);
+        let response = call(&cloud, operation, body).await;
+        assert_eq!(response.status, status, "{}", response.body);
+        assert!(response.body.contains(named), "{}", response.body);
     }
-    // Whoever signs nothing is told so, also where there is a shorter way.
+    // An unsigned request is refused, although batches bypass the engine's server.
     twice["RequestItems"]["Rows"].as_array_mut().unwrap().pop();
     let unsigned =
         String::from_utf8(request("BatchWriteItem", &twice)).unwrap().replace("authorization", "x-other");
-    let answer = send(&cloud.dynamodb().url(), unsigned.as_bytes()).await;
-    assert_eq!(answer.status, 400);
-    assert!(answer.body.contains("MissingAuthenticationToken"), "{}", answer.body);
+    let response = send(&cloud.dynamodb().url(), unsigned.as_bytes()).await;
+    assert_eq!(response.status, 400);
+    assert!(response.body.contains("MissingAuthenticationToken"), "{}", response.body);
     assert_eq!(stored(&cloud).await, Vec::<String>::new());
     cloud.shutdown().await;
 }
 
 #[tokio::test]
-async fn requests_are_counted_and_so_is_what_they_consume() {
+async fn requests_and_their_consumed_capacity_are_counted() {
     let cloud = Cloud::start(options("counted", TEMPLATE)).await.unwrap();
     call(&cloud, "BatchWriteItem", &batch(&["1", "2", "3"])).await;
     assert_eq!(cloud.dynamodb().consumed(), Consumed { read_units: 0.0, write_units: 3.0 });
@@ -143,7 +143,7 @@ async fn requests_are_counted_and_so_is_what_they_consume() {
 }
 
 #[tokio::test]
-async fn tables_in_a_folder_are_there_again_at_the_next_start() {
+async fn tables_in_a_folder_survive_a_restart() {
     let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kept").join("data");
     let _ = std::fs::remove_dir_all(&data);
     let kept = || Options { data: Some(data.clone()), ..options("kept", TEMPLATE) };
@@ -158,19 +158,25 @@ async fn tables_in_a_folder_are_there_again_at_the_next_start() {
     let other = Options { data: Some(data.clone()), ..options("other-key", &other) };
     let file = Options { data: Some(std::env::current_exe().unwrap()), ..options("no-folder", TEMPLATE) };
     for (options, expected) in
-        [(other, "its table Rows has another key than the template"), (file, "cannot keep data in ")]
+        [(other, "the key of its table Rows differs from the template's"), (file, "cannot keep data in ")]
     {
-        let said = Cloud::start(options).await.err().unwrap().to_string();
-        assert!(said.contains(expected) && said.contains("--data") && !said.contains('\n'), "{said}");
+        let message = Cloud::start(options).await.err().unwrap().to_string();
+        assert!(
+            message.contains(expected) && message.contains("--data") && !message.contains('\n'),
+            "{message}"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_table_that_dynamodb_would_not_create_is_a_mistake_in_the_template() {
+async fn a_table_that_dynamodb_refuses_makes_the_template_invalid() {
     let template =
         TEMPLATE.replace("{AttributeName: sk, AttributeType: S}", "{AttributeName: sk, AttributeType: X}");
-    let said = Cloud::start(options("wrong-table", &template)).await.err().unwrap().to_string();
-    assert!(said.contains("the template is broken at Rows.Properties: ") && !said.contains('\n'), "{said}");
+    let message = Cloud::start(options("wrong-table", &template)).await.err().unwrap().to_string();
+    assert!(
+        message.contains("the template is invalid at Rows.Properties: ") && !message.contains('\n'),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -188,7 +194,7 @@ async fn items_expire_by_the_clouds_clock() {
 }
 
 #[tokio::test]
-async fn errors_come_as_dynamodb_sends_them() {
+async fn errors_have_dynamodbs_format() {
     let cloud = Cloud::start(options("errors", TEMPLATE)).await.unwrap();
     for (fault, status, name) in [
         (Fault::throttled(), 400, "ProvisionedThroughputExceededException"),
@@ -197,14 +203,18 @@ async fn errors_come_as_dynamodb_sends_them() {
         (Fault::refusal(Refusal::InternalServerError), 500, "InternalServerError"),
     ] {
         cloud.dynamodb().set_fault(fault.on("BatchWriteItem").times(1));
-        let answer = call(&cloud, "BatchWriteItem", &batch(&["1"])).await;
-        assert_eq!(answer.status, status);
+        let response = call(&cloud, "BatchWriteItem", &batch(&["1"])).await;
+        assert_eq!(response.status, status);
         assert!(
-            answer.head.contains(&format!("x-amzn-errortype: {}", name.to_lowercase())),
+            response.head.contains(&format!("x-amzn-errortype: {}", name.to_lowercase())),
             "{}",
-            answer.head
+            response.head
         );
-        assert!(answer.json()["__type"].as_str().unwrap().ends_with(&format!("#{name}")), "{}", answer.body);
+        assert!(
+            response.json()["__type"].as_str().unwrap().ends_with(&format!("#{name}")),
+            "{}",
+            response.body
+        );
         assert_eq!(stored(&cloud).await, Vec::<String>::new());
     }
     assert_eq!(call(&cloud, "BatchWriteItem", &batch(&["1"])).await.status, 200);
@@ -212,13 +222,13 @@ async fn errors_come_as_dynamodb_sends_them() {
 }
 
 #[tokio::test]
-async fn a_part_of_a_batch_is_processed_and_the_rest_comes_back() {
+async fn a_batch_can_be_processed_in_part() {
     let cloud = Cloud::start(options("unprocessed", TEMPLATE)).await.unwrap();
     cloud.dynamodb().set_fault(Fault::unprocessed_after(2).times(2));
-    let answer = call(&cloud, "BatchWriteItem", &batch(&["1", "2", "3"])).await.json();
+    let response = call(&cloud, "BatchWriteItem", &batch(&["1", "2", "3"])).await.json();
     let rest = json!({"Rows": [{"PutRequest": {"Item": row("3")}}]});
-    assert_eq!(answer["UnprocessedItems"], rest);
-    assert_eq!(answer["ConsumedCapacity"][0]["CapacityUnits"], 2.0);
+    assert_eq!(response["UnprocessedItems"], rest);
+    assert_eq!(response["ConsumedCapacity"][0]["CapacityUnits"], 2.0);
     assert_eq!(stored(&cloud).await, ["1", "2"]);
     let again = call(&cloud, "BatchWriteItem", &json!({"RequestItems": rest})).await.json();
     assert_eq!(again["UnprocessedItems"], json!({}));
@@ -227,20 +237,20 @@ async fn a_part_of_a_batch_is_processed_and_the_rest_comes_back() {
     cloud.dynamodb().set_fault(Fault::unprocessed_after(1));
     let key = |id: &str| json!({"pk": {"S": "row"}, "sk": {"S": id}});
     let get = json!({"RequestItems": {"Rows": {"Keys": [key("1"), key("2")], "ConsistentRead": true}}});
-    let answer = call(&cloud, "BatchGetItem", &get).await.json();
-    assert_eq!(answer["Responses"]["Rows"], json!([row("1")]));
-    assert_eq!(answer["UnprocessedKeys"], json!({"Rows": {"Keys": [key("2")], "ConsistentRead": true}}));
+    let response = call(&cloud, "BatchGetItem", &get).await.json();
+    assert_eq!(response["Responses"]["Rows"], json!([row("1")]));
+    assert_eq!(response["UnprocessedKeys"], json!({"Rows": {"Keys": [key("2")], "ConsistentRead": true}}));
 
     cloud.dynamodb().clear_faults();
     cloud.dynamodb().set_fault(Fault::unprocessed_after(0));
-    let answer = call(&cloud, "BatchWriteItem", &batch(&["4"])).await;
-    assert!(answer.body.contains("ProvisionedThroughputExceededException"), "{}", answer.body);
+    let response = call(&cloud, "BatchWriteItem", &batch(&["4"])).await;
+    assert!(response.body.contains("ProvisionedThroughputExceededException"), "{}", response.body);
     assert_eq!(stored(&cloud).await, ["1", "2", "3"]);
     cloud.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_request_may_take_long_or_forever_or_break_off() {
+async fn a_request_can_be_delayed_dropped_or_hang() {
     let cloud = Cloud::start(options("slow", TEMPLATE)).await.unwrap();
     let started = Instant::now();
     cloud.dynamodb().set_fault(Fault::delay(Duration::from_millis(300)).on("BatchWriteItem").times(1));
@@ -251,24 +261,24 @@ async fn a_request_may_take_long_or_forever_or_break_off() {
     cloud.dynamodb().set_fault(Fault::close().times(1));
     let mut stream = TcpStream::connect(&address).await.unwrap();
     stream.write_all(&request("BatchWriteItem", &batch(&["2"]))).await.unwrap();
-    let mut answer = Vec::new();
-    // A closed connection may also look like a reset one.
-    let _ = stream.read_to_end(&mut answer).await;
-    assert!(answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+    let mut response = Vec::new();
+    // It may look like a reset connection.
+    let _ = stream.read_to_end(&mut response).await;
+    assert!(response.is_empty(), "{}", String::from_utf8_lossy(&response));
 
     cloud.dynamodb().set_fault(Fault::hang().on("BatchWriteItem").after(1));
     assert_eq!(call(&cloud, "BatchWriteItem", &batch(&["3"])).await.status, 200);
     let mut stream = TcpStream::connect(&address).await.unwrap();
     stream.write_all(&request("BatchWriteItem", &batch(&["4"]))).await.unwrap();
-    let hanging = tokio::time::timeout(Duration::from_millis(300), stream.read_to_end(&mut answer)).await;
-    assert!(hanging.is_err() && answer.is_empty());
+    let hanging = tokio::time::timeout(Duration::from_millis(300), stream.read_to_end(&mut response)).await;
+    assert!(hanging.is_err() && response.is_empty());
     assert_eq!(stored(&cloud).await, ["1", "3"]);
     assert_eq!(cloud.dynamodb().requests("BatchWriteItem"), 4);
     cloud.shutdown().await;
 }
 
 #[tokio::test]
-async fn functions_are_invoked_by_name_and_killed_in_the_middle() {
+async fn a_function_is_invoked_by_name_and_killed_while_it_runs() {
     let cloud = Cloud::start(options("killed", TEMPLATE)).await.unwrap();
     let hanging = cloud.invoke("parrot", "{\"say\":\"hang\"}");
     let killing = async {

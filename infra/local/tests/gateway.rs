@@ -1,16 +1,16 @@
-//! What the gateway does before a function is asked, and with what it answers: keys, usage plans, cache and compression.
-//! The parrot is authorizer and function (`examples/parrot.rs`).
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+//! Authorizer, usage plans, stage cache and compression. The parrot is both authorizer and function
+//! (`examples/parrot.rs`).
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 mod support;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use local::{Cloud, Options, Sink};
+use local::{Cloud, LineSink, Options};
 use serde_json::{Value, json};
 
-use support::{Answer, send};
+use support::{Response, send};
 
 const TEMPLATE: &str = r#"
 Parameters:
@@ -46,11 +46,11 @@ Resources:
         UNAUTHORIZED:
           ResponseParameters: {Headers: {Access-Control-Allow-Origin: "'*'"}}
           ResponseTemplates:
-            application/json: !Sub '{"get one at":"${Dashboard}","request":"$context.requestId"}'
-        ACCESS_DENIED: {ResponseTemplates: {application/json: '{"tier":"$context.authorizer.tier"}'}}
+            application/json: !Sub '{"get one at":"${Dashboard}"}'
+        ACCESS_DENIED: {ResponseTemplates: {application/json: '{"type":"ACCESS_DENIED"}'}}
+        AUTHORIZER_FAILURE: {ResponseTemplates: {application/json: '{"type":"AUTHORIZER_FAILURE"}'}}
         THROTTLED: {ResponseParameters: {Headers: {Retry-After: "'1'"}}}
-        DEFAULT_4XX: {ResponseTemplates: {application/json: '{"type":$context.error.messageString}'}}
-        DEFAULT_5XX: {StatusCode: 500, ResponseTemplates: {application/json: '{"type":"$context.error.responseType"}'}}
+        DEFAULT_4XX: {ResponseTemplates: {application/json: '{"type":"DEFAULT_4XX"}'}}
   KeyFunction:
     Type: AWS::Serverless::Function
     Metadata: {BuildProperties: {Binary: parrot}}
@@ -91,38 +91,40 @@ async fn start(test: &str) -> Cloud {
     Cloud::start(options(test, TEMPLATE)).await.unwrap()
 }
 
-async fn request(cloud: &Cloud, request: &str, headers: &[(&str, &str)]) -> Answer {
+async fn request(cloud: &Cloud, request: &str, headers: &[(&str, &str)]) -> Response {
     let headers: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let headers = headers.concat();
     let text = format!("{request} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n{headers}\r\n");
     send(&cloud.url(), text.as_bytes()).await
 }
 
-async fn get(cloud: &Cloud, target: &str, key: &str) -> Answer {
+async fn get(cloud: &Cloud, target: &str, key: &str) -> Response {
     request(cloud, &format!("GET {target}"), &[("x-api-key", key)]).await
 }
 
-/// What the authorizer's process has counted, as the function got to know it.
-fn asked(answer: &Answer) -> String {
-    let event = answer.json();
-    event.pointer("/requestContext/authorizer/asked").and_then(Value::as_str).unwrap().to_owned()
+/// The number of the authorizer's invocations, from its context.
+fn invocations(response: &Response) -> String {
+    let event = response.json();
+    event.pointer("/requestContext/authorizer/invocations").and_then(Value::as_str).unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn nobody_gets_in_without_saying_who_asks() {
+async fn a_request_without_an_identity_is_unauthorized() {
     let cloud = start("anonymous").await;
     for headers in
         [&[][..], &[("x-api-key", "")], &[("x-api-key", ""), ("X-API-Key", " ")], &[("key", "pro-1")]]
     {
-        let answer = request(&cloud, "GET /v1/plain", headers).await;
-        assert_eq!(answer.status, 401, "{}", answer.body);
-        assert_eq!(answer.json()["get one at"], "https://dashboard.example");
-        let request_id = answer.json()["request"].as_str().unwrap().to_owned();
-        assert!(answer.head.contains(&format!("x-amzn-requestid: {request_id}")), "{}", answer.head);
-        assert!(answer.head.contains("access-control-allow-origin: *"), "{}", answer.head);
+        let response = request(&cloud, "GET /v1/plain", headers).await;
+        assert_eq!(response.status, 401, "{}", response.body);
+        assert_eq!(response.json()["get one at"], "https://dashboard.example");
+        assert!(response.head.contains("access-control-allow-origin: *"), "{}", response.head);
     }
-    let answer = get(&cloud, "/v1/plain", "pro-1").await;
-    assert_eq!((answer.status, asked(&answer).as_str()), (200, "1"), "the function was asked before");
+    let response = get(&cloud, "/v1/plain", "pro-1").await;
+    assert_eq!(
+        (response.status, invocations(&response).as_str()),
+        (200, "1"),
+        "the authorizer was invoked before"
+    );
     let open = request(&cloud, "GET /open", &[]).await;
     assert_eq!((open.status, open.json()["requestContext"].get("authorizer")), (200, None));
     let preflight = request(&cloud, "OPTIONS /v1/plain", &[]).await;
@@ -131,23 +133,23 @@ async fn nobody_gets_in_without_saying_who_asks() {
 }
 
 #[tokio::test]
-async fn what_the_authorizer_says_counts() {
+async fn the_authorizers_response_decides() {
     let cloud = start("said").await;
-    let answer = get(&cloud, "/v1/plain", "pro-1").await;
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let context = &answer.json()["requestContext"];
-    assert_eq!(context["authorizer"], json!({"tier": "pro", "asked": "1", "principalId": "someone"}));
+    let response = get(&cloud, "/v1/plain", "pro-1").await;
+    assert_eq!(response.status, 200, "{}", response.body);
+    let context = &response.json()["requestContext"];
+    assert_eq!(context["authorizer"], json!({"tier": "pro", "invocations": "1", "principalId": "someone"}));
     assert_eq!(context["identity"]["apiKey"], "0000000000000000000pro-1");
     for (key, status, body) in [
-        ("lapsed-1", 403, json!({"tier": "lapsed"})),
+        ("lapsed-1", 403, json!({"type": "ACCESS_DENIED"})),
         ("fail-1", 500, json!({"type": "AUTHORIZER_FAILURE"})),
         ("null-1", 500, json!({"type": "AUTHORIZER_FAILURE"})),
         ("crash-1", 500, json!({"type": "AUTHORIZER_FAILURE"})),
-        // No plan is for such a tier.
-        ("other-1", 403, json!({"type": "Forbidden"})),
+        // There is no plan for this tier.
+        ("other-1", 403, json!({"type": "DEFAULT_4XX"})),
     ] {
-        let answer = get(&cloud, "/v1/plain", key).await;
-        assert_eq!((answer.status, answer.json()), (status, body), "{key}");
+        let response = get(&cloud, "/v1/plain", key).await;
+        assert_eq!((response.status, response.json()), (status, body), "{key}");
     }
     assert_eq!(get(&cloud, "/v1/plain", "nobody-1").await.status, 401);
     // The policy is for GET only.
@@ -157,62 +159,68 @@ async fn what_the_authorizer_says_counts() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_for_the_whole_stage_and_its_time() {
+async fn an_authorization_is_cached_for_the_whole_stage() {
     let cloud = start("remembered").await;
     for (target, minutes, expected) in
         [("/v1/plain", 0, "1"), ("/v1/other", 0, "1"), ("/v1/plain", 1, "2"), ("/v1/plain", 0, "2")]
     {
         cloud.clock().advance(Duration::from_mins(minutes));
-        assert_eq!(asked(&get(&cloud, target, "pro-1").await), expected);
+        assert_eq!(invocations(&get(&cloud, target, "pro-1").await), expected);
     }
-    assert_eq!(asked(&get(&cloud, "/v1/plain", "pro-2").await), "3", "another key is another question");
-    // What one value has decided does not count for two, in either order.
+    assert_eq!(
+        invocations(&get(&cloud, "/v1/plain", "pro-2").await),
+        "3",
+        "another key has another authorization"
+    );
+    // The authorization of one value does not apply to two.
     for keys in [["pro-1", "nobody-1"], ["nobody-1", "pro-1"]] {
         let both = keys.map(|key| ("x-api-key", key));
-        let answer = request(&cloud, "GET /v1/plain", &both).await;
-        assert_eq!(answer.status, if keys[1] == "pro-1" { 200 } else { 401 });
+        let response = request(&cloud, "GET /v1/plain", &both).await;
+        assert_eq!(response.status, if keys[1] == "pro-1" { 200 } else { 401 });
     }
-    // A policy for one method is remembered as it is.
-    assert_eq!(get(&cloud, "/v1/plain", "once-1").await.json()["type"], "Forbidden", "no plan, but let in");
-    assert_eq!(get(&cloud, "/v1/other", "once-1").await.json()["tier"], "once");
+    // A cached policy is evaluated again for another method.
+    assert_eq!(
+        get(&cloud, "/v1/plain", "once-1").await.json()["type"],
+        "DEFAULT_4XX",
+        "authorized, without a plan"
+    );
+    assert_eq!(get(&cloud, "/v1/other", "once-1").await.json()["type"], "ACCESS_DENIED");
     cloud.shutdown().await;
 }
 
 #[tokio::test]
-async fn a_refusal_of_the_unknown_and_a_failure_are_not_remembered() {
+async fn only_policies_are_cached() {
     let cloud = start("forgotten").await;
     for key in ["nobody-1", "nobody-1", "fail-1", "fail-1", "null-1", "null-1"] {
         get(&cloud, "/v1/plain", key).await;
     }
-    // A denial is.
+    // A denial is a policy.
     for _ in 0..2 {
         get(&cloud, "/v1/plain", "lapsed-1").await;
     }
-    assert_eq!(asked(&get(&cloud, "/v1/plain", "pro-1").await), "8");
+    assert_eq!(invocations(&get(&cloud, "/v1/plain", "pro-1").await), "8");
     cloud.shutdown().await;
 }
 
 #[tokio::test]
-async fn no_answer_is_remembered_where_the_template_says_nought() {
+async fn a_template_can_disable_the_cache_of_authorizations() {
     let template = TEMPLATE.replace("ReauthorizeEvery: 60", "ReauthorizeEvery: 0");
     let cloud = Cloud::start(options("nought", &template)).await.unwrap();
-    assert_eq!(asked(&get(&cloud, "/v1/plain", "pro-1").await), "1");
-    assert_eq!(asked(&get(&cloud, "/v1/plain", "pro-1").await), "2");
+    assert_eq!(invocations(&get(&cloud, "/v1/plain", "pro-1").await), "1");
+    assert_eq!(invocations(&get(&cloud, "/v1/plain", "pro-1").await), "2");
     assert_eq!(request(&cloud, "GET /v1/plain", &[]).await.status, 401);
     cloud.shutdown().await;
 }
 
 #[tokio::test]
-async fn the_log_says_why_an_authorizer_failed_and_never_the_key() {
+async fn the_log_has_the_reason_of_a_failure_and_never_the_key() {
     let cloud = start("secret").await;
     for kind in ["fail", "null", "nobody", "crash", "lapsed", "pro"] {
         get(&cloud, "/v1/plain", &format!("{kind}-gdsecret")).await;
     }
     let lines: Vec<_> = cloud.logs().into_iter().filter(|line| line.starts_with("local: parrot: ")).collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
-    for (line, expected) in
-        lines.iter().zip(["cannot look up …", "context must be an object", "exit status: 7"])
-    {
+    for (line, expected) in lines.iter().zip(["cannot look up …", "invalid at context", "exit status: 7"]) {
         assert!(line.contains(expected), "{line}");
     }
     assert!(cloud.logs().iter().all(|line| !line.contains("gdsecret")), "{:?}", cloud.logs());
@@ -220,17 +228,17 @@ async fn the_log_says_why_an_authorizer_failed_and_never_the_key() {
 }
 
 #[tokio::test]
-async fn a_key_that_asks_too_often_waits() {
+async fn a_key_is_throttled_by_its_plan() {
     let throttled = Options { throttling: true, ..options("throttled", TEMPLATE) };
     let cloud = Cloud::start(throttled).await.unwrap();
     for _ in 0..3 {
         assert_eq!(get(&cloud, "/v1/kept", "starter-1").await.status, 200);
     }
-    // Neither the cache nor the function gets to see it.
+    // The usage plan comes before cache and function.
     for target in ["/v1/kept", "/v1/plain"] {
-        let answer = get(&cloud, target, "starter-1").await;
-        assert_eq!((answer.status, answer.json()), (429, json!({"message": "Too Many Requests"})));
-        assert!(answer.head.contains("retry-after: 1"), "{}", answer.head);
+        let response = get(&cloud, target, "starter-1").await;
+        assert_eq!((response.status, response.json()), (429, json!({"message": "Too Many Requests"})));
+        assert!(response.head.contains("retry-after: 1"), "{}", response.head);
     }
     assert_eq!(get(&cloud, "/v1/kept", "starter-2").await.status, 200);
     assert_eq!(get(&cloud, "/v1/kept", "pro-1").await.status, 200);
@@ -246,30 +254,32 @@ async fn a_key_that_asks_too_often_waits() {
     cloud.shutdown().await;
 }
 
-/// The answer without what differs each time.
-fn replayed(answer: &Answer) -> (u16, String, String) {
-    let head =
-        answer.head.lines().filter(|line| !line.starts_with("x-amzn-requestid") && !line.starts_with("date"));
-    (answer.status, head.collect::<Vec<_>>().join("\n"), answer.body.clone())
+/// The response without the headers that always differ.
+fn stable(response: &Response) -> (u16, String, String) {
+    let head = response
+        .head
+        .lines()
+        .filter(|line| !line.starts_with("x-amzn-requestid") && !line.starts_with("date"));
+    (response.status, head.collect::<Vec<_>>().join("\n"), response.body.clone())
 }
 
-fn request_id(answer: &Answer) -> String {
-    answer.head.lines().find(|line| line.starts_with("x-amzn-requestid")).unwrap().to_owned()
+fn request_id(response: &Response) -> String {
+    response.head.lines().find(|line| line.starts_with("x-amzn-requestid")).unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn the_stage_cache_replays_what_a_function_answered_to_everybody_who_may_ask() {
+async fn the_stage_cache_replays_a_response_to_every_authorized_caller() {
     let cloud = start("cached").await;
     let first = get(&cloud, "/v1/kept?mode=a", "pro-1").await;
     let again = get(&cloud, "/v1/kept?unread=1&mode=b&mode=a", "pro-2").await;
-    assert_eq!(replayed(&first), replayed(&again));
+    assert_eq!(stable(&first), stable(&again));
     assert_ne!(request_id(&first), request_id(&again));
     let impatient = [("x-api-key", "pro-1"), ("cache-control", "max-age=0")];
-    assert_eq!(replayed(&request(&cloud, "GET /v1/kept?mode=a", &impatient).await), replayed(&first));
+    assert_eq!(stable(&request(&cloud, "GET /v1/kept?mode=a", &impatient).await), stable(&first));
     for target in ["/v1/kept", "/v1/kept?mode=", "/v1/kept?mode=A", "/v1/kept?mode=a%26say=b"] {
         assert_ne!(get(&cloud, target, "pro-1").await.body, first.body, "{target}");
     }
-    // Who may not ask gets nothing out of it.
+    // An unauthorized caller gets nothing from the cache.
     assert_eq!(request(&cloud, "GET /v1/kept?mode=a", &[]).await.status, 401);
     assert_eq!(get(&cloud, "/v1/kept?mode=a", "lapsed-1").await.status, 403);
     cloud.clock().advance(Duration::from_secs(299));
@@ -280,11 +290,11 @@ async fn the_stage_cache_replays_what_a_function_answered_to_everybody_who_may_a
     cloud.shutdown().await;
 }
 
-/// Who answered each request, by the access log.
-async fn answerers(test: &str, requests: &[(&str, &str)]) -> Vec<String> {
+/// The sources of the responses, by the access log.
+async fn sources(test: &str, requests: &[(&str, &str)]) -> Vec<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let taken = Arc::clone(&lines);
-    let sink: Sink = Arc::new(move |line: &str| taken.lock().unwrap().push(line.to_owned()));
+    let sink: LineSink = Arc::new(move |line: &str| taken.lock().unwrap().push(line.to_owned()));
     let cloud = Cloud::start(Options { access_log: Some(sink), ..options(test, TEMPLATE) }).await.unwrap();
     for (target, key) in requests {
         get(&cloud, target, key).await;
@@ -296,7 +306,7 @@ async fn answerers(test: &str, requests: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_access_log_says_who_answered() {
+async fn the_access_log_names_the_source_of_each_response() {
     let requests = [
         ("/v1/plain", ""),
         ("/v1/plain", "nobody-gdsecret"),
@@ -319,11 +329,11 @@ async fn the_access_log_says_who_answered() {
         "cache",
         "parrot",
     ];
-    assert_eq!(answerers("answerers", &requests).await, expected);
+    assert_eq!(sources("sources", &requests).await, expected);
 }
 
 #[tokio::test]
-async fn what_a_function_answers_is_kept_whatever_it_is_and_what_the_gateway_says_is_not() {
+async fn a_functions_response_is_cached_whatever_its_status_and_the_gateways_own_is_not() {
     let kept = ["/v1/kept?say=status", "/v1/kept?say=status"];
     let not_kept = [
         "/v1/kept?say=much",
@@ -334,13 +344,13 @@ async fn what_a_function_answers_is_kept_whatever_it_is_and_what_the_gateway_say
         "/v1/kept?say=nonsense",
     ];
     let requests: Vec<_> = kept.into_iter().chain(not_kept).map(|target| (target, "pro-1")).collect();
-    let answerers = answerers("kept", &requests).await;
-    assert_eq!(answerers[..2], ["parrot", "cache"]);
-    assert!(answerers[2..].iter().all(|answerer| answerer == "parrot"), "{answerers:?}");
+    let sources = sources("kept", &requests).await;
+    assert_eq!(sources[..2], ["parrot", "cache"]);
+    assert!(sources[2..].iter().all(|source| source == "parrot"), "{sources:?}");
 }
 
 #[tokio::test]
-async fn there_is_no_cache_where_the_template_has_none() {
+async fn a_template_can_disable_the_stage_cache() {
     let parameters = [("GatewayCache".to_owned(), "off".to_owned())].into();
     let cloud = Cloud::start(Options { parameters, ..options("uncached", TEMPLATE) }).await.unwrap();
     assert_ne!(get(&cloud, "/v1/kept", "pro-1").await.body, get(&cloud, "/v1/kept", "pro-1").await.body);
@@ -348,23 +358,23 @@ async fn there_is_no_cache_where_the_template_has_none() {
 }
 
 #[tokio::test]
-async fn answers_are_compressed_for_those_who_ask_and_kept_plain() {
+async fn a_response_is_compressed_on_request_and_cached_uncompressed() {
     let cloud = start("compressed").await;
     let encodings = [("gzip", true), ("", false), ("deflate", true), ("br", false), ("*;q=0", false)];
     let mut bodies = Vec::new();
     for (encoding, is_encoded) in encodings {
         let headers = [("x-api-key", "pro-1"), ("accept-encoding", encoding)];
-        let answer = request(&cloud, "GET /v1/kept", &headers).await;
-        let encoded = answer.head.contains(&format!("content-encoding: {encoding}\r\n"));
-        assert_eq!(encoded, is_encoded, "{}", answer.head);
-        let length = answer.head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
-        assert_eq!(length.parse::<usize>().unwrap() < answer.body.len(), is_encoded);
-        bodies.push(answer.body);
+        let response = request(&cloud, "GET /v1/kept", &headers).await;
+        let encoded = response.head.contains(&format!("content-encoding: {encoding}\r\n"));
+        assert_eq!(encoded, is_encoded, "{}", response.head);
+        let length = response.head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        assert_eq!(length.parse::<usize>().unwrap() < response.body.len(), is_encoded);
+        bodies.push(response.body);
     }
     assert!(bodies.windows(2).all(|two| two[0] == two[1]), "the bodies differ");
     let event: Value = serde_json::from_str(&bodies[0]).unwrap();
     assert_eq!(event["headers"]["accept-encoding"], "gzip");
-    // It is too small.
+    // This one is too small.
     let headers = [("accept-encoding", "gzip")];
     let refused = request(&cloud, "GET /v1/kept", &headers).await;
     assert!(!refused.head.contains("content-encoding"), "{}", refused.head);

@@ -1,5 +1,5 @@
-//! Reads a `BatchWriteItem` of puts straight into the engine's values. The engine's own reader makes a copy of a nested
-//! value on each of its levels, which takes longer than storing it, and history is written a million rows at a time.
+//! Deserializes a `BatchWriteItem` of puts directly into the engine's values. The engine's own deserializer copies nested
+//! values at each level, which takes longer than storing them, and history has up to a million rows.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,8 +30,7 @@ struct Put {
     item: Item,
 }
 
-/// The request, or `None` if there is anything in it that this reader does not know: deletions, sets, binary values,
-/// nulls, mistakes.
+/// The request, or `None` if it has anything else: deletions, sets, binary values, nulls, errors.
 pub(super) fn read(request: &[u8]) -> Option<BatchWriteItemRequest> {
     let batch: Batch = serde_json::from_slice(request).ok()?;
     let write = |write: Write| WriteRequest {
@@ -77,7 +76,7 @@ impl<'de> Visitor<'de> for Attribute {
             Some("BOOL") => AttributeValue::BOOL(entries.next_value()?),
             Some("L") => AttributeValue::L(entries.next_value_seed(List)?),
             Some("M") => AttributeValue::M(entries.next_value_seed(Attributes)?),
-            _ => return Err(A::Error::custom("a type that this reader does not know")),
+            _ => return Err(A::Error::custom("an unsupported type")),
         };
         match entries.next_key::<IgnoredAny>()? {
             None => Ok(value),
@@ -143,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn puts_are_read_as_the_engine_reads_them() {
+    fn puts_are_read_as_by_the_engine() {
         let text = br#"{"RequestItems":{"T":[{"PutRequest":{"Item":{
             "pk":{"S":"a\n\u00e4"},"flag":{"BOOL":true},"number":{"N":"1e5"},
             "products":{"M":{"ID:1":{"L":[{"N":"0.1"},{"N":"-5"}]},"empty":{"L":[]}}}}}}]},
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_there_is_goes_the_long_way() {
+    fn other_requests_are_left_to_the_engine() {
         for other in [
             r#"{"RequestItems":{"T":[{"DeleteRequest":{"Key":{"pk":{"S":"a"}}}}]}}"#,
             r#"{"RequestItems":{"T":[{"PutRequest":{"Item":{"a":{"S":"a","N":"1"}}}}]}}"#,

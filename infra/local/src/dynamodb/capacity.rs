@@ -1,4 +1,4 @@
-//! What requests consume, as `DynamoDB` bills it. Only answers to requests that asked for it are read.
+//! The capacity that requests consume, as `DynamoDB` bills it. Only requests with `ReturnConsumedCapacity` report it.
 
 use std::ops::AddAssign;
 
@@ -26,12 +26,12 @@ impl AddAssign for Consumed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Answer {
+struct WithCapacity {
     #[serde(default)]
     consumed_capacity: Option<OneOrMany>,
 }
 
-/// Batches and transactions answer with a list, the rest with one.
+/// Batches and transactions return a list, other operations one entry.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
@@ -46,19 +46,19 @@ struct Units {
     capacity_units: f64,
 }
 
-/// Whether a request asks what it consumes.
-pub(super) fn is_asked_for(request: &[u8]) -> bool {
+/// Whether a request asks for its consumed capacity.
+pub(super) fn is_requested(request: &[u8]) -> bool {
     std::str::from_utf8(request).is_ok_and(|request| request.contains("\"ReturnConsumedCapacity\""))
 }
 
-/// What an answer says was consumed; nothing if it does not say.
-pub(super) fn of_answer(operation: &str, answer: &[u8]) -> Consumed {
-    let units: f64 = match serde_json::from_slice::<Answer>(answer) {
-        Ok(Answer { consumed_capacity: Some(OneOrMany::One(one)) }) => one.capacity_units,
-        Ok(Answer { consumed_capacity: Some(OneOrMany::Many(many)) }) => {
+/// The consumed capacity in a response; zero if there is none.
+pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
+    let units: f64 = match serde_json::from_slice::<WithCapacity>(response) {
+        Ok(WithCapacity { consumed_capacity: Some(OneOrMany::One(one)) }) => one.capacity_units,
+        Ok(WithCapacity { consumed_capacity: Some(OneOrMany::Many(many)) }) => {
             many.iter().map(|one| one.capacity_units).sum()
         }
-        Ok(Answer { consumed_capacity: None }) | Err(_) => 0.0,
+        Ok(WithCapacity { consumed_capacity: None }) | Err(_) => 0.0,
     };
     Consumed {
         read_units: if READS.contains(&operation) { units } else { 0.0 },
@@ -66,7 +66,7 @@ pub(super) fn of_answer(operation: &str, answer: &[u8]) -> Consumed {
     }
 }
 
-/// The same for writes whose answer has not become JSON yet.
+/// The same for writes whose response is not serialized yet.
 pub(super) fn of_writes(consumed: &[ConsumedCapacity]) -> Consumed {
     Consumed { read_units: 0.0, write_units: consumed.iter().map(|one| one.capacity_units).sum() }
 }
@@ -76,20 +76,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_and_many_are_read() {
+    fn one_entry_and_a_list_are_read() {
         let one = br#"{"Count":3,"ConsumedCapacity":{"TableName":"T","CapacityUnits":1.5}}"#;
-        assert_eq!(of_answer("Query", one), Consumed { read_units: 1.5, write_units: 0.0 });
+        assert_eq!(of_response("Query", one), Consumed { read_units: 1.5, write_units: 0.0 });
         let many = br#"{"ConsumedCapacity":[{"TableName":"T","CapacityUnits":2.0},{"TableName":"U","CapacityUnits":1.0}]}"#;
-        assert_eq!(of_answer("BatchWriteItem", many), Consumed { read_units: 0.0, write_units: 3.0 });
+        assert_eq!(of_response("BatchWriteItem", many), Consumed { read_units: 0.0, write_units: 3.0 });
         for nothing in [&b"{}"[..], b"", br#"{"ConsumedCapacity":null}"#] {
-            assert_eq!(of_answer("Query", nothing), Consumed::default());
+            assert_eq!(of_response("Query", nothing), Consumed::default());
         }
-        assert_eq!(of_answer("ListTables", one), Consumed::default());
+        assert_eq!(of_response("ListTables", one), Consumed::default());
     }
 
     #[test]
-    fn only_who_asks_is_told() {
-        assert!(is_asked_for(br#"{"ReturnConsumedCapacity":"TOTAL"}"#));
-        assert!(!is_asked_for(br#"{"TableName":"T"}"#));
+    fn capacity_must_be_requested() {
+        assert!(is_requested(br#"{"ReturnConsumedCapacity":"TOTAL"}"#));
+        assert!(!is_requested(br#"{"TableName":"T"}"#));
     }
 }

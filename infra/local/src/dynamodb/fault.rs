@@ -1,4 +1,4 @@
-//! Faults on demand: what `DynamoDB` does when it does not do what it should, for tests of what functions make of it.
+//! Faults on demand, for tests of how functions handle them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,39 +8,39 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value};
 
-/// What to do instead of, or before, what a request asks for. Parts can be combined; the default does nothing.
+/// A fault that replaces or delays the response to a request. Parts can be combined; the default does nothing.
 ///
 /// ```
 /// # use local::Fault;
-/// Fault::hang().on("BatchWriteItem").after(3); // the fourth batch is never answered, nor any after it
+/// Fault::hang().on("BatchWriteItem").after(3); // there is no response to the fourth batch and all later ones
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
-    /// Wait this long first.
+    /// The delay before anything else.
     pub delay: Duration,
-    /// Accept the request and never answer.
+    /// Accept the request and never respond.
     pub hang: bool,
-    /// Close the connection without an answer.
+    /// Close the connection without a response.
     pub close: bool,
-    /// Answer with this error.
+    /// Respond with this error.
     pub refusal: Option<Refusal>,
-    /// Of each `BatchWriteItem` and `BatchGetItem`, process only so many, the first in the request, and return the rest
-    /// as `UnprocessedItems` or `UnprocessedKeys`. With 0 the request is refused as throttled, as `DynamoDB` does it.
+    /// Process only this many items of a `BatchWriteItem` or `BatchGetItem`, the first ones, and return the others as
+    /// unprocessed. With 0, the request is throttled, as in `DynamoDB`.
     pub processed: Option<usize>,
-    /// The operations that it happens to; none for all of them.
+    /// The operations that it applies to. An empty list stands for all.
     pub operations: Vec<String>,
-    /// Let so many of these requests pass first.
+    /// The number of matching requests that succeed first.
     pub after: u64,
-    /// Only for the next so many; without it, until cleared.
+    /// The number of requests that it applies to; without it, all until it is cleared.
     pub times: Option<u64>,
 }
 
-/// An error that `DynamoDB` answers with.
+/// An error response of `DynamoDB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A table or a partition is beyond its throughput.
+    /// A table or a partition exceeds its throughput.
     ProvisionedThroughputExceeded,
-    /// Requests come too fast, as tables on demand say it.
+    /// Requests exceed the throughput of an on-demand table.
     Throttling,
     /// There is no such table.
     ResourceNotFound,
@@ -91,75 +91,75 @@ impl Refusal {
 }
 
 impl Fault {
-    /// Answers with an error.
+    /// Responds with an error.
     #[must_use]
     pub fn refusal(refusal: Refusal) -> Self {
         Self { refusal: Some(refusal), ..Self::default() }
     }
 
-    /// Answers as a table that is beyond its throughput.
+    /// Responds as a table that exceeds its throughput.
     #[must_use]
     pub fn throttled() -> Self {
         Self::refusal(Refusal::ProvisionedThroughputExceeded)
     }
 
-    /// Answers as if there were no such table.
+    /// Responds as if the table did not exist.
     #[must_use]
     pub fn missing_table() -> Self {
         Self::refusal(Refusal::ResourceNotFound)
     }
 
-    /// Of each batch, processes the first `processed` and returns the rest as unprocessed.
+    /// Processes the first `processed` items of each batch, and returns the others as unprocessed.
     #[must_use]
     pub fn unprocessed_after(processed: usize) -> Self {
         Self { processed: Some(processed), ..Self::default() }
     }
 
-    /// Waits for `delay` before anything else.
+    /// Delays the response.
     #[must_use]
     pub fn delay(delay: Duration) -> Self {
         Self { delay, ..Self::default() }
     }
 
-    /// Accepts the request and never answers.
+    /// Accepts the request and never responds.
     #[must_use]
     pub fn hang() -> Self {
         Self { hang: true, ..Self::default() }
     }
 
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     #[must_use]
     pub fn close() -> Self {
         Self { close: true, ..Self::default() }
     }
 
-    /// The same fault for this operation, and others that were named this way, only.
+    /// Limits the fault to this operation, and to others added this way.
     #[must_use]
     pub fn on(mut self, operation: impl Into<String>) -> Self {
         self.operations.push(operation.into());
         self
     }
 
-    /// The same fault, but the next `requests` requests pass.
+    /// Lets the next `requests` matching requests succeed first.
     #[must_use]
     pub fn after(self, requests: u64) -> Self {
         Self { after: requests, ..self }
     }
 
-    /// The same fault for `times` requests only.
+    /// Limits the fault to this many requests.
     #[must_use]
     pub fn times(self, times: u64) -> Self {
         Self { times: Some(times), ..self }
     }
 
-    fn is_for(&self, operation: &str) -> bool {
+    fn applies_to(&self, operation: &str) -> bool {
         if self.operations.is_empty() {
             return self.processed.is_none() || Batch::of(operation).is_some();
         }
         self.operations.iter().any(|named| named == operation)
     }
 
-    /// The request in two, if there is more in it than is to be processed.
+    /// Splits the request, if it has more items than are to be processed.
     pub(super) fn split(&self, operation: &str, request: &[u8]) -> Option<Split> {
         let processed = self.processed?;
         let batch = Batch::of(operation)?;
@@ -189,11 +189,11 @@ impl Fault {
     }
 }
 
-/// How an operation on many items spells them.
+/// The names of items in the requests and responses of a batch operation.
 struct Batch {
-    /// What its answer calls those that were not processed.
+    /// The name of unprocessed items in the response.
     unprocessed: &'static str,
-    /// Where a table's entry has its list, if it is not the list itself.
+    /// The name of the list in a table's entry, if the entry is not the list itself.
     within: Option<&'static str>,
 }
 
@@ -214,30 +214,30 @@ impl Batch {
     }
 }
 
-/// A batch of which only a part is processed.
+/// A batch that is processed in part.
 pub(super) struct Split {
-    /// The request for that part; `None` if it is empty.
+    /// The request for the processed part; `None` if it is empty.
     pub(super) processed: Option<Bytes>,
     name: &'static str,
     rest: Value,
 }
 
 impl Split {
-    /// The answer to the part as the answer to the whole.
-    pub(super) async fn complete(self, answer: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
-        let (parts, body) = answer.into_parts();
+    /// Turns the response to the processed part into the response to the whole batch.
+    pub(super) async fn complete(self, response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+        let (parts, body) = response.into_parts();
         let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes);
         match serde_json::from_slice(&body) {
-            Ok(Value::Object(mut answer)) if parts.status == StatusCode::OK => {
-                answer.insert(self.name.to_owned(), self.rest);
-                super::response(StatusCode::OK, Bytes::from(Value::Object(answer).to_string()))
+            Ok(Value::Object(mut response)) if parts.status == StatusCode::OK => {
+                response.insert(self.name.to_owned(), self.rest);
+                super::response::json(StatusCode::OK, Bytes::from(Value::Object(response).to_string()))
             }
             _ => Response::from_parts(parts, Full::new(body)),
         }
     }
 }
 
-/// The faults that are set.
+/// The active faults.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     set: Mutex<Vec<Fault>>,
@@ -252,10 +252,10 @@ impl Faults {
         self.set.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// What happens to a request for `operation` that has come.
+    /// The fault for a request, which is counted.
     pub(super) fn take(&self, operation: &str) -> Option<Fault> {
         let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
-        for fault in set.iter_mut().filter(|fault| fault.is_for(operation)) {
+        for fault in set.iter_mut().filter(|fault| fault.applies_to(operation)) {
             if fault.after > 0 {
                 fault.after -= 1;
                 continue;
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_happens_to_its_operations_after_and_for_so_many_requests() {
+    fn a_fault_applies_to_its_operations_after_some_and_for_some_requests() {
         let faults = Faults::default();
         faults.set(Fault::throttled().on("Query").on("GetItem").after(1).times(2));
         let seen =
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_that_is_due_happens() {
+    fn the_first_matching_fault_applies() {
         let faults = Faults::default();
         faults.set(Fault::close().times(1));
         faults.set(Fault::hang().after(1));
@@ -300,14 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn unprocessed_items_are_for_batches_only() {
+    fn unprocessed_items_apply_to_batches_only() {
         let faults = Faults::default();
         faults.set(Fault::unprocessed_after(1));
         assert!(faults.take("Query").is_none() && faults.take("BatchGetItem").is_some());
     }
 
     #[test]
-    fn a_batch_is_split_where_it_is_said() {
+    fn a_batch_is_split_after_the_processed_items() {
         let put = |id: &str| json!({"PutRequest": {"Item": {"pk": {"S": id}}}});
         let request = json!({
             "RequestItems": {"A": [put("1"), put("2")], "B": [put("3")]},

@@ -1,5 +1,5 @@
-//! The way to the database for code of this process that speaks to tables through the SDK, as the functions do. It does not
-//! go over the server, so that no fault of a test happens to it, and it is not counted.
+//! An SDK configuration for code in this process. Its requests bypass the server, so faults do not apply to them, and they
+//! are not counted.
 
 use std::sync::Arc;
 
@@ -15,18 +15,19 @@ use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
 use tables::SdkConfig;
 
-use super::Shared;
+use super::engine::Engine;
+use crate::arn::REGION;
 
-/// The engine looks at no address.
+/// Required by the SDK, and not used.
 const ENDPOINT: &str = "http://localhost";
 
-/// What the SDK needs to know to reach the database.
-pub(super) fn sdk(shared: Arc<Shared>) -> SdkConfig {
-    let connector = SharedHttpConnector::new(Connector(shared));
+/// The SDK's configuration.
+pub(super) fn sdk(engine: Arc<Engine>) -> SdkConfig {
+    let connector = SharedHttpConnector::new(Connector(engine));
     let credentials = Credentials::new("local", "local", None, None, "local");
     SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
-        .region(Region::from_static(crate::REGION))
+        .region(Region::from_static(REGION))
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .endpoint_url(ENDPOINT)
         .http_client(http_client_fn(move |_: &HttpConnectorSettings, _: &RuntimeComponents| {
@@ -35,7 +36,7 @@ pub(super) fn sdk(shared: Arc<Shared>) -> SdkConfig {
         .build()
 }
 
-struct Connector(Arc<Shared>);
+struct Connector(Arc<Engine>);
 
 impl std::fmt::Debug for Connector {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,11 +50,11 @@ impl HttpConnector for Connector {
     }
 }
 
-async fn send(shared: Arc<Shared>, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
+async fn send(engine: Arc<Engine>, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
     let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
     let (parts, body) = request.into_parts();
     let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
-    let sent = shared.engine.send(&parts, body).await;
+    let sent = engine.send(&parts, body).await;
     let (head, body) = sent.map_err(|error| ConnectorError::io(Box::new(error)))?;
     let response = hyper::Response::from_parts(head, SdkBody::from(body));
     HttpResponse::try_from(response).map_err(|error| ConnectorError::other(Box::new(error), None))

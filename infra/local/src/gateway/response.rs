@@ -1,4 +1,4 @@
-//! Turns a function's proxy response into HTTP as API Gateway does, and answers preflight requests.
+//! Converts a function's proxy response to HTTP, and responds to preflight requests.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,28 @@ use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde::Deserialize;
 
+use super::scalar::Scalar;
 use crate::template::Cors;
 
-/// A preflight answer, as SAM's mock integration gives it.
+/// The response to a preflight request, as SAM's mock integration sends it.
 pub(super) fn preflight(cors: &Cors) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(b"{}\n"));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    set(&mut response, "access-control-allow-origin", &cors.allow_origin);
+    set_header(&mut response, "access-control-allow-origin", &cors.allow_origin);
     for (name, value) in [
         ("access-control-allow-methods", &cors.allow_methods),
         ("access-control-allow-headers", &cors.allow_headers),
         ("access-control-max-age", &cors.max_age),
     ] {
         if let Some(value) = value {
-            set(&mut response, name, value);
+            set_header(&mut response, name, value);
         }
     }
     response
 }
 
-/// What no header may hold comes from the template only; AWS would refuse to deploy it.
-pub(super) fn set(response: &mut Response<Bytes>, name: &str, value: &str) {
+/// Skips an invalid name or value. They come from the template, and AWS refuses to deploy them.
+pub(super) fn set_header(response: &mut Response<Bytes>, name: &str, value: &str) {
     if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
         response.headers_mut().insert(name, value);
     }
@@ -38,40 +39,21 @@ pub(super) fn set(response: &mut Response<Bytes>, name: &str, value: &str) {
 struct ProxyResponse {
     status_code: u16,
     #[serde(default)]
-    headers: Option<BTreeMap<String, PlainValue>>,
+    headers: Option<BTreeMap<String, Scalar>>,
     #[serde(default)]
-    multi_value_headers: Option<BTreeMap<String, Vec<PlainValue>>>,
+    multi_value_headers: Option<BTreeMap<String, Vec<Scalar>>>,
     #[serde(default)]
     body: Option<String>,
-    // isBase64Encoded is not read: the API has no binary media types, so the gateway passes the text on as it is.
-}
-
-/// Header values may be numbers and truth values, too.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum PlainValue {
-    Text(String),
-    Number(serde_json::Number),
-    Truth(bool),
-}
-
-impl PlainValue {
-    fn into_text(self) -> String {
-        match self {
-            Self::Text(text) => text,
-            Self::Number(number) => number.to_string(),
-            Self::Truth(truth) => truth.to_string(),
-        }
-    }
+    // isBase64Encoded is not read: without binary media types, the gateway passes the text on unchanged.
 }
 
 /// The HTTP response that a function's payload describes.
 ///
 /// # Errors
-/// What is wrong with it, for the log.
+/// A sentence for the log.
 pub(super) fn from_payload(payload: &[u8]) -> Result<Response<Bytes>, String> {
-    let proxy: ProxyResponse =
-        serde_json::from_slice(payload).map_err(|error| format!("it is no proxy response: {error}"))?;
+    let proxy: ProxyResponse = serde_json::from_slice(payload)
+        .map_err(|error| format!("its payload is not a proxy response: {error}"))?;
     let mut response = Response::new(Bytes::from(proxy.body.unwrap_or_default()));
     *response.status_mut() = StatusCode::from_u16(proxy.status_code)
         .ok()
@@ -80,14 +62,14 @@ pub(super) fn from_payload(payload: &[u8]) -> Result<Response<Bytes>, String> {
     let several = proxy.multi_value_headers.unwrap_or_default().into_iter();
     let single = proxy.headers.unwrap_or_default().into_iter().map(|(name, value)| (name, vec![value]));
     for (name, values) in several.chain(single) {
-        let header = HeaderName::try_from(&name).map_err(|_| format!("{name:?} is no header name"))?;
-        if is_the_gateways_own(&header) {
+        let header = HeaderName::try_from(&name).map_err(|_| format!("{name:?} is not a header name"))?;
+        if is_set_by_the_gateway(&header) {
             continue;
         }
         for value in values {
-            let value = HeaderValue::try_from(value.into_text())
-                .map_err(|_| format!("the value of its header {name} cannot be sent"))?;
-            // A value that stands in both maps is sent once.
+            let value = HeaderValue::try_from(value.to_string())
+                .map_err(|_| format!("the value of its header {name} is invalid"))?;
+            // A value in both maps is sent once.
             if !response.headers().get_all(&header).iter().any(|sent| *sent == value) {
                 response.headers_mut().append(&header, value);
             }
@@ -97,8 +79,8 @@ pub(super) fn from_payload(payload: &[u8]) -> Result<Response<Bytes>, String> {
     Ok(response)
 }
 
-/// Headers that describe the connection, which is the gateway's and not the function's.
-fn is_the_gateways_own(name: &HeaderName) -> bool {
+/// Whether the header describes the connection to the client.
+fn is_set_by_the_gateway(name: &HeaderName) -> bool {
     matches!(
         name.as_str(),
         "connection"
@@ -141,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn a_status_alone_is_enough() {
+    fn only_the_status_is_required() {
         let response = mapped(&json!({"statusCode": 204, "headers": null, "body": null})).unwrap();
         assert_eq!(response.headers()["content-type"], "application/json");
         assert_eq!(response.body(), "");
     }
 
     #[test]
-    fn what_is_no_proxy_response_is_refused() {
+    fn an_invalid_proxy_response_is_refused() {
         for payload in [
             json!(null),
             json!("text"),

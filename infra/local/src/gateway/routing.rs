@@ -1,6 +1,6 @@
-//! Finds the route for a request as API Gateway does: an exact segment goes before a parameter, a parameter before a
-//! greedy one; on the same path a method of its own goes before `ANY`. A path whose methods do not fit is passed over,
-//! so that a wrong method on a known path falls to the greedy path.
+//! Finds the route of a request as API Gateway does. An exact segment takes precedence over a parameter, and a parameter
+//! over a greedy one; on the same path, an exact method takes precedence over `ANY`. A path without the requested method
+//! does not match, so a wrong method on a known path falls through to the greedy path.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use percent_encoding::percent_decode_str;
 
 use crate::template::Route;
 
+/// In the order of precedence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Segment {
-    /// In the order of precedence.
     Exact(String),
     Parameter(String),
     Greedy(String),
@@ -26,7 +26,7 @@ struct Resource {
 /// The routes of an API.
 #[derive(Debug)]
 pub(super) struct Routing {
-    /// By precedence.
+    /// In the order of precedence.
     resources: Vec<Resource>,
 }
 
@@ -46,7 +46,7 @@ impl Routing {
         Self { resources: resources.into_values().collect() }
     }
 
-    /// The route for a method and a path, and what the path says.
+    /// The route for a method and a path, and the values of the path's parameters.
     pub(super) fn find(&self, method: &str, path: &str) -> Option<(&Route, PathParameters)> {
         self.matching(path).find_map(|(resource, parameters)| {
             let route = resource.routes.get(method).or_else(|| resource.routes.get("ANY"))?;
@@ -54,7 +54,7 @@ impl Routing {
         })
     }
 
-    /// Whether SAM adds a preflight answer for the path: it does where there is no `OPTIONS` of its own.
+    /// Whether SAM adds a preflight response for the path: it does where the template has no `OPTIONS` method.
     pub(super) fn has_preflight(&self, path: &str) -> bool {
         self.matching(path).next().is_some_and(|(resource, _)| !resource.routes.contains_key("OPTIONS"))
     }
@@ -70,7 +70,7 @@ impl Routing {
     }
 }
 
-/// A trailing slash does not count.
+/// The segments of a path; a trailing slash is ignored.
 fn split(path: &str) -> Vec<&str> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_exact_path_wins_and_a_wrong_method_falls_to_the_greedy_one() {
+    fn the_most_exact_path_wins_and_a_wrong_method_falls_through_to_the_greedy_one() {
         for (method, path, expected_method, expected_path) in [
             ("GET", "/v1/mayor", "GET", "/v1/mayor"),
             ("GET", "/v1/mayor/", "GET", "/v1/mayor"),
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_matches_where_nothing_is_declared() {
+    fn an_undeclared_route_does_not_match() {
         let routing = routing(&[("GET", "/v1/mayor")]);
         assert!(routing.find("GET", "/").is_none());
         assert!(routing.find("POST", "/v1/mayor").is_none());
     }
 
     #[test]
-    fn preflight_belongs_to_every_path_without_an_options_method() {
+    fn every_path_without_an_options_method_has_a_preflight_response() {
         assert!(service().has_preflight("/v1/mayor") && service().has_preflight("/unknown"));
         assert!(!routing(&[("OPTIONS", "/own")]).has_preflight("/own"));
         assert!(!routing(&[("GET", "/v1/mayor")]).has_preflight("/unknown"));

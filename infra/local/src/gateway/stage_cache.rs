@@ -1,294 +1,152 @@
-//! The stage's cache: what a function answered is answered again, byte for byte, to everybody who asks the same. Two
-//! requests ask the same when method, path and declared parameters are the same; nothing else counts, neither who asks nor
-//! `Cache-Control` of either side.
-
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+//! The stage's cache: replays a function's response, byte for byte, to every request with the same key. The key is the
+//! method, the route and the parameters that the template declares. Neither the caller nor `Cache-Control` matters.
 
 use bytes::Bytes;
-use hyper::header::HeaderMap;
-use hyper::{Response, StatusCode};
-use lru::LruCache;
+use hyper::Response;
 use simulator::Clock;
 
-use super::event::{Arrival, Matched};
-use crate::template::{Api, CacheKey};
+use super::expiring_cache::ExpiringCache;
+use super::limits::MAX_CACHED_BODY_BYTES;
+use super::request::{GatewayRequest, MatchedRoute};
+use crate::template::CacheKey;
 
-/// Larger answers are not kept.
-const MAX_BODY_BYTES: usize = 1_048_576;
-/// What an entry takes beside its texts, roughly.
-const ENTRY_BYTES: usize = 256;
-
-/// What is asked, as far as it tells answers apart. The values stand in the order in which the route declares them; one
-/// that is not given is another question than an empty one.
+/// What distinguishes two cached responses. The values are in the order of the route's declaration; a missing parameter
+/// differs from an empty one. Of a repeated parameter the last value counts, as it does for the function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Question {
+pub(super) struct RequestKey {
     method: String,
-    resource: String,
+    path: String,
     values: Vec<Option<String>>,
 }
 
-/// A question that the cache may answer, and for how long an answer to it is kept.
-#[derive(Debug)]
-pub(super) struct Cacheable {
-    question: Question,
-    ttl: Duration,
-}
-
-struct Entry {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Bytes,
-    since_ms: i64,
-    ttl: Duration,
-    bytes: usize,
-}
-
-struct Entries {
-    by_question: LruCache<Question, Entry>,
-    /// Of all entries together.
-    bytes: usize,
-}
-
-pub(super) struct StageCache {
-    entries: Mutex<Entries>,
-    capacity: usize,
-    clock: Clock,
-}
-
-impl StageCache {
-    /// The cache of the API's stage, if it has one.
-    pub(super) fn of(api: &Api, clock: Clock) -> Option<Self> {
-        let capacity = usize::try_from(api.cache_bytes).unwrap_or(usize::MAX);
-        api.cache_enabled.then(|| Self::new(capacity, clock))
-    }
-
-    fn new(capacity: usize, clock: Clock) -> Self {
-        let entries = Entries { by_question: LruCache::unbounded(), bytes: 0 };
-        Self { entries: Mutex::new(entries), capacity, clock }
-    }
-
-    /// The answer to the question, unless none is kept or its time is over.
-    pub(super) fn get(&self, cacheable: &Cacheable) -> Option<Response<Bytes>> {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.by_question.get(&cacheable.question)?;
-        if !super::is_fresh(entry.since_ms, entry.ttl, self.clock.now_ms()) {
-            entries.remove(&cacheable.question);
-            return None;
-        }
-        let mut response = Response::new(entry.body.clone());
-        *response.status_mut() = entry.status;
-        *response.headers_mut() = entry.headers.clone();
-        Some(response)
-    }
-
-    /// Keeps what a function answered, whatever its status. The least recently used answers make room.
-    pub(super) fn put(&self, cacheable: Cacheable, response: &Response<Bytes>) {
-        if response.body().len() > MAX_BODY_BYTES {
-            return;
-        }
-        let entry = Entry {
-            status: response.status(),
-            headers: response.headers().clone(),
-            body: response.body().clone(),
-            since_ms: self.clock.now_ms(),
-            ttl: cacheable.ttl,
-            bytes: cacheable.question.bytes() + bytes_of(response),
-        };
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.remove(&cacheable.question);
-        entries.bytes += entry.bytes;
-        entries.by_question.put(cacheable.question, entry);
-        while entries.bytes > self.capacity
-            && let Some((_, oldest)) = entries.by_question.pop_lru()
-        {
-            entries.bytes -= oldest.bytes;
-        }
-    }
-}
-
-impl Entries {
-    fn remove(&mut self, question: &Question) {
-        if let Some(entry) = self.by_question.pop(question) {
-            self.bytes -= entry.bytes;
-        }
-    }
-}
-
-impl Cacheable {
-    /// What is asked, if answers of the route are kept. Of a parameter that is given several times the last value counts,
-    /// as it does for the function.
-    pub(super) fn of(arrival: &Arrival<'_>, matched: &Matched<'_>) -> Option<Self> {
-        let route = matched.route;
-        let ttl = route.cache_ttl.filter(|ttl| route.caching && !ttl.is_zero())?;
+impl RequestKey {
+    fn new(request: &GatewayRequest<'_>, matched: &MatchedRoute<'_>) -> Self {
         let value = |key: &CacheKey| match key {
             CacheKey::Path(name) => matched.path_parameters.get(name).cloned(),
             CacheKey::Query(name) => matched.query.get(name)?.last().cloned(),
-            CacheKey::Header(name) => {
-                let value = arrival.request.headers.get_all(name.as_str()).iter().next_back()?;
-                Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-            }
         };
-        let question = Question {
-            method: arrival.request.method.as_str().to_owned(),
-            resource: route.path.clone(),
-            values: route.cache_keys.iter().map(value).collect(),
-        };
-        Some(Self { question, ttl })
+        Self {
+            method: request.method().to_owned(),
+            path: matched.route.path.clone(),
+            values: matched.route.cache_keys.iter().map(value).collect(),
+        }
     }
 }
 
-impl Question {
-    fn bytes(&self) -> usize {
-        let values = self.values.iter().flatten().map(String::len);
-        self.method.len() + self.resource.len() + values.sum::<usize>() + ENTRY_BYTES
-    }
+pub(super) struct StageCache {
+    responses: ExpiringCache<RequestKey, Response<Bytes>>,
 }
 
-fn bytes_of(response: &Response<Bytes>) -> usize {
-    let headers = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
-    response.body().len() + headers.sum::<usize>()
+impl StageCache {
+    pub(super) fn new(clock: Clock) -> Self {
+        Self { responses: ExpiringCache::new(clock) }
+    }
+
+    /// The cached response, if the route is cached and there is one.
+    pub(super) fn get(
+        &self,
+        request: &GatewayRequest<'_>,
+        matched: &MatchedRoute<'_>,
+    ) -> Option<Response<Bytes>> {
+        self.responses.get(&RequestKey::new(request, matched))
+    }
+
+    /// Caches a function's response, whatever its status, if the route is cached and the body is small enough.
+    pub(super) fn put(
+        &self,
+        request: &GatewayRequest<'_>,
+        matched: &MatchedRoute<'_>,
+        response: &Response<Bytes>,
+    ) {
+        if let Some(ttl) = matched.route.cache_ttl.filter(|_| matched.route.caching)
+            && response.body().len() <= MAX_CACHED_BODY_BYTES
+        {
+            self.responses.put(RequestKey::new(request, matched), response.clone(), ttl);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use hyper::Request;
-    use hyper::header::HeaderValue;
+    use std::time::Duration;
 
-    use super::super::event;
+    use hyper::Request;
+    use hyper::http::request::Builder;
+
+    use super::super::request::parse_query;
     use super::*;
     use crate::template::Route;
 
-    const TTL: Duration = Duration::from_mins(5);
-
     fn route() -> Route {
         Route {
-            method: "GET".to_owned(),
             path: "/v1/{kind}".to_owned(),
             caching: true,
-            cache_ttl: Some(TTL),
+            cache_ttl: Some(Duration::from_mins(5)),
             cache_keys: vec![
                 CacheKey::Query("a".to_owned()),
                 CacheKey::Query("b".to_owned()),
                 CacheKey::Path("kind".to_owned()),
-                CacheKey::Header("X-Language".to_owned()),
             ],
             ..Route::default()
         }
     }
 
-    fn asked_with(request: hyper::http::request::Builder, route: &Route) -> Option<Cacheable> {
-        let (request, ()) = request.body(()).unwrap().into_parts();
-        let kind = request.uri.path().rsplit('/').next().unwrap().to_owned();
-        let matched = Matched {
+    fn with_request<T>(
+        request: Builder,
+        route: &Route,
+        run: impl FnOnce(&GatewayRequest<'_>, &MatchedRoute<'_>) -> T,
+    ) -> T {
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let kind = parts.uri.path().rsplit('/').next().unwrap().to_owned();
+        let matched = MatchedRoute {
             route,
             path_parameters: [("kind".to_owned(), kind)].into(),
-            query: event::query(request.uri.query().unwrap_or_default()),
+            query: parse_query(parts.uri.query().unwrap_or_default()),
         };
-        Cacheable::of(&Arrival::for_tests(&request), &matched)
+        run(&GatewayRequest::for_tests(&parts), &matched)
     }
 
-    fn asked(target: &str) -> Cacheable {
-        asked_with(Request::get(target), &route()).unwrap()
-    }
-
-    fn answer(body: impl Into<Bytes>) -> Response<Bytes> {
-        let mut response = Response::new(body.into());
-        response.headers_mut().append("x-twice", HeaderValue::from_static("one"));
-        response.headers_mut().append("x-twice", HeaderValue::from_static("two"));
-        response
-    }
-
-    fn cache() -> (StageCache, Clock) {
-        let clock = Clock::system();
-        (StageCache::new(1_000_000_000, clock.clone()), clock)
+    fn key(target: &str) -> RequestKey {
+        with_request(Request::get(target), &route(), RequestKey::new)
     }
 
     #[test]
-    fn what_is_declared_tells_questions_apart_and_nothing_else_does() {
+    fn only_declared_parameters_distinguish_requests() {
         for (one, other) in [
             ("/v1/x?a=1&b=2", "/v1/x?b=2&a=1"),
             ("/v1/x?a=1", "/v1/x?a=0&a=1"),
             ("/v1/x?a=1", "/v1/x?a=1&unread=2"),
             ("/v1/x?a=a+b", "/v1/x?a=%61%20b"),
         ] {
-            assert_eq!(asked(one).question, asked(other).question, "{one} {other}");
+            assert_eq!(key(one), key(other), "{one} {other}");
         }
         for (one, other) in [
             ("/v1/x?a=1&b=2", "/v1/x?a=1%26b=2"),
             ("/v1/x?a=1", "/v1/x?b=1"),
             ("/v1/x?a=", "/v1/x"),
-            ("/v1/x?a=&b", "/v1/x?b"),
             ("/v1/x?a=1", "/v1/x?A=1"),
             ("/v1/x?a=1", "/v1/x?a=1&a=2"),
             ("/v1/x", "/v1/y"),
             ("/v1/x", "/v1/X"),
         ] {
-            assert_ne!(asked(one).question, asked(other).question, "{one} {other}");
+            assert_ne!(key(one), key(other), "{one} {other}");
         }
-        let spoken = |language: &str| {
-            asked_with(Request::get("/v1/x").header("x-language", language), &route()).unwrap().question
-        };
-        assert_ne!(spoken("de"), spoken("en"));
-        let posted = asked_with(Request::post("/v1/x"), &route()).unwrap();
-        assert_ne!(posted.question, asked("/v1/x").question);
+        assert_ne!(with_request(Request::post("/v1/x"), &route(), RequestKey::new), key("/v1/x"));
         let private = Request::get("/v1/x").header("x-api-key", "k").header("cache-control", "no-store");
-        assert_eq!(asked_with(private, &route()).unwrap().question, asked("/v1/x").question);
+        assert_eq!(with_request(private, &route(), RequestKey::new), key("/v1/x"));
     }
 
     #[test]
-    fn a_route_without_caching_has_no_questions() {
-        let ask = |route: Route| asked_with(Request::get("/v1/x"), &route);
-        assert!(ask(Route { caching: false, ..route() }).is_none());
-        assert!(ask(Route { cache_ttl: Some(Duration::ZERO), ..route() }).is_none());
-    }
-
-    #[test]
-    fn an_answer_is_replayed_whole_until_its_time_is_over() {
-        let (cache, clock) = cache();
-        assert!(cache.get(&asked("/v1/x")).is_none());
-        let mut given = answer("body\0");
-        *given.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        cache.put(asked("/v1/x"), &given);
-        clock.advance(Duration::from_secs(290));
-        let replayed = cache.get(&asked("/v1/x")).unwrap();
-        assert_eq!((replayed.status(), replayed.headers()), (given.status(), given.headers()));
-        assert_eq!(replayed.body(), given.body());
-        clock.advance(Duration::from_secs(10));
-        assert!(cache.get(&asked("/v1/x")).is_none());
-        assert_eq!(cache.entries.lock().unwrap().bytes, 0);
-    }
-
-    #[test]
-    fn an_answer_from_the_future_is_not_replayed() {
-        let (cache, clock) = cache();
-        clock.advance(TTL);
-        cache.put(asked("/v1/x"), &answer("body"));
-        clock.set(Clock::system().now_ms());
-        assert!(cache.get(&asked("/v1/x")).is_none());
-    }
-
-    #[test]
-    fn a_body_larger_than_a_megabyte_is_not_kept() {
-        let (cache, _) = cache();
-        cache.put(asked("/v1/fits"), &answer(vec![b'x'; MAX_BODY_BYTES]));
-        cache.put(asked("/v1/large"), &answer(vec![b'x'; MAX_BODY_BYTES + 1]));
-        assert_eq!(cache.get(&asked("/v1/fits")).unwrap().body().len(), 1_048_576);
-        assert!(cache.get(&asked("/v1/large")).is_none());
-    }
-
-    #[test]
-    fn the_least_recently_used_answers_make_room() {
-        let cache = StageCache::new(3_500, Clock::system());
-        let answer = answer(vec![b'x'; 700]);
-        for kind in ["/v1/a", "/v1/b", "/v1/c", "/v1/a"] {
-            cache.put(asked(kind), &answer);
-        }
-        assert!(cache.get(&asked("/v1/b")).is_some());
-        cache.put(asked("/v1/d"), &answer);
-        let kept = ["/v1/a", "/v1/b", "/v1/c", "/v1/d"].map(|kind| cache.get(&asked(kind)).is_some());
-        assert_eq!(kept, [true, true, false, true]);
-        let bytes = cache.entries.lock().unwrap().bytes;
-        assert!((3 * 700..=3_500).contains(&bytes), "{bytes}");
+    fn a_large_body_and_a_route_without_caching_are_not_cached() {
+        let is_cached = |route: &Route, bytes: usize| {
+            let cache = StageCache::new(Clock::system());
+            with_request(Request::get("/v1/x"), route, |request, matched| {
+                cache.put(request, matched, &Response::new(Bytes::from(vec![b'x'; bytes])));
+                cache.get(request, matched).is_some()
+            })
+        };
+        assert!(is_cached(&route(), 1_048_576) && !is_cached(&route(), 1_048_577));
+        assert!(!is_cached(&Route { caching: false, ..route() }, 1));
+        assert!(!is_cached(&Route { cache_ttl: Some(Duration::ZERO), ..route() }, 1));
     }
 }

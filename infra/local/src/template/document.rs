@@ -1,114 +1,148 @@
-//! Reads YAML into JSON values as `CloudFormation` does: a short form such as `!Ref Stage` is a tag in YAML and becomes
-//! its long form, `{"Ref": "Stage"}`, so that what evaluates expressions knows one form only.
+//! The template as a whole: as it is written, and for one choice of parameters.
 
-use saphyr::{LoadableYamlNode, Scalar, Yaml};
-use serde_json::{Map, Number, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-/// The one document in `text`, short forms written out.
-///
-/// # Errors
-/// A sentence about what is wrong, with its line where there is one.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
-    let documents = Yaml::load_from_str(text).map_err(|error| format!("it is not YAML: {error}"))?;
-    let [document] = documents.as_slice() else {
-        return Err("it must hold exactly one YAML document".to_owned());
-    };
-    convert(document)
+use serde_json::{Map, Value};
+
+use super::api::{self, Api};
+use super::expression::{Scope, text};
+use super::function::{self, Function};
+use super::section::{Section, invalid, is_of_type};
+use super::table::{self, Table};
+use super::usage_plan::{self, UsagePlan};
+use super::{route, yaml};
+use crate::error::Error;
+
+/// A template as it is written, expressions not yet evaluated.
+#[derive(Debug)]
+pub struct Document {
+    root: Map<String, Value>,
 }
 
-fn convert(node: &Yaml<'_>) -> Result<Value, String> {
-    match node {
-        Yaml::Value(scalar) => convert_scalar(scalar),
-        Yaml::Sequence(items) => items.iter().map(convert).collect::<Result<_, _>>().map(Value::Array),
-        Yaml::Mapping(entries) => {
-            let mut object = Map::new();
-            for (key, value) in entries {
-                let key = match convert(key)? {
-                    Value::String(key) => key,
-                    Value::Array(_) | Value::Object(_) => return Err("a key must be plain text".to_owned()),
-                    other => other.to_string(),
-                };
-                object.insert(key, convert(value)?);
-            }
-            Ok(Value::Object(object))
-        }
-        Yaml::Tagged(tag, content) => long_form(&tag.suffix, convert(content)?),
-        Yaml::Representation(..) | Yaml::Alias(_) | Yaml::BadValue => {
-            Err("it uses YAML that CloudFormation does not know".to_owned())
+/// A template for one choice of parameters.
+#[derive(Debug, Clone)]
+pub struct Template {
+    /// The values of the parameters.
+    pub parameters: BTreeMap<String, String>,
+    /// The functions, by logical id.
+    pub functions: BTreeMap<String, Function>,
+    /// The tables, by logical id.
+    pub tables: BTreeMap<String, Table>,
+    /// The API.
+    pub api: Api,
+    /// The usage plans of the tiers.
+    pub usage_plans: Vec<UsagePlan>,
+}
+
+impl Document {
+    /// The document at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not a template.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|cause| Error::ReadTemplate { path: path.to_owned(), cause })?;
+        Self::parse(&text)
+    }
+
+    /// The document in `text`.
+    ///
+    /// # Errors
+    /// When it is not a YAML mapping.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        match yaml::parse(text).map_err(|reason| invalid("the top level", reason))? {
+            Value::Object(root) => Ok(Self { root }),
+            _ => Err(invalid("the top level", "it must be a mapping with Resources")),
         }
     }
-}
 
-fn convert_scalar(scalar: &Scalar<'_>) -> Result<Value, String> {
-    Ok(match scalar {
-        Scalar::Null => Value::Null,
-        Scalar::Boolean(value) => Value::Bool(*value),
-        Scalar::Integer(value) => Value::from(*value),
-        Scalar::FloatingPoint(value) => {
-            Value::Number(Number::from_f64(value.0).ok_or("a number must be finite")?)
+    /// Whether the template declares the parameter `name`.
+    #[must_use]
+    pub fn declares(&self, name: &str) -> bool {
+        self.root.get("Parameters").and_then(|parameters| parameters.get(name)).is_some()
+    }
+
+    /// The template with these parameters, and the defaults of all others.
+    ///
+    /// # Errors
+    /// When a parameter is unknown or has an invalid value, and when the template is invalid.
+    pub fn evaluate(&self, overrides: &BTreeMap<String, String>) -> Result<Template, Error> {
+        let resources = self.mapping("Resources")?;
+        let mut scope = Scope {
+            parameters: self.parameters(overrides)?,
+            conditions: self.mapping("Conditions")?,
+            resources: resources.keys().cloned().collect::<BTreeSet<_>>(),
+            ..Scope::default()
+        };
+        let tables = table::read(&resources, &scope)?;
+        scope.tables = tables.values().map(|table| (table.logical_id.clone(), table.name.clone())).collect();
+        let functions = resources.iter().filter(|(_, resource)| is_of_type(resource, function::TYPE));
+        scope.functions = functions.clone().map(|(logical_id, _)| logical_id.clone()).collect();
+        let usage_plans = usage_plan::read(&resources, &scope)?;
+        let globals = self.mapping("Globals")?;
+        let mut routes = Vec::new();
+        let mut by_id = BTreeMap::new();
+        for (logical_id, resource) in functions {
+            let section = Section::properties(logical_id, resource, globals.get("Function"), &scope);
+            by_id.insert(logical_id.clone(), function::read(logical_id, resource, &section)?);
+            routes.extend(route::read(logical_id, &section)?);
         }
-        Scalar::String(value) => Value::from(value.as_ref()),
-    })
-}
+        let apis: Vec<_> = resources.iter().filter(|(_, resource)| is_of_type(resource, api::TYPE)).collect();
+        let [(logical_id, resource)] = apis.as_slice() else {
+            return Err(invalid("Resources", format!("there must be exactly one {}", api::TYPE)));
+        };
+        let api =
+            api::read(&Section::properties(logical_id, resource, globals.get("Api"), &scope), &mut routes)?;
+        Ok(Template { parameters: scope.parameters, functions: by_id, tables, api, usage_plans })
+    }
 
-fn long_form(tag: &str, content: Value) -> Result<Value, String> {
-    let (function, argument) = match tag {
-        "Ref" | "Condition" => (tag.to_owned(), content),
-        "GetAtt" => {
-            let parts = match &content {
-                Value::String(text) => match text.split_once('.') {
-                    Some((resource, attribute)) => Value::from(vec![resource, attribute]),
-                    None => return Err(format!("!GetAtt {text} must name a resource and an attribute")),
-                },
-                _ => content,
+    fn mapping(&self, name: &str) -> Result<Map<String, Value>, Error> {
+        match self.root.get(name) {
+            None => Ok(Map::new()),
+            Some(Value::Object(entries)) => Ok(entries.clone()),
+            Some(_) => Err(invalid(name, "it must be a mapping")),
+        }
+    }
+
+    fn parameters(&self, overrides: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, Error> {
+        let declared = self.mapping("Parameters")?;
+        if let Some(unknown) = overrides.keys().find(|name| !declared.contains_key(*name)) {
+            let known = declared.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Err(Error::Parameter(format!(
+                "the template has no parameter {unknown}; it has {}",
+                if known.is_empty() { "none" } else { &known }
+            )));
+        }
+        let mut parameters = BTreeMap::new();
+        for (name, declaration) in &declared {
+            let value = match (overrides.get(name), declaration.get("Default")) {
+                (Some(value), _) => value.clone(),
+                (None, Some(default)) => text(default)
+                    .ok_or_else(|| invalid(&format!("Parameters.{name}.Default"), "it must be plain text"))?,
+                (None, None) => {
+                    let reason = format!("the parameter {name} needs a value: --parameter {name}=VALUE");
+                    return Err(Error::Parameter(reason));
+                }
             };
-            ("Fn::GetAtt".to_owned(), parts)
+            check_parameter(name, &value, declaration)?;
+            parameters.insert(name.clone(), value);
         }
-        "And" | "Base64" | "Cidr" | "Equals" | "FindInMap" | "GetAZs" | "If" | "ImportValue" | "Join"
-        | "Not" | "Or" | "Select" | "Split" | "Sub" => (format!("Fn::{tag}"), content),
-        _ => return Err(format!("it uses the tag !{tag}, which CloudFormation does not know")),
-    };
-    Ok(Value::Object(Map::from_iter([(function, argument)])))
+        Ok(parameters)
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn short_forms_become_long_forms() {
-        let text = "a: !Ref Stage\nb: !If [On, !Sub 'x-${Stage}', 'off']\nc: !GetAtt Table.Arn\nd: !Not [!Condition On]\n";
-        assert_eq!(
-            parse(text).unwrap(),
-            json!({
-                "a": {"Ref": "Stage"},
-                "b": {"Fn::If": ["On", {"Fn::Sub": "x-${Stage}"}, "off"]},
-                "c": {"Fn::GetAtt": ["Table", "Arn"]},
-                "d": {"Fn::Not": [{"Condition": "On"}]},
-            })
-        );
+fn check_parameter(name: &str, value: &str, declaration: &Value) -> Result<(), Error> {
+    let allowed = declaration.get("AllowedValues").and_then(Value::as_array);
+    let allowed: Option<Vec<String>> = allowed.map(|values| values.iter().filter_map(text).collect());
+    if let Some(allowed) = allowed.filter(|allowed| !allowed.iter().any(|allowed| allowed == value)) {
+        return Err(Error::Parameter(format!(
+            "the parameter {name} must be one of {}, not {value:?}",
+            allowed.join(", ")
+        )));
     }
-
-    #[test]
-    fn quoted_text_stays_text_and_on_is_no_boolean() {
-        assert_eq!(
-            parse("a: '5'\nb: 5\nc: on\nd: true\n").unwrap(),
-            json!({"a": "5", "b": 5, "c": "on", "d": true})
-        );
+    if declaration.get("Type").and_then(Value::as_str) == Some("Number") && value.parse::<f64>().is_err() {
+        return Err(Error::Parameter(format!("the parameter {name} must be a number, not {value:?}")));
     }
-
-    #[test]
-    fn what_is_no_template_is_refused_with_a_reason() {
-        for (text, reason) in [
-            ("a: [1", "not YAML"),
-            ("a: !Reff Stage", "!Reff"),
-            ("a: 1\na: 2", "duplicated"),
-            ("", "exactly one"),
-        ] {
-            let said = parse(text).unwrap_err();
-            assert!(said.contains(reason), "{text}: {said}");
-        }
-    }
+    Ok(())
 }

@@ -1,52 +1,53 @@
-//! `GatewayResponses`: what the gateway says when it answers itself.
+//! `GatewayResponses`: the gateway's own responses.
 
 use std::collections::BTreeMap;
 
-use super::{Section, broken, quoted};
-use crate::Error;
+use super::section::{Section, constant};
+use crate::error::Error;
 
-/// An answer that the gateway makes itself.
+/// A response of the gateway itself.
 #[derive(Debug, Clone)]
 pub struct GatewayResponse {
-    /// `StatusCode`, if it differs from the type's own.
+    /// `StatusCode`, if it differs from the default of the response type.
     pub status: Option<u16>,
     /// Header names and values.
     pub headers: BTreeMap<String, String>,
-    /// The template for `application/json`.
+    /// The body for `application/json`.
     pub body: Option<String>,
 }
 
 /// The API's gateway responses, by response type.
 ///
 /// # Errors
-/// When a status is none, or a header is not a constant: where it comes from the request, the local cloud does not know it.
+/// When a status is invalid, and when a header or a body depends on the request.
 pub(super) fn read(api: &Section<'_>) -> Result<BTreeMap<String, GatewayResponse>, Error> {
     let responses = api.section("GatewayResponses")?;
     let mut read = BTreeMap::new();
-    for kind in responses.entries.keys() {
-        read.insert(kind.clone(), read_one(&responses.section(kind)?)?);
+    for response_type in responses.entries.keys() {
+        read.insert(response_type.clone(), read_one(&responses.section(response_type)?)?);
     }
     Ok(read)
 }
 
 fn read_one(section: &Section<'_>) -> Result<GatewayResponse, Error> {
-    let status = match section.number("StatusCode")? {
-        None => None,
-        Some(status) => Some(
-            u16::try_from(status)
-                .ok()
-                .filter(|status| (100..=599).contains(status))
-                .ok_or_else(|| broken(&section.place("StatusCode"), format!("{status} is no HTTP status")))?,
-        ),
-    };
-    let given = section.section("ResponseParameters")?.section("Headers")?;
+    let status = section.number("StatusCode")?.map(u16::try_from);
+    let status =
+        status.transpose().ok().filter(|status| status.is_none_or(|code| (100..600).contains(&code)));
+    let status = status.ok_or_else(|| section.invalid("StatusCode", "it must be an HTTP status"))?;
+    let declared = section.section("ResponseParameters")?.section("Headers")?;
     let mut headers = BTreeMap::new();
-    for (name, value) in given.texts()? {
-        let constant = quoted(&value)
-            .ok_or_else(|| broken(&given.place(&name), "it must be a constant in single quotes"))?
+    for (name, value) in declared.texts()? {
+        let value = constant(&value)
+            .ok_or_else(|| declared.invalid(&name, "it must be a constant in single quotes"))?
             .to_owned();
-        headers.insert(name, constant);
+        headers.insert(name, value);
     }
-    let body = section.section("ResponseTemplates")?.text("application/json")?;
+    let templates = section.section("ResponseTemplates")?;
+    let body = templates.text("application/json")?;
+    if body.as_ref().is_some_and(|body| body.contains("$context.")) {
+        return Err(
+            templates.invalid("application/json", "the local cloud does not evaluate $context variables")
+        );
+    }
     Ok(GatewayResponse { status, headers, body })
 }

@@ -1,12 +1,12 @@
-//! Tables: what `DynamoDB` has to be asked for so that they are here as they are on AWS.
+//! Tables: the requests that create them in `DynamoDB`.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use super::expression::Scope;
-use super::{Section, properties};
-use crate::Error;
+use super::section::{Section, is_of_type};
+use crate::error::Error;
 
 /// An `AWS::DynamoDB::Table`.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,19 +17,19 @@ pub struct Table {
     pub name: String,
     /// The request that creates it.
     pub definition: Value,
-    /// The attribute that says when an item expires, if items do.
+    /// The attribute with an item's time of expiry, if items expire.
     pub time_to_live: Option<String>,
 }
 
 /// The template's tables by logical id.
 ///
 /// # Errors
-/// When one has no key.
+/// When one is incomplete.
 pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<BTreeMap<String, Table>, Error> {
     let mut tables = BTreeMap::new();
     for (logical_id, resource) in resources {
-        if resource.get("Type").and_then(Value::as_str) == Some("AWS::DynamoDB::Table") {
-            let section = properties(logical_id, resource, None, scope);
+        if is_of_type(resource, "AWS::DynamoDB::Table") {
+            let section = Section::properties(logical_id, resource, None, scope);
             tables.insert(logical_id.clone(), read_table(logical_id, &section)?);
         }
     }
@@ -44,13 +44,12 @@ fn read_table(logical_id: &str, section: &Section<'_>) -> Result<Table, Error> {
         "KeySchema": section.required("KeySchema", section.value("KeySchema")?)?,
         "AttributeDefinitions": section.required("AttributeDefinitions", section.value("AttributeDefinitions")?)?,
     });
-    for indexes in ["GlobalSecondaryIndexes", "LocalSecondaryIndexes"] {
-        if let (Some(value), Some(definition)) = (section.value(indexes)?, definition.as_object_mut()) {
-            definition.insert(indexes.to_owned(), value);
-        }
+    let indexes = "GlobalSecondaryIndexes";
+    if let (Some(value), Some(definition)) = (section.value(indexes)?, definition.as_object_mut()) {
+        definition.insert(indexes.to_owned(), value);
     }
     let time_to_live = section.section("TimeToLiveSpecification")?;
-    let attribute = if time_to_live.truth("Enabled")? {
+    let attribute = if time_to_live.boolean("Enabled")? == Some(true) {
         Some(time_to_live.required("AttributeName", time_to_live.text("AttributeName")?)?)
     } else {
         None
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_called_by_its_own_name_or_its_logical_id() {
+    fn a_table_has_its_own_name_or_its_logical_id() {
         let read = table(&complete()).unwrap();
         assert_eq!((read.name.as_str(), read.time_to_live.as_deref()), ("HistoryTable", Some("ttl")));
         assert_eq!(read.definition["KeySchema"][0]["AttributeName"], "pk");
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_property_is_named() {
         for (missing, place) in [
             ("/KeySchema", "HistoryTable.Properties.KeySchema"),
             ("/AttributeDefinitions", "HistoryTable.Properties.AttributeDefinitions"),

@@ -1,13 +1,13 @@
-//! Usage plans: how often the keys of a tier may ask. On AWS a key is put into its plan; here a plan says which tier it is
-//! for, with the tag `tier`, and the authorizer says which tier a key is of.
+//! Usage plans: the rates of the tiers. On AWS a key is attached to its plan; here the plan's tag `tier` names its tier,
+//! and the authorizer names the tier of a key.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::expression::Scope;
-use super::{Section, broken, properties, text};
-use crate::Error;
+use super::expression::{Scope, text};
+use super::section::{Section, is_of_type};
+use crate::error::Error;
 
 /// The tag that names the tier.
 const TAG: &str = "tier";
@@ -17,39 +17,36 @@ const TAG: &str = "tier";
 pub struct UsagePlan {
     /// Its logical id.
     pub logical_id: String,
-    /// The tier whose keys are in it.
+    /// The tier of its keys.
     pub tier: String,
-    /// How often each of its keys may ask, if that is bounded.
+    /// The rate of each of its keys, if it is limited.
     pub throttle: Option<Throttle>,
 }
 
 /// `Throttle` of a usage plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Throttle {
-    /// `RateLimit`: requests per second in the long run.
+    /// `RateLimit`: sustained requests per second.
     pub rate: f64,
-    /// `BurstLimit`: requests at once after a pause.
+    /// `BurstLimit`: requests at once.
     pub burst: u32,
 }
 
 /// The template's usage plans.
 ///
 /// # Errors
-/// When one is for no tier or for another plan's, or when a limit is no number.
+/// When one has no tier or another plan's, or a limit is not a number.
 pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<UsagePlan>, Error> {
     let mut tiers = BTreeSet::new();
     let mut plans = Vec::new();
     for (logical_id, resource) in resources {
-        if resource.get("Type").and_then(Value::as_str) != Some("AWS::ApiGateway::UsagePlan") {
+        if !is_of_type(resource, "AWS::ApiGateway::UsagePlan") {
             continue;
         }
-        let section = properties(logical_id, resource, None, scope);
+        let section = Section::properties(logical_id, resource, None, scope);
         let tier = section.required("Tags", read_tier(&section)?)?;
         if !tiers.insert(tier.clone()) {
-            return Err(broken(
-                &section.place("Tags"),
-                format!("another usage plan is for the tier {tier}, too"),
-            ));
+            return Err(section.invalid("Tags", format!("another usage plan also has the tier {tier}")));
         }
         let throttle = read_throttle(&section.section("Throttle")?)?;
         plans.push(UsagePlan { logical_id: logical_id.clone(), tier, throttle });
@@ -61,10 +58,7 @@ fn read_tier(section: &Section<'_>) -> Result<Option<String>, Error> {
     let tags = section.value("Tags")?;
     let tags = tags.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let Some(tag) = tags.iter().find(|tag| tag.get("Key").and_then(Value::as_str) == Some(TAG)) else {
-        return Err(broken(
-            &section.place("Tags"),
-            format!("the tag {TAG} must say whose keys are in the plan"),
-        ));
+        return Err(section.invalid("Tags", format!("the tag {TAG} must name the tier of the plan")));
     };
     Ok(tag.get("Value").and_then(text))
 }
@@ -75,12 +69,11 @@ fn read_throttle(section: &Section<'_>) -> Result<Option<Throttle>, Error> {
     }
     let rate = section.required("RateLimit", section.text("RateLimit")?)?;
     let rate = rate.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0).ok_or_else(|| {
-        let reason = format!("it must be a number of requests per second, not {rate:?}");
-        broken(&section.place("RateLimit"), reason)
+        section.invalid("RateLimit", format!("it must be a number of requests per second, not {rate:?}"))
     })?;
     let burst = section.required("BurstLimit", section.number("BurstLimit")?)?;
     let burst = u32::try_from(burst)
-        .map_err(|_| broken(&section.place("BurstLimit"), format!("it must be at most {}", u32::MAX)))?;
+        .map_err(|_| section.invalid("BurstLimit", format!("it must be at most {}", u32::MAX)))?;
     Ok(Some(Throttle { rate, burst }))
 }
 
@@ -104,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_for_the_tier_of_its_tag() {
+    fn the_tag_names_the_tier_of_a_plan() {
         let throttle = json!({"RateLimit": 0.5, "BurstLimit": "150"});
         let read = plans(&json!({"Tags": tag("pro"), "Throttle": throttle})).unwrap();
         let pro = UsagePlan {
@@ -118,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_for_nobody_or_without_numbers_is_refused() {
+    fn a_plan_without_a_tier_or_with_invalid_limits_is_refused() {
         for (pro, place, reason) in [
             (json!({}), "Pro.Properties.Tags", "the tag tier"),
             (json!({"Tags": [{"Key": "tier"}]}), "Pro.Properties.Tags", "missing"),

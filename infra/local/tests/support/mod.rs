@@ -1,4 +1,4 @@
-//! A cloud of a test's own template, with the parrot for functions, and requests as no HTTP client would send them.
+//! A cloud with a test's own template, in which every function is the parrot, and a client that sends raw bytes.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -10,13 +10,13 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Where `cargo test` puts examples.
+/// The folder in which `cargo test` puts examples.
 fn examples() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().with_file_name("examples")
 }
 
-/// Options for a cloud of the template; each test writes its own file.
+/// Options for a cloud with this template. Each test writes a file of its own.
 pub(crate) fn options(test: &str, template: &str) -> Options {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}.yaml"));
     std::fs::write(&path, template).unwrap();
@@ -28,28 +28,28 @@ pub(crate) fn options(test: &str, template: &str) -> Options {
     }
 }
 
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) head: String,
-    /// As it was before it was compressed.
+    /// Decompressed.
     pub(crate) body: String,
 }
 
-impl Answer {
+impl Response {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 }
 
-/// Sends bytes as they are, which no HTTP client would.
-pub(crate) async fn send(url: &str, request: &[u8]) -> Answer {
+/// Sends the bytes as they are.
+pub(crate) async fn send(url: &str, request: &[u8]) -> Response {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
     stream.write_all(request).await.unwrap();
-    let mut answer = Vec::new();
-    tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap().unwrap();
-    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
-    let sent = answer.split_off(end + 4);
-    let head = String::from_utf8(answer).unwrap().to_lowercase();
+    let mut response = Vec::new();
+    tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut response)).await.unwrap().unwrap();
+    let end = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
+    let sent = response.split_off(end + 4);
+    let head = String::from_utf8(response).unwrap().to_lowercase();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     let mut body = String::new();
     if head.contains("content-encoding: gzip") {
@@ -59,5 +59,5 @@ pub(crate) async fn send(url: &str, request: &[u8]) -> Answer {
     } else {
         body = String::from_utf8(sent).unwrap();
     }
-    Answer { status, head, body }
+    Response { status, head, body }
 }

@@ -1,28 +1,28 @@
-//! The history table, straight in the embedded database: a range has up to a million rows, and through functions and HTTP
-//! they would take an hour.
+//! Direct access to the history table in the embedded database. A range has up to a million rows; writing them through the
+//! functions and HTTP would take an hour.
 
 use dynoxide::actions::batch_get_item::{BatchGetItemRequest, BatchGetItemResponse};
 use dynoxide::types::{ConsumedCapacity, item_size};
 use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
+use local::Cloud;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tables::history::bazaar::{TIERS, Tier};
 
-use super::Error;
-use crate::cloud::Cloud;
+use crate::error::Error;
 
 /// The table's logical id.
 const TABLE: &str = "History";
 
-/// Where a row belongs.
+/// What a row is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Prices of one shard of this tier.
     Shard(&'static Tier),
-    /// It says that a slot of this tier is complete.
+    /// Marks a slot of this tier as complete.
     Marker(&'static Tier),
-    /// The rows of this recorder.
-    Elsewhere(&'static str),
+    /// Written by this recorder.
+    Other(&'static str),
 }
 
 impl Place {
@@ -35,14 +35,14 @@ impl Place {
                 let tier = TIERS.iter().find(|tier| tier.name == name)?;
                 Some(if shard.is_some() { Self::Shard(tier) } else { Self::Marker(tier) })
             }
-            "fire-sales" => Some(Self::Elsewhere("record-fire-sales")),
-            "mayors" => Some(Self::Elsewhere("record-mayor")),
+            "fire-sales" => Some(Self::Other("record-fire-sales")),
+            "mayors" => Some(Self::Other("record-mayor")),
             _ => None,
         }
     }
 }
 
-/// A row as it was recorded.
+/// A recorded row.
 pub(super) struct Row {
     pub(super) place: Place,
     item: Item,
@@ -53,12 +53,12 @@ impl Row {
         self.place == Place::Shard(tier)
     }
 
-    /// Its size as DynamoDB counts it: names and values.
+    /// Its size in bytes as DynamoDB counts it: names and values.
     pub(super) fn bytes(&self) -> usize {
         item_size(&self.item)
     }
 
-    /// The products that it has prices of, in no order.
+    /// The products whose prices it holds, in no particular order.
     pub(super) fn products(&self) -> Vec<&str> {
         match self.item.get("products") {
             Some(AttributeValue::M(products)) => products.keys().map(String::as_str).collect(),
@@ -66,14 +66,14 @@ impl Row {
         }
     }
 
-    /// How many slots of the tier there are before one like this expires.
+    /// The number of slots between its own and its expiry.
     pub(super) fn slots_kept(&self, tier: &Tier) -> u64 {
         let kept =
             seconds(&self.item, "ttl").unwrap_or_default() - seconds(&self.item, "sk").unwrap_or_default();
         kept.unsigned_abs().div_ceil(tier.interval.as_secs())
     }
 
-    /// The same row so many seconds earlier.
+    /// The same row, earlier by this many seconds.
     fn earlier(&self, by: i64) -> Item {
         let mut item = self.item.clone();
         if let Some(slot) = seconds(&self.item, "sk") {
@@ -103,7 +103,7 @@ pub(super) struct History {
 
 impl History {
     /// # Errors
-    /// If the template has no such table.
+    /// When the template has no such table.
     pub(super) fn of(cloud: &Cloud) -> Result<Self, Error> {
         let table = cloud.template().tables.get(TABLE);
         let table = table.ok_or_else(|| Error::DynamoDb(format!("the template has no table {TABLE}")))?;
@@ -114,7 +114,7 @@ impl History {
         })
     }
 
-    /// Every row.
+    /// All rows.
     pub(super) async fn rows(&self) -> Result<Vec<Row>, Error> {
         let mut rows = Vec::new();
         let mut after = Value::Null;
@@ -133,7 +133,7 @@ impl History {
         }
     }
 
-    /// Removes every row. Dropping the table takes a moment, dropping its rows as long as writing them.
+    /// Removes all rows. Dropping the table is much faster than deleting its rows.
     pub(super) async fn clear(&self) -> Result<(), Error> {
         let delete = request(json!({"TableName": self.name}))?;
         let create = request(self.definition.clone())?;
@@ -145,7 +145,7 @@ impl History {
         .map(drop)
     }
 
-    /// Fills all slots of the tier's range with these rows.
+    /// Fills all slots of the tier's range with copies of these rows.
     pub(super) async fn fill(&self, tier: &Tier, rows: &[&Row]) -> Result<(), Error> {
         let interval = tier.interval.as_secs().cast_signed();
         let slots = i64::from(tier.slots);
@@ -157,7 +157,7 @@ impl History {
             .map(drop)
     }
 
-    /// What it takes to read these rows consistently, all at once.
+    /// The read units of a consistent batch read of these rows.
     pub(super) async fn read_units(&self, rows: impl Iterator<Item = &Row>) -> Result<f64, Error> {
         let keys: Vec<_> =
             rows.map(|row| json!({"pk": row.item.get("pk"), "sk": row.item.get("sk")})).collect();
@@ -169,7 +169,7 @@ impl History {
         Ok(units(got.consumed_capacity.as_deref().unwrap_or_default()))
     }
 
-    /// What it takes to write this row.
+    /// The write units of a write of this row.
     pub(super) async fn write_units(&self, row: &Row) -> Result<f64, Error> {
         let put = request(json!({
             "TableName": self.name,
@@ -180,7 +180,7 @@ impl History {
         Ok(units(put.consumed_capacity.as_slice()))
     }
 
-    /// The database works while it holds a thread.
+    /// The database blocks its thread, so it gets one of its own.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Database) -> Result<T, DynoxideError> + Send + 'static,

@@ -1,11 +1,12 @@
-//! DynamoDB in this process, so that history is recorded and read without an account: `dynoxide` does the work, and this
-//! layer in front of it does what DynamoDB does on bad days and an embedded database never does by itself.
+//! `DynamoDB` in this process. `dynoxide` implements it; this layer adds faults on demand, counts requests, and sums up
+//! consumed capacity.
 
 mod batch_write;
 mod capacity;
 mod engine;
 mod fault;
 mod in_process;
+mod response;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,23 +25,22 @@ use simulator::Clock;
 use tables::SdkConfig;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use uuid::Uuid;
 
 pub use self::capacity::Consumed;
 use self::engine::Engine;
 use self::fault::Faults;
 pub use self::fault::{Fault, Refusal};
-use crate::Error;
-use crate::server::{self, Body, CloseUnanswered, Server};
+use self::response::JSON;
+use crate::error::Error;
+use crate::server::{self, Body, CloseConnection, Server};
 use crate::template::Table;
 
-/// DynamoDB's bound on a request.
+/// `DynamoDB`'s limit for a request.
 const MAX_REQUEST_BYTES: usize = 16 * 1024 * 1024;
-const JSON: &str = "application/x-amz-json-1.0";
 /// The file in the folder of `--data`.
 const FILE: &str = "dynamodb.sqlite";
-/// When what has expired is deleted, counted from the start. `DynamoDB` takes up to days; each time costs half a minute of
-/// one processor for a million rows.
+/// When expired items are deleted: the delay after the start, and the interval. With a million rows, a deletion takes half a
+/// minute of processor time. `DynamoDB` takes up to days.
 const FIRST_EXPIRY: Duration = Duration::from_mins(10);
 const EXPIRY_INTERVAL: Duration = Duration::from_hours(6);
 
@@ -53,17 +53,17 @@ pub struct DynamoDb {
 
 struct Shared {
     database: Database,
-    engine: Engine,
+    engine: Arc<Engine>,
     faults: Faults,
     requests: Mutex<BTreeMap<String, u64>>,
     consumed: Mutex<Consumed>,
 }
 
 impl DynamoDb {
-    /// Listens, with the tables in place.
+    /// Creates the tables and listens.
     ///
     /// # Errors
-    /// When there is no database in `data`, or when `DynamoDB` would not create such tables.
+    /// When the database in `data` cannot be used, or `DynamoDB` refuses a table.
     pub(crate) fn start<'table>(
         listener: TcpListener,
         data: Option<&Path>,
@@ -83,64 +83,64 @@ impl DynamoDb {
             Engine::start(database.clone()).map_err(|error| Error::DynamoDb(one_line(&error.to_string())))?;
         let shared = Arc::new(Shared {
             database,
-            engine,
+            engine: Arc::new(engine),
             faults: Faults::default(),
             requests: Mutex::default(),
             consumed: Mutex::default(),
         });
         let state = Arc::clone(&shared);
-        // A client that hung up must not be waited for: a fault may let its request wait forever.
-        let server = Server::start(listener, false, move |request, _| answer(Arc::clone(&state), request))
+        // Without half_close: the request of a disconnected client may hang for ever because of a fault.
+        let server = Server::start(listener, false, move |request, _| respond(Arc::clone(&state), request))
             .map_err(|error| Error::DynamoDb(one_line(&error.to_string())))?;
         let expiry = tokio::spawn(expire_regularly(shared.database.clone()));
         Ok(Self { server, shared, expiry })
     }
 
-    /// Where it listens, without a slash at its end.
+    /// Its base URL, without a trailing slash.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.server.address())
     }
 
-    /// What it works with, for those who would be too slow over HTTP. Faults do not happen there, and nothing is counted.
-    pub(crate) fn database(&self) -> &Database {
+    /// The embedded database, for bulk access. Faults do not apply to it, and nothing is counted.
+    #[must_use]
+    pub fn database(&self) -> &Database {
         &self.shared.database
     }
 
-    /// What the SDK needs to know to reach it from this process. Faults do not happen there, and nothing is counted.
+    /// The SDK's configuration for requests from this process. Faults do not apply to them, and nothing is counted.
     pub(crate) fn sdk(&self) -> SdkConfig {
-        in_process::sdk(Arc::clone(&self.shared))
+        in_process::sdk(Arc::clone(&self.shared.engine))
     }
 
-    /// From now on, `fault` happens to the requests that it is for. Several may be set: the one that was set first and is
-    /// due happens.
+    /// Applies `fault` to matching requests from now on. If several faults match, the one that was set first applies.
     pub fn set_fault(&self, fault: Fault) {
         self.shared.faults.set(fault);
     }
 
-    /// Ends every fault, except for requests that wait already.
+    /// Removes all faults. Requests that already hang stay that way.
     pub fn clear_faults(&self) {
         self.shared.faults.clear();
     }
 
-    /// How many requests for `operation`, such as `Query`, have come since the start.
+    /// The number of requests for `operation`, such as `Query`, since the start.
     #[must_use]
     pub fn requests(&self, operation: &str) -> u64 {
         let requests = self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.get(operation).copied().unwrap_or_default()
     }
 
-    /// What was consumed since the start, by requests that asked to be told (`ReturnConsumedCapacity`).
+    /// The capacity consumed since the start, by requests with `ReturnConsumedCapacity`.
     #[must_use]
     pub fn consumed(&self) -> Consumed {
         *self.shared.consumed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Deletes what has expired, which otherwise happens every few hours, and returns how many items that were. In memory
-    /// the cloud's clock counts, in a file the system's.
+    /// Deletes expired items, which otherwise happens every few hours, and returns their number. Expiry is by the cloud's
+    /// clock for a database in memory, and by the system's for one in a folder.
     ///
     /// # Errors
-    /// When the database cannot be read or written.
+    /// When the database fails.
     pub async fn expire(&self) -> Result<usize, Error> {
         let database = self.shared.database.clone();
         match tokio::task::spawn_blocking(move || database.sweep_ttl()).await {
@@ -156,7 +156,7 @@ impl Drop for DynamoDb {
     }
 }
 
-/// The cloud's clock as the database reads it.
+/// The cloud's clock, for the database.
 struct TableClock(Clock);
 
 impl dynoxide::storage_backend::Clock for TableClock {
@@ -171,13 +171,13 @@ impl dynoxide::storage_backend::Clock for TableClock {
 }
 
 /// # Errors
-/// A sentence about why there is no database in the folder.
+/// A sentence about why the folder cannot be used.
 fn open(folder: &Path) -> Result<Database, String> {
     std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let file = folder.join(FILE);
-    let file = file.to_str().ok_or("its name is no UTF-8")?;
+    let file = file.to_str().ok_or("its name is not UTF-8")?;
     let database = Database::new(file).map_err(|error| error.to_string())?;
-    // Without it every row waits for the disk. What this gives up, surviving a power failure, a development tool can.
+    // Otherwise each row waits for the disk. A development tool need not survive a power failure.
     database.enable_bulk_loading().map_err(|error| error.to_string())?;
     Ok(database)
 }
@@ -186,9 +186,9 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Creates the table unless it is there from an earlier run.
+/// Creates the table, unless an earlier run has.
 fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(), Error> {
-    let broken = |reason: String| Error::Template {
+    let invalid = |reason: String| Error::Template {
         place: format!("{}.Properties", table.logical_id),
         reason: one_line(&reason),
     };
@@ -197,8 +197,8 @@ fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(),
     let time_to_live = match metadata {
         None => {
             let request = serde_json::from_value(table.definition.clone())
-                .map_err(|error| broken(error.to_string()))?;
-            database.create_table(request).map_err(|error| broken(error.to_string()))?;
+                .map_err(|error| invalid(error.to_string()))?;
+            database.create_table(request).map_err(|error| invalid(error.to_string()))?;
             None
         }
         Some(metadata) => {
@@ -206,7 +206,7 @@ fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(),
             if Some(&found) != table.definition.get("KeySchema") {
                 return Err(Error::Data {
                     path: data.unwrap_or(Path::new(".")).to_owned(),
-                    reason: format!("its table {} has another key than the template", table.name),
+                    reason: format!("the key of its table {} differs from the template's", table.name),
                 });
             }
             metadata.ttl_attribute.filter(|_| metadata.ttl_enabled)
@@ -224,27 +224,27 @@ fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(),
         "TableName": table.name,
         "TimeToLiveSpecification": {"AttributeName": attribute, "Enabled": enabled},
     });
-    let request = serde_json::from_value(request).map_err(|error| broken(error.to_string()))?;
-    database.update_time_to_live(request).map(drop).map_err(|error| broken(error.to_string()))
+    let request = serde_json::from_value(request).map_err(|error| invalid(error.to_string()))?;
+    database.update_time_to_live(request).map(drop).map_err(|error| invalid(error.to_string()))
 }
 
 async fn expire_regularly(database: Database) {
     tokio::time::sleep(FIRST_EXPIRY).await;
     loop {
         let database = database.clone();
-        // A thread of its own: a runtime that ends waits for what runs on its threads. It lets requests through, and a
-        // failure shows in them, too.
+        // In its own thread, because the runtime's end would wait for it. Requests are handled meanwhile; a failure of the
+        // database shows in them, too.
         std::thread::spawn(move || database.sweep_ttl().map(drop));
         tokio::time::sleep(EXPIRY_INTERVAL).await;
     }
 }
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let body = match server::read(body, MAX_REQUEST_BYTES).await {
-        Body::Whole(body) => body,
-        Body::TooLarge => return bare(StatusCode::PAYLOAD_TOO_LARGE),
-        Body::Broken => return bare(StatusCode::BAD_REQUEST),
+        Body::Complete(body) => body,
+        Body::TooLarge => return response::empty(StatusCode::PAYLOAD_TOO_LARGE),
+        Body::Incomplete => return response::empty(StatusCode::BAD_REQUEST),
     };
     let operation = operation(&parts.headers);
     shared.count(operation);
@@ -259,24 +259,24 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Ful
     }
     if fault.close {
         let mut response = Response::default();
-        response.extensions_mut().insert(CloseUnanswered);
+        response.extensions_mut().insert(CloseConnection);
         return response;
     }
     if let Some(refusal) = fault.refusal {
-        return refuse(refusal);
+        return response::refusal(refusal);
     }
     let Some(split) = fault.split(operation, &body) else {
         return shared.carry_out(operation, &parts, body).await;
     };
-    // DynamoDB refuses a batch of which it can process nothing.
+    // DynamoDB refuses a batch if it can process none of it.
     let Some(processed) = split.processed.clone() else {
-        return refuse(Refusal::ProvisionedThroughputExceeded);
+        return response::refusal(Refusal::ProvisionedThroughputExceeded);
     };
-    let answer = shared.carry_out(operation, &parts, processed).await;
-    split.complete(answer).await
+    let response = shared.carry_out(operation, &parts, processed).await;
+    split.complete(response).await
 }
 
-/// The operation that a request names, or nothing.
+/// The operation of a request, or an empty text.
 fn operation(headers: &HeaderMap) -> &str {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     target.rsplit_once('.').map_or("", |(_, operation)| operation)
@@ -302,30 +302,29 @@ impl Shared {
         {
             return response;
         }
-        let asked = capacity::is_asked_for(&body);
+        let is_requested = capacity::is_requested(&body);
         let Ok((head, body)) = self.engine.send(parts, body).await else {
-            return refuse(Refusal::InternalServerError);
+            return response::refusal(Refusal::InternalServerError);
         };
-        if asked {
-            self.consume(capacity::of_answer(operation, &body));
+        if is_requested {
+            self.consume(capacity::of_response(operation, &body));
         }
         Response::from_parts(head, Full::new(body))
     }
 
-    /// Writes a batch without the way through the engine's server, which reads every request four times: this takes less
-    /// than half as long. `None` for what only the server understands, and for what is refused, so that the server can say
-    /// it in DynamoDB's words.
+    /// Writes a batch without the engine's server, which reads every request four times; this takes less than half as long.
+    /// `None` for requests that need the server: unusual ones, and refused ones, for `DynamoDB`'s error message.
     async fn write_batch(&self, body: Bytes) -> Option<Response<Full<Bytes>>> {
         let database = self.database.clone();
         let write = move || database.batch_write_item(batch_write::read(&body)?).ok();
         let written = tokio::task::spawn_blocking(write).await.ok()??;
         self.consume(capacity::of_writes(written.consumed_capacity.as_deref().unwrap_or_default()));
         let body = serde_json::to_vec(&written).ok()?;
-        Some(response(StatusCode::OK, Bytes::from(body)))
+        Some(response::json(StatusCode::OK, Bytes::from(body)))
     }
 }
 
-/// Whether a request comes the way every SDK sends it. What does not is for the engine's server to judge.
+/// Whether a request is what SDKs send. Others are left to the engine's server.
 fn is_plain(parts: &request::Parts) -> bool {
     let text = |name| parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let material = AuthMaterial {
@@ -338,28 +337,4 @@ fn is_plain(parts: &request::Parts) -> bool {
         && text(CONTENT_TYPE.as_str()) == Some(JSON)
         && !parts.headers.contains_key("origin")
         && auth_material::validate(material).is_none()
-}
-
-fn response(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-    if let Ok(request_id) = HeaderValue::try_from(Uuid::new_v4().simple().to_string()) {
-        headers.insert("x-amzn-requestid", request_id);
-    }
-    response
-}
-
-fn refuse(refusal: Refusal) -> Response<Full<Bytes>> {
-    let body = json!({"__type": refusal.qualified_name(), "message": refusal.message()});
-    let mut response = response(refusal.status(), Bytes::from(body.to_string()));
-    response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(refusal.name()));
-    response
-}
-
-fn bare(status: StatusCode) -> Response<Full<Bytes>> {
-    let mut response = Response::default();
-    *response.status_mut() = status;
-    response
 }

@@ -1,12 +1,7 @@
-//! What history costs on AWS: `cargo local cost`. A bill comes a month late and a wrong shard count is for ever, so the
-//! real recorders and the real route run here against the embedded `DynamoDB`, which says what it would have billed.
+//! Runs the functions and collects what they consume.
 //!
 //! One tick is recorded for real. The slots of a range are then filled with copies of it, straight into the database, and
-//! one product of every shard is asked for: products of one shard cost the same.
-
-mod history;
-mod report;
-mod snapshot;
+//! one product of each shard is queried: all products of a shard cost the same.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
@@ -16,98 +11,60 @@ use std::time::Duration;
 use common::routes::BAZAAR_HISTORY;
 use common::time::UnixSeconds;
 use common::upstream::{bazaar, fire_sales};
+use local::{Binaries, Cloud, Progress, ProgressSink, Upstream};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use simulator::{Clock, Fault};
 use tables::history::bazaar::{TIERS, Tier};
 
-use self::history::{History, Place, Row};
-pub use self::report::{
-    Additional, MOST_PAGES, MOST_READ_UNITS, MOST_READ_UNITS_WORST, MOST_WRITE_UNITS, RangeCost, Report,
-    RowBytes, TierCost,
-};
-use self::snapshot::Snapshot;
-use crate::InvocationError;
-use crate::backfill::{Progress, ProgressSink};
-use crate::cloud::{self, Binaries, Cloud, Upstream};
+use crate::error::Error;
+use crate::figures::float;
+use crate::history::{History, Place, Row};
+use crate::report::{Additional, QueryCost, RangeCost, RangeSum, Report, RowBytes, TierCost};
+use crate::snapshot::Snapshot;
 
-/// How many products a snapshot must have: with fewer, the figures would flatter.
-pub const FEWEST_PRODUCTS: usize = 1_900;
-
-/// The tick that is recorded: 2026-04-28T15:00:00Z. At a full three hours all five tiers are due, as they are in operation
-/// at the first tick of a slot. It is always the same one, so that the figures change only when something else does.
+/// The recorded tick: 2026-04-28T15:00:00Z. On a full three hours, all five tiers are due. The tick is fixed, so that the
+/// figures change only when the service does.
 const TICK: UnixSeconds = UnixSeconds::new(1_777_388_400);
-/// The simulated game that is recorded.
+/// The seed of the simulated game.
 const SEED: u64 = 1;
-/// How many rows are in the database at a time, in memory.
+/// The number of rows in the database, in memory, at a time.
 const ROWS_AT_A_TIME: usize = 30_000;
 
-/// What to measure, and with what.
+/// What to measure.
 #[derive(Clone)]
 pub struct Options {
-    /// A body of the provider's bazaar; without one, the simulator's, made up to [`FEWEST_PRODUCTS`] with copies.
+    /// A body of the provider's bazaar. Without one, the simulator's is used, with copies up to
+    /// [`MIN_PRODUCTS`](crate::MIN_PRODUCTS).
     pub snapshot: Option<PathBuf>,
-    /// The functions.
+    /// Where the functions' binaries come from.
     pub binaries: Binaries,
-    /// How many ranges are measured, the shortest first. The longest hold nearly all rows and take nearly all the time.
+    /// The number of ranges to measure, the shortest first.
     pub ranges: usize,
-    /// Takes every step.
+    /// The number of shards to query per range; without it, all of them.
+    pub shards: Option<usize>,
+    /// Is called after each step.
     pub progress: Option<ProgressSink>,
 }
 
 impl Default for Options {
-    /// All of it, with the simulator's snapshot and functions of the development build.
+    /// The whole measurement, with the simulator's snapshot and a development build of the functions.
     fn default() -> Self {
         Self {
             snapshot: None,
             binaries: Binaries::Build { release: false },
             ranges: TIERS.len(),
+            shards: None,
             progress: None,
         }
     }
 }
 
-/// Why nothing could be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The file of the snapshot cannot be read.
-    #[error("cannot read the snapshot {}: {cause}", path.display())]
-    ReadSnapshot {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// The operating system's reason.
-        cause: std::io::Error,
-    },
-    /// The snapshot is something else.
-    #[error("the snapshot is no body of the provider's bazaar: {0}")]
-    NoSnapshot(String),
-    /// The snapshot is not representative.
-    #[error("the snapshot has {0} products, and it takes {FEWEST_PRODUCTS} to say what history costs")]
-    FewProducts(usize),
-    /// The cloud does not start.
-    #[error(transparent)]
-    Cloud(#[from] crate::Error),
-    /// A function does not answer.
-    #[error(transparent)]
-    Invocation(#[from] InvocationError),
-    /// A function answers something else than it should.
-    #[error("{function} answered otherwise than expected: {reason}")]
-    Answer {
-        /// The function's binary.
-        function: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The embedded database fails.
-    #[error("the embedded DynamoDB fails: {0}")]
-    DynamoDb(String),
-}
-
-/// What history costs, as measured here and now. It takes about two minutes, with two ranges some seconds.
+/// What history costs, measured now. The whole measurement takes about two minutes.
 ///
 /// # Errors
-/// Whatever [`Error`] lists; a snapshot that is none or too small before anything starts.
+/// Whatever [`Error`] lists. An invalid or too small snapshot fails before anything starts.
 pub async fn measure(options: Options) -> Result<Report, Error> {
     let now_ms = TICK.get() * 1_000;
     let snapshot = match &options.snapshot {
@@ -116,13 +73,13 @@ pub async fn measure(options: Options) -> Result<Report, Error> {
     };
     let clock = Clock::system();
     clock.set(now_ms);
-    let cloud = Cloud::start(cloud::Options {
+    let cloud = Cloud::start(local::Options {
         upstream: Upstream::Simulator { seed: SEED },
         binaries: options.binaries.clone(),
-        // One after the other, so that what is consumed between two moments is one request's.
+        // Requests run one after the other, so that capacity can be attributed to one request.
         concurrency: NonZeroU16::MIN,
         clock,
-        ..cloud::Options::for_tests()
+        ..local::Options::for_tests()
     })
     .await?;
     let history = History::of(&cloud)?;
@@ -131,7 +88,7 @@ pub async fn measure(options: Options) -> Result<Report, Error> {
     report
 }
 
-/// What `record-bazaar` answers, as far as it matters here.
+/// The part of `record-bazaar`'s response that is needed here.
 #[derive(Deserialize)]
 struct RecordedTick {
     recorded: RecordedPrices,
@@ -150,7 +107,7 @@ struct RecordedSlot {
     write_units: f64,
 }
 
-/// What `bazaar-history` answers, as far as it matters here.
+/// The part of `bazaar-history`'s response that is needed here.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ProxyResponse {
@@ -169,13 +126,6 @@ struct Chart {
     data_points: usize,
 }
 
-/// One product of a shard, asked for.
-struct Query {
-    read_units: f64,
-    pages: u64,
-    answer_bytes: usize,
-}
-
 struct Measurement<'a> {
     cloud: &'a Cloud,
     history: History,
@@ -184,12 +134,12 @@ struct Measurement<'a> {
 
 impl Measurement<'_> {
     async fn report(&self, snapshot: &Snapshot) -> Result<Report, Error> {
-        // Of products without a price nothing is recorded, and nobody knows how many have none tomorrow.
+        // Products without a price are not recorded today, but may have one tomorrow.
         let (_, all_priced) = self.tiers(snapshot.all_priced()?).await?;
         self.history.clear().await?;
         let (priced, tiers) = self.tiers(snapshot.body()).await?;
         let rows = self.history.rows().await?;
-        // Mostly none is shown, which costs nothing.
+        // Usually there is no fire sale, which costs nothing.
         self.serve(fire_sales::PATH, one_fire_sale());
         let additional = vec![
             self.marker_lookup(&rows).await?,
@@ -207,11 +157,11 @@ impl Measurement<'_> {
         Ok(Report { products, copies, priced, tiers, all_priced, ranges, additional })
     }
 
-    /// Records the tick on an empty table: how many products it has, and what each tier takes.
+    /// Records the tick on an empty table. Returns the number of products with a price, and the cost of each tier.
     async fn tiers(&self, body: String) -> Result<(usize, Vec<TierCost>), Error> {
         const FUNCTION: &str = "record-bazaar";
         self.serve(bazaar::PATH, body);
-        let RecordedTick { recorded } = self.ask(FUNCTION, &json!({"time": TICK.to_string()})).await?;
+        let RecordedTick { recorded } = self.invoke(FUNCTION, &json!({"time": TICK.to_string()})).await?;
         let rows = self.history.rows().await?;
         let mut tiers = Vec::with_capacity(TIERS.len());
         for tier in &TIERS {
@@ -219,10 +169,8 @@ impl Measurement<'_> {
             let marker = rows.iter().find(|row| row.place == Place::Marker(tier));
             let of_tier: Vec<_> = rows.iter().filter(|row| row.is_of(tier)).collect();
             let (Some(slot), Some(marker)) = (slot, marker) else {
-                return Err(unexpected(
-                    FUNCTION,
-                    format!("it did not fill a slot of the tier {}", tier.name),
-                ));
+                let reason = format!("it did not fill a slot of the tier {}", tier.name);
+                return Err(unexpected(FUNCTION, reason));
             };
             if slot.rows != of_tier.len() {
                 let reason = format!("{} rows of the tier {}, not {}", slot.rows, tier.name, of_tier.len());
@@ -240,7 +188,8 @@ impl Measurement<'_> {
         Ok((recorded.products, tiers))
     }
 
-    /// What the recorder of prices reads before it writes. It does not ask what that consumes, so the same is read here.
+    /// The cost of the markers that `record-bazaar` reads before it writes. It does not request its consumed capacity, so
+    /// the same rows are read here.
     async fn marker_lookup(&self, rows: &[Row]) -> Result<Additional, Error> {
         let markers = rows.iter().filter(|row| matches!(row.place, Place::Marker(_)));
         Ok(Additional {
@@ -251,9 +200,8 @@ impl Measurement<'_> {
         })
     }
 
-    /// What another recorder writes every time. Mostly it changes nothing, but a write that is refused by its condition
-    /// costs what it would have written, and `DynamoDB` does not say so: its requests are counted, and each is taken at
-    /// the largest of the rows.
+    /// The cost of one run of another recorder. A write that fails its condition costs as much as one that succeeds, but
+    /// `DynamoDB` does not report it. So the requests are counted, each at the cost of the largest row.
     async fn other_recorder(
         &self,
         function: &'static str,
@@ -261,27 +209,28 @@ impl Measurement<'_> {
         minutes: u32,
         operation: &str,
     ) -> Result<Additional, Error> {
-        // The first time is another matter.
-        let _: Value = self.ask(function, &json!({"time": TICK.to_string()})).await?;
+        // The first run creates rows; later runs usually change nothing.
+        let _: Value = self.invoke(function, &json!({"time": TICK.to_string()})).await?;
         let mut write_units = 0.0_f64;
-        for row in self.history.rows().await?.iter().filter(|row| row.place == Place::Elsewhere(function)) {
+        for row in self.history.rows().await?.iter().filter(|row| row.place == Place::Other(function)) {
             write_units = write_units.max(self.history.write_units(row).await?);
         }
         let before = self.cloud.dynamodb().requests(operation);
         let next = TICK.plus(Duration::from_mins(minutes.into()));
-        let _: Value = self.ask(function, &json!({"time": next.to_string()})).await?;
+        let _: Value = self.invoke(function, &json!({"time": next.to_string()})).await?;
         let requests = self.cloud.dynamodb().requests(operation) - before;
-        Ok(Additional { what, minutes, read_units: 0.0, write_units: write_units * report::float(requests) })
+        Ok(Additional { what, minutes, read_units: 0.0, write_units: write_units * float(requests) })
     }
 
     async fn ranges(&self, rows: &[Row]) -> Result<Vec<RangeCost>, Error> {
-        let tiers = TIERS.iter().take(self.options.ranges);
-        let shards: Vec<_> =
-            tiers.map(|tier| (tier, rows.iter().filter(|row| row.is_of(tier)).collect::<Vec<_>>())).collect();
-        let total = shards.iter().map(|(tier, rows)| u64::from(tier.slots) * rows.len() as u64).sum();
-        let mut progress = Progress { done: 0, total, news: None };
-        let mut ranges = Vec::with_capacity(shards.len());
-        for (tier, rows) in shards {
+        let shards = self.options.shards.unwrap_or(usize::MAX);
+        let rows_of = |tier| rows.iter().filter(|row| row.is_of(tier)).take(shards).collect::<Vec<_>>();
+        let tiers: Vec<_> =
+            TIERS.iter().take(self.options.ranges).map(|tier| (tier, rows_of(tier))).collect();
+        let total = tiers.iter().map(|(tier, rows)| u64::from(tier.slots) * rows.len() as u64).sum();
+        let mut progress = Progress { done: 0, total, message: None };
+        let mut ranges = Vec::with_capacity(tiers.len());
+        for (tier, rows) in tiers {
             ranges.push(self.range(tier, &rows, &mut progress).await?);
         }
         Ok(ranges)
@@ -293,25 +242,25 @@ impl Measurement<'_> {
         rows: &[&Row],
         progress: &mut Progress,
     ) -> Result<RangeCost, Error> {
-        let mut cost = report::RangeSum::default();
+        let mut sum = RangeSum::default();
         for rows in rows.chunks((ROWS_AT_A_TIME / tier.slots as usize).max(1)) {
             self.history.clear().await?;
             self.history.fill(tier, rows).await?;
             for row in rows {
                 let Some(product) = row.products().into_iter().min() else { continue };
                 let query = self.query(tier, product).await?;
-                cost.add(tier, row, product, &query);
+                sum.add(tier, row, product, &query);
                 progress.done += u64::from(tier.slots);
                 if let Some(sink) = &self.options.progress {
                     sink(progress);
                 }
             }
         }
-        Ok(cost.of_range(tier))
+        Ok(sum.of_range(tier))
     }
 
-    /// Asks for the chart of a product.
-    async fn query(&self, tier: &'static Tier, product: &str) -> Result<Query, Error> {
+    /// Queries the chart of a product.
+    async fn query(&self, tier: &'static Tier, product: &str) -> Result<QueryCost, Error> {
         let function = BAZAAR_HISTORY.function;
         let parameters = BTreeMap::from([("item_id", product), ("range", tier.range)]);
         let event = json!({
@@ -323,7 +272,7 @@ impl Measurement<'_> {
         });
         let database = self.cloud.dynamodb();
         let (units_before, pages_before) = (database.consumed().read_units, database.requests("Query"));
-        let response: ProxyResponse = self.ask(function, &event).await?;
+        let response: ProxyResponse = self.invoke(function, &event).await?;
         let read_units = database.consumed().read_units - units_before;
         let pages = database.requests("Query") - pages_before;
         if response.status_code != 200 {
@@ -331,28 +280,28 @@ impl Measurement<'_> {
         }
         let Envelope { data } =
             serde_json::from_str(&response.body).map_err(|error| unexpected(function, error.to_string()))?;
-        // A chart with holes would cost less.
+        // A chart with gaps would cost less.
         if data.data_points != tier.slots as usize {
             let reason = format!("{} points of {product}, not {}", data.data_points, tier.slots);
             return Err(unexpected(function, reason));
         }
-        Ok(Query { read_units, pages, answer_bytes: response.body.len() })
+        Ok(QueryCost { read_units, pages, response_bytes: response.body.len() })
     }
 
-    /// From now on the provider's answer at this path is this body.
+    /// From now on, the simulated provider responds to this path with this body.
     fn serve(&self, path: &str, body: String) {
         if let Some(simulator) = self.cloud.simulator() {
             simulator.set_fault(path, Fault::default().with_body(body));
         }
     }
 
-    async fn ask<T: DeserializeOwned>(&self, function: &'static str, event: &Value) -> Result<T, Error> {
-        let answer = self.cloud.invoke(function, event.to_string()).await?;
-        serde_json::from_slice(&answer).map_err(|error| unexpected(function, error.to_string()))
+    async fn invoke<T: DeserializeOwned>(&self, function: &'static str, event: &Value) -> Result<T, Error> {
+        let response = self.cloud.invoke(function, event.to_string()).await?;
+        serde_json::from_slice(&response).map_err(|error| unexpected(function, error.to_string()))
     }
 }
 
-/// The provider's answer while one fire sale is shown.
+/// The provider's body while one fire sale is shown.
 fn one_fire_sale() -> String {
     let start = TICK.plus(Duration::from_hours(1)).get() * 1_000;
     let end = TICK.plus(Duration::from_hours(25)).get() * 1_000;
@@ -361,5 +310,5 @@ fn one_fire_sale() -> String {
 }
 
 fn unexpected(function: &'static str, reason: String) -> Error {
-    Error::Answer { function, reason }
+    Error::Response { function, reason }
 }

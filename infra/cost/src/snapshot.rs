@@ -1,14 +1,17 @@
-//! The body of the provider's bazaar that is recorded.
+//! The bazaar body that is recorded.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::{Error, FEWEST_PRODUCTS};
+use crate::error::Error;
+
+/// The fewest products that a snapshot may have. With fewer, the measured cost would be too low.
+pub const MIN_PRODUCTS: usize = 1_900;
 
 const PRODUCTS: &str = "products";
 const STATUS: &str = "quick_status";
-/// What the id of a copy has behind that of its original.
+/// The suffix of a copied product's id.
 const COPY: &str = "_COPY";
 
 /// A body with enough products.
@@ -25,14 +28,14 @@ impl Snapshot {
         Self::new(&body.map_err(|cause| Error::ReadSnapshot { path: path.to_owned(), cause })?)
     }
 
-    /// The simulator's, which has a few products less than it takes: those that are missing are copies of others.
+    /// The simulator's body. It has slightly too few products, so some of them are copied.
     ///
     /// # Errors
-    /// If it is no such body.
+    /// When it is not a bazaar body.
     pub(super) fn of_simulator(body: &str) -> Result<Self, Error> {
         let mut snapshot = Self::parse(body)?;
-        snapshot.copies = FEWEST_PRODUCTS.saturating_sub(snapshot.products.len());
-        // From all over: ids that are neighbours are much alike.
+        snapshot.copies = MIN_PRODUCTS.saturating_sub(snapshot.products.len());
+        // Spread over the whole list, because neighbouring ids are similar.
         let apart = snapshot.products.len() / snapshot.copies.max(1);
         let originals = snapshot.products.iter().step_by(apart.max(1)).take(snapshot.copies);
         let copies: Vec<_> =
@@ -42,31 +45,31 @@ impl Snapshot {
     }
 
     /// # Errors
-    /// If it is no such body, or has too few products.
+    /// When it is not a bazaar body, or has too few products.
     pub(super) fn new(body: &str) -> Result<Self, Error> {
         Self::parse(body)?.checked()
     }
 
     fn parse(body: &str) -> Result<Self, Error> {
         let mut content: Map<String, Value> =
-            serde_json::from_str(body).map_err(|error| Error::NoSnapshot(error.to_string()))?;
+            serde_json::from_str(body).map_err(|error| Error::InvalidSnapshot(error.to_string()))?;
         match content.remove(PRODUCTS) {
             Some(Value::Object(products)) => Ok(Self { content, products, copies: 0 }),
-            _ => Err(Error::NoSnapshot("it has no products".to_owned())),
+            _ => Err(Error::InvalidSnapshot("it has no products".to_owned())),
         }
     }
 
     fn checked(self) -> Result<Self, Error> {
         let products = self.products.len();
-        if products < FEWEST_PRODUCTS { Err(Error::FewProducts(products)) } else { Ok(self) }
+        if products < MIN_PRODUCTS { Err(Error::TooFewProducts(products)) } else { Ok(self) }
     }
 
-    /// How many products it has, with a price or without.
+    /// The number of products, with or without a price.
     pub(super) fn products(&self) -> usize {
         self.products.len()
     }
 
-    /// How many of them are copies of others.
+    /// The number of copied products.
     pub(super) const fn copies(&self) -> usize {
         self.copies
     }
@@ -75,15 +78,15 @@ impl Snapshot {
         self.body_with(self.products.clone())
     }
 
-    /// The body in which products without a price have those of others, of one after the other.
+    /// The body with a price for each product: those without one take turns borrowing another product's.
     ///
     /// # Errors
-    /// If no product has a price.
+    /// When no product has a price.
     pub(super) fn all_priced(&self) -> Result<String, Error> {
         let statuses = self.products.values().filter_map(|product| product.get(STATUS));
         let priced: Vec<_> = statuses.filter(|status| has_price(status)).cloned().collect();
         if priced.is_empty() {
-            return Err(Error::NoSnapshot("no product has a price".to_owned()));
+            return Err(Error::InvalidSnapshot("no product has a price".to_owned()));
         }
         let mut others = priced.into_iter().cycle();
         let mut products = self.products.clone();
@@ -124,17 +127,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_body_or_too_small_is_refused_in_a_sentence() {
+    fn an_invalid_or_small_body_is_refused_with_a_reason() {
         let said = |body: &str| Snapshot::new(body).unwrap_err().to_string();
-        assert!(said("[").starts_with("the snapshot is no body of the provider's bazaar: "));
+        assert!(said("[").starts_with("the snapshot is not a body of the provider's bazaar: "));
         assert!(said("{}").ends_with("it has no products"));
-        let few = "the snapshot has 1899 products, and it takes 1900 to say what history costs";
+        let few = "the snapshot has 1899 products; at least 1900 are needed for a realistic measurement";
         assert_eq!(said(&body(1_899)), few);
         assert_eq!(Snapshot::new(&body(1_900)).unwrap().products(), 1_900);
     }
 
     #[test]
-    fn the_simulators_is_made_up_with_copies() {
+    fn the_simulators_body_is_filled_up_with_copies() {
         let snapshot = Snapshot::of_simulator(&body(1_877)).unwrap();
         assert_eq!((snapshot.products(), snapshot.copies()), (1_900, 23));
         let content: Value = serde_json::from_str(&snapshot.body()).unwrap();
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_given_to_those_without_and_left_to_those_with() {
+    fn only_products_without_a_price_borrow_one() {
         let snapshot = Snapshot::new(&body(1_900)).unwrap();
         let all: Value = serde_json::from_str(&snapshot.all_priced().unwrap()).unwrap();
         let products = all["products"].as_object().unwrap();

@@ -1,0 +1,201 @@
+//! The response of an authorizer's function: a policy, and the context that is passed on to the route's function. Access
+//! requires a statement that allows it and none that denies it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::scalar::Scalar;
+
+/// The action of calling an API.
+const INVOKE: &str = "execute-api:Invoke";
+
+/// Not `Debug`: the context may hold secrets.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Authorization {
+    pub(super) principal_id: String,
+    policy_document: Policy,
+    #[serde(default)]
+    context: BTreeMap<String, Scalar>,
+    /// The key of a usage plan.
+    #[serde(rename = "usageIdentifierKey")]
+    pub(super) usage_identifier: Option<String>,
+}
+
+/// Unknown fields are refused: ignoring a condition would grant too much.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Policy {
+    #[serde(rename = "Version")]
+    _version: IgnoredAny,
+    statement: Vec<Statement>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Statement {
+    effect: Effect,
+    action: String,
+    resource: String,
+}
+
+#[derive(Deserialize, PartialEq, Eq)]
+enum Effect {
+    Allow,
+    Deny,
+}
+
+impl Authorization {
+    /// Reads the response of an authorizer's function.
+    ///
+    /// # Errors
+    /// Names the invalid field, without its value: it may be a secret.
+    pub(super) fn read(payload: &[u8]) -> Result<Self, String> {
+        serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_slice(payload))
+            .map_err(|error| format!("its response is invalid at {}", error.path()))
+    }
+
+    /// Whether the policy allows the method. A denial overrides, and everything else is denied.
+    pub(super) fn allows(&self, method_arn: &str) -> bool {
+        let statements = self.policy_document.statement.iter();
+        let mut matching = statements
+            .filter(|statement| statement.action == INVOKE && matches(&statement.resource, method_arn))
+            .peekable();
+        matching.peek().is_some() && matching.all(|statement| statement.effect == Effect::Allow)
+    }
+
+    /// The value of `name` in the context.
+    pub(super) fn context(&self, name: &str) -> Option<String> {
+        self.context.get(name).map(Scalar::to_string)
+    }
+
+    /// What the route's function learns: the context, all of it as text, and the principal.
+    pub(super) fn for_function(&self) -> BTreeMap<&str, String> {
+        let context = self.context.iter().map(|(name, value)| (name.as_str(), value.to_string()));
+        context.chain([("principalId", self.principal_id.clone())]).collect()
+    }
+
+    /// Allows everything.
+    #[cfg(test)]
+    pub(super) fn for_tests(tier: Option<&str>, usage_identifier: Option<&str>) -> Self {
+        let context = tier.map(|tier| ("tier".to_owned(), Scalar::Text(tier.to_owned())));
+        let statement =
+            Statement { effect: Effect::Allow, action: INVOKE.to_owned(), resource: "*".to_owned() };
+        Self {
+            principal_id: "someone".to_owned(),
+            policy_document: Policy { _version: IgnoredAny, statement: vec![statement] },
+            context: context.into_iter().collect(),
+            usage_identifier: usage_identifier.map(str::to_owned),
+        }
+    }
+}
+
+/// Whether the text matches the pattern, in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const MAYOR: &str = "arn:aws:execute-api:eu-central-1:123456789012:api/live/GET/v1/mayor";
+    const ALL: &str = "arn:aws:execute-api:eu-central-1:123456789012:api/live/GET/*";
+
+    fn response(statements: &Value) -> Value {
+        json!({
+            "principalId": "someone",
+            "policyDocument": {"Version": "2012-10-17", "Statement": statements},
+            "context": {"tier": "pro", "count": 2, "fraction": 0.5, "paid": true},
+            "usageIdentifierKey": "0123456789abcdefghij",
+        })
+    }
+
+    fn read(response: &Value) -> Result<Authorization, String> {
+        Authorization::read(response.to_string().as_bytes())
+    }
+
+    fn allows(statements: &Value) -> bool {
+        read(&response(statements)).unwrap().allows(MAYOR)
+    }
+
+    fn statement(effect: &str, resource: &str) -> Value {
+        json!({"Effect": effect, "Action": "execute-api:Invoke", "Resource": resource})
+    }
+
+    #[test]
+    fn the_function_learns_the_context_as_text() {
+        let authorization = read(&response(&json!([]))).unwrap();
+        assert_eq!(authorization.usage_identifier.as_deref(), Some("0123456789abcdefghij"));
+        assert_eq!(
+            json!(authorization.for_function()),
+            json!({"count": "2", "fraction": "0.5", "paid": "true", "principalId": "someone", "tier": "pro"})
+        );
+        let minimal = json!({"principalId": "p", "policyDocument": {"Version": "1", "Statement": []}});
+        assert!(read(&minimal).unwrap().usage_identifier.is_none());
+    }
+
+    #[test]
+    fn access_takes_a_matching_statement_and_no_denial() {
+        let (allow, deny) = (statement("Allow", ALL), statement("Deny", MAYOR));
+        assert!(allows(&json!([allow])) && allows(&json!([statement("Allow", MAYOR)])));
+        assert!(!allows(&json!([])) && !allows(&json!([deny])));
+        assert!(!allows(&json!([allow, deny])) && !allows(&json!([deny, allow])));
+        assert!(allows(&json!([statement("Deny", &MAYOR.replace("mayor", "items")), allow])));
+        for (from, to) in [("GET", "POST"), ("live", "test"), ("execute-api:Invoke", "s3:Get")] {
+            let other = allow.to_string().replace(from, to);
+            assert!(!allows(&json!([serde_json::from_str::<Value>(&other).unwrap()])), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_star_matches_any_characters() {
+        for (pattern, text, expected) in [
+            ("", "", true),
+            ("*", "", true),
+            ("a*", "a/b/c", true),
+            ("a*c", "abcbc", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("*bc", "abcbcb", false),
+            ("ab*bc", "abc", false),
+            ("a", "ab", false),
+            ("ab", "a", false),
+            ("**", "x", true),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_response_is_refused_by_its_field_without_the_value() {
+        for (pointer, value, field) in [
+            ("/context", Value::Null, "context"),
+            ("/context/tier", json!(["secret"]), "context.tier"),
+            ("/principalId", json!({"secret": 1}), "principalId"),
+            ("/usageIdentifierKey", json!(["secret"]), "usageIdentifierKey"),
+            ("/policyDocument/Statement", json!("secret"), "policyDocument.Statement"),
+            ("/policyDocument/Statement/0/Effect", json!("secret"), "policyDocument.Statement[0].Effect"),
+            ("/policyDocument/Statement/0/Resource", json!(1), "policyDocument.Statement[0].Resource"),
+        ] {
+            let mut invalid = response(&json!([statement("Allow", ALL)]));
+            *invalid.pointer_mut(pointer).unwrap() = value;
+            let message = read(&invalid).err().unwrap();
+            assert!(message.ends_with(field), "{pointer}: {message}");
+        }
+        let mut conditional = statement("Allow", ALL);
+        conditional["Condition"] = json!({"secret": 1});
+        let message = read(&response(&json!([conditional]))).err().unwrap();
+        assert!(message.contains("policyDocument.Statement[0]") && !message.contains("secret"), "{message}");
+    }
+}

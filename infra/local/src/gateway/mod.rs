@@ -1,0 +1,231 @@
+//! API Gateway: finds the route of an HTTP request, and passes it on in AWS's order to the authorizer, the usage plan, the
+//! cache and the function.
+
+mod authorization;
+mod authorizer;
+mod compression;
+mod event;
+mod expiring_cache;
+mod gateway_response;
+mod limits;
+mod request;
+mod response;
+mod routing;
+mod scalar;
+mod stage_cache;
+mod usage;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use common::auth::without_keys;
+use common::excerpt::Excerpt;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::HeaderValue;
+use hyper::{Request, Response};
+use simulator::Clock;
+use uuid::Uuid;
+
+use self::authorizer::{AuthorizationError, Authorizers};
+use self::gateway_response::GatewayError;
+use self::limits::{INTEGRATION_TIMEOUT, MAX_BODY_BYTES, MAX_EVENT_BYTES};
+use self::request::{Caller, GatewayRequest, MatchedRoute};
+use self::routing::Routing;
+use self::stage_cache::StageCache;
+use self::usage::Usage;
+use crate::logs::{LineSink, Logs};
+use crate::pool::{Pool, Pools};
+use crate::server::{self, Body};
+use crate::template::{Api, Template};
+
+/// Longer paths are shortened in the access log.
+const MAX_LOGGED_PATH_CHARACTERS: usize = 256;
+/// Names for the source of a response in the access log, if it is not a function.
+const GATEWAY: &str = "gateway";
+const AUTHORIZER: &str = "authorizer";
+const CACHE: &str = "cache";
+
+pub(crate) struct Gateway {
+    api: Api,
+    routing: Routing,
+    pools: Arc<Pools>,
+    authorizers: Authorizers,
+    usage: Usage,
+    cache: Option<StageCache>,
+    clock: Clock,
+    logs: Logs,
+    access_log: Option<LineSink>,
+}
+
+impl Gateway {
+    pub(crate) fn new(
+        template: &Template,
+        pools: Arc<Pools>,
+        clock: Clock,
+        logs: Logs,
+        access_log: Option<LineSink>,
+    ) -> Self {
+        let api = template.api.clone();
+        Self {
+            routing: Routing::new(&api.routes),
+            authorizers: Authorizers::new(&api.authorizers, &pools, clock.clone(), logs.clone()),
+            usage: Usage::new(&template.usage_plans, clock.clone()),
+            cache: api.cache_enabled.then(|| StageCache::new(clock.clone())),
+            api,
+            pools,
+            clock,
+            logs,
+            access_log,
+        }
+    }
+
+    pub(crate) async fn handle(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        client: SocketAddr,
+    ) -> Response<Full<Bytes>> {
+        let started = Instant::now();
+        let request_id = Uuid::new_v4();
+        let (parts, body) = request.into_parts();
+        let (response, source) = match server::read(body, MAX_BODY_BYTES).await {
+            Body::Complete(body) => {
+                let request = GatewayRequest {
+                    parts: &parts,
+                    body: &body,
+                    client,
+                    request_id,
+                    now_ms: self.clock.now_ms(),
+                    stage: &self.api.stage,
+                };
+                self.respond(&request).await
+            }
+            Body::TooLarge => (self.error(GatewayError::RequestTooLarge), GATEWAY),
+            // If the client is gone, this is for the access log only.
+            Body::Incomplete => (self.error(GatewayError::BadRequestBody), GATEWAY),
+        };
+        let minimum = self.api.minimum_compression_size;
+        let mut response = compression::compress(response, &parts.headers, minimum).await;
+        if let Ok(value) = HeaderValue::try_from(request_id.to_string()) {
+            response.headers_mut().insert("x-amzn-requestid", value);
+        }
+        if let Some(access_log) = &self.access_log {
+            let bytes = response.body().len();
+            let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
+            let (method, path) = (printable(parts.method.as_str()), printable(parts.uri.path()));
+            let status = response.status().as_u16();
+            access_log(&format!("{method} {path} {status} {milliseconds:.1} ms {bytes} bytes {source}"));
+        }
+        response.map(Full::new)
+    }
+
+    /// The response, and its source for the access log.
+    async fn respond(&self, request: &GatewayRequest<'_>) -> (Response<Bytes>, &str) {
+        if request.method() == "OPTIONS"
+            && let Some(cors) = self.api.cors.as_ref().filter(|_| self.routing.has_preflight(request.path()))
+        {
+            return (response::preflight(cors), GATEWAY);
+        }
+        let Some((route, path_parameters)) = self.routing.find(request.method(), request.path()) else {
+            return (self.error(GatewayError::MissingAuthenticationToken), GATEWAY);
+        };
+        let query = request::parse_query(request.parts.uri.query().unwrap_or_default());
+        let matched = MatchedRoute { route, path_parameters, query };
+        let authorization = match &route.authorizer {
+            None => None,
+            Some(name) => match self.authorizers.authorize(name, request, &matched).await {
+                Ok(authorization) => Some(authorization),
+                Err(error) => return self.unauthorized(&error),
+            },
+        };
+        let mut caller = Caller { authorization: authorization.as_deref(), api_key: None };
+        if route.key_required {
+            match self.usage.admit(caller.authorization) {
+                Ok(key) => caller.api_key = Some(key),
+                Err(error) => return (self.error(error), GATEWAY),
+            }
+        }
+        if let Some(response) = self.cache.as_ref().and_then(|cache| cache.get(request, &matched)) {
+            return (response, CACHE);
+        }
+        let Some(pool) = self.pools.get(&route.function) else {
+            return (self.error(GatewayError::IntegrationFailure), GATEWAY);
+        };
+        let response = match self.invoke(pool, request, &matched, caller).await {
+            Ok(response) => {
+                if let Some(cache) = &self.cache {
+                    cache.put(request, &matched, &response);
+                }
+                response
+            }
+            Err(error) => self.error(error),
+        };
+        (response, &pool.function().binary)
+    }
+
+    /// The function's response.
+    ///
+    /// # Errors
+    /// The error to respond with; the reason is logged.
+    async fn invoke(
+        &self,
+        pool: &Arc<Pool>,
+        request: &GatewayRequest<'_>,
+        matched: &MatchedRoute<'_>,
+        caller: Caller<'_>,
+    ) -> Result<Response<Bytes>, GatewayError> {
+        let event = event::for_integration(request, matched, caller);
+        if event.len() > MAX_EVENT_BYTES {
+            return Err(GatewayError::RequestTooLarge);
+        }
+        let log = |reason: &str| {
+            let (name, request_id) = (&pool.function().binary, request.request_id);
+            self.logs.push(&format!("local: {name}: request {request_id}: {reason}"));
+        };
+        match tokio::time::timeout(INTEGRATION_TIMEOUT, pool.invoke(event)).await {
+            Ok(Ok(payload)) => response::from_payload(&payload).map_err(|reason| {
+                log(&reason);
+                GatewayError::IntegrationFailure
+            }),
+            // The pool has logged the reason.
+            Ok(Err(_)) => Err(GatewayError::IntegrationFailure),
+            Err(_) => {
+                log(&format!("no response within the gateway's {} s", INTEGRATION_TIMEOUT.as_secs()));
+                Err(GatewayError::IntegrationTimeout)
+            }
+        }
+    }
+
+    fn unauthorized(&self, error: &AuthorizationError) -> (Response<Bytes>, &'static str) {
+        let (error, source) = match error {
+            AuthorizationError::MissingIdentity => (GatewayError::Unauthorized, GATEWAY),
+            AuthorizationError::Unauthorized => (GatewayError::Unauthorized, AUTHORIZER),
+            AuthorizationError::Denied => (GatewayError::AccessDenied, AUTHORIZER),
+            AuthorizationError::Failure => (GatewayError::AuthorizerFailure, AUTHORIZER),
+        };
+        (self.error(error), source)
+    }
+
+    fn error(&self, error: GatewayError) -> Response<Bytes> {
+        error.response(&self.api.gateway_responses)
+    }
+}
+
+/// The text on one line, shortened, and without keys.
+fn printable(text: &str) -> String {
+    Excerpt::up_to(MAX_LOGGED_PATH_CHARACTERS, &without_keys(text)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logged_path_is_one_short_line_without_keys() {
+        assert_eq!(printable("/a\r\nb\u{1b}[31m"), "/a\\r\\nb\\u{1b}[31m");
+        assert_eq!(printable("/v1/profile/gd_LocalCloudPro0"), "/v1/profile/gd_…");
+        assert_eq!(printable(&"x".repeat(1000)).chars().count(), MAX_LOGGED_PATH_CHARACTERS + 1);
+    }
+}

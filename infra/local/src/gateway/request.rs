@@ -1,0 +1,82 @@
+//! A request as the gateway's steps see it.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use hyper::http::request::Parts;
+use uuid::Uuid;
+
+use super::authorization::Authorization;
+use super::routing::PathParameters;
+use crate::arn::{ACCOUNT_ID, REGION};
+use crate::template::Route;
+
+pub(super) const API_ID: &str = "localcloud";
+
+/// A request with what the gateway knows about it from the start.
+#[derive(Clone, Copy)]
+pub(super) struct GatewayRequest<'request> {
+    pub(super) parts: &'request Parts,
+    pub(super) body: &'request [u8],
+    pub(super) client: SocketAddr,
+    pub(super) request_id: Uuid,
+    pub(super) now_ms: i64,
+    pub(super) stage: &'request str,
+}
+
+impl GatewayRequest<'_> {
+    pub(super) fn path(&self) -> &str {
+        self.parts.uri.path()
+    }
+
+    pub(super) fn method(&self) -> &str {
+        self.parts.method.as_str()
+    }
+
+    /// The name of the requested method in policies, with the path as it was sent.
+    pub(super) fn method_arn(&self) -> String {
+        let (stage, method, path) = (self.stage, self.method(), self.path());
+        let path = path.strip_prefix('/').unwrap_or(path);
+        format!("arn:aws:execute-api:{REGION}:{ACCOUNT_ID}:{API_ID}/{stage}/{method}/{path}")
+    }
+}
+
+#[cfg(test)]
+impl<'request> GatewayRequest<'request> {
+    pub(super) fn for_tests(parts: &'request Parts) -> Self {
+        Self {
+            parts,
+            body: b"",
+            client: "127.0.0.1:50000".parse().unwrap(),
+            request_id: Uuid::new_v4(),
+            now_ms: 1_777_388_600_000,
+            stage: "live",
+        }
+    }
+}
+
+/// The route of a request, and the parameters for it.
+pub(super) struct MatchedRoute<'request> {
+    pub(super) route: &'request Route,
+    pub(super) path_parameters: PathParameters,
+    /// All values of each parameter, in their order.
+    pub(super) query: BTreeMap<String, Vec<String>>,
+}
+
+/// The parameters of a query string.
+pub(super) fn parse_query(text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut query = BTreeMap::<String, Vec<String>>::new();
+    for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+        query.entry(name.into_owned()).or_default().push(value.into_owned());
+    }
+    query
+}
+
+/// The caller of a route.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Caller<'request> {
+    /// The response of the route's authorizer.
+    pub(super) authorization: Option<&'request Authorization>,
+    /// The key of a usage plan, if the route requires one.
+    pub(super) api_key: Option<&'request str>,
+}

@@ -1,0 +1,234 @@
+//! The options of a local cloud, and the template parameters that follow from them.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
+use std::path::{Path, PathBuf};
+
+use simulator::Clock;
+
+use crate::backfill::ProgressSink;
+use crate::logs::LineSink;
+use crate::template::Document;
+
+/// Template parameters with a local default.
+const UPSTREAM_PARAMETER: &str = "UpstreamBaseUrl";
+const NAMES_PARAMETER: &str = "NamesBaseUrl";
+const CACHE_PARAMETER: &str = "GatewayCache";
+const DASHBOARD_PARAMETER: &str = "DashboardUrl";
+/// A placeholder: there is no dashboard.
+const DASHBOARD_URL: &str = "https://dashboard.example";
+/// The limits of the usage plans, and a value that no test reaches.
+const LIMIT_PARAMETERS: [&str; 4] =
+    ["StarterRateLimit", "StarterBurstLimit", "ProRateLimit", "ProBurstLimit"];
+const HIGH_LIMIT: &str = "1000000";
+/// The API key for upstreams that do not check it.
+const PLACEHOLDER_KEY: &str = "local";
+
+/// The options of a local cloud. Not `Debug`: they may hold the upstream API key.
+#[derive(Clone)]
+pub struct Options {
+    /// The template. Its folder is the workspace with the functions.
+    pub template: PathBuf,
+    /// The gateway's port; 0 takes a free one.
+    pub port: u16,
+    /// The Invoke API's port; 0 takes a free one.
+    pub lambda_port: u16,
+    /// `DynamoDB`'s port; 0 takes a free one.
+    pub dynamodb_port: u16,
+    /// The folder in which tables are kept between runs. Without one, they are in memory.
+    pub data: Option<PathBuf>,
+    /// Whether schedules run.
+    pub schedules: bool,
+    /// The days of price history that a simulated game starts with, at most 90; 0 also leaves out past mayors and fire
+    /// sales. The recorders generate them in the background, after the start.
+    pub history: u16,
+    /// Receives the progress of that.
+    pub progress: Option<ProgressSink>,
+    /// The provider of the functions' data.
+    pub upstream: Upstream,
+    /// The base URL of the name service, if it differs from the upstream's.
+    pub names: Option<String>,
+    /// The upstream API key. It is never sent to the simulator.
+    pub upstream_key: Option<String>,
+    /// Whether the template's usage plans apply. Otherwise their limits are too high to reach, except for those in
+    /// [`Self::parameters`].
+    pub throttling: bool,
+    /// Values for the template's parameters. They override all others.
+    pub parameters: BTreeMap<String, String>,
+    /// The source of the functions' binaries.
+    pub binaries: Binaries,
+    /// The limit for concurrent instances of a function.
+    pub concurrency: NonZeroU16,
+    /// The time of requests and of the simulator.
+    pub clock: Clock,
+    /// Receives a line for each request.
+    pub access_log: Option<LineSink>,
+    /// Receives the functions' output, and the platform's log lines about them.
+    pub function_log: Option<LineSink>,
+}
+
+/// The provider of the functions' data.
+#[derive(Debug, Clone)]
+pub enum Upstream {
+    /// A simulated game in this process.
+    Simulator {
+        /// The seed of the game.
+        seed: u64,
+    },
+    /// A server with the provider's API, and the name service's.
+    Url(String),
+    /// The template's defaults: the real provider and the real name service.
+    Live,
+}
+
+/// The source of the functions' binaries.
+#[derive(Debug, Clone)]
+pub enum Binaries {
+    /// Cargo builds them.
+    Build {
+        /// With optimisations, as they are deployed.
+        release: bool,
+    },
+    /// They are in this folder.
+    Folder(PathBuf),
+}
+
+impl Default for Options {
+    /// The defaults of `cargo local`.
+    fn default() -> Self {
+        Self {
+            template: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml"),
+            port: 3000,
+            lambda_port: 3001,
+            dynamodb_port: 3002,
+            data: None,
+            schedules: true,
+            history: 1,
+            progress: None,
+            upstream: Upstream::Simulator { seed: 1 },
+            names: None,
+            upstream_key: None,
+            throttling: true,
+            parameters: BTreeMap::new(),
+            binaries: Binaries::Build { release: false },
+            concurrency: NonZeroU16::MIN.saturating_add(3),
+            clock: Clock::system(),
+            access_log: None,
+            function_log: None,
+        }
+    }
+}
+
+impl Options {
+    /// The defaults, but on free ports, so that clouds can run concurrently, and without schedules, history and
+    /// throttling.
+    #[must_use]
+    pub fn for_tests() -> Self {
+        Self {
+            port: 0,
+            lambda_port: 0,
+            dynamodb_port: 0,
+            schedules: false,
+            history: 0,
+            throttling: false,
+            ..Self::default()
+        }
+    }
+}
+
+impl Options {
+    /// Values for the template's parameters: the given ones, then those that follow from the other options.
+    pub(crate) fn parameters(
+        &self,
+        document: &Document,
+        simulator_url: Option<String>,
+    ) -> BTreeMap<String, String> {
+        let upstream = match &self.upstream {
+            Upstream::Url(url) => Some(url.clone()),
+            Upstream::Simulator { .. } | Upstream::Live => simulator_url,
+        };
+        let defaults = [
+            (CACHE_PARAMETER, Some("off".to_owned())),
+            (UPSTREAM_PARAMETER, upstream.clone()),
+            (NAMES_PARAMETER, self.names.clone().or(upstream)),
+            (DASHBOARD_PARAMETER, Some(DASHBOARD_URL.to_owned())),
+        ];
+        let limits = LIMIT_PARAMETERS.map(|name| (name, (!self.throttling).then(|| HIGH_LIMIT.to_owned())));
+        let mut parameters = self.parameters.clone();
+        for (name, value) in defaults.into_iter().chain(limits) {
+            if let Some(value) = value.filter(|_| document.declares(name)) {
+                parameters.entry(name.to_owned()).or_insert(value);
+            }
+        }
+        parameters
+    }
+
+    /// The API key for the upstream; only the real provider may be without one.
+    pub(crate) fn upstream_key(&self) -> Option<&str> {
+        match self.upstream {
+            Upstream::Simulator { .. } => Some(PLACEHOLDER_KEY),
+            Upstream::Url(_) => Some(self.upstream_key.as_deref().unwrap_or(PLACEHOLDER_KEY)),
+            Upstream::Live => self.upstream_key.as_deref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DECLARED: &str = "Parameters: {GatewayCache: {}, UpstreamBaseUrl: {}, NamesBaseUrl: {}}";
+
+    fn chosen(options: &Options) -> Vec<(String, String)> {
+        options.parameters(&Document::parse(DECLARED).unwrap(), None).into_iter().collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn an_upstream_serves_names_unless_there_is_a_name_service() {
+        let mut options = Options { upstream: Upstream::Url("http://one".to_owned()), ..Options::default() };
+        let both =
+            [("GatewayCache", "off"), ("NamesBaseUrl", "http://one"), ("UpstreamBaseUrl", "http://one")];
+        assert_eq!(chosen(&options), pairs(&both));
+        options.names = Some("http://two".to_owned());
+        let apart =
+            [("GatewayCache", "off"), ("NamesBaseUrl", "http://two"), ("UpstreamBaseUrl", "http://one")];
+        assert_eq!(chosen(&options), pairs(&apart));
+    }
+
+    #[test]
+    fn live_keeps_the_templates_addresses_and_parameters_override_defaults() {
+        let parameters = BTreeMap::from([(CACHE_PARAMETER.to_owned(), "on".to_owned())]);
+        let options = Options { upstream: Upstream::Live, parameters, ..Options::default() };
+        assert_eq!(chosen(&options), pairs(&[("GatewayCache", "on")]));
+    }
+
+    #[test]
+    fn tests_are_not_throttled_unless_they_set_a_limit() {
+        let declared =
+            Document::parse("Parameters: {DashboardUrl: {}, StarterRateLimit: {}, ProRateLimit: {}}")
+                .unwrap();
+        let chosen = |options: &Options| options.parameters(&declared, None).into_iter().collect::<Vec<_>>();
+        let dashboard = ("DashboardUrl", "https://dashboard.example");
+        assert_eq!(chosen(&Options::default()), pairs(&[dashboard]));
+        let own = BTreeMap::from([("StarterRateLimit".to_owned(), "5".to_owned())]);
+        let options = Options { parameters: own, ..Options::for_tests() };
+        let expected = [dashboard, ("ProRateLimit", "1000000"), ("StarterRateLimit", "5")];
+        assert_eq!(chosen(&options), pairs(&expected));
+    }
+
+    #[test]
+    fn the_key_is_not_sent_to_the_simulator() {
+        let mut options = Options { upstream_key: Some("real".to_owned()), ..Options::default() };
+        assert_eq!(options.upstream_key(), Some("local"));
+        options.upstream = Upstream::Url("http://one".to_owned());
+        assert_eq!(options.upstream_key(), Some("real"));
+        options.upstream = Upstream::Live;
+        assert_eq!(options.upstream_key(), Some("real"));
+        options.upstream_key = None;
+        assert_eq!(options.upstream_key(), None);
+    }
+}

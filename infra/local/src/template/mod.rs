@@ -1,0 +1,26 @@
+//! The part of `template.yaml` that the local cloud uses: functions, routes, authorizers, usage plans, gateway responses,
+//! tables and schedules. Because the local cloud reads the deployed template, it tests it.
+
+mod api;
+mod auth;
+mod document;
+mod expression;
+mod function;
+mod gateway_response;
+mod route;
+mod schedule;
+mod section;
+mod stage_cache;
+mod table;
+mod usage_plan;
+mod yaml;
+
+pub use self::api::{Api, Cors};
+pub use self::auth::Authorizer;
+pub use self::document::{Document, Template};
+pub use self::function::Function;
+pub use self::gateway_response::GatewayResponse;
+pub use self::route::{CacheKey, Route};
+pub use self::schedule::Schedule;
+pub use self::table::Table;
+pub use self::usage_plan::{Throttle, UsagePlan};

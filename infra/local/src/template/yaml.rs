@@ -1,0 +1,107 @@
+//! Reads YAML into JSON values. Short forms such as `!Ref Stage`, which are tags in YAML, become long forms such as
+//! `{"Ref": "Stage"}`.
+
+use saphyr::{LoadableYamlNode, Scalar, Yaml};
+use serde_json::{Map, Number, Value};
+
+/// The document in `text`.
+///
+/// # Errors
+/// A sentence, with the line if it is known.
+pub(super) fn parse(text: &str) -> Result<Value, String> {
+    let documents = Yaml::load_from_str(text).map_err(|error| format!("it is not YAML: {error}"))?;
+    let [document] = documents.as_slice() else {
+        return Err("it must be exactly one YAML document".to_owned());
+    };
+    convert(document)
+}
+
+fn convert(node: &Yaml<'_>) -> Result<Value, String> {
+    match node {
+        Yaml::Value(scalar) => convert_scalar(scalar),
+        Yaml::Sequence(items) => items.iter().map(convert).collect::<Result<_, _>>().map(Value::Array),
+        Yaml::Mapping(entries) => {
+            let mut object = Map::new();
+            for (key, value) in entries {
+                let key = match convert(key)? {
+                    Value::String(key) => key,
+                    Value::Array(_) | Value::Object(_) => return Err("a key must be plain text".to_owned()),
+                    other => other.to_string(),
+                };
+                object.insert(key, convert(value)?);
+            }
+            Ok(Value::Object(object))
+        }
+        Yaml::Tagged(tag, content) => long_form(&tag.suffix, convert(content)?),
+        Yaml::Representation(..) | Yaml::Alias(_) | Yaml::BadValue => {
+            Err("it uses YAML that CloudFormation does not support".to_owned())
+        }
+    }
+}
+
+fn convert_scalar(scalar: &Scalar<'_>) -> Result<Value, String> {
+    Ok(match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Boolean(value) => Value::Bool(*value),
+        Scalar::Integer(value) => Value::from(*value),
+        Scalar::FloatingPoint(value) => {
+            Value::Number(Number::from_f64(value.0).ok_or("a number must be finite")?)
+        }
+        Scalar::String(value) => Value::from(value.as_ref()),
+    })
+}
+
+fn long_form(tag: &str, content: Value) -> Result<Value, String> {
+    let (function, argument) = match tag {
+        "Ref" => (tag.to_owned(), content),
+        "GetAtt" => match content.as_str().and_then(|text| text.split_once('.')) {
+            Some(parts) => ("Fn::GetAtt".to_owned(), Value::from(vec![parts.0, parts.1])),
+            None => return Err("!GetAtt must name a resource and an attribute".to_owned()),
+        },
+        "Equals" | "If" | "Not" | "Sub" => (format!("Fn::{tag}"), content),
+        _ => return Err(format!("it uses the tag !{tag}, which the local cloud does not support")),
+    };
+    Ok(Value::Object(Map::from_iter([(function, argument)])))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn short_forms_become_long_forms() {
+        let text = "a: !Ref Stage\nb: !If [On, !Sub 'x-${Stage}', 'off']\nc: !GetAtt Table.Arn\nd: !Not [!Equals [a, b]]\n";
+        assert_eq!(
+            parse(text).unwrap(),
+            json!({
+                "a": {"Ref": "Stage"},
+                "b": {"Fn::If": ["On", {"Fn::Sub": "x-${Stage}"}, "off"]},
+                "c": {"Fn::GetAtt": ["Table", "Arn"]},
+                "d": {"Fn::Not": [{"Fn::Equals": ["a", "b"]}]},
+            })
+        );
+    }
+
+    #[test]
+    fn quoted_text_stays_text_and_on_is_not_a_boolean() {
+        assert_eq!(
+            parse("a: '5'\nb: 5\nc: on\nd: true\n").unwrap(),
+            json!({"a": "5", "b": 5, "c": "on", "d": true})
+        );
+    }
+
+    #[test]
+    fn invalid_yaml_is_refused_with_a_reason() {
+        for (text, reason) in [
+            ("a: [1", "not YAML"),
+            ("a: !Reff Stage", "!Reff"),
+            ("a: 1\na: 2", "duplicated"),
+            ("", "exactly one"),
+        ] {
+            let said = parse(text).unwrap_err();
+            assert!(said.contains(reason), "{text}: {said}");
+        }
+    }
+}

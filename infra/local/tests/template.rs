@@ -1,0 +1,195 @@
+//! What the local cloud reads from a template, and what it refuses.
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use local::template::{Authorizer, CacheKey, Document, Template};
+use local::{Error, Options};
+
+const TEMPLATE: &str = "
+Parameters:
+  Switch: {Type: String, Default: 'on', AllowedValues: ['on', 'off']}
+  Count: {Type: Number, Default: 3}
+Conditions:
+  IsOn: !Equals [!Ref Switch, 'on']
+Globals:
+  Function:
+    Timeout: 10
+    Environment: {Variables: {SHARED: everyone}}
+Resources:
+  Api:
+    Type: AWS::Serverless::Api
+    Properties:
+      StageName: live
+      CacheClusterEnabled: !If [IsOn, true, false]
+      MethodSettings:
+        - {ResourcePath: /~1v1~1echo, HttpMethod: GET, CachingEnabled: !If [IsOn, true, false], CacheTtlInSeconds: 5}
+        - {ResourcePath: /*, HttpMethod: '*', CachingEnabled: true, CacheTtlInSeconds: 60}
+      ApiKeySourceType: AUTHORIZER
+      Auth:
+        DefaultAuthorizer: Keys
+        AddDefaultAuthorizerToCorsPreflight: false
+        ApiKeyRequired: true
+        AddApiKeyRequiredToCorsPreflight: false
+        Authorizers:
+          Keys:
+            FunctionPayloadType: REQUEST
+            FunctionArn: !GetAtt KeyFunction.Arn
+            Identity: {Headers: [X-API-Key], ReauthorizeEvery: 60}
+      Cors: {AllowOrigin: \"'*'\", AllowMethods: \"'GET'\"}
+      GatewayResponses:
+        DEFAULT_5XX:
+          StatusCode: 500
+          ResponseParameters: {Headers: {Retry-After: \"'5'\"}}
+          ResponseTemplates: {application/json: '{\"success\":false}'}
+  KeyFunction:
+    Type: AWS::Serverless::Function
+    Metadata: {BuildProperties: {Binary: keys}}
+  EchoFunction:
+    Type: AWS::Serverless::Function
+    Metadata: {BuildProperties: {Binary: echo}}
+    Properties:
+      Timeout: !Ref Count
+      Environment: {Variables: {OWN: !Sub 'is ${Switch}', TABLE: !Ref Table}}
+      Policies: [!GetAtt Table.Arn, !GetAtt Queue.Arn]
+      EventInvokeConfig: {MaximumEventAgeInSeconds: 120}
+      Events:
+        Get:
+          Type: Api
+          Properties:
+            Path: /v1/echo
+            Method: get
+            RequestParameters:
+              - method.request.querystring.mode: {Required: false, Caching: true}
+              - method.request.querystring.unread: {Required: false, Caching: false}
+        Every: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Input: '{}'}}
+        Kept: {Type: Api, Properties: {Path: /kept, Method: GET, Auth: {ApiKeyRequired: false}}}
+        Open: {Type: Api, Properties: {Path: '/{proxy+}', Method: ANY, Auth: {Authorizer: NONE, ApiKeyRequired: false}}}
+  Queue: {Type: AWS::SQS::Queue}
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{AttributeName: pk, KeyType: HASH}]
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
+";
+
+fn evaluate(text: &str, parameters: &[(&str, &str)]) -> Result<Template, Error> {
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Document::parse(text)?.evaluate(&parameters.collect())
+}
+
+#[test]
+fn a_function_inherits_globals_and_adds_its_own() {
+    let template = evaluate(TEMPLATE, &[("Switch", "off")]).unwrap();
+    let function = &template.functions["EchoFunction"];
+    assert_eq!((function.binary.as_str(), function.timeout), ("echo", Duration::from_secs(3)));
+    let environment: Vec<_> =
+        function.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(environment, [("OWN", "is off"), ("SHARED", "everyone"), ("TABLE", "Table")]);
+    let schedule = &function.schedules[0];
+    assert_eq!((schedule.name.as_str(), schedule.period), ("Every", Duration::from_mins(1)));
+    assert_eq!((schedule.max_age, schedule.max_retries), (Duration::from_mins(2), 2));
+}
+
+#[test]
+fn a_route_has_its_own_cache_settings_or_those_for_all_gets() {
+    let api = evaluate(TEMPLATE, &[]).unwrap().api;
+    let settings: Vec<_> =
+        api.routes.iter().map(|route| (route.path.as_str(), route.caching, route.cache_ttl)).collect();
+    let expected = [
+        ("/kept", true, Some(Duration::from_mins(1))),
+        ("/v1/echo", true, Some(Duration::from_secs(5))),
+        ("/{proxy+}", false, None),
+    ];
+    assert_eq!(settings, expected);
+    assert_eq!((api.routes[1].method.as_str(), api.cache_enabled), ("GET", true));
+    assert_eq!(api.routes[1].cache_keys, [CacheKey::Query("mode".to_owned())]);
+    assert!(!evaluate(TEMPLATE, &[("Switch", "off")]).unwrap().api.cache_enabled);
+}
+
+#[test]
+fn a_route_has_the_default_authorizer_unless_it_has_its_own() {
+    let api = evaluate(TEMPLATE, &[]).unwrap().api;
+    let protection: Vec<_> =
+        api.routes.iter().map(|route| (route.authorizer.as_deref(), route.key_required)).collect();
+    assert_eq!(protection, [(Some("Keys"), false), (Some("Keys"), true), (None, false)]);
+    let expected = Authorizer {
+        function: "KeyFunction".to_owned(),
+        identity_header: "X-API-Key".to_owned(),
+        reauthorize_every: Duration::from_mins(1),
+    };
+    assert_eq!(api.authorizers, BTreeMap::from([("Keys".to_owned(), expected)]));
+}
+
+#[test]
+fn constants_of_the_gateway_lose_their_quotes() {
+    let api = evaluate(TEMPLATE, &[]).unwrap().api;
+    assert_eq!(api.cors.unwrap().allow_origin, "*");
+    let response = &api.gateway_responses["DEFAULT_5XX"];
+    assert_eq!((response.status, response.headers["Retry-After"].as_str()), (Some(500), "5"));
+    assert_eq!(response.body.as_deref(), Some("{\"success\":false}"));
+}
+
+#[test]
+fn an_invalid_parameter_is_refused_with_what_is_allowed() {
+    for (name, value, allowed) in
+        [("Switsch", "on", "Count, Switch"), ("Switch", "maybe", "on, off"), ("Count", "few", "number")]
+    {
+        let message = evaluate(TEMPLATE, &[(name, value)]).unwrap_err().to_string();
+        assert!(message.contains(name) && message.contains(allowed), "{message}");
+    }
+}
+
+#[test]
+fn an_invalid_template_is_refused_with_the_place() {
+    for (right, wrong, place) in [
+        ("Timeout: !Ref Count", "Timeout: soon", "EchoFunction.Properties.Timeout"),
+        ("Timeout: !Ref Count", "Timeout: !Ref Nothing", "EchoFunction.Properties.Timeout"),
+        ("Timeout: !Ref Count", "Timeout: 0", "EchoFunction.Properties.Timeout"),
+        ("{Binary: echo}", "{}", "EchoFunction.Metadata.BuildProperties.Binary"),
+        ("Path: /v1/echo", "Way: /v1/echo", "EchoFunction.Properties.Events.Get.Properties.Path"),
+        ("rate(1 minute)", "cron(0 12 * * ? *)", "Events.Every.Properties.ScheduleExpression"),
+        ("StageName: live", "Name: live", "Api.Properties.StageName"),
+        ("/~1v1~1echo", "/~1v1~1gone", "Api.Properties.MethodSettings[0].ResourcePath"),
+        ("CacheTtlInSeconds: 60", "CacheTtlInSeconds: 3601", "MethodSettings[1].CacheTtlInSeconds"),
+        ("Caching: true", "Cache: true", "RequestParameters.method.request.querystring.mode.Cache"),
+        ("querystring.mode:", "header.mode:", "RequestParameters.method.request.header.mode"),
+        ("Type: AWS::Serverless::Api", "Type: AWS::ApiGateway::RestApi", "Resources"),
+        ("StatusCode: 500", "StatusCode: 5000", "GatewayResponses.DEFAULT_5XX.StatusCode"),
+        ("{\"success\":false}", "$context.requestId", "DEFAULT_5XX.ResponseTemplates.application/json"),
+        ("\"'5'\"", "method.request.header.a", "DEFAULT_5XX.ResponseParameters.Headers.Retry-After"),
+        ("Path: /kept", "Path: /v1/echo", "EchoFunction.Properties.Events"),
+        ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "Api.Properties.CacheClusterEnabled"),
+        ("DefaultAuthorizer: Keys", "DefaultAuthorizer: Locks", "Events.Get.Properties.Auth"),
+        ("DefaultAuthorizer: Keys", "DefaultAuthoriser: Keys", "Auth.DefaultAuthoriser"),
+        ("REQUEST", "TOKEN", "Auth.Authorizers.Keys.FunctionPayloadType"),
+        ("!GetAtt KeyFunction.Arn", "someone", "Auth.Authorizers.Keys.FunctionArn"),
+        ("[X-API-Key]", "[]", "Auth.Authorizers.Keys.Identity.Headers"),
+        ("[X-API-Key]", "['a b']", "Auth.Authorizers.Keys.Identity.Headers"),
+        ("Headers: [", "QueryStrings: [", "Keys.Identity.QueryStrings"),
+        ("ReauthorizeEvery: 60", "ReauthorizeEvery: 3601", "Keys.Identity.ReauthorizeEvery"),
+        ("AddDefaultAuthorizerToCorsPreflight: false", "", "Auth.AddDefaultAuthorizerToCorsPreflight"),
+        ("ApiKeySourceType: AUTHORIZER", "ApiKeySourceType: HEADER", "Events.Get.Properties.Auth"),
+        ("Authorizer: NONE, ApiKeyRequired: false", "Authorizer: NONE", "Events.Open.Properties.Auth"),
+        ("Authorizer: NONE", "Authoriser: NONE", "Events.Open.Properties.Auth.Authoriser"),
+    ] {
+        assert!(TEMPLATE.contains(right), "{right}");
+        let message = evaluate(&TEMPLATE.replace(right, wrong), &[]).unwrap_err().to_string();
+        assert!(message.contains(&format!("{place}: ")), "{wrong}: {message}");
+    }
+}
+
+#[test]
+fn the_deployed_template_is_valid() {
+    let dashboard = BTreeMap::from([("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())]);
+    let template = Document::read(&Options::default().template).unwrap().evaluate(&dashboard).unwrap();
+    let profile = &template.functions["ProfileFunction"];
+    assert!(profile.environment["HYPIXEL_API_KEY"].starts_with("{{resolve:"));
+    let profile = template.api.routes.iter().find(|route| route.path == "/v1/profile/{username}").unwrap();
+    assert_eq!(profile.cache_ttl, Some(Duration::from_mins(15)));
+    assert_eq!(profile.cache_keys, [CacheKey::Path("username".to_owned())]);
+    assert_eq!((profile.authorizer.is_some(), profile.key_required), (true, true));
+    let tiers: Vec<_> = template.usage_plans.iter().map(|plan| plan.tier.as_str()).collect();
+    assert_eq!(tiers, ["pro", "starter"]);
+}
