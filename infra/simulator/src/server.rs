@@ -21,9 +21,9 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use crate::fault::{Fault, FaultRule, Garbage};
 use crate::item_bytes::gzip;
 use crate::world::{RateLimit, Rendered, Resource, World, provider_error};
-use crate::{Fault, FaultRule, Garbage};
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 

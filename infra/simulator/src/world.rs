@@ -9,8 +9,10 @@ use flate2::Compression;
 use lru::LruCache;
 
 use crate::auctions::{self, Snapshot};
+use crate::clock::Clock;
+use crate::fault::{Fault, FaultRule};
 use crate::item_bytes::gzip;
-use crate::{Clock, Fault, FaultRule, bazaar, collections, election, fire_sales, items, names, profiles};
+use crate::{bazaar, collections, election, fire_sales, items, names, profiles};
 
 /// Enough for all auction pages of a refresh and the other resources, about 150 MB when all are in use.
 const BODIES: NonZeroUsize = NonZeroUsize::new(96).unwrap();
