@@ -1,5 +1,4 @@
 //! What the local cloud reads from a template, and what it refuses.
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -53,7 +53,7 @@ impl Scope {
     }
 
     fn call(&self, function: &str, argument: &Value) -> Result<Option<Value>, String> {
-        let arguments = argument.as_array().map(Vec::as_slice).unwrap_or(std::slice::from_ref(argument));
+        let arguments = argument.as_array().map_or(std::slice::from_ref(argument), Vec::as_slice);
         match (function, arguments) {
             ("Ref", [Value::String(name)]) => self.reference(name),
             ("Fn::GetAtt", [Value::String(resource), Value::String(attribute)]) => {
