@@ -6,9 +6,10 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::figures::{float, grouped};
 use crate::report::{
-    DOLLARS_PER_GIGABYTE_MONTH, DOLLARS_PER_MILLION_READ_UNITS, DOLLARS_PER_MILLION_WRITE_UNITS, MAX_PAGES,
-    MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS, Report, RowBytes, TierCost,
+    DOLLARS_PER_GIGABYTE_MONTH, DOLLARS_PER_MILLION_READ_UNITS, DOLLARS_PER_MILLION_WRITE_UNITS, Report,
+    RowBytes, TierCost,
 };
+use crate::targets::{MAX_PAGES, MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS};
 
 impl Report {
     fn writing(&self) -> Table {

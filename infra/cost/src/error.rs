@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use local::InvocationError;
 
-use crate::snapshot::MIN_PRODUCTS;
+use crate::targets::MIN_PRODUCTS;
 
 /// Why nothing could be measured.
 #[derive(Debug, thiserror::Error)]

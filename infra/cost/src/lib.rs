@@ -9,11 +9,9 @@ mod history;
 mod measurement;
 mod report;
 mod snapshot;
+mod targets;
 
 pub use self::error::Error;
 pub use self::measurement::{Options, measure};
-pub use self::report::{
-    Additional, MAX_PAGES, MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS, RangeCost, Report,
-    RowBytes, TierCost,
-};
-pub use self::snapshot::MIN_PRODUCTS;
+pub use self::report::{Additional, RangeCost, Report, RowBytes, TierCost};
+pub use self::targets::{MAX_PAGES, MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS, MIN_PRODUCTS};

@@ -6,6 +6,7 @@ use tables::history::bazaar::Tier;
 
 use crate::figures::{float, grouped};
 use crate::history::Row;
+use crate::targets::{MAX_PAGES, MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS};
 
 /// A month, as in AWS's own examples.
 const MONTH: Duration = Duration::from_hours(30 * 24);
@@ -17,15 +18,6 @@ pub(crate) const DOLLARS_PER_MILLION_READ_UNITS: f64 = 0.125;
 pub(crate) const DOLLARS_PER_GIGABYTE_MONTH: f64 = 0.25;
 /// Billed storage per row beside names and values, in bytes (DynamoDB's documentation on item sizes).
 const STORAGE_OVERHEAD: usize = 100;
-
-/// The target for the write units of all tiers in a month.
-pub const MAX_WRITE_UNITS: f64 = 8e6;
-/// The target for the pages of one query.
-pub const MAX_PAGES: u64 = 1;
-/// The target for the read units of one query, on average over all products.
-pub const MAX_READ_UNITS: f64 = 20.0;
-/// The target for the read units of one query of the worst product.
-pub const MAX_READ_UNITS_WORST: f64 = 32.0;
 
 /// What history costs.
 #[derive(Debug)]

@@ -5,9 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-
-/// The fewest products that a snapshot may have. With fewer, the measured cost would be too low.
-pub const MIN_PRODUCTS: usize = 1_900;
+use crate::targets::MIN_PRODUCTS;
 
 const PRODUCTS: &str = "products";
 const STATUS: &str = "quick_status";

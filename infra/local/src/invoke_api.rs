@@ -85,7 +85,6 @@ async fn invoke(pool: &Arc<Pool>, payload: Bytes) -> Response<Full<Bytes>> {
     };
     let mut response = Response::new(Full::new(payload));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response.headers_mut().insert("x-amz-executed-version", HeaderValue::from_static("$LATEST"));
     if failed {
         response.headers_mut().insert("x-amz-function-error", HeaderValue::from_static("Unhandled"));
     }

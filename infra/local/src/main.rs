@@ -61,7 +61,7 @@ struct Arguments {
     #[arg(long)]
     release: bool,
     /// Maximum number of concurrent instances of a function
-    #[arg(long, value_name = "N", default_value = "4", value_parser = concurrency)]
+    #[arg(long, value_name = "N", default_value = "4")]
     concurrency: NonZeroU16,
 }
 
@@ -74,12 +74,6 @@ fn base_url(option: &str, text: &str) -> Result<String, String> {
         return Err(format!("{option} must be a base URL like http://127.0.0.1:4000, without a query"));
     }
     Ok(text.trim_end_matches('/').to_owned())
-}
-
-fn concurrency(text: &str) -> Result<NonZeroU16, String> {
-    let number: u16 =
-        text.parse().map_err(|_| format!("it must be a whole number from 1 to {}", u16::MAX))?;
-    NonZeroU16::new(number).ok_or_else(|| "it must be at least 1".to_owned())
 }
 
 fn parameter(text: &str) -> Result<(String, String), String> {

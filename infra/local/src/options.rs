@@ -29,11 +29,11 @@ const PLACEHOLDER_KEY: &str = "local";
 pub struct Options {
     /// The template. Its folder is the workspace with the functions.
     pub template: PathBuf,
-    /// The gateway's port; 0 takes a free one.
+    /// The gateway's port; 0 for a free one.
     pub port: u16,
-    /// The Invoke API's port; 0 takes a free one.
+    /// The Invoke API's port; 0 for a free one.
     pub lambda_port: u16,
-    /// `DynamoDB`'s port; 0 takes a free one.
+    /// `DynamoDB`'s port; 0 for a free one.
     pub dynamodb_port: u16,
     /// The folder in which tables are kept between runs. Without one, they are in memory.
     pub data: Option<PathBuf>,

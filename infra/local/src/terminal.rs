@@ -21,6 +21,7 @@ pub fn print_error(line: &str) {
 }
 
 /// Prints an error, and returns the exit code.
+#[must_use]
 pub fn exit_code(result: Result<(), String>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

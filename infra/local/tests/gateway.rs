@@ -350,14 +350,6 @@ async fn a_functions_response_is_cached_whatever_its_status_and_the_gateways_own
 }
 
 #[tokio::test]
-async fn a_template_can_disable_the_stage_cache() {
-    let parameters = [("GatewayCache".to_owned(), "off".to_owned())].into();
-    let cloud = Cloud::start(Options { parameters, ..options("uncached", TEMPLATE) }).await.unwrap();
-    assert_ne!(get(&cloud, "/v1/kept", "pro-1").await.body, get(&cloud, "/v1/kept", "pro-1").await.body);
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
 async fn a_response_is_compressed_on_request_and_cached_uncompressed() {
     let cloud = start("compressed").await;
     let encodings = [("gzip", true), ("", false), ("deflate", true), ("br", false), ("*;q=0", false)];

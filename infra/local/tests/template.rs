@@ -1,10 +1,9 @@
 //! What the local cloud reads from a template, and what it refuses.
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use local::template::{Authorizer, CacheKey, Document, Template};
+use local::template::{Authorizer, CacheKey, Document, Template, Throttle};
 use local::{Error, Options};
 
 const TEMPLATE: &str = "
@@ -67,11 +66,20 @@ Resources:
         Kept: {Type: Api, Properties: {Path: /kept, Method: GET, Auth: {ApiKeyRequired: false}}}
         Open: {Type: Api, Properties: {Path: '/{proxy+}', Method: ANY, Auth: {Authorizer: NONE, ApiKeyRequired: false}}}
   Queue: {Type: AWS::SQS::Queue}
+  Pro:
+    Type: AWS::ApiGateway::UsagePlan
+    Properties:
+      Throttle: {RateLimit: 0.5, BurstLimit: '150'}
+      Tags: [{Key: owner, Value: us}, {Key: tier, Value: pro}]
+  Starter:
+    Type: AWS::ApiGateway::UsagePlan
+    Properties: {Tags: [{Key: tier, Value: starter}]}
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
       KeySchema: [{AttributeName: pk, KeyType: HASH}]
       AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
+      TimeToLiveSpecification: {AttributeName: ttl, Enabled: true}
 ";
 
 fn evaluate(text: &str, parameters: &[(&str, &str)]) -> Result<Template, Error> {
@@ -123,6 +131,24 @@ fn a_route_has_the_default_authorizer_unless_it_has_its_own() {
 }
 
 #[test]
+fn a_table_has_its_own_name_or_its_logical_id() {
+    let named = TEMPLATE
+        .replace("      KeySchema", "      TableName: !Sub '${AWS::StackName}-rows'\n      KeySchema");
+    for (text, name) in [(TEMPLATE, "Table"), (&named, "local-rows")] {
+        let table = &evaluate(text, &[]).unwrap().tables["Table"];
+        assert_eq!((table.name.as_str(), table.time_to_live.as_deref()), (name, Some("ttl")));
+        assert_eq!(table.definition["KeySchema"][0]["AttributeName"], "pk");
+    }
+}
+
+#[test]
+fn the_tag_of_a_usage_plan_names_its_tier() {
+    let plans = evaluate(TEMPLATE, &[]).unwrap().usage_plans;
+    let plans: Vec<_> = plans.iter().map(|plan| (plan.tier.as_str(), plan.throttle)).collect();
+    assert_eq!(plans, [("pro", Some(Throttle { rate: 0.5, burst: 150 })), ("starter", None)]);
+}
+
+#[test]
 fn constants_of_the_gateway_lose_their_quotes() {
     let api = evaluate(TEMPLATE, &[]).unwrap().api;
     assert_eq!(api.cors.unwrap().allow_origin, "*");
@@ -160,7 +186,16 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("{\"success\":false}", "$context.requestId", "DEFAULT_5XX.ResponseTemplates.application/json"),
         ("\"'5'\"", "method.request.header.a", "DEFAULT_5XX.ResponseParameters.Headers.Retry-After"),
         ("Path: /kept", "Path: /v1/echo", "EchoFunction.Properties.Events"),
-        ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "Api.Properties.CacheClusterEnabled"),
+        ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "Api.Properties.MethodSettings"),
+        ("KeySchema:", "Schema:", "Table.Properties.KeySchema"),
+        ("Definitions:", "Names:", "Table.Properties.AttributeDefinitions"),
+        ("{AttributeName: ttl,", "{Name: ttl,", "Table.Properties.TimeToLiveSpecification.AttributeName"),
+        ("[{Key: tier, Value: starter}]", "[]", "Starter.Properties.Tags"),
+        ("Value: starter", "Value: pro", "Starter.Properties.Tags"),
+        (", BurstLimit: '150'", "", "Pro.Properties.Throttle.BurstLimit"),
+        ("'150'", "4294967296", "Pro.Properties.Throttle.BurstLimit"),
+        ("RateLimit: 0.5", "RateLimit: -1", "Pro.Properties.Throttle.RateLimit"),
+        ("RateLimit: 0.5", "RateLimit: inf", "Pro.Properties.Throttle.RateLimit"),
         ("DefaultAuthorizer: Keys", "DefaultAuthorizer: Locks", "Events.Get.Properties.Auth"),
         ("DefaultAuthorizer: Keys", "DefaultAuthoriser: Keys", "Auth.DefaultAuthoriser"),
         ("REQUEST", "TOKEN", "Auth.Authorizers.Keys.FunctionPayloadType"),

@@ -1,15 +1,15 @@
-//! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page on its own timer.
+//! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page at its own time.
 //!
-//! Auctions are numbered in the order in which they were created; everything about one follows from its number. A
-//! refresh finds those that are neither sold nor over and sorts them by `last_updated`, newest first.
+//! Auctions are numbered in the order of their creation, and everything about an auction follows from its number. A
+//! refresh lists those that are neither sold nor over by `last_updated`, newest first.
 
 use fastrand::Rng;
 
-use crate::chance::{self, base64_text, generator, hash, magnitude, pick};
+use crate::chance::{self, base64_text, generator, hash, magnitude};
+use crate::goods::Goods;
 use crate::gson::{self, Writer};
 use crate::item_bytes;
 use crate::names;
-use crate::words::{self, ACCESSORIES, CHARMS, CREATURES, FRONT_WORDS, PIECES, SETS, TOWNSFOLK, WEAPONS};
 
 /// Time between two refreshes, in milliseconds.
 pub const REFRESH_MS: i64 = 60_000;
@@ -20,21 +20,21 @@ pub const PAGE_SIZE: usize = 1_000;
 /// Refreshes fall on second :39.
 const PHASE_MS: i64 = 39_056;
 
-/// How late a page's own timer may be.
+/// The maximum delay of a page's refresh.
 const MOST_LAG_MS: u64 = 25_000;
 
-/// Time between two new auctions. With the lengths below it makes about 60,000 at a time.
+/// Time between two new auctions. With the lengths below, there are about 60,000 at a time.
 const SPACING_MS: i64 = 1_310;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// The lengths of auctions in hours, of which each hundred draws one.
+/// Lengths of auctions in hours, with cumulative percentages.
 const LENGTHS: &[(u64, i64)] = &[(52, 6), (77, 48), (87, 24), (92, 12), (97, 1), (100, 336)];
 
 const LONGEST_MS: i64 = 336 * HOUR_MS;
 
-/// The refresh that `page` shows at `now_ms`: its `lastUpdated`, Unix milliseconds. Page 0 is up to date; each other
-/// page is late by a time of its own, so that pages read together can come from different refreshes.
+/// The refresh that `page` shows at `now_ms`: its `lastUpdated`, Unix milliseconds. Page 0 is up to date. Each other
+/// page has its own delay, so pages that are read together can come from different refreshes.
 #[must_use]
 pub fn refreshed_at(seed: u64, page: usize, now_ms: i64) -> i64 {
     let lag = if page == 0 { 0 } else { hash(seed, "page lag", page as u64) % MOST_LAG_MS };
@@ -60,7 +60,7 @@ impl Snapshot {
             .filter_map(|number| Life::new(seed, number).updated_at(refresh).map(|updated| (updated, number)))
             .collect();
         listed.sort_unstable_by(|a, b| b.cmp(a));
-        // A refresh can miss the oldest auctions, so totals jump and the last page comes and goes.
+        // A refresh can miss the oldest auctions, so totals vary and the last page is not always there.
         let missed = hash(seed, "missed auctions", refresh.cast_unsigned()) % 700;
         listed.truncate(listed.len().saturating_sub(usize::try_from(missed).unwrap_or_default()));
         Self { seed, refresh, listed }
@@ -162,7 +162,7 @@ fn dashed_item_uuid(rng: &mut Rng) -> String {
     chance::dashed(&chance::uuid(rng))
 }
 
-/// When an auction begins, gets its bids and ends: what a refresh needs to know of a million of them, so it is cheap.
+/// The times of an auction: start, bids and end. A refresh computes a million of them, so it is cheap.
 struct Life {
     start: i64,
     end: i64,
@@ -180,7 +180,7 @@ impl Life {
         let hours = LENGTHS.iter().find(|(below, _)| draw < *below).map_or(6, |(_, hours)| *hours);
         let length = hours * HOUR_MS;
         let is_bin = (chance >> 24) % 100 < 88;
-        // Half of what can be bought at once is bought before it is over.
+        // Half of the buy-it-now auctions are sold before their end.
         let is_sold = is_bin && (chance >> 32).is_multiple_of(2);
         let sold_after = length / 1_000 * ((chance >> 40) % 1_000).cast_signed();
         let gone = if is_sold { start + sold_after } else { start + length };
@@ -192,7 +192,7 @@ impl Life {
         self.start + (self.end - self.start) / (self.bids + 1) * (bid + 1)
     }
 
-    /// When an auction on the list at `refresh` was last updated; none if it is not on it.
+    /// When the auction was last updated as of `refresh`; `None` if it is not listed then.
     fn updated_at(&self, refresh: i64) -> Option<i64> {
         if refresh < self.start || refresh >= self.gone {
             return None;
@@ -200,107 +200,6 @@ impl Life {
         let last_bid = (0..self.bids).rev().map(|bid| self.bid_at(bid)).find(|at| *at <= refresh);
         Some(last_bid.unwrap_or(self.start))
     }
-}
-
-/// What is for sale.
-struct Goods {
-    id: String,
-    name: String,
-    lore: String,
-    extra: &'static str,
-    category: &'static str,
-    tier: &'static str,
-}
-
-/// Reforges: words that a player had put in front of a thing's name.
-const REFORGES: &[&str] =
-    &["Ancient", "Fabled", "Heroic", "Necrotic", "Withered", "Wise", "Spicy", "Renowned"];
-
-const TIERS: &[(&str, &str)] = &[
-    ("COMMON", "§f§lCOMMON"),
-    ("UNCOMMON", "§a§lUNCOMMON"),
-    ("RARE", "§9§lRARE"),
-    ("EPIC", "§5§lEPIC"),
-    ("LEGENDARY", "§6§lLEGENDARY"),
-    ("MYTHIC", "§d§lMYTHIC"),
-    // The lore has another word for this one.
-    ("SUPREME", "§b§lDIVINE"),
-    ("SPECIAL", "§c§lSPECIAL"),
-    ("VERY_SPECIAL", "§c§lVERY SPECIAL"),
-];
-
-impl Goods {
-    fn new(rng: &mut Rng) -> Self {
-        let front = pick(rng, FRONT_WORDS);
-        let (tier, painted_tier) =
-            if rng.u32(..40) == 0 { pick(rng, TIERS) } else { pick(rng, TIERS.get(..6).unwrap_or(TIERS)) };
-        let (id, category, extra) = match rng.u32(..100) {
-            0..40 => {
-                let (piece, _) = pick(rng, PIECES);
-                (format!("{front}_{}_{piece}", pick(rng, SETS)), "armor", "Leather Armor")
-            }
-            40..60 => {
-                let (word, _, _) = pick(rng, WEAPONS);
-                (format!("{front}_{word}"), "weapon", "Diamond Sword")
-            }
-            60..75 => (
-                format!("{front}_{}_{}", pick(rng, CHARMS), pick(rng, ACCESSORIES)),
-                "accessories",
-                "Skull Item",
-            ),
-            75..90 => (format!("PET_{}", pick(rng, CREATURES)), "misc", "Skull Item"),
-            90..95 => (String::from("GOD_POTION_2"), "consumables", "Potion"),
-            _ => (format!("{front}_BARREL"), "blocks", "Skull Item"),
-        };
-        let title = words::title(id.strip_prefix("PET_").unwrap_or(&id));
-        let name = match rng.u32(..10) {
-            _ if id.starts_with("PET_") => format!("[Lvl {}] {title}", rng.u32(1..=100)),
-            _ if id.starts_with("GOD") => String::from("God Potion"),
-            0..3 => format!("{} {title} {}", pick(rng, REFORGES), "✪".repeat(rng.usize(1..=5))),
-            3 => format!("⚚ {} {title} ✪✪✪✪✪➌", pick(rng, REFORGES)),
-            4 => format!("◆ {title}"),
-            5 => format!("{}'s {title}", pick(rng, TOWNSFOLK)),
-            _ => title,
-        };
-        let lore = lore(rng, painted_tier);
-        Self { id, name, lore, extra, category, tier }
-    }
-}
-
-/// The text under the name: colour codes, glyphs, line breaks.
-fn lore(rng: &mut Rng, painted_tier: &str) -> String {
-    let stats = [
-        ("Health", '\u{e010}', 'a'),
-        ("Defense", '\u{e008}', 'a'),
-        ("Strength", '\u{e00d}', 'c'),
-        ("Crit Chance", '\u{e02c}', 'c'),
-        ("Intelligence", '\u{e003}', 'a'),
-        ("Mining Fortune", '\u{e053}', '6'),
-    ];
-    let mut lines = vec![format!("§7Gear Score: §d{}", rng.u32(1..900))];
-    let wanted = rng.usize(1..=6);
-    for (name, glyph, colour) in rng.choose_multiple(stats, wanted) {
-        let (value, share) = (rng.u32(1..400), rng.f64() * 30.0);
-        lines.push(format!("§7{name}: §{colour}+{value}{glyph} §8(+{share:.1}%)"));
-    }
-    lines.push(String::new());
-    for _ in 0..rng.u32(0..=3) {
-        let enchantment = pick(rng, &["Growth", "Protection", "Sharpness", "Ultimate Wise", "Looting"]);
-        lines.push(format!("§9{enchantment} {}", words::roman(rng.usize(1..=7))));
-        lines.push(String::from("§7§7Grants §a+15 §c❤ Health §7for as long as"));
-        lines.push(String::from("§7you don't take it off."));
-    }
-    if rng.u32(..3) == 0 {
-        lines.push(String::from("\n§6Ability: Blink  §e§lRIGHT CLICK"));
-        lines.push(String::from("§7Teleport §a8 blocks §7ahead of you & hit \"all\" <foes>."));
-        lines.push(String::from("§8Mana Cost: §350"));
-    }
-    if rng.u32(..5) == 0 {
-        lines.push(format!("\n§7§8Made for §b[MVP§c+§b] {}", pick(rng, TOWNSFOLK)));
-    }
-    lines.push(String::from("\n§8This item can be reforged!"));
-    lines.push(painted_tier.to_owned());
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The bazaar: about 1,900 products, refreshed every 20 s. Prices follow slow waves with a little noise, so that they
-//! move from refresh to refresh and any past refresh can be worked out alone.
+//! The bazaar: about 1,900 products, refreshed every 20 s. Prices follow slow waves with a little noise, so they
+//! change with each refresh, and any past refresh can be computed on its own.
 
 use fastrand::Rng;
 
@@ -10,13 +10,13 @@ use crate::words::PRODUCTS;
 /// Time between two refreshes, in milliseconds.
 pub const REFRESH_MS: i64 = 20_000;
 
-/// The provider's refreshes fall on second :18, :38 and :58, and a good half second.
+/// The provider refreshes about half a second after second :18, :38 and :58.
 const PHASE_MS: i64 = 18_560;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A product is a flip from this sell price (coins) and this volume (items on both sides).
+/// A flip has at least this sell price, in coins, and this volume of items on both sides.
 const FLIP_PRICE: f64 = 50_000.0;
 const FLIP_VOLUME: i64 = 10_000;
 
@@ -34,7 +34,7 @@ pub fn refreshed_at(now_ms: i64) -> i64 {
 pub fn body(seed: u64, now_ms: i64) -> String {
     let refresh = refreshed_at(now_ms);
     let day = refresh.div_euclid(DAY_MS).cast_unsigned();
-    // A stable order that is not the alphabet's: the server's hash map, so to speak.
+    // A stable order that is not alphabetical, as from a hash map.
     let mut ids: Vec<(u64, &String)> =
         PRODUCTS.iter().map(|id| (hash(seed, "order", text_hash(id)), id)).collect();
     ids.sort_unstable();
@@ -60,7 +60,7 @@ struct Level {
     orders: i64,
 }
 
-/// One side of a product: what it lists and what its quick status says of it.
+/// One side of a product: its order book, and its values in the quick status.
 struct Side {
     levels: Vec<Level>,
     price: f64,
@@ -105,7 +105,7 @@ impl Product {
             let volume = if is_flip { chance::magnitude(nature, 25_000.0, 900_000.0) } else { traded };
             let volume =
                 ((volume * swell * chance::magnitude(nature, 0.6, 1.6)) as i64).clamp(1, 400_000_000);
-            // Only the products meant to be flips reach the volume of one at the price of one.
+            // Other products must not reach a flip's price and volume.
             if !is_flip && middle > FLIP_PRICE * 0.9 { volume.min(FLIP_VOLUME - 500) } else { volume }
         };
         let (sell_volume, buy_volume) = (volume(), volume());
@@ -123,7 +123,7 @@ impl Product {
         sell.moving_week = (sell_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
         buy.moving_week = (buy_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
 
-        // The book and the quick status are not one moment: now and then a row has one without the other.
+        // The order book and the quick status are from different times: sometimes a product has only one of them.
         match tick.u32(..1_200) {
             0 if !is_flip => (sell.price, sell.volume, sell.orders) = (0.0, 0, 0),
             1 => buy.levels.clear(),
@@ -135,7 +135,7 @@ impl Product {
     fn write(&self, id: &str, product: &mut Writer) {
         product.object(|product| {
             product.key("product_id").string(id);
-            // The provider's words are the instant trader's: what one can sell to are buy orders.
+            // The provider's names are from an instant trader's view: buy orders are in sell_summary.
             product.key("sell_summary").array(|list| write_levels(&self.sell.levels, list));
             product.key("buy_summary").array(|list| write_levels(&self.buy.levels, list));
             product.key("quick_status").object(|status| {
@@ -168,7 +168,7 @@ impl Side {
                 ((volume as f64 * chance::magnitude(tick, 0.0005, 0.15)) as i64).clamp(1, volume - listed);
             levels.push(Level { amount, tenths, orders: tick.i64(1..=12).min(amount) });
             listed += amount;
-            // Most orders outbid their neighbour by the least possible; some leave a gap.
+            // Most orders outbid the next one by the minimum; some leave a gap.
             let step = if tick.u32(..3) > 0 {
                 tick.i64(1..4)
             } else {

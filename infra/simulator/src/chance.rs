@@ -1,9 +1,8 @@
-//! Seeded chance. Everything that looks random in the game comes from here, so that the same seed and moment give the
-//! same bytes, and so that any detail can be worked out alone, without playing the game up to it.
+//! Seeded randomness. The same seed and time give the same bytes, and any detail can be computed on its own.
 
 use fastrand::Rng;
 
-/// A number that depends on the seed, on what it is for, and on which one it is.
+/// A number that depends on the seed, a label and a number.
 pub(crate) fn hash(seed: u64, label: &str, number: u64) -> u64 {
     mix(mix(seed ^ text_hash(label)).wrapping_add(number))
 }
@@ -37,7 +36,7 @@ pub(crate) fn some<T>(rng: &mut Rng, things: impl IntoIterator<Item = T>) -> Vec
     things.into_iter().filter(|_| rng.bool()).collect()
 }
 
-/// A number between `low` and `high` of which every order of magnitude is equally likely.
+/// A number between `low` and `high`, with every order of magnitude equally likely.
 pub(crate) fn magnitude(rng: &mut Rng, low: f64, high: f64) -> f64 {
     low * (high / low).powf(rng.f64())
 }

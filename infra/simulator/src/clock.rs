@@ -1,17 +1,17 @@
-//! The simulator's own time, so that a test need not wait for a refresh, an election or a fire sale.
+//! A clock that tests can set, so that they need not wait for a refresh, an election or a fire sale.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A clock that can be moved: system time plus an offset. Clones share the offset.
+/// System time plus an adjustable offset. Clones share the offset.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     offset_ms: Arc<AtomicI64>,
 }
 
 impl Clock {
-    /// A clock that shows system time until it is advanced.
+    /// A clock with system time.
     #[must_use]
     pub fn system() -> Self {
         Self::default()
@@ -24,13 +24,13 @@ impl Clock {
         milliseconds(since_epoch).saturating_add(self.offset_ms.load(Ordering::Relaxed))
     }
 
-    /// Sets this clock and all its clones to a moment in Unix milliseconds, from which they run on.
+    /// Sets this clock and its clones to a time in Unix milliseconds, from which they continue.
     pub fn set(&self, now_ms: i64) {
         let offset = now_ms.saturating_sub(Self::system().now_ms());
         self.offset_ms.store(offset, Ordering::Relaxed);
     }
 
-    /// Moves this clock and all its clones forward. Parts of a millisecond are dropped.
+    /// Advances this clock and its clones. Parts of a millisecond are dropped.
     pub fn advance(&self, by: Duration) {
         self.offset_ms.fetch_add(milliseconds(by), Ordering::Relaxed);
     }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_runs_on_from_where_it_is_set() {
+    fn a_clock_continues_from_the_time_it_is_set_to() {
         let clock = Clock::system();
         for moment in [1_000_000_000_000, 4_000_000_000_000] {
             clock.clone().set(moment);

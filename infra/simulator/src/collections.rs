@@ -1,5 +1,5 @@
-//! The collections list: what players gather, and what each tier of it unlocks. `lastUpdated` moves without any change
-//! of content; content changes with a game version, every four weeks.
+//! The collections list: the items that players collect, and the rewards of each tier. `lastUpdated` changes without the
+//! content; the content changes with a game version, every four weeks.
 
 use crate::chance::{generator, hash, pick, text_hash};
 use crate::gson::{self, Writer};
@@ -47,7 +47,7 @@ fn write_item(seed: u64, version: i64, id: &str, name: &str, item: &mut Writer) 
     let number = text_hash(id);
     let rng = &mut generator(seed, "collection", number);
     let most = AMOUNTS.len();
-    // A version now and then takes the last tier off a collection.
+    // Some versions remove a collection's last tier.
     let shrunk = hash(seed, "shrunk collection", number ^ version.cast_unsigned()).is_multiple_of(20);
     let tiers = rng.usize(5..=most) - usize::from(shrunk);
     let factor = pick(rng, &[1, 1, 2, 4]);
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiers_ascend_from_one_and_are_as_many_as_promised() {
+    fn tiers_ascend_from_one_to_the_maximum() {
         let text = body(1, 1_790_000_000_000);
         assert!(
             text.contains("Collector\\u0027s") && text.contains('\u{e053}') && text.contains("INK_SACK:3")
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refresh_moves_the_time_alone_and_a_version_the_content() {
+    fn a_refresh_changes_only_the_time_and_a_version_the_content() {
         let parse = |now_ms| -> Value { serde_json::from_str(&body(1, now_ms)).unwrap() };
         let start = 1_790_000_000_000_i64.div_euclid(VERSION_MS) * VERSION_MS;
         let (first, second, next) = (parse(start), parse(start + REFRESH_MS), parse(start + VERSION_MS));

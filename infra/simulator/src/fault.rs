@@ -1,43 +1,41 @@
-//! Faults on demand: what an upstream does when it does not do what it should. One form serves tests, `/__control` and
-//! the command line.
+//! Faults on demand, for tests, `/__control` and the command line.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What to do instead of, or before, the game's answer. Parts can be combined: a delay and a status, headers on the
-/// game's own answer, and so on. The default does nothing.
+/// A fault that replaces, delays or changes the game's response. Parts can be combined: a delay and a status, headers on
+/// the game's own response, and so on. The default does nothing.
 ///
 /// As JSON, every part is optional: `{"status": 503, "times": 2}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fault {
-    /// Wait this long first, in milliseconds.
+    /// The delay before anything else, in milliseconds.
     pub delay_ms: u64,
-    /// Accept the request and never answer.
+    /// Accept the request and never respond.
     pub hang: bool,
-    /// Close the connection without an answer.
+    /// Close the connection without a response.
     pub close: bool,
-    /// Answer with this HTTP status. Without [`Fault::body`], the body is the provider's own for that status, if it has
+    /// Respond with this HTTP status. Without [`Fault::body`], the body is the provider's own for that status, if it has
     /// one.
     pub status: Option<u16>,
-    /// Answer with this body.
+    /// Respond with this body.
     pub body: Option<String>,
-    /// Headers to set on the answer, also on the game's own.
+    /// Headers to set on the response, also on the game's own.
     pub headers: BTreeMap<String, String>,
-    /// Answer with status 200 (or [`Fault::status`]) and a body that is no answer.
+    /// Respond with status 200 (or [`Fault::status`]) and an unusable body.
     pub garbage: Option<Garbage>,
-    /// Answer as a used-up API key is answered: 429 with `RateLimit-Remaining: 0`, and this many seconds in
-    /// `RateLimit-Reset`.
+    /// Respond as to an exhausted API key: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
     pub rate_limit: Option<u32>,
-    /// Send so many bytes of the body, then close. The body is not compressed, its `Content-Length` is the whole.
+    /// Send this many bytes of the body, then close. The body is not compressed; its `Content-Length` is the full size.
     pub truncate: Option<usize>,
-    /// Only for the next so many requests; without it, until cleared.
+    /// The number of requests that it applies to; without it, all until it is cleared.
     pub times: Option<u32>,
 }
 
-/// A body that is no answer.
+/// An unusable body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Garbage {
@@ -49,19 +47,19 @@ pub enum Garbage {
     WrongShape,
     /// `{"success":false,...}` with status 200.
     Failure,
-    /// A small gzip stream that inflates to 48 MiB. Sent with `Content-Encoding: gzip` even to clients that did not
-    /// ask for it.
+    /// A small gzip stream that inflates to 48 MiB. It is sent with `Content-Encoding: gzip` even to clients that do not
+    /// accept it.
     GzipBomb,
 }
 
 impl Fault {
-    /// Answers with `status` and the provider's body for it.
+    /// Responds with `status` and the provider's body for it.
     #[must_use]
     pub fn status(status: u16) -> Self {
         Self { status: Some(status), ..Self::default() }
     }
 
-    /// Waits for `delay` before anything else. Parts of a millisecond are dropped.
+    /// Delays the response. Parts of a millisecond are dropped.
     #[must_use]
     pub fn delay(delay: Duration) -> Self {
         Self { delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX), ..Self::default() }
@@ -73,25 +71,25 @@ impl Fault {
         Self { truncate: Some(bytes), ..Self::default() }
     }
 
-    /// Answers with a body that is no answer.
+    /// Responds with an unusable body.
     #[must_use]
     pub fn garbage(garbage: Garbage) -> Self {
         Self { garbage: Some(garbage), ..Self::default() }
     }
 
-    /// Answers as a used-up API key is answered, for another `reset_seconds` seconds.
+    /// Responds as to an API key that is exhausted for another `reset_seconds` seconds.
     #[must_use]
     pub fn rate_limit(reset_seconds: u32) -> Self {
         Self { rate_limit: Some(reset_seconds), ..Self::default() }
     }
 
-    /// Accepts the request and never answers.
+    /// Accepts the request and never responds.
     #[must_use]
     pub fn hang() -> Self {
         Self { hang: true, ..Self::default() }
     }
 
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     #[must_use]
     pub fn close() -> Self {
         Self { close: true, ..Self::default() }
@@ -103,7 +101,7 @@ impl Fault {
         Self { body: Some(body.into()), ..self }
     }
 
-    /// The same fault with one more header on the answer.
+    /// The same fault with one more response header.
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), value.into());
@@ -120,20 +118,20 @@ impl Fault {
 /// A fault and the path it applies to, as the command line spells it: `PATH=KEY:VALUE,KEY:VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultRule {
-    /// The path, without query and without `/at/...`. A last `*` stands for any rest.
+    /// The path, without query and without `/at/...`. A trailing `*` matches any rest.
     pub path: String,
     /// The fault.
     pub fault: Fault,
 }
 
-/// A fault that makes no sense.
+/// An invalid fault.
 #[derive(Debug, thiserror::Error)]
 pub enum FaultError {
     /// The path is missing or does not start with a slash.
     #[error("a fault needs a path that starts with /, such as /v2/skyblock/bazaar")]
     Path,
     /// The command line form is not `PATH=KEY:VALUE,...`.
-    #[error("a fault is spelt PATH=KEY:VALUE,KEY:VALUE, such as /v2/skyblock/bazaar=status:503,times:2")]
+    #[error("a fault has the form PATH=KEY:VALUE,KEY:VALUE, such as /v2/skyblock/bazaar=status:503,times:2")]
     Form,
     /// A key that no fault has.
     #[error(
@@ -141,18 +139,18 @@ pub enum FaultError {
          and times"
     )]
     Key(String),
-    /// A value that its key does not take.
-    #[error("`{value}` is no value for {key}: it takes {takes}")]
+    /// An invalid value.
+    #[error("{key} must be {takes}, not `{value}`")]
     Value {
         /// The key.
         key: String,
         /// The value that was given.
         value: String,
-        /// What the key takes.
+        /// The allowed values.
         takes: &'static str,
     },
     /// The JSON form is wrong.
-    #[error("not a fault: {0}")]
+    #[error("invalid fault: {0}")]
     Json(#[from] serde_json::Error),
 }
 
@@ -198,7 +196,7 @@ const COUNT: &str = "a number from 1";
 const NUMBER: &str = "a whole number from 0";
 const HEADER: &str = "a header as NAME=VALUE";
 const GARBAGE: &str = "bytes, html, wrong_shape, failure or gzip_bomb";
-const NOTHING: &str = "nothing";
+const NOTHING: &str = "without a value";
 
 impl std::str::FromStr for FaultRule {
     type Err = FaultError;
@@ -210,7 +208,7 @@ impl std::str::FromStr for FaultRule {
             return Err(FaultError::Form);
         }
         while !rest.is_empty() {
-            // A body may hold commas, so it is always the last part.
+            // A body may contain commas, so it must be the last part.
             let (part, behind) = match rest.split_once(',') {
                 Some(halves) if !rest.starts_with("body:") => halves,
                 _ => (rest, ""),
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_spells_every_part() {
+    fn the_command_line_has_all_parts() {
         let rule: FaultRule = "/v2/skyblock/bazaar=status:503,times:2".parse().unwrap();
         assert_eq!(
             rule,
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_faults_are_refused_with_a_reason() {
         for (text, word) in [
             ("/a", "PATH=KEY:VALUE"),
             ("/a=", "PATH=KEY:VALUE"),
@@ -282,7 +280,7 @@ mod tests {
             ("/a=garbage:soup", "wrong_shape"),
             ("/a=header:Retry-After", "NAME=VALUE"),
             ("/a=header:b c=d", "NAME=VALUE"),
-            ("/a=hang:yes", "nothing"),
+            ("/a=hang:yes", "without a value"),
         ] {
             let message = parse(text).unwrap_err();
             assert!(message.contains(word), "{text}: {message}");
@@ -290,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_json_form_takes_the_same_parts() {
+    fn the_json_form_has_the_same_parts() {
         let rule =
             FaultRule::from_json(br#"{"path":"/a","status":503,"headers":{"X":"y"},"garbage":"html"}"#)
                 .unwrap();

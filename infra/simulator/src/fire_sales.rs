@@ -1,4 +1,4 @@
-//! Fire sales: limited cosmetics that are announced, sold for some days and gone. Often there is none.
+//! Fire sales: limited cosmetics that are announced, sold for some days and gone. Often there are no sales.
 
 use crate::chance::generator;
 use crate::gson;
@@ -19,7 +19,7 @@ struct Sale {
     price: i64,
 }
 
-/// The refresh that shows at `now_ms`, Unix milliseconds. The provider does not tell it.
+/// The refresh that shows at `now_ms`, Unix milliseconds. The provider does not report it.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_answer_is_the_providers() {
+    fn the_empty_body_is_the_providers() {
         let now_ms =
             (0..2_000).map(|hour| hour * HOUR_MS).find(|now_ms| sales(1, *now_ms).is_empty()).unwrap();
         assert_eq!(body(1, now_ms), r#"{"success":true,"sales":[]}"#);

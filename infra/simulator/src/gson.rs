@@ -1,9 +1,9 @@
-//! The provider's spelling of JSON. Its bodies come from Gson on a Java server: compact, HTML-safe escapes, doubles as
-//! Java prints them. A reader that only ever met `serde_json`'s spelling has not met the real thing.
+//! JSON as the provider writes it, with Gson on Java: compact, with HTML-safe escapes, and doubles as Java prints them.
+//! Tests with `serde_json`'s format alone would miss these.
 
 use std::fmt::Write;
 
-/// A JSON text under construction. Commas are its own business; callers give keys and values in order.
+/// Writes a JSON text. Callers write keys and values in order; commas are added.
 #[derive(Debug, Default)]
 pub struct Writer {
     text: String,
@@ -100,7 +100,7 @@ impl Writer {
         let _ = write!(self.text, "{value}");
     }
 
-    /// A double as Java's `Double.toString` spells it: `2.0`, `6.0E7`, `2.887645678129047E-11`.
+    /// A double as Java's `Double.toString` formats it: `2.0`, `6.0E7`, `2.887645678129047E-11`.
     pub fn double(&mut self, value: f64) {
         self.separate();
         let size = value.abs();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_spelt_as_java_spells_them() {
+    fn doubles_are_formatted_as_in_java() {
         assert_eq!(double(2.0), "2.0");
         assert_eq!(double(0.0), "0.0");
         assert_eq!(double(17.8), "17.8");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_carry_html_safe_escapes_and_plain_glyphs() {
+    fn strings_have_html_safe_escapes_and_plain_glyphs() {
         let mut writer = Writer::default();
         writer.string("a='b' <&> \"\\\n\u{1}\u{e053}§a");
         assert_eq!(
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_stand_between_values_and_nowhere_else() {
+    fn commas_separate_values() {
         let text = object(0, |root| {
             root.key("empty").array(|_| {});
             root.key("list").array(|list| {

@@ -6,7 +6,7 @@ use base64::Engine;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// NBT's tag types, as far as an item needs them.
+/// The NBT tag types that an item needs.
 const END: u8 = 0;
 const BYTE: u8 = 1;
 const SHORT: u8 = 2;
@@ -14,7 +14,7 @@ const STRING: u8 = 8;
 const LIST: u8 = 9;
 const COMPOUND: u8 = 10;
 
-/// What the blob tells of an item.
+/// The encoded fields of an item.
 pub(crate) struct Item<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,

@@ -91,7 +91,7 @@ enum Kind {
     Furniture,
 }
 
-/// The items in the list's order: nothing sorted, newer things behind.
+/// The items in the list's order: unsorted, newer ones last.
 fn all() -> impl Iterator<Item = Item> {
     let gear = FRONT_WORDS.iter().flat_map(|front| {
         let armour = SETS.iter().flat_map(move |set| {
@@ -122,7 +122,7 @@ fn all() -> impl Iterator<Item = Item> {
             kind: Kind::Minion { tier },
         })
     });
-    // The list lags behind the bazaar: newer products have no row yet. Dyed ink is in the list above.
+    // The list lags behind the bazaar: newer products are missing. Dyed ink is already above.
     let traded = words::tradable_items()
         .filter(|id| !id.starts_with("INK_SACK:") && !id.starts_with("WITHERED_"))
         .map(|id| Item { id, material: "PAPER", kind: Kind::Material });

@@ -1,13 +1,13 @@
-//! A believable game upstream over HTTP: the game's public API and the player name service, seeded, at real size, with
-//! faults on demand. The service's tests and the local cloud talk to it instead of the real provider.
+//! A realistic simulated upstream over HTTP: the game's public API and the player name service, seeded, at real size, with
+//! faults on demand. The tests and the local cloud use it instead of the provider.
 //!
 //! The game itself is a set of pure functions of seed and time ([`bazaar`], [`auctions`], [`items`], [`collections`],
-//! [`election`], [`fire_sales`], [`profiles`], [`names`]); [`Simulator`] serves them. Any past moment can be asked for:
-//! `/at/UNIX_MILLISECONDS` in front of a path means the game as it was then.
+//! [`election`], [`fire_sales`], [`profiles`], [`names`]); [`Simulator`] serves them.
+//! `/at/UNIX_MILLISECONDS` before a path serves the game at that time.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "amounts of a made-up game: it does not matter where they are rounded"
+    reason = "in a simulated game, rounding does not matter"
 )]
 
 pub mod auctions;
@@ -18,10 +18,12 @@ pub mod collections;
 pub mod election;
 mod fault;
 pub mod fire_sales;
+mod goods;
 pub mod gson;
 mod item_bytes;
 pub mod items;
 pub mod names;
+mod people;
 pub mod profiles;
 mod server;
 mod words;
@@ -38,12 +40,12 @@ pub use fault::{Fault, FaultError, FaultRule, Garbage};
 
 use world::World;
 
-/// What game to play, and where.
+/// The options of a simulator.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The seed: another seed is another game on the same calendar.
+    /// The seed of the game. All seeds share one calendar.
     pub seed: u64,
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on; port 0 for a free one.
     pub address: SocketAddr,
     /// The game's time.
     pub clock: Clock,
@@ -74,7 +76,7 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// A simulator that answers from now on. It runs on the Tokio runtime of the caller.
+    /// Starts a simulator on the current Tokio runtime.
     ///
     /// # Errors
     ///
@@ -91,32 +93,32 @@ impl Simulator {
         Ok(Self { address, world, server })
     }
 
-    /// The base URL, such as `http://127.0.0.1:4000`. With `/at/UNIX_MILLISECONDS` behind, it is the game as it was at
-    /// that moment.
+    /// The base URL, such as `http://127.0.0.1:4000`. With `/at/UNIX_MILLISECONDS` appended, it serves the game at that
+    /// time.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Puts `fault` on `path` (without query and `/at/...`) until cleared, or for [`Fault::times`] requests. It replaces
-    /// an earlier fault on that path. A last `*` in `path` stands for any rest, as in `/users/profiles/minecraft/*`;
-    /// a fault on the exact path goes first.
+    /// an earlier fault on that path. A trailing `*` in `path` matches any rest, as in `/users/profiles/minecraft/*`;
+    /// a fault on the exact path takes precedence.
     pub fn set_fault(&self, path: &str, fault: Fault) {
         self.world.set_fault(FaultRule { path: path.to_owned(), fault });
     }
 
-    /// Takes all faults away.
+    /// Removes all faults.
     pub fn clear_faults(&self) {
         self.world.clear_faults();
     }
 
-    /// Takes all faults away and sets the counters to zero.
+    /// Removes all faults and resets the counters.
     pub fn reset(&self) {
         self.world.reset();
     }
 
     /// The number of requests for `path` (without query and `/at/...`) since the start or the last reset, faulty ones
-    /// included. A last `*` in `path` stands for any rest.
+    /// included. A trailing `*` in `path` matches any rest.
     #[must_use]
     pub fn requests(&self, path: &str) -> u64 {
         self.world.requests(path)

@@ -1,4 +1,4 @@
-//! The `simulator` command: a game upstream to point a service at.
+//! The `simulator` command.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool talks to its user")]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,49 +7,49 @@ use std::process::ExitCode;
 use clap::Parser;
 use simulator::{Clock, FaultRule, Options, Simulator};
 
-/// A believable game upstream: the game's public API and the player name service on one port.
+/// Simulate the upstream: the game's public API and the player name service on one port
 #[derive(Parser)]
 #[command(version, after_long_help = FAULTS)]
 struct Arguments {
-    /// The port to listen on; 0 takes a free one
+    /// Port to listen on; 0 for a free one
     #[arg(long, default_value_t = 4000)]
     port: u16,
 
-    /// The address to listen on
+    /// Address to listen on
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
 
-    /// Another seed is another game on the same calendar
+    /// Seed of the game
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// A fault from the start, as PATH=KEY:VALUE,KEY:VALUE; can be given several times
+    /// A fault, as PATH=KEY:VALUE,KEY:VALUE; can be repeated
     #[arg(long = "fault", value_name = "PATH=FAULT")]
     faults: Vec<FaultRule>,
 }
 
 const FAULTS: &str = "\
-Faults, as --fault PATH=KEY:VALUE,KEY:VALUE. A * at the end of PATH stands for any rest.
-  status:503              answer with this status and the provider's body for it
-  header:Retry-After=7    set a header, also on the game's own answer; several are possible
-  delay_ms:3000           wait first
-  hang                    accept and never answer
-  close                   close the connection without an answer
-  truncate:1000           send so many bytes of the body, then close
+Faults, as --fault PATH=KEY:VALUE,KEY:VALUE. A trailing * in PATH matches any rest.
+  status:503              respond with this status and the provider's body for it
+  header:Retry-After=7    set a response header; can be repeated
+  delay_ms:3000           delay the response
+  hang                    accept the request and never respond
+  close                   close the connection without a response
+  truncate:1000           send this many bytes of the body, then close
   garbage:KIND            bytes, html, wrong_shape, failure (success:false) or gzip_bomb, with status 200
-  rate_limit:60           429 as for a used-up key, with so many seconds in RateLimit-Reset
-  times:2                 only for the next two requests
-  body:TEXT               answer with this body; always the last part, commas are its own
+  rate_limit:60           429 as for an exhausted key, with this many seconds in RateLimit-Reset
+  times:2                 apply to the next two requests only
+  body:TEXT               respond with this body; must be the last part, may contain commas
 
 Examples:
   simulator --fault '/v2/skyblock/bazaar=status:503,times:2'
   simulator --fault '/v2/skyblock/auctions=delay_ms:3000' --fault '/users/profiles/minecraft/*=status:429'
 
 While it runs:
-  GET /__stats            requests seen, by path
+  GET /__stats            number of requests, by path
   PUT /__control          {\"path\": \"/v2/skyblock/bazaar\", \"status\": 503, \"times\": 2}
-  DELETE /__control       no faults, counters to zero
-  /at/UNIX_MILLISECONDS/  in front of any path: the game as it was at that moment";
+  DELETE /__control       remove all faults, reset the counters
+  /at/UNIX_MILLISECONDS/  before any path: the game at that time";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -67,7 +67,7 @@ async fn main() -> ExitCode {
         simulator.set_fault(&rule.path, rule.fault);
     }
     println!("simulating seed {} on {}", arguments.seed, simulator.url());
-    // If waiting fails, there is nothing to wait for: stop as if interrupted.
+    // If signals cannot be received, stop at once.
     let _ = tokio::signal::ctrl_c().await;
     ExitCode::SUCCESS
 }

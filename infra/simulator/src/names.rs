@@ -1,45 +1,45 @@
-//! The name service: which names exist, how their owners spell them, and the identities of players. A UUID carries a
-//! check of its own, so that the game recognises its players by UUID alone.
+//! The name service: which names exist, their spelling, and the UUIDs of players. A UUID contains a checksum, so that the
+//! game recognizes its players by UUID alone.
 
 use crate::chance::{hash, mix, text_hash};
 
-/// A player with very large profiles: an answer of about 3.5 MB.
+/// A player with very large profiles: a body of about 3.5 MB.
 pub const WHALE: &str = "whale";
 
-/// A player whose profiles exceed what a Lambda function may answer (6 MB): about 8 MB.
+/// A player whose profiles exceed what a Lambda function may return (6 MB): about 8 MB.
 pub const LEVIATHAN: &str = "leviathan";
 
 /// A player without profiles: `profiles` is `null`.
 pub const NEVER_PLAYED: &str = "neverplayed";
 
-/// Names that start with this belong to nobody.
+/// The start of names that no player has.
 pub const NOBODY: &str = "nobody_";
 
-/// What the name service answers.
+/// A response of the name service.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// The HTTP status.
     pub status: u16,
     /// The body, in the name service's own spelling of JSON.
     pub body: String,
 }
 
-/// The answer to `/users/profiles/minecraft/NAME`.
+/// The response to `/users/profiles/minecraft/NAME`.
 #[must_use]
-pub fn lookup(seed: u64, name: &str) -> Answer {
+pub fn lookup(seed: u64, name: &str) -> Response {
     let path = format!("/users/profiles/minecraft/{name}");
     if !is_legal(name) {
         let body = pretty(&[("path", &path), ("errorMessage", "getProfileName.name: Invalid profile name")]);
-        return Answer { status: 400, body };
+        return Response { status: 400, body };
     }
     let Some(uuid) = uuid(seed, name) else {
         let message = format!("Couldn't find any profile with name {name}");
-        return Answer { status: 404, body: pretty(&[("path", &path), ("errorMessage", &message)]) };
+        return Response { status: 404, body: pretty(&[("path", &path), ("errorMessage", &message)]) };
     };
-    Answer { status: 200, body: pretty(&[("id", &uuid), ("name", &spelling(seed, name))]) }
+    Response { status: 200, body: pretty(&[("id", &uuid), ("name", &spelling(seed, name))]) }
 }
 
-/// The UUID of the player called `name` in any case, 32 hexadecimal digits; none if nobody has that name.
+/// The UUID of the player called `name` in any case, 32 hexadecimal digits; none if there is no such player.
 #[must_use]
 pub fn uuid(seed: u64, name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
@@ -49,7 +49,7 @@ pub fn uuid(seed: u64, name: &str) -> Option<String> {
     Some(identity(seed, text_hash(&name)))
 }
 
-/// The name as its owner spells it.
+/// The name in its owner's spelling.
 #[must_use]
 pub fn spelling(seed: u64, name: &str) -> String {
     let name = name.to_ascii_lowercase();
@@ -57,7 +57,7 @@ pub fn spelling(seed: u64, name: &str) -> String {
     let mut upper = !style.is_multiple_of(4);
     let spell = |character: char| {
         let spelt = if upper { character.to_ascii_uppercase() } else { character };
-        // One player in four writes Every_Word_Large, one SHOUTS.
+        // One player in four writes Every_Word_In_Title_Case, one in four in UPPER CASE.
         upper = style % 4 == 3 || style % 4 == 2 && character == '_';
         spelt
     };
@@ -89,7 +89,7 @@ fn is_legal(name: &str) -> bool {
     (1..=16).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The name service's layout; the values it gets here need no escapes but the ones that Rust's `Debug` knows too.
+/// The name service's layout. Rust's `Debug` escapes these values as JSON does.
 fn pretty(fields: &[(&str, &str)]) -> String {
     let lines: Vec<String> = fields.iter().map(|(key, value)| format!("  \"{key}\" : {value:?}")).collect();
     format!("{{\n{}\n}}", lines.join(",\n"))
@@ -102,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_found_in_any_case_and_comes_back_in_its_owners_spelling() {
+    fn a_name_is_found_in_any_case_and_returned_in_its_owners_spelling() {
         for name in
             ["a", "technoblade", "co_op_farmer", "X", "0123456789abcdef", "_", WHALE, LEVIATHAN, NEVER_PLAYED]
         {
-            let answer = lookup(1, name);
-            assert_eq!(answer.status, 200, "{name}");
-            assert_eq!(answer, lookup(1, &name.to_ascii_uppercase()));
-            let parsed: Value = serde_json::from_str(&answer.body).unwrap();
+            let response = lookup(1, name);
+            assert_eq!(response.status, 200, "{name}");
+            assert_eq!(response, lookup(1, &name.to_ascii_uppercase()));
+            let parsed: Value = serde_json::from_str(&response.body).unwrap();
             assert!(parsed["name"].as_str().unwrap().eq_ignore_ascii_case(name));
             let id = parsed["id"].as_str().unwrap();
             assert!(is_player(1, id) && id.len() == 32 && id.as_bytes()[12] == b'4', "{id}");
@@ -122,10 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_unknown_with_the_name_services_message() {
-        let answer = lookup(1, "Nobody_Here");
-        assert_eq!(answer.status, 404);
-        let parsed: Value = serde_json::from_str(&answer.body).unwrap();
+    fn an_unknown_name_has_the_name_services_message() {
+        let response = lookup(1, "Nobody_Here");
+        assert_eq!(response.status, 404);
+        let parsed: Value = serde_json::from_str(&response.body).unwrap();
         assert_eq!(parsed["path"], "/users/profiles/minecraft/Nobody_Here");
         assert_eq!(parsed["errorMessage"], "Couldn't find any profile with name Nobody_Here");
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_up_uuid_is_no_player() {
+    fn an_invented_uuid_is_not_a_player() {
         assert!(!is_player(1, "a937646bf11544c38dbf9ae4a65669a0"));
         assert!(!is_player(1, "not hexadecimal"));
     }

@@ -1,5 +1,4 @@
-//! Players' profiles. All of a player follows from the UUID: any of the game's UUIDs can be asked for, in any order,
-//! and nothing has to be remembered.
+//! Players' profiles. They follow from the UUID, so that no state is needed.
 
 use fastrand::Rng;
 
@@ -11,7 +10,7 @@ use crate::words::{CREATURES, ESSENCES, FRONT_WORDS, MATERIALS, TOWNSFOLK};
 /// Time between two states of a profile, in milliseconds.
 pub const REFRESH_MS: i64 = 60_000;
 
-/// The game's first day: nobody joined earlier. Unix milliseconds.
+/// The game's first day in Unix milliseconds, the earliest possible join.
 const FIRST_DAY_MS: i64 = 1_560_275_700_000;
 
 const FRUIT: &[&str] =
@@ -34,7 +33,7 @@ const ZONES: &[&str] = &[
     "tavern",
 ];
 
-/// The refresh that shows at `now_ms`, Unix milliseconds. The provider does not tell it.
+/// The refresh that shows at `now_ms`, Unix milliseconds. The provider does not report it.
 #[must_use]
 pub fn refreshed_at(now_ms: i64) -> i64 {
     now_ms.div_euclid(REFRESH_MS) * REFRESH_MS
@@ -133,14 +132,14 @@ impl Player<'_> {
 
     fn write_member(&self, rng: &mut Rng, uuid: &str, joined_at: i64, size: usize, member: &mut Writer) {
         let end = member.written() + size;
-        // Doing nothing gains nothing; a month of play shows.
+        // Progress grows with the time since the player joined.
         let played = ((self.now_ms - joined_at) as f64 / 3e10).clamp(0.01, 4.0);
         member.key("player_data").object(|data| {
             data.key("visited_zones").strings(ZONES);
             data.key("last_death").integer(rng.i64(0..200_000_000));
             data.key("active_effects").array(|_| {});
             data.key("death_count").integer(rng.i64(0..5_000));
-            // Absent means that the player switched this part of the API off.
+            // Absent if the player disabled this part of the API.
             if rng.u32(..6) > 0 {
                 data.key("experience").object(|experience| {
                     for skill in SKILLS {
@@ -181,7 +180,7 @@ impl Player<'_> {
                 }
             });
         }
-        // What is left of the size goes where it goes in real profiles: into bags, contests and objectives.
+        // The remaining size is filled as in real profiles, with bags, contests and objectives.
         member.key("jacobs_contest").object(|contest| {
             contest.key("medals_inv").object(|medals| medals.key("gold").integer(rng.i64(0..50)));
             contest.key("contests").object(|contests| {
@@ -356,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uuid_of_nobody_has_no_profiles() {
+    fn an_unknown_uuid_has_no_profiles() {
         let text = body(1, "a937646bf11544c38dbf9ae4a65669a0", NOW_MS);
         assert_eq!(text, r#"{"success":true,"profiles":null}"#);
     }

@@ -1,5 +1,5 @@
-//! The HTTP side: the provider's paths, its error answers, faults and controls. On hyper itself and not on a framework,
-//! because a fault has to be able to drop a connection.
+//! The HTTP server: the provider's paths and errors, faults and controls. It uses hyper directly, because a fault must be
+//! able to drop a connection.
 
 use std::convert::Infallible;
 use std::io;
@@ -21,24 +21,24 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use crate::fault::{Fault, FaultRule, Garbage};
 use crate::item_bytes::gzip;
 use crate::world::{RateLimit, Rendered, Resource, World, provider_error};
-use crate::{Fault, FaultRule, Garbage};
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// Moments that can be asked for, Unix milliseconds: the years 2001 to 2286.
+/// The supported times in Unix milliseconds: the years 2001 to 2286.
 const MOMENTS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 
 const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 
-/// What a [`Garbage::GzipBomb`] inflates to, in bytes.
+/// The inflated size of a [`Garbage::GzipBomb`], in bytes.
 const BOMB_BYTES: usize = 48 << 20;
 
-/// The largest `/__control` body that is read, in bytes.
+/// The limit for the body of `/__control`, in bytes.
 const CONTROL_BYTES: usize = 1 << 20;
 
-/// So long what is before a truncation has time to leave.
+/// The delay before a truncated response ends, so that its bytes are sent.
 const TRUNCATION_PAUSE: Duration = Duration::from_millis(20);
 
 static BOMB: LazyLock<Bytes> = LazyLock::new(|| {
@@ -47,10 +47,10 @@ static BOMB: LazyLock<Bytes> = LazyLock::new(|| {
     gzip(&text, Compression::best()).into()
 });
 
-/// The connection is to be closed without an answer.
+/// Closes the connection without a response.
 #[derive(Debug, thiserror::Error)]
 #[error("closed on demand")]
-struct HangUp;
+struct CloseConnection;
 
 /// Accepts connections until aborted; its connections end with it.
 pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
@@ -61,7 +61,7 @@ pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, Arc::clone(&world)));
                 }
-                // Out of file descriptors, or a client gone already: try again, but not in a tight loop.
+                // Out of file descriptors, or the client is gone: try again, but not in a tight loop.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -70,14 +70,14 @@ pub(crate) async fn serve(listener: TcpListener, world: Arc<World>) {
 }
 
 async fn serve_connection(stream: TcpStream, world: Arc<World>) {
-    // Else a kept-alive client waits 40 ms for each small answer.
+    // Otherwise the kernel may delay a small response by 40 ms.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| respond(Arc::clone(&world), request));
-    // An error here is a client that left or a fault on demand.
+    // It fails if the client disconnects, or by a fault on demand.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Response<Body>, HangUp> {
+async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Response<Body>, CloseConnection> {
     let path = request.uri().path();
     if matches!(path, "/__stats" | "/__control") {
         return Ok(control(&world, request).await);
@@ -95,26 +95,26 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
         return std::future::pending().await;
     }
     if fault.close {
-        return Err(HangUp);
+        return Err(CloseConnection);
     }
-    let response = match faulty_answer(&fault, &path).await {
+    let response = match fault_response(&fault, &path).await {
         Some(response) => response,
-        None => game_answer(world, &request, &path, moment, fault.truncate.is_none()).await,
+        None => game_response(world, &request, &path, moment, fault.truncate.is_none()).await,
     };
     Ok(finish(response, &fault))
 }
 
-/// The moment and the rest of `/at/UNIX_MILLISECONDS/REST`; other paths are left as they are.
+/// Splits `/at/UNIX_MILLISECONDS/REST` into the time and the rest; other paths stay as they are.
 fn split_moment(path: &str) -> Result<(Option<i64>, &str), &'static str> {
     let Some(rest) = path.strip_prefix("/at/") else { return Ok((None, path)) };
-    let (moment, _) = rest.split_once('/').ok_or("Nothing asked for behind /at/UNIX_MILLISECONDS")?;
+    let (moment, _) = rest.split_once('/').ok_or("A path must follow /at/UNIX_MILLISECONDS")?;
     let known = moment.parse().ok().filter(|moment| MOMENTS.contains(moment));
-    let known = known.ok_or("No moment: /at/ takes Unix milliseconds of the years 2001 to 2286")?;
+    let known = known.ok_or("The time after /at/ must be Unix milliseconds of the years 2001 to 2286")?;
     Ok((Some(known), rest.get(moment.len()..).unwrap_or("/")))
 }
 
-/// The answer that a fault gives instead of the game.
-async fn faulty_answer(fault: &Fault, path: &str) -> Option<Response<Body>> {
+/// The response of a fault, if it replaces the game's.
+async fn fault_response(fault: &Fault, path: &str) -> Option<Response<Body>> {
     if let Some(reset) = fault.rate_limit {
         let mut response = json(429, fault.body.clone().unwrap_or_else(|| error_body(429, path)));
         limit_headers(
@@ -128,12 +128,12 @@ async fn faulty_answer(fault: &Fault, path: &str) -> Option<Response<Body>> {
         return Some(json(status, body.clone()));
     }
     if let Some(garbage) = fault.garbage {
-        return Some(garbage_answer(status, garbage).await);
+        return Some(garbage_response(status, garbage).await);
     }
     fault.status.map(|status| json(status, error_body(status, path)))
 }
 
-async fn garbage_answer(status: u16, garbage: Garbage) -> Response<Body> {
+async fn garbage_response(status: u16, garbage: Garbage) -> Response<Body> {
     match garbage {
         Garbage::Bytes => {
             let mut bytes = vec![0; 4_096];
@@ -162,8 +162,8 @@ async fn garbage_answer(status: u16, garbage: Garbage) -> Response<Body> {
     }
 }
 
-/// The game's own answer.
-async fn game_answer(
+/// The game's own response.
+async fn game_response(
     world: Arc<World>,
     request: &Request<Incoming>,
     path: &str,
@@ -181,10 +181,10 @@ async fn game_answer(
     let mut response = match resource {
         Err((status, cause)) => error(status, cause),
         Ok(resource) => {
-            let wants_gzip = may_gzip
+            let accepts_gzip = may_gzip
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
             let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end));
-            let render = move || world.render(&resource, now_ms, wants_gzip);
+            let render = move || world.render(&resource, now_ms, accepts_gzip);
             match tokio::task::spawn_blocking(render).await {
                 Ok(Rendered { status, body, is_gzipped }) => {
                     let mut response = json(status, body);
@@ -203,9 +203,9 @@ async fn game_answer(
     response
 }
 
-/// What is asked for, or the provider's refusal.
+/// The requested resource, or the provider's error.
 fn resource(path: &str, query: &str) -> Result<Resource, (u16, &'static str)> {
-    // As with the provider, the last of several wins.
+    // As with the provider, the last value of a repeated parameter wins.
     let parameter = |name: &str| {
         query
             .split('&')
@@ -241,7 +241,7 @@ fn resource(path: &str, query: &str) -> Result<Resource, (u16, &'static str)> {
     }
 }
 
-/// The controls for tests in other languages and for people.
+/// The controls over HTTP.
 async fn control(world: &World, request: Request<Incoming>) -> Response<Body> {
     match (request.uri().path(), request.method()) {
         ("/__stats", &Method::GET) => json(200, serde_json::to_vec(&world.stats()).unwrap_or_default()),
@@ -265,7 +265,7 @@ async fn control(world: &World, request: Request<Incoming>) -> Response<Body> {
     }
 }
 
-/// Sets a fault's headers and cuts the body where it says.
+/// Sets the fault's headers and truncates the body.
 fn finish(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
     for (name, value) in &fault.headers {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
@@ -274,7 +274,7 @@ fn finish(mut response: Response<Body>, fault: &Fault) -> Response<Body> {
     }
     let Some(keep) = fault.truncate else { return response };
     let (mut parts, body) = response.into_parts();
-    // All of the body is promised.
+    // The length of the complete body.
     if let Some(length) = hyper::body::Body::size_hint(&body).exact() {
         parts.headers.insert(CONTENT_LENGTH, length.into());
     }
@@ -289,7 +289,7 @@ fn truncated(body: Body, keep: usize) -> Body {
         Ok(Frame::data(bytes.slice(..keep.min(bytes.len()))))
     });
     let cut = stream::once(async {
-        // Not at once, or hyper drops what it has buffered.
+        // At once, hyper would drop its buffer.
         tokio::time::sleep(TRUNCATION_PAUSE).await;
         Err(io::Error::other("truncated on demand"))
     });
@@ -314,10 +314,10 @@ fn error(status: u16, cause: &str) -> Response<Body> {
     )
 }
 
-/// The body that belongs to an error status on this path.
+/// The provider's body for an error status on this path.
 fn error_body(status: u16, path: &str) -> String {
     if path.starts_with(NAME_SERVICE) {
-        // The name service's errors carry no message here; its 429 never does.
+        // The name service's 429 has no message.
         return format!("{{\n  \"path\" : \"{path}\"\n}}");
     }
     provider_error(status).to_owned()

@@ -1,5 +1,4 @@
-//! The game's vocabulary: the words its identifiers, names and texts are made of. Fixed for every seed, so that a test
-//! can name a product or an item.
+//! The words in identifiers, names and texts. They are the same for every seed, so that tests can name products and items.
 
 use std::sync::LazyLock;
 

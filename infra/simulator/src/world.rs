@@ -1,4 +1,4 @@
-//! What the server knows beside the game: the clock, the faults, the counters, and the bodies it has rendered lately.
+//! The state of the server: clock, faults, counters, and recently rendered bodies.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -9,22 +9,24 @@ use flate2::Compression;
 use lru::LruCache;
 
 use crate::auctions::{self, Snapshot};
+use crate::clock::Clock;
+use crate::fault::{Fault, FaultRule};
 use crate::item_bytes::gzip;
-use crate::{Clock, Fault, FaultRule, bazaar, collections, election, fire_sales, items, names, profiles};
+use crate::{bazaar, collections, election, fire_sales, items, names, profiles};
 
-/// Enough for all auction pages of a refresh and the other resources, about 150 MB when all are in use.
+/// Enough for all auction pages of a refresh and the other resources: about 150 MB if all are used.
 const BODIES: NonZeroUsize = NonZeroUsize::new(96).unwrap();
 
-/// Pages of one minute come from two refreshes; one more for a moment in the past.
+/// Pages of one minute come from two refreshes; one more is for a time in the past.
 const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
-/// Smaller bodies go out plain.
+/// Smaller bodies are not compressed.
 const GZIP_FROM_BYTES: usize = 1_024;
 
 /// The interval of an API key's rate limit, in milliseconds.
 const LIMIT_WINDOW_MS: i64 = 300_000;
 
-/// Something the game can be asked for.
+/// A resource of the game.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Resource {
     Bazaar,
@@ -40,7 +42,7 @@ pub(crate) enum Resource {
     Name(String),
 }
 
-/// A body ready to be sent.
+/// A rendered body.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
     pub(crate) status: u16,
@@ -49,8 +51,8 @@ pub(crate) struct Rendered {
 }
 
 impl Rendered {
-    fn new(status: u16, text: String, wants_gzip: bool) -> Self {
-        let is_gzipped = wants_gzip && text.len() > GZIP_FROM_BYTES;
+    fn new(status: u16, text: String, accepts_gzip: bool) -> Self {
+        let is_gzipped = accepts_gzip && text.len() > GZIP_FROM_BYTES;
         let body = if is_gzipped { gzip(text.as_bytes(), Compression::fast()).into() } else { text.into() };
         Self { status, body, is_gzipped }
     }
@@ -59,7 +61,7 @@ impl Rendered {
 /// A resource, its refresh, and whether its body is gzipped.
 type BodyKey = (Resource, i64, bool);
 
-/// Rendered once, however many ask at a time.
+/// Rendered once, also for concurrent requests.
 type Once<T> = Arc<OnceLock<T>>;
 
 #[derive(Debug)]
@@ -74,7 +76,7 @@ pub(crate) struct World {
     key_use: Mutex<(i64, u32)>,
 }
 
-/// What the answers of keyed endpoints tell of the rate limit.
+/// The rate limit in the responses of keyed endpoints.
 pub(crate) struct RateLimit {
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
@@ -82,7 +84,7 @@ pub(crate) struct RateLimit {
 }
 
 impl RateLimit {
-    /// Requests in an interval. Told, but not enforced: a load test is not what it protects from. A fault enforces it.
+    /// Requests per interval. It is reported but not enforced, so that load tests pass; a fault can enforce it.
     pub(crate) const LIMIT: u32 = 6_000;
 }
 
@@ -131,8 +133,8 @@ impl World {
         locked(&self.seen).clone()
     }
 
-    /// Counts a request for `path` and takes the fault that it meets: the one on the path itself, else the one on the
-    /// longest start of it.
+    /// Counts a request for `path` and returns its fault: the one on the path itself, or else the one on its longest
+    /// prefix.
     pub(crate) fn admit(&self, path: &str) -> Fault {
         *locked(&self.seen).entry(path.to_owned()).or_default() += 1;
         let mut faults = locked(&self.faults);
@@ -144,14 +146,14 @@ impl World {
             return Fault::default();
         };
         let Some(fault) = faults.get_mut(&rule) else { return Fault::default() };
-        let met = fault.clone();
+        let applied = fault.clone();
         if let Some(times) = &mut fault.times {
             *times = times.saturating_sub(1);
             if *times == 0 {
                 faults.remove(&rule);
             }
         }
-        met
+        applied
     }
 
     /// Counts a keyed request.
@@ -170,16 +172,16 @@ impl World {
         }
     }
 
-    /// The game's answer at `now_ms`. It can take tens of milliseconds.
-    pub(crate) fn render(&self, resource: &Resource, now_ms: i64, wants_gzip: bool) -> Rendered {
+    /// The game's response at `now_ms`. Rendering can take tens of milliseconds.
+    pub(crate) fn render(&self, resource: &Resource, now_ms: i64, accepts_gzip: bool) -> Rendered {
         let seed = self.seed;
         let refresh = match resource {
-            // Cheap to make.
-            Resource::FireSales => return Rendered::new(200, fire_sales::body(seed, now_ms), wants_gzip),
-            Resource::Election => return Rendered::new(200, election::body(seed, now_ms), wants_gzip),
+            // Cheap to render.
+            Resource::FireSales => return Rendered::new(200, fire_sales::body(seed, now_ms), accepts_gzip),
+            Resource::Election => return Rendered::new(200, election::body(seed, now_ms), accepts_gzip),
             Resource::Name(name) => {
-                let answer = names::lookup(seed, name);
-                return Rendered::new(answer.status, answer.body, wants_gzip);
+                let response = names::lookup(seed, name);
+                return Rendered::new(response.status, response.body, accepts_gzip);
             }
             Resource::Bazaar => bazaar::refreshed_at(now_ms),
             Resource::Auctions(page) => auctions::refreshed_at(seed, *page, now_ms),
@@ -187,17 +189,17 @@ impl World {
             Resource::Collections => collections::refreshed_at(now_ms),
             Resource::Profiles(_) => profiles::refreshed_at(now_ms),
         };
-        let key = (resource.clone(), refresh, wants_gzip);
+        let key = (resource.clone(), refresh, accepts_gzip);
         let body = Arc::clone(locked(&self.bodies).get_or_insert(key, Once::default));
         let render = || match resource {
             Resource::Auctions(page) => match self.auction_page(refresh, *page) {
-                Some(text) => Rendered::new(200, text, wants_gzip),
-                None => Rendered::new(404, provider_error(404).to_owned(), wants_gzip),
+                Some(text) => Rendered::new(200, text, accepts_gzip),
+                None => Rendered::new(404, provider_error(404).to_owned(), accepts_gzip),
             },
-            Resource::Items => Rendered::new(200, items::body(seed, now_ms), wants_gzip),
-            Resource::Collections => Rendered::new(200, collections::body(seed, now_ms), wants_gzip),
-            Resource::Profiles(uuid) => Rendered::new(200, profiles::body(seed, uuid, now_ms), wants_gzip),
-            _ => Rendered::new(200, bazaar::body(seed, now_ms), wants_gzip),
+            Resource::Items => Rendered::new(200, items::body(seed, now_ms), accepts_gzip),
+            Resource::Collections => Rendered::new(200, collections::body(seed, now_ms), accepts_gzip),
+            Resource::Profiles(uuid) => Rendered::new(200, profiles::body(seed, uuid, now_ms), accepts_gzip),
+            _ => Rendered::new(200, bazaar::body(seed, now_ms), accepts_gzip),
         };
         body.get_or_init(render).clone()
     }
@@ -221,7 +223,7 @@ pub(crate) fn provider_error(status: u16) -> &'static str {
     }
 }
 
-/// The data, also after a panic elsewhere: nothing here is left half changed.
+/// The data, also after a panic in another thread: no operation leaves it inconsistent.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -70,26 +70,3 @@ pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
 pub(super) fn of_writes(consumed: &[ConsumedCapacity]) -> Consumed {
     Consumed { read_units: 0.0, write_units: consumed.iter().map(|one| one.capacity_units).sum() }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_entry_and_a_list_are_read() {
-        let one = br#"{"Count":3,"ConsumedCapacity":{"TableName":"T","CapacityUnits":1.5}}"#;
-        assert_eq!(of_response("Query", one), Consumed { read_units: 1.5, write_units: 0.0 });
-        let many = br#"{"ConsumedCapacity":[{"TableName":"T","CapacityUnits":2.0},{"TableName":"U","CapacityUnits":1.0}]}"#;
-        assert_eq!(of_response("BatchWriteItem", many), Consumed { read_units: 0.0, write_units: 3.0 });
-        for nothing in [&b"{}"[..], b"", br#"{"ConsumedCapacity":null}"#] {
-            assert_eq!(of_response("Query", nothing), Consumed::default());
-        }
-        assert_eq!(of_response("ListTables", one), Consumed::default());
-    }
-
-    #[test]
-    fn capacity_must_be_requested() {
-        assert!(is_requested(br#"{"ReturnConsumedCapacity":"TOTAL"}"#));
-        assert!(!is_requested(br#"{"TableName":"T"}"#));
-    }
-}

@@ -8,6 +8,9 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value};
 
+use super::refusal::Refusal;
+use super::response;
+
 /// A fault that replaces or delays the response to a request. Parts can be combined; the default does nothing.
 ///
 /// ```
@@ -33,61 +36,6 @@ pub struct Fault {
     pub after: u64,
     /// The number of requests that it applies to; without it, all until it is cleared.
     pub times: Option<u64>,
-}
-
-/// An error response of `DynamoDB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// A table or a partition exceeds its throughput.
-    ProvisionedThroughputExceeded,
-    /// Requests exceed the throughput of an on-demand table.
-    Throttling,
-    /// There is no such table.
-    ResourceNotFound,
-    /// Status 500.
-    InternalServerError,
-}
-
-impl Refusal {
-    pub(super) fn status(self) -> StatusCode {
-        match self {
-            Self::InternalServerError => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::ProvisionedThroughputExceeded | Self::Throttling | Self::ResourceNotFound => {
-                StatusCode::BAD_REQUEST
-            }
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::ProvisionedThroughputExceeded => "ProvisionedThroughputExceededException",
-            Self::Throttling => "ThrottlingException",
-            Self::ResourceNotFound => "ResourceNotFoundException",
-            Self::InternalServerError => "InternalServerError",
-        }
-    }
-
-    pub(super) fn qualified_name(self) -> String {
-        let namespace = match self {
-            Self::Throttling => "com.amazon.coral.availability",
-            Self::ProvisionedThroughputExceeded | Self::ResourceNotFound | Self::InternalServerError => {
-                "com.amazonaws.dynamodb.v20120810"
-            }
-        };
-        format!("{namespace}#{}", self.name())
-    }
-
-    pub(super) fn message(self) -> &'static str {
-        match self {
-            Self::ProvisionedThroughputExceeded => {
-                "The level of configured provisioned throughput for the table was exceeded. Consider increasing your \
-                 provisioning level with the UpdateTable API."
-            }
-            Self::Throttling => "Throughput exceeds the current throughput limit for your table or index.",
-            Self::ResourceNotFound => "Requested resource not found",
-            Self::InternalServerError => "Internal server error",
-        }
-    }
 }
 
 impl Fault {
@@ -223,14 +171,14 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Turns the response to the processed part into the response to the whole batch.
-    pub(super) async fn complete(self, response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
-        let (parts, body) = response.into_parts();
+    /// Turns the response to the processed part into the response to the processed batch.
+    pub(super) async fn complete(self, processed: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+        let (parts, body) = processed.into_parts();
         let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes);
         match serde_json::from_slice(&body) {
-            Ok(Value::Object(mut response)) if parts.status == StatusCode::OK => {
-                response.insert(self.name.to_owned(), self.rest);
-                super::response::json(StatusCode::OK, Bytes::from(Value::Object(response).to_string()))
+            Ok(Value::Object(mut fields)) if parts.status == StatusCode::OK => {
+                fields.insert(self.name.to_owned(), self.rest);
+                response::json(StatusCode::OK, Bytes::from(Value::Object(fields).to_string()))
             }
             _ => Response::from_parts(parts, Full::new(body)),
         }
@@ -273,8 +221,6 @@ impl Faults {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -304,26 +250,5 @@ mod tests {
         let faults = Faults::default();
         faults.set(Fault::unprocessed_after(1));
         assert!(faults.take("Query").is_none() && faults.take("BatchGetItem").is_some());
-    }
-
-    #[test]
-    fn a_batch_is_split_after_the_processed_items() {
-        let put = |id: &str| json!({"PutRequest": {"Item": {"pk": {"S": id}}}});
-        let request = json!({
-            "RequestItems": {"A": [put("1"), put("2")], "B": [put("3")]},
-            "ReturnConsumedCapacity": "TOTAL",
-        });
-        let split = |processed| {
-            Fault::unprocessed_after(processed).split("BatchWriteItem", request.to_string().as_bytes()).map(
-                |split| (split.processed.map(|bytes| serde_json::from_slice(&bytes).unwrap()), split.rest),
-            )
-        };
-        let first = json!({"RequestItems": {"A": [put("1")]}, "ReturnConsumedCapacity": "TOTAL"});
-        assert_eq!(split(1), Some((Some(first), json!({"A": [put("2")], "B": [put("3")]}))));
-        assert_eq!(split(0), Some((None::<Value>, request["RequestItems"].clone())));
-        assert_eq!(split(3), None);
-        let keys = json!({"RequestItems": {"A": {"Keys": [1, 2], "ConsistentRead": true}}});
-        let split = Fault::unprocessed_after(1).split("BatchGetItem", keys.to_string().as_bytes()).unwrap();
-        assert_eq!(split.rest, json!({"A": {"Keys": [2], "ConsistentRead": true}}));
     }
 }

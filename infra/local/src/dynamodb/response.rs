@@ -7,7 +7,7 @@ use hyper::{Response, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::fault::Refusal;
+use super::refusal::Refusal;
 
 pub(super) const JSON: &str = "application/x-amz-json-1.0";
 

@@ -170,8 +170,6 @@ mod tests {
             ("*bc", "abcbcb", false),
             ("ab*bc", "abc", false),
             ("a", "ab", false),
-            ("ab", "a", false),
-            ("**", "x", true),
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
         }

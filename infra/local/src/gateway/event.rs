@@ -233,7 +233,7 @@ mod tests {
                 "path": "/v1/bazaar",
                 "httpMethod": "GET",
                 "headers": headers,
-                "multiValueHeaders": Map::from_iter(lists),
+                "multiValueHeaders": lists.collect::<Map<_, _>>(),
                 "queryStringParameters": {"mode": "flips", "limit": "50"},
                 "multiValueQueryStringParameters": {"mode": ["flips"], "limit": ["50"]},
                 "pathParameters": null,

@@ -36,44 +36,35 @@ pub(super) enum GatewayError {
 
 impl GatewayError {
     /// The response type in the template, and AWS's own status and message.
-    fn defaults(self) -> (&'static str, StatusCode, &'static str) {
+    fn defaults(self) -> (&'static str, u16, &'static str) {
         match self {
-            Self::IntegrationFailure => {
-                ("INTEGRATION_FAILURE", StatusCode::BAD_GATEWAY, "Internal server error")
-            }
-            Self::IntegrationTimeout => {
-                ("INTEGRATION_TIMEOUT", StatusCode::GATEWAY_TIMEOUT, "Endpoint request timed out")
-            }
+            Self::IntegrationFailure => ("INTEGRATION_FAILURE", 502, "Internal server error"),
+            Self::IntegrationTimeout => ("INTEGRATION_TIMEOUT", 504, "Endpoint request timed out"),
             Self::MissingAuthenticationToken => {
-                ("MISSING_AUTHENTICATION_TOKEN", StatusCode::FORBIDDEN, "Missing Authentication Token")
+                ("MISSING_AUTHENTICATION_TOKEN", 403, "Missing Authentication Token")
             }
-            Self::Unauthorized => ("UNAUTHORIZED", StatusCode::UNAUTHORIZED, "Unauthorized"),
-            Self::AccessDenied => {
-                ("ACCESS_DENIED", StatusCode::FORBIDDEN, "User is not authorized to access this resource")
-            }
-            Self::AuthorizerFailure => {
-                ("AUTHORIZER_FAILURE", StatusCode::INTERNAL_SERVER_ERROR, "Internal server error")
-            }
-            Self::InvalidApiKey => ("INVALID_API_KEY", StatusCode::FORBIDDEN, "Forbidden"),
-            Self::Throttled => ("THROTTLED", StatusCode::TOO_MANY_REQUESTS, "Too Many Requests"),
-            Self::BadRequestBody => ("BAD_REQUEST_BODY", StatusCode::BAD_REQUEST, "Invalid request body"),
-            Self::RequestTooLarge => ("REQUEST_TOO_LARGE", StatusCode::PAYLOAD_TOO_LARGE, "Request Too Long"),
+            Self::Unauthorized => ("UNAUTHORIZED", 401, "Unauthorized"),
+            Self::AccessDenied => ("ACCESS_DENIED", 403, "User is not authorized to access this resource"),
+            Self::AuthorizerFailure => ("AUTHORIZER_FAILURE", 500, "Internal server error"),
+            Self::InvalidApiKey => ("INVALID_API_KEY", 403, "Forbidden"),
+            Self::Throttled => ("THROTTLED", 429, "Too Many Requests"),
+            Self::BadRequestBody => ("BAD_REQUEST_BODY", 400, "Invalid request body"),
+            Self::RequestTooLarge => ("REQUEST_TOO_LARGE", 413, "Request Too Long"),
         }
     }
 
     /// The response, with what the template overrides.
     pub(super) fn response(self, overrides: &BTreeMap<String, GatewayResponse>) -> Response<Bytes> {
         let (response_type, status, message) = self.defaults();
-        let fallback = if status.is_client_error() { "DEFAULT_4XX" } else { "DEFAULT_5XX" };
+        let fallback = if status < 500 { "DEFAULT_4XX" } else { "DEFAULT_5XX" };
         let template = overrides.get(response_type).or_else(|| overrides.get(fallback));
         let body = match template.and_then(|template| template.body.clone()) {
             Some(body) => body,
             None => serde_json::json!({"message": message}).to_string(),
         };
         let mut response = Response::new(Bytes::from(body));
-        let override_status = template.and_then(|template| template.status);
-        *response.status_mut() =
-            override_status.and_then(|code| StatusCode::from_u16(code).ok()).unwrap_or(status);
+        let status = template.and_then(|template| template.status).unwrap_or(status);
+        *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in template.iter().flat_map(|template| &template.headers) {
             set_header(&mut response, name, value);

@@ -11,7 +11,7 @@ use super::request::{GatewayRequest, MatchedRoute};
 use crate::template::CacheKey;
 
 /// What distinguishes two cached responses. The values are in the order of the route's declaration; a missing parameter
-/// differs from an empty one. Of a repeated parameter the last value counts, as it does for the function.
+/// differs from an empty one. For a repeated parameter, the last value is used, as by the function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RequestKey {
     method: String,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::arn::{ACCOUNT_ID, REGION, function_arn, table_arn};
+use crate::arn::{REGION, function_arn, table_arn};
 
 /// What expressions can refer to.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Scope {
     }
 
     fn call(&self, function: &str, argument: &Value) -> Result<Option<Value>, String> {
-        let arguments = argument.as_array().map(Vec::as_slice).unwrap_or(std::slice::from_ref(argument));
+        let arguments = argument.as_array().map_or(std::slice::from_ref(argument), Vec::as_slice);
         match (function, arguments) {
             ("Ref", [Value::String(name)]) => self.reference(name),
             ("Fn::GetAtt", [Value::String(resource), Value::String(attribute)]) => {
@@ -73,8 +73,6 @@ impl Scope {
     fn reference(&self, name: &str) -> Result<Option<Value>, String> {
         let value = match name {
             "AWS::NoValue" => return Ok(None),
-            "AWS::AccountId" => ACCOUNT_ID,
-            "AWS::Partition" => "aws",
             "AWS::Region" => REGION,
             "AWS::StackName" => "local",
             _ => match self.parameters.get(name).or_else(|| self.tables.get(name)) {

@@ -3,6 +3,7 @@
 
 mod api;
 mod auth;
+mod cache_key;
 mod document;
 mod expression;
 mod function;
@@ -17,10 +18,11 @@ mod yaml;
 
 pub use self::api::{Api, Cors};
 pub use self::auth::Authorizer;
+pub use self::cache_key::CacheKey;
 pub use self::document::{Document, Template};
 pub use self::function::Function;
 pub use self::gateway_response::GatewayResponse;
-pub use self::route::{CacheKey, Route};
+pub use self::route::Route;
 pub use self::schedule::Schedule;
 pub use self::table::Table;
 pub use self::usage_plan::{Throttle, UsagePlan};

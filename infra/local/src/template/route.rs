@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::cache_key::{self, CacheKey};
 use super::section::Section;
-use super::stage_cache;
 use crate::error::Error;
 
 /// One method of one path.
@@ -25,15 +25,6 @@ pub struct Route {
     pub cache_ttl: Option<Duration>,
     /// The parameters in the cache key.
     pub cache_keys: Vec<CacheKey>,
-}
-
-/// A request parameter that is part of the cache key.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CacheKey {
-    /// A path parameter.
-    Path(String),
-    /// A query parameter.
-    Query(String),
 }
 
 /// `Auth` of an event.
@@ -64,7 +55,7 @@ pub(super) fn read(logical_id: &str, function: &Section<'_>) -> Result<Vec<(Rout
             method: event.required("Method", event.text("Method")?)?.to_ascii_uppercase(),
             path,
             function: logical_id.to_owned(),
-            cache_keys: stage_cache::read_keys(&event)?,
+            cache_keys: cache_key::read(&event)?,
             ..Route::default()
         };
         routes.push((route, read_auth(&event)?));

@@ -1,43 +1,16 @@
-//! The stage cache: which routes are cached, for how long, and with which parameters in the key.
+//! The stage cache: which routes are cached, and for how long.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::route::{CacheKey, Route};
+use super::route::Route;
 use super::section::{Section, invalid};
 use crate::error::Error;
 
 /// API Gateway's default and its limit.
 const DEFAULT_TTL_S: u64 = 300;
 const MAX_TTL_S: u64 = 3_600;
-
-/// The cache keys of an event.
-///
-/// # Errors
-/// When one is misspelt: without it, requests that differ would share a response.
-pub(super) fn read_keys(event: &Section<'_>) -> Result<Vec<CacheKey>, Error> {
-    let parameters = event.list("RequestParameters")?;
-    let mut keys = Vec::new();
-    for (name, settings) in parameters.iter().filter_map(Value::as_object).flatten() {
-        let place = format!("RequestParameters.{name}");
-        let settings = settings.as_object().cloned().unwrap_or_default();
-        let settings = Section { place: event.place(&place), entries: settings, scope: event.scope };
-        settings.only(&["Caching", "Required"])?;
-        if settings.boolean("Caching")? != Some(true) {
-            continue;
-        }
-        keys.push(match name.split('.').collect::<Vec<_>>().as_slice() {
-            ["method", "request", "path", name] => CacheKey::Path((*name).to_owned()),
-            ["method", "request", "querystring", name] => CacheKey::Query((*name).to_owned()),
-            _ => {
-                let reason = "the name must be method.request.path.NAME or method.request.querystring.NAME";
-                return Err(event.invalid(&place, reason));
-            }
-        });
-    }
-    Ok(keys)
-}
 
 /// Applies `MethodSettings`. The settings for all methods apply to routes without settings of their own, and enable
 /// caching for `GET` only, as on AWS.

@@ -1,4 +1,4 @@
-//! A client that smooths nothing over: one request per connection, and what came back, byte by byte.
+//! A client that returns the response byte by byte, with one connection per request.
 
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,16 +15,16 @@ pub(crate) async fn start() -> (Simulator, Clock) {
     (Simulator::start(Options { seed: 1, address, clock: clock.clone() }).await.unwrap(), clock)
 }
 
-/// What came back. Nothing at all has status 0.
+/// A response. If there was none, the status is 0.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     /// The head, in lower case.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
@@ -45,11 +45,11 @@ impl Answer {
     }
 }
 
-pub(crate) async fn get(simulator: &Simulator, path: &str) -> Answer {
+pub(crate) async fn get(simulator: &Simulator, path: &str) -> Response {
     request(simulator, "GET", path, &[], "").await
 }
 
-pub(crate) async fn get_with(simulator: &Simulator, path: &str, headers: &[(&str, &str)]) -> Answer {
+pub(crate) async fn get_with(simulator: &Simulator, path: &str, headers: &[(&str, &str)]) -> Response {
     request(simulator, "GET", path, headers, "").await
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn request(
     path: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> Answer {
+) -> Response {
     let address = simulator.url().trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(address).await.unwrap();
     let length = body.len().to_string();
@@ -69,11 +69,11 @@ pub(crate) async fn request(
     let text = format!("{}\r\n\r\n{body}", lines.join("\r\n"));
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut received = Vec::new();
-    // A connection that is reset has still delivered what came before.
+    // A reset connection may have delivered something before.
     let _ = stream.read_to_end(&mut received).await;
     let head_length = received.windows(4).position(|window| window == b"\r\n\r\n").map_or(0, |at| at + 4);
     let body = received.split_off(head_length);
     let head = String::from_utf8(received).unwrap().to_lowercase();
     let status = head.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());
-    Answer { status, head, body }
+    Response { status, head, body }
 }

@@ -1,6 +1,6 @@
-//! The simulator over HTTP, as a service meets it.
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may what it is made of")]
+//! The simulator over HTTP.
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
-mod answers;
 mod client;
 mod faults;
+mod responses;

@@ -8,7 +8,7 @@ use simulator::{Clock, Options, Simulator, auctions, bazaar, election, names};
 const KEY: (&str, &str) = ("API-Key", "a-key");
 
 #[tokio::test]
-async fn every_resource_answers_with_success_and_json() {
+async fn every_resource_responds_with_success_and_json() {
     let (simulator, _clock) = start().await;
     for (path, key) in [
         ("/v2/skyblock/bazaar", "products"),
@@ -19,18 +19,18 @@ async fn every_resource_answers_with_success_and_json() {
         ("/v2/resources/skyblock/collections", "collections"),
         ("/v2/resources/skyblock/election", "mayor"),
     ] {
-        let answer = get(&simulator, path).await;
-        assert_eq!(answer.status, 200, "{path}");
-        assert_eq!(answer.header("content-type"), Some("application/json"));
-        assert_eq!(answer.header("ratelimit-limit"), None, "{path} needs no key");
-        let parsed = answer.json();
+        let response = get(&simulator, path).await;
+        assert_eq!(response.status, 200, "{path}");
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        assert_eq!(response.header("ratelimit-limit"), None, "{path} needs no key");
+        let parsed = response.json();
         assert_eq!(parsed["success"], true, "{path}");
         assert!(!parsed[key].is_null(), "{path}");
     }
 }
 
 #[tokio::test]
-async fn refusals_have_the_providers_statuses_and_bodies() {
+async fn errors_have_the_providers_statuses_and_bodies() {
     let (simulator, _clock) = start().await;
     let keyed = [KEY];
     let invalid = [("API-Key", "invalid")];
@@ -55,8 +55,8 @@ async fn refusals_have_the_providers_statuses_and_bodies() {
         ),
         ("/v2/skyblock/nothing", &[], 404, r#"{"success":false,"cause":"Not found"}"#),
     ] {
-        let answer = get_with(&simulator, path, headers).await;
-        assert_eq!((answer.status, answer.text().as_str()), (status, body), "{path}");
+        let response = get_with(&simulator, path, headers).await;
+        assert_eq!((response.status, response.text().as_str()), (status, body), "{path}");
     }
     let posted = request(&simulator, "POST", "/v2/skyblock/bazaar", &[], "").await;
     assert_eq!(posted.status, 405);
@@ -69,19 +69,19 @@ async fn a_player_is_found_by_name_then_by_uuid_with_or_without_dashes() {
     let id = player["id"].as_str().unwrap();
     let dashed = format!("{}-{}-{}-{}-{}", &id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]);
     for uuid in [id, &dashed] {
-        let answer = get_with(&simulator, &format!("/v2/skyblock/profiles?uuid={uuid}"), &[KEY]).await;
-        assert_eq!(answer.status, 200);
-        assert_eq!(answer.header("ratelimit-limit"), Some("6000"));
-        assert!(answer.header("ratelimit-remaining").unwrap().parse::<u32>().unwrap() < 6_000);
-        assert!((1..=301).contains(&answer.header("ratelimit-reset").unwrap().parse::<u32>().unwrap()));
-        for profile in answer.json()["profiles"].as_array().unwrap() {
+        let response = get_with(&simulator, &format!("/v2/skyblock/profiles?uuid={uuid}"), &[KEY]).await;
+        assert_eq!(response.status, 200);
+        assert_eq!(response.header("ratelimit-limit"), Some("6000"));
+        assert!(response.header("ratelimit-remaining").unwrap().parse::<u32>().unwrap() < 6_000);
+        assert!((1..=301).contains(&response.header("ratelimit-reset").unwrap().parse::<u32>().unwrap()));
+        for profile in response.json()["profiles"].as_array().unwrap() {
             assert!(profile["members"].get(id).is_some());
         }
     }
 }
 
 #[tokio::test]
-async fn special_names_do_what_they_say() {
+async fn special_names_are_special() {
     let (simulator, _clock) = start().await;
     let unknown = get(&simulator, "/users/profiles/minecraft/nobody_here").await;
     assert_eq!(unknown.status, 404);
@@ -93,14 +93,14 @@ async fn special_names_do_what_they_say() {
     ] {
         let player = get(&simulator, &format!("/users/profiles/minecraft/{name}")).await.json();
         let path = format!("/v2/skyblock/profiles?uuid={}", player["id"].as_str().unwrap());
-        let answer = get_with(&simulator, &path, &[KEY]).await;
-        assert!(sizes.contains(&answer.body.len()), "{name}: {} bytes", answer.body.len());
-        assert_eq!(answer.json()["profiles"].is_null(), name == names::NEVER_PLAYED);
+        let response = get_with(&simulator, &path, &[KEY]).await;
+        assert!(sizes.contains(&response.body.len()), "{name}: {} bytes", response.body.len());
+        assert_eq!(response.json()["profiles"].is_null(), name == names::NEVER_PLAYED);
     }
 }
 
 #[tokio::test]
-async fn large_bodies_are_gzipped_for_those_who_ask() {
+async fn large_bodies_are_gzipped_on_request() {
     let (simulator, _clock) = start().await;
     let gzip = [("Accept-Encoding", "gzip, br")];
     let path = "/at/1795000000000/v2/skyblock/bazaar";
@@ -114,14 +114,14 @@ async fn large_bodies_are_gzipped_for_those_who_ask() {
 }
 
 #[tokio::test]
-async fn any_moment_can_be_asked_for_and_is_counted_under_the_plain_path() {
+async fn any_time_can_be_requested_and_is_counted_under_the_plain_path() {
     let (simulator, _clock) = start().await;
     let moment = 1_700_000_000_000;
-    let answer = get(&simulator, &format!("/at/{moment}/v2/skyblock/bazaar")).await;
-    assert_eq!(answer.text(), bazaar::body(1, moment));
-    let answer = get(&simulator, "/at/1791624309524/v2/resources/skyblock/election").await;
-    assert_eq!(answer.json()["mayor"]["election"]["year"], 518);
-    assert!(answer.json().get("current").is_none());
+    let response = get(&simulator, &format!("/at/{moment}/v2/skyblock/bazaar")).await;
+    assert_eq!(response.text(), bazaar::body(1, moment));
+    let response = get(&simulator, "/at/1791624309524/v2/resources/skyblock/election").await;
+    assert_eq!(response.json()["mayor"]["election"]["year"], 518);
+    assert!(response.json().get("current").is_none());
     let page = get(&simulator, &format!("/at/{moment}/v2/skyblock/auctions?page=3")).await;
     assert_eq!(page.json()["lastUpdated"], auctions::refreshed_at(1, 3, moment));
     assert_eq!(simulator.requests("/v2/skyblock/bazaar"), 1);
