@@ -528,13 +528,13 @@ async fn the_described_limits_are_the_templates() {
     for plan in &template.usage_plans {
         let throttle = plan.throttle.unwrap();
         let sentence = format!(
-            "`{}` {} requests a second in the long run and {} at once after a pause",
+            "`{}` allows {} requests per second and {} at once after a pause",
             plan.tier, throttle.rate, throttle.burst
         );
         assert!(introduction.contains(&sentence), "{sentence}");
     }
     for route in VERSION_1 {
-        let terms = format!("An answer is served again for {} s.", route.cache.as_secs());
+        let terms = format!("Responses are cached for {} s.", route.cache.as_secs());
         let described = description.document["paths"][route.path]["get"]["description"].as_str().unwrap();
         assert!(described.contains(&terms), "{}: {described}", route.path);
     }
