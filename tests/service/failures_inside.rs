@@ -202,7 +202,7 @@ async fn an_event_that_is_no_request_fails_with_one_line_in_the_log() {
     for (number, payload) in ["{}", "null", "[]", r#"{"httpMethod":7}"#].into_iter().enumerate() {
         let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
-        assert!(failed.text.contains("no proxy event"), "{failed:?}");
+        assert!(failed.text.contains("not a proxy event"), "{failed:?}");
         let told = |line: &Value| line["message"] == "the event is not a proxy event";
         let line = await_logs(&cloud, number + 1, told).await.pop().unwrap();
         assert_eq!(line["route"], "/v1/mayor");
