@@ -117,7 +117,7 @@ impl<H: Handler> Instance<H> {
             let body = response.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
             let bytes = body.escaped_bytes();
             if bytes > LARGEST_BODY {
-                let cause = format!("the body takes {bytes} bytes, but a response may have {LARGEST_BODY}");
+                let cause = format!("the body takes {bytes} bytes of at most {LARGEST_BODY}");
                 return Err(ApiError::internal(cause));
             }
             Ok((response, body))

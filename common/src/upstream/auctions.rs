@@ -42,7 +42,7 @@ pub struct AuctionsPage<'a> {
     pub auctions: Vec<Auction<'a>>,
 }
 
-/// One auction, with the fields that the service passes on.
+/// One running auction.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 pub struct Auction<'a> {
     /// The id of the auction: 32 hexadecimal digits.

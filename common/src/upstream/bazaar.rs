@@ -1,6 +1,6 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`Bazaar`] reads the raw products and [`Market`] the prices. Each parses the body once, and neither takes the other's time.
+//! [`Bazaar`] reads the raw products and [`Market`] the prices. Each parses the body once, so a request takes the time of one.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is what an instant sale brings; `buy_summary` holds the open sell offers, the lowest price first. A spread
@@ -9,7 +9,7 @@
 //!   uses them as they are, and the summaries for nothing: those have at most 30 levels, and shorter ones are incomplete too.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
 //! - Volumes exceed 32 bits when they are added up: they are `i64`.
-//! - The set of products changes between refreshes, and the order is not alphabetical: lists are sorted here.
+//! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
 use std::borrow::Cow;
@@ -52,7 +52,7 @@ pub struct Market {
     pub products: Vec<Product>,
 }
 
-/// The provider's response, parsed product by product so that an invalid product does not cost the others. [`Market`] takes a
+/// The provider's response, parsed product by product so that one invalid product does not invalidate the others. [`Market`] takes a
 /// third of the time but fails at the first invalid product.
 #[derive(Debug, Deserialize)]
 pub struct LenientMarket<'a> {
@@ -129,7 +129,7 @@ fn products<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Product>, 
             let mut products = Vec::with_capacity(2_048);
             while let Some(id) = map.next_key()? {
                 let raw: RawProduct = map.next_value()?;
-                // A product without prices is left out, so that it does not cost the others.
+                // A product without prices is left out and does not invalidate the others.
                 products.extend(raw.quick_status.map(|status| Product { id, status }));
             }
             Ok(products)

@@ -23,9 +23,9 @@ pub struct FireSales<'a> {
     pub sales: Vec<FireSale<'a>>,
 }
 
-/// The provider's response with each sale as raw text, so that an invalid sale does not cost the others.
+/// The provider's response with each sale as raw text, so that one invalid sale does not invalidate the others.
 #[derive(Debug, Deserialize)]
-pub struct UnreadFireSales<'a> {
+pub struct RawFireSales<'a> {
     #[serde(rename = "success")]
     _success: Success,
     /// The sales.

@@ -35,7 +35,7 @@ pub struct Items<'a> {
     pub items: Vec<Item<'a>>,
 }
 
-/// One item, with the fields that the service passes on.
+/// One item.
 #[derive(Debug, Deserialize)]
 pub struct Item<'a> {
     /// The id, which is unique.

@@ -1,4 +1,4 @@
-//! Records the prices and volumes of all bazaar products every minute, for `GET /v1/bazaar/history`.
+//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history`.
 
 use std::error::Error;
 
@@ -45,7 +45,7 @@ impl Recorder for RecordBazaar {
             Err(_) => response.parse::<LenientMarket<'_>>()?.into_valid_and_invalid(),
         };
         let quotes = quotes(products, invalid);
-        // A complete slot is final. Without this check, an empty response would leave a gap of three hours in the coarsest tier.
+        // A complete slot is final, so an empty tick would leave a gap of three hours in the coarsest tier.
         if quotes.is_empty() {
             return Err(response.invalid("no product has a price").into());
         }

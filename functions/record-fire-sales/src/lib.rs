@@ -1,4 +1,4 @@
-//! Records the fire sales that the provider shows every minute, for `GET /v1/fire-sales/history`. The provider shows a sale only
+//! Every minute, records the fire sales that the provider shows, for `GET /v1/fire-sales/history`. The provider shows a sale only
 //! while it is announced or running.
 
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::error::Error;
 use common::excerpt::Excerpt;
 use common::invocation::Invocation;
 use common::time::Tick;
-use common::upstream::fire_sales::{FireSale, PATH, UnreadFireSales};
+use common::upstream::fire_sales::{FireSale, PATH, RawFireSales};
 use common::upstream::{Upstream, UpstreamRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -41,7 +41,7 @@ impl Recorder for RecordFireSales {
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
-        let UnreadFireSales { sales, .. } = response.parse()?;
+        let RawFireSales { sales, .. } = response.parse()?;
         let mut outcome = Outcome { shown: sales.len(), changed: 0 };
         let (sightings, invalid) = sightings(&sales, tick);
         if let Some(first) = invalid.first() {

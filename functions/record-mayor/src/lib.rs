@@ -1,4 +1,4 @@
-//! Records the sitting mayor every five minutes, for `GET /v1/mayor/history`. It writes one row for each election, under the
+//! Every five minutes, records the sitting mayor, for `GET /v1/mayor/history`. It writes one row for each election, under the
 //! year that the provider gives. So a mayor is recorded under the right year however late the provider shows them.
 
 use std::error::Error;
@@ -45,7 +45,7 @@ impl Recorder for RecordMayor {
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
         let mayor = mayor(&response)?;
-        // A row is never overwritten.
+        // A row is never overwritten, so an incomplete mayor must not be recorded.
         if mayor.name.is_empty() || mayor.key.is_empty() {
             return Err(response.invalid("the mayor has no name").into());
         }

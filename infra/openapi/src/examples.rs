@@ -67,11 +67,11 @@ impl Examples {
 
     /// Gives every schema and every field the first value that the examples have for it.
     pub(crate) fn give_to(self, schemas: &mut Map<String, Value>) {
-        let mut found = Found::default();
+        let mut collected = Collected::default();
         for (schema, value) in &self.0 {
-            found.look(schemas, schema, value);
+            collected.collect(schemas, schema, value);
         }
-        for ((name, field), value) in found.0 {
+        for ((name, field), value) in collected.0 {
             let schema = schemas.get_mut(&name);
             let place = match field {
                 None => schema,
@@ -86,13 +86,13 @@ impl Examples {
 
 /// Examples by schema, and by field if they are a field's.
 #[derive(Default)]
-struct Found(BTreeMap<(String, Option<String>), Value>);
+struct Collected(BTreeMap<(String, Option<String>), Value>);
 
-impl Found {
-    fn look(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
+impl Collected {
+    fn collect(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
         let name = schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(PLACE));
         let Some((name, named)) = name.and_then(|name| Some((name, schemas.get(name)?))) else {
-            self.look_inside(schemas, schema, value);
+            self.collect_inside(schemas, schema, value);
             return;
         };
         self.0.entry((name.to_owned(), None)).or_insert_with(|| value.clone());
@@ -103,21 +103,21 @@ impl Found {
             if schema.get("$ref").is_none() {
                 self.0.entry((name.to_owned(), Some(field.clone()))).or_insert_with(|| value.clone());
             }
-            self.look(schemas, schema, value);
+            self.collect(schemas, schema, value);
         }
     }
 
-    fn look_inside(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
+    fn collect_inside(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
         if let (Some(items), Value::Array(values)) = (schema.get("items"), value) {
             for value in values {
-                self.look(schemas, items, value);
+                self.collect(schemas, items, value);
             }
         }
         if let (Some(entries @ Value::Object(_)), Value::Object(values)) =
             (schema.get("additionalProperties"), value)
         {
             for value in values.values() {
-                self.look(schemas, entries, value);
+                self.collect(schemas, entries, value);
             }
         }
     }

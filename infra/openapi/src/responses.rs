@@ -122,13 +122,13 @@ const OF_ROUTES: [(&str, Code, &str); 2] = [
     (
         "BadRequest",
         Code::BadRequest,
-        "A parameter is missing or has a value that is not allowed; the message names both. Or the gateway rejects the request. \
-         Fix the request; retrying it unchanged fails again.",
+        "A parameter is missing or has a value that is not allowed; the message says which, and what is allowed. Or the gateway \
+         rejects the request. Fix the request; retrying it unchanged fails again.",
     ),
     (
         "NotFound",
         Code::NotFound,
-        "The item, page or player does not exist. Until the response expires, a retry returns the same.",
+        "The item, page or player does not exist. A retry returns the same until this response expires.",
     ),
 ];
 
