@@ -131,7 +131,7 @@ async fn thirty_requests_at_a_time_each_get_their_own_response() {
         let cloud = Arc::clone(&cloud);
         requests.spawn(async move { (get(&cloud, &path).await, path, status) });
     }
-    let mut answers = 0;
+    let mut count = 0;
     while let Some(request) = requests.join_next().await {
         let (response, path, status) = request.unwrap();
         assert_eq!(response.status, status, "{path}: {:.300}", response.text);
@@ -145,8 +145,8 @@ async fn thirty_requests_at_a_time_each_get_their_own_response() {
             (400, _) => assert!(response.error("BAD_REQUEST").contains(path.rsplit('=').next().unwrap())),
             _ => assert!(response.error("NOT_FOUND").contains(&path)),
         }
-        answers += 1;
+        count += 1;
     }
-    assert_eq!(answers, 30);
+    assert_eq!(count, 30);
     expect_clean_logs(&cloud);
 }

@@ -194,12 +194,12 @@ async fn requests_wait_for_an_instance_and_run_in_parallel_with_more() {
         let cloud = crate::support::start_with(options).await;
         let slow = simulator::Fault::delay(Duration::from_secs(1));
         crate::support::simulator(&cloud).set_fault("/v2/skyblock/auctions", slow);
-        let begun = Instant::now();
+        let started = Instant::now();
         let (one, two) =
             tokio::join!(get(&cloud, "/v1/auctions?page=9990"), get(&cloud, "/v1/auctions?page=9991"));
         one.error("NOT_FOUND");
         two.error("NOT_FOUND");
-        took.push(begun.elapsed().as_millis());
+        took.push(started.elapsed().as_millis());
     }
     assert!(took[0] >= 2_000, "{took:?}");
     assert!((1_000..2_000).contains(&took[1]), "{took:?}");

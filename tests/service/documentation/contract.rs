@@ -45,7 +45,7 @@ fn examples(page: &Page) -> Vec<Example<'_>> {
     for line in page.consoles.iter().flat_map(|console| console.lines()) {
         if let Some(command) = line.strip_prefix("$ curl ") {
             let request = ["$BASE", "127.0.0.1:3000"].iter().find_map(|base| command.split_once(base));
-            let (_, request) = request.unwrap_or_else(|| panic!("{command} asks another server"));
+            let (_, request) = request.unwrap_or_else(|| panic!("{command} has another server"));
             let request = request.split(['"', '\'', ' ']).next().unwrap();
             examples.push(Example { command, request, output: String::new() });
         } else if !line.starts_with("$ ") {

@@ -171,14 +171,14 @@ async fn expect_costs(body: String, worst_read_units: f64) {
         }
         assert_eq!(usize::try_from(count).unwrap(), products, "{}: every product is in one row", tier.name);
         let average = sum / f64::from(count);
-        let costs = format!("{}: {average:.1} read units on average, {worst:?} at the most", tier.range);
+        let costs = format!("{}: {average:.1} read units on average, {worst:?} at most", tier.range);
         assert!(average <= AVERAGE_READ_UNITS && worst.0 <= worst_read_units, "{costs}");
 
         // DynamoDB bills the same units for the worst chart with all of its slots full, so the sizes above are right.
         let row = rows.iter().find(|row| ids(row).contains(&worst.1)).unwrap();
         let slots = (0..i64::from(tier.slots)).map(|number| START - number * i64::from(tier.interval));
         table::put(&cloud, slots.map(|slot| table::with(row, "sk", json!({"S": slot.to_string()})))).await;
-        let (before, asked) = (cloud.dynamodb().consumed().read_units, cloud.dynamodb().requests("Query"));
+        let (before, queries) = (cloud.dynamodb().consumed().read_units, cloud.dynamodb().requests("Query"));
         let points = points(&cloud, worst.1, tier.range, START).await;
         assert_eq!(points.len(), usize::try_from(tier.slots).unwrap());
         let billed = cloud.dynamodb().consumed().read_units - before;
@@ -189,7 +189,7 @@ async fn expect_costs(body: String, worst_read_units: f64) {
             tier.range,
             worst.0
         );
-        assert_eq!(cloud.dynamodb().requests("Query") - asked, 1, "{}: one page", tier.range);
+        assert_eq!(cloud.dynamodb().requests("Query") - queries, 1, "{}: one page", tier.range);
     }
     assert!(monthly <= MONTHLY_WRITE_UNITS, "{monthly:.0} write units a month");
     expect_clean_logs(&cloud);

@@ -58,13 +58,13 @@ async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log(
             let cloud = start().await;
             cache_authorization(&cloud).await;
             cloud.dynamodb().set_fault(fault);
-            let ask = async |path: &str| {
-                let begun = Instant::now();
+            let request = async |path: &str| {
+                let started = Instant::now();
                 let response = get(&cloud, path).await;
-                assert!(begun.elapsed() < DEADLINE, "{what}: {path} took {:?}", begun.elapsed());
+                assert!(started.elapsed() < DEADLINE, "{what}: {path} took {:?}", started.elapsed());
                 expect_failure(&response, what);
             };
-            tokio::join!(ask(ROUTES[0]), ask(ROUTES[1]), ask(ROUTES[2]));
+            tokio::join!(request(ROUTES[0]), request(ROUTES[1]), request(ROUTES[2]));
             for path in ROUTES {
                 let route = path.split('?').next().unwrap();
                 let lines = await_logs(&cloud, 1, |line| line["route"] == route).await;
@@ -137,15 +137,15 @@ async fn while_the_table_hangs_only_the_first_request_waits() {
         get_at(&cloud, ROUTES[2], START * 1_000).await,
     ];
     cloud.dynamodb().set_fault(Fault::hang());
-    let ask = async |position: usize, seconds: i64, bound: Duration| {
-        let (begun, now) = (Instant::now(), START + 6 * MINUTE + seconds);
+    let request = async |position: usize, seconds: i64, bound: Duration| {
+        let (started, now) = (Instant::now(), START + 6 * MINUTE + seconds);
         get_at(&cloud, ROUTES[position], now * 1_000).await.expect_replay_of(&good[position]);
-        assert!(begun.elapsed() < bound, "{}: {:?}", ROUTES[position], begun.elapsed());
+        assert!(started.elapsed() < bound, "{}: {:?}", ROUTES[position], started.elapsed());
     };
-    tokio::join!(ask(0, 0, DEADLINE), ask(1, 0, DEADLINE), ask(2, 0, DEADLINE));
+    tokio::join!(request(0, 0, DEADLINE), request(1, 0, DEADLINE), request(2, 0, DEADLINE));
     // The times of these requests are after the eight seconds that the first ones waited.
     let bound = Duration::from_secs(2);
-    tokio::join!(ask(0, 9, bound), ask(1, 9, bound), ask(2, 9, bound));
+    tokio::join!(request(0, 9, bound), request(1, 9, bound), request(2, 9, bound));
 }
 
 #[tokio::test]
@@ -326,9 +326,9 @@ async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_t
     table::clear(&cloud).await;
     // One row for each request, with growing pauses, takes longer than the timeout.
     cloud.dynamodb().set_fault(Fault::unprocessed_after(1).on("BatchWriteItem"));
-    let start = Instant::now();
+    let started = Instant::now();
     let cause = failure(&cloud, RECORDER, event(START)).await;
-    assert!(start.elapsed() < SHORT_TIMEOUT, "{:?}", start.elapsed());
+    assert!(started.elapsed() < SHORT_TIMEOUT, "{:?}", started.elapsed());
     expect_cause(&cause.into(), "BatchWriteItem", UNDONE);
     cloud.dynamodb().clear_faults();
     let partial = table::dump(&cloud).await;

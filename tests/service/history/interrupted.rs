@@ -38,10 +38,10 @@ async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
         let cloud = Arc::clone(cloud);
         async move { invoke(&cloud, RECORDER, event(tick)).await }
     });
-    let begun = Instant::now();
+    let started = Instant::now();
     let (mut seen, mut since) = (before, Instant::now());
     while seen <= before + done || since.elapsed() < QUIET {
-        assert!(begun.elapsed() < Duration::from_secs(30), "{} of {done} writes came", seen - before);
+        assert!(started.elapsed() < Duration::from_secs(30), "{} of {done} writes arrived", seen - before);
         tokio::time::sleep(Duration::from_millis(2)).await;
         let now = writes(cloud);
         if now != seen {

@@ -65,10 +65,10 @@ async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
 #[track_caller]
 fn recorded(response: &Response, time: i64) -> Value {
     assert!(!response.headers.contains_key("x-amz-function-error"), "{}: {}", rfc3339(time), response.text);
-    let mut answer = response.json();
-    assert_eq!(answer["tick"], rfc3339(time - time.rem_euclid(MINUTE)), "{answer}");
-    assert_eq!(answer.as_object().unwrap().len(), 2, "{answer}");
-    answer["recorded"].take()
+    let mut body = response.json();
+    assert_eq!(body["tick"], rfc3339(time - time.rem_euclid(MINUTE)), "{body}");
+    assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
+    body["recorded"].take()
 }
 
 /// The error message of the recorder. Panics if it succeeds.

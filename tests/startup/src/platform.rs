@@ -23,7 +23,7 @@ impl Platform {
     /// Listens on a free port.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no port is free.
     pub(crate) fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
