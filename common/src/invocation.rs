@@ -1,6 +1,7 @@
 //! The state of one invocation: its time, its deadlines, and how long it has waited for others.
 
-use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -19,8 +20,8 @@ pub struct Invocation {
     now: UnixMilliseconds,
     deadline: Instant,
     upstream_deadline: Instant,
-    upstream_time: Cell<Duration>,
-    retried: RefCell<Option<String>>,
+    upstream_nanoseconds: AtomicU64,
+    retried: Mutex<Option<String>>,
 }
 
 impl Invocation {
@@ -33,8 +34,8 @@ impl Invocation {
             now,
             deadline: latest,
             upstream_deadline,
-            upstream_time: Cell::new(Duration::ZERO),
-            retried: RefCell::new(None),
+            upstream_nanoseconds: AtomicU64::new(0),
+            retried: Mutex::new(None),
         }
     }
 
@@ -60,24 +61,25 @@ impl Invocation {
     pub async fn waiting_for<T>(&self, future: impl Future<Output = T>) -> T {
         let start = Instant::now();
         let result = future.await;
-        self.upstream_time.set(self.upstream_time.get() + start.elapsed());
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.upstream_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
         result
     }
 
     /// Notes that a request was retried, and why.
     pub fn note_retry(&self, cause: String) {
-        self.retried.replace(Some(cause));
+        *self.retried.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
 
     /// Why a request was retried, if one was.
     #[must_use]
     pub fn retried(&self) -> Option<String> {
-        self.retried.borrow().clone()
+        self.retried.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How long this invocation has waited for upstreams and tables so far.
     #[must_use]
-    pub const fn upstream_time(&self) -> Duration {
-        self.upstream_time.get()
+    pub fn upstream_time(&self) -> Duration {
+        Duration::from_nanos(self.upstream_nanoseconds.load(Ordering::Relaxed))
     }
 }

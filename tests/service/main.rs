@@ -13,7 +13,7 @@ mod caching;
 mod dependencies;
 mod documentation;
 mod errors;
-mod failures_inside;
+mod function_failures;
 mod history;
 mod limits;
 mod local_cloud;

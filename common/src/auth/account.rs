@@ -1,4 +1,4 @@
-//! Accounts: who pays, for what, and until when.
+//! Accounts and their subscriptions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::UnixSeconds;
 
-/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, the first one a letter or digit. So an e-mail address
-/// is one, and an option is none.
+/// The name of an account: 1 to 64 letters, digits and `. _ - @ +`, the first one a letter or digit. It accepts e-mail addresses
+/// and rejects anything that starts with `-`, like an option.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct AccountName(String);
 
 impl AccountName {
     const LONGEST: usize = 64;
 
-    /// As it is written.
+    /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -28,7 +28,7 @@ impl fmt::Display for AccountName {
     }
 }
 
-/// A text that is no account's name.
+/// A text that is not the name of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the name of an account has 1 to 64 letters, digits and . _ - @ +, and begins with a letter or digit"
@@ -47,21 +47,21 @@ impl FromStr for AccountName {
     }
 }
 
-/// What an account pays for, which is how often it may ask (`decisions.md`).
+/// What an account pays for: the tier determines its rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// The smaller one.
+    /// The lower tier.
     Starter,
-    /// The larger one.
+    /// The higher tier.
     Pro,
 }
 
 impl Tier {
-    /// Every tier, the smallest first.
+    /// Every tier, the lowest first.
     pub const ALL: [Self; 2] = [Self::Starter, Self::Pro];
 
-    /// The word for it, everywhere.
+    /// The word for it in the table, in tools and in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,21 +77,21 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Whether a subscription runs, whatever is paid for.
+/// Whether a subscription is active, independent of what is paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubscriptionStatus {
-    /// It runs as long as it is paid for.
+    /// It is active as long as it is paid.
     Active,
-    /// An operator has stopped it, for example because of abuse or a payment that was taken back.
+    /// An operator has suspended it, for example because of abuse or a reversed payment.
     Suspended,
 }
 
 impl SubscriptionStatus {
-    /// Both of them.
+    /// Every status.
     pub const ALL: [Self; 2] = [Self::Active, Self::Suspended];
 
-    /// The word for it, everywhere.
+    /// The word for it in the table, in tools and in logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -107,23 +107,23 @@ impl fmt::Display for SubscriptionStatus {
     }
 }
 
-/// What an account has paid for.
+/// The subscription of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Subscription {
-    /// How much.
+    /// The tier.
     pub tier: Tier,
-    /// Whether it runs.
+    /// Whether it is active.
     pub status: SubscriptionStatus,
-    /// Until when. It is paid for at this very second, and not any more afterwards.
+    /// The last second that is paid.
     pub paid_until: UnixSeconds,
 }
 
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// Its name.
+    /// The name.
     pub name: AccountName,
-    /// What it has paid for.
+    /// The subscription.
     #[serde(flatten)]
     pub subscription: Subscription,
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_is_named_in_plain_characters() {
+    fn the_name_of_an_account_has_plain_characters() {
         for name in ["a", "price-bot_2", "zoe+bots@example.com", &"x".repeat(64)] {
             assert_eq!(name.parse::<AccountName>().unwrap().as_str(), name);
         }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_the_same_everywhere() {
+    fn a_word_serialises_as_its_name() {
         for tier in Tier::ALL {
             assert_eq!(serde_json::to_value(tier).unwrap(), tier.name());
             assert_eq!(serde_json::from_value::<Tier>(tier.name().into()).unwrap(), tier);

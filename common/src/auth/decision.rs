@@ -1,57 +1,58 @@
-//! The decision: may this key ask, at this moment? (`interface.md`, part 5)
+//! The decision whether a request with a key is allowed (`functions/README.md`, Keys).
 
 use super::account::{Account, SubscriptionStatus, Tier};
-use super::key::{KeyId, KeyRecord, KeyState, MalformedKey};
+use super::key::MalformedKey;
+use super::record::{KeyId, KeyRecord, KeyState};
 use crate::time::UnixSeconds;
 
-/// What becomes of a request with a key.
+/// The decision about a request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is answered.
+    /// The request is allowed.
     Allow {
-        /// The account that pays.
+        /// The account of the key.
         account: String,
-        /// How often it may ask.
+        /// The tier of the account.
         tier: Tier,
-        /// What API Gateway counts the requests under.
+        /// The identifier under which API Gateway counts requests.
         usage_identifier: KeyId,
     },
-    /// The key is good, and nobody pays for it: 403.
+    /// The key is good, but its account has no active subscription: 403.
     Deny(Inactive),
     /// The key is not good: 401.
     Refuse(Refusal),
 }
 
-/// Why a key is not good.
+/// Why a key is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It cannot be a key.
+    /// It is malformed.
     #[error("the key is malformed: {0}")]
     Malformed(#[from] MalformedKey),
-    /// It has never been issued.
+    /// It was never issued.
     #[error("the key is unknown")]
     Unknown,
-    /// Issuing it has not come to its end.
+    /// It is not completely issued.
     #[error("the key was not issued completely")]
     Pending,
-    /// It was taken back.
+    /// It was revoked.
     #[error("the key was revoked at {at}")]
     Revoked {
-        /// Since when.
+        /// When it was revoked.
         at: UnixSeconds,
     },
 }
 
-/// Why nobody pays for a key.
+/// Why an account has no active subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Inactive {
-    /// There is no such account.
-    #[error("the key's account is not there")]
+    /// The account does not exist.
+    #[error("the key's account does not exist")]
     NoAccount,
-    /// An operator has stopped the subscription.
+    /// An operator has suspended the subscription.
     #[error("the account's subscription is suspended")]
     Suspended,
-    /// It was not renewed.
+    /// The subscription was not renewed.
     #[error("the account's subscription was paid until {paid_until}")]
     Lapsed {
         /// The last second that was paid for.
@@ -59,8 +60,8 @@ pub enum Inactive {
     },
 }
 
-/// What becomes of a request at the moment `now` with the well-formed key of which `key` is kept, and for whose account
-/// `account` is kept. A key that was revoked is refused whatever `now` is: clocks differ, and revoking is for good.
+/// Decides about a request at the time `now`. `key` and `account` are the records of the key and of its account, if they exist.
+/// A revoked key is refused whatever `now` is: clocks differ, and a revocation is final.
 #[must_use]
 pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSeconds) -> Decision {
     let Some(key) = key else { return Decision::Refuse(Refusal::Unknown) };
@@ -111,8 +112,8 @@ mod tests {
         Account { name, subscription: Subscription { tier, status, paid_until: PAID_UNTIL } }
     }
 
-    /// Every state of a key with every state of an account at every side of the moments that count: the last column is
-    /// written out, so that a change of the rule is a change of this table.
+    /// Every state of a key with every state of an account, before and after each time that matters. All results are written
+    /// out, so that a change of the rules is a change of this table.
     #[test]
     fn the_whole_table() {
         use SubscriptionStatus::{Active, Suspended};

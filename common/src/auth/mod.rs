@@ -1,13 +1,14 @@
-//! Who may ask: API keys, the accounts that pay for them, and the decision. Where they are kept is another crate's matter,
-//! so that the decision can be looked at, and tested, as the pure function that it is.
+//! API keys, the accounts that pay for them, and the decision whether a request is allowed. The tables are in another crate, so
+//! the decision is a pure function.
 
 mod account;
 mod decision;
 mod key;
+mod record;
 
 pub use self::account::{Account, AccountName, InvalidAccountName, Subscription, SubscriptionStatus, Tier};
 pub use self::decision::{Decision, Inactive, Refusal, decide};
-pub use self::key::{
-    ApiKey, InvalidKeyDigest, InvalidKeyId, InvalidLabel, KEY_PREFIX, KeyDigest, KeyId, KeyRecord, KeyState,
-    Label, MalformedKey, without_keys,
+pub use self::key::{ApiKey, KEY_PREFIX, MalformedKey, without_keys};
+pub use self::record::{
+    InvalidKeyDigest, InvalidKeyId, InvalidLabel, KeyDigest, KeyId, KeyRecord, KeyState, Label,
 };

@@ -25,7 +25,7 @@ fn catalogue(criterion: &mut Criterion) {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
     });
     group.bench_function("catalogue", |bencher| {
-        bencher.iter(|| Items::document(black_box(&response)).unwrap())
+        bencher.iter(|| Items::document(black_box(&response)).unwrap());
     });
     group.finish();
 }

@@ -27,7 +27,7 @@ fn packages() -> (Vec<String>, Vec<String>) {
     let packages = metadata["packages"].as_array().unwrap();
     let names = |ids: &Value| {
         let ids = ids.as_array().unwrap();
-        let package = |id| packages.iter().find(|package| package["id"] == *id).unwrap();
+        let package = |id: &Value| packages.iter().find(|package| package["id"] == *id).unwrap();
         ids.iter().map(|id| package(id)["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     (names(&metadata["workspace_members"]), names(&metadata["workspace_default_members"]))

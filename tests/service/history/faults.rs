@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::error::INTERNAL_MESSAGE;
+use futures_util::future::join_all;
 use local::{Binaries, Cloud, Fault, Options, Refusal};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use super::market::{Market, RECORDER, quote};
 use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, rfc3339, start, table};
@@ -52,9 +52,9 @@ fn expect_cause(cause: &Value, operation: &str, word: &str) {
 
 #[tokio::test]
 async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log() {
-    let mut checks = JoinSet::new();
+    let mut checks = Vec::new();
     for (what, fault, word) in faults() {
-        checks.spawn(async move {
+        checks.push(async move {
             let cloud = start().await;
             cache_authorization(&cloud).await;
             cloud.dynamodb().set_fault(fault);
@@ -78,7 +78,7 @@ async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log(
             expect_clean_logs(&cloud);
         });
     }
-    checks.join_all().await;
+    join_all(checks).await;
 }
 
 /// Records a row for every history route.
@@ -204,7 +204,7 @@ fn show_something(cloud: &Cloud) {
 
 #[tokio::test]
 async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_the_tick() {
-    let mut checks = JoinSet::new();
+    let mut checks = Vec::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
             // A throttled batch is retried until the deadline, which has a test of its own.
@@ -212,7 +212,7 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
                 continue;
             }
             let fault = fault.clone().on(operation);
-            checks.spawn(async move {
+            checks.push(async move {
                 let cloud = start().await;
                 show_something(&cloud);
                 cloud.dynamodb().set_fault(fault);
@@ -242,7 +242,7 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
             });
         }
     }
-    checks.join_all().await;
+    join_all(checks).await;
 }
 
 #[tokio::test]

@@ -2,14 +2,15 @@
 
 mod bazaar;
 mod caching;
+mod capacity;
 mod chart;
+mod concurrent_recorders;
 mod corrupt_rows;
 mod decimal;
 mod faults;
 mod fire_sales;
 mod interrupted;
-mod layout;
-mod limit;
+mod limit_parameter;
 mod market;
 mod mayors;
 mod parameters;
@@ -17,7 +18,6 @@ mod ranges;
 mod replay;
 mod table;
 mod ticks;
-mod together;
 
 use jiff::Timestamp;
 use local::{Cloud, Options};

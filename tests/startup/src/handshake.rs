@@ -1,5 +1,5 @@
-//! What a function's first TLS handshake costs it: the client's part only, in memory, with what the functions use. The
-//! server's part is somebody else's processor.
+//! Measures the processor time of a function's first TLS handshake: only the client's part, in memory, with the crates that
+//! the functions use.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
 
 const NAME: &str = "provider.example";
-/// More turns than any handshake has.
-const TURNS: usize = 10;
+/// More round trips than a handshake has.
+const ROUND_TRIPS: usize = 10;
 
-/// How long the client works on one handshake, setting itself up included.
+/// The time that the client works on one handshake, including its setup.
 ///
 /// # Errors
-/// A sentence, when the two do not come to terms.
+/// A sentence, when the handshake fails.
 pub(crate) fn client_time() -> Result<Duration, String> {
     handshake().map_err(|error| format!("the handshake failed: {error}"))
 }
@@ -41,7 +41,7 @@ fn handshake() -> Result<Duration, Box<dyn std::error::Error>> {
     let mut client = ClientConnection::new(Arc::new(client), ServerName::try_from(NAME)?)?;
     worked += start.elapsed();
 
-    for _ in 0..TURNS {
+    for _ in 0..ROUND_TRIPS {
         let start = Instant::now();
         let mut sent = Vec::new();
         client.write_tls(&mut sent)?;
@@ -65,5 +65,5 @@ fn handshake() -> Result<Duration, Box<dyn std::error::Error>> {
         }
         worked += start.elapsed();
     }
-    Err("it does not come to an end".into())
+    Err(format!("it has not completed after {ROUND_TRIPS} round trips").into())
 }

@@ -1,9 +1,9 @@
-//! `cargo startup`: how long every deployed function takes from being spawned to its first question for work, beside the
-//! smallest function that there can be, how large the binaries are, and what a first TLS handshake takes. It exits with 1
-//! when something is slower or larger than it may be.
+//! `cargo startup`: measures the time of every released function from its spawn to its first request for work, relative to
+//! the smallest possible function (`hello`), the sizes of the binaries, and the time of a first TLS handshake. It exits with
+//! 1 if one of them is above its limit.
 //!
-//! A machine is noisy, and comparing two runs compares two moments: so a function and `hello` take turns, and what counts
-//! is the ratio of each pair.
+//! A function and `hello` start alternately, and the result is the ratio of each pair, so that a change in the load of the
+//! machine affects both.
 
 mod handshake;
 mod platform;
@@ -18,14 +18,14 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use self::platform::Platform;
 
-/// What start-up may take, as a multiple of `hello`'s, and how large a binary may be: without a table and with one.
+/// Limits without a table and with one: the start-up time relative to `hello`, and the size of a binary.
 const RATIO: (f64, f64) = (1.15, 1.5);
 const MEGABYTES: (f64, f64) = (4.0, 7.0);
 
-/// What a first TLS handshake may take where a function has this share of a processor: Lambda gives 256 MB 256/1769.
+/// The limit of a first TLS handshake in a function with this share of a processor. Lambda gives 256 MB a share of 256/1769.
 const HANDSHAKE: Duration = Duration::from_millis(30);
 const SHARE: f64 = 0.145;
-/// How many fresh processes make a handshake.
+/// The number of processes that make one handshake each.
 const HANDSHAKES: usize = 20;
 
 /// Measure start-up and size of the deployed functions
@@ -34,17 +34,17 @@ const HANDSHAKES: usize = 20;
 struct Arguments {
     #[command(subcommand)]
     command: Option<Measured>,
-    /// How many pairs of starts are compared for each function
+    /// Compare this many pairs of starts for each function
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(1..))]
     pairs: u16,
-    /// Only these functions
+    /// Measure only these functions
     #[arg(value_name = "FUNCTION")]
     functions: Vec<String>,
 }
 
 #[derive(Subcommand)]
 enum Measured {
-    /// Print the microseconds of one handshake, the first of this process
+    /// Print the microseconds of the first handshake of this process
     #[command(hide = true)]
     Handshake,
 }
@@ -68,12 +68,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whoever has closed our output does not want to read it.
+/// Prints a line. Ignores that standard output may be closed.
 fn print(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-/// Whether everything is as fast and as small as it has to be.
+/// Returns whether everything is within its limits.
 ///
 /// # Errors
 /// A sentence about what cannot be measured.
@@ -92,46 +92,46 @@ fn measure(arguments: &Arguments) -> Result<bool, String> {
 
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["FUNCTION", "START P50", "BEST", "HELLO P50", "RATIO", "BOUND", "MB", "BOUND"]);
-    let mut is_good = true;
+    table.set_header(["FUNCTION", "START P50", "BEST", "HELLO P50", "RATIO", "LIMIT", "MB", "LIMIT"]);
+    let mut is_within_limits = true;
     for name in &functions {
         let program = release.join(name);
         let has_table = has_table(&workspace, name)?;
-        let (ratio_bound, size_bound) =
+        let (ratio_limit, size_limit) =
             if has_table { (RATIO.1, MEGABYTES.1) } else { (RATIO.0, MEGABYTES.0) };
         let (mut own, mut of_hello, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..arguments.pairs {
             let time = platform.start_up(&program)?;
-            let floor = platform.start_up(&hello)?;
-            ratios.push(time.as_secs_f64() / floor.as_secs_f64());
+            let reference = platform.start_up(&hello)?;
+            ratios.push(time.as_secs_f64() / reference.as_secs_f64());
             own.push(time);
-            of_hello.push(floor);
+            of_hello.push(reference);
         }
         let ratio = median(&mut ratios, f64::total_cmp).unwrap_or(f64::INFINITY);
         let megabytes = megabytes(&program)?;
-        is_good &= ratio <= ratio_bound && megabytes <= size_bound;
+        is_within_limits &= ratio <= ratio_limit && megabytes <= size_limit;
         table.add_row([
             name.clone(),
             milliseconds(median(&mut own, Duration::cmp)),
             milliseconds(own.first().copied()),
             milliseconds(median(&mut of_hello, Duration::cmp)),
             format!("{ratio:.2}"),
-            format!("{ratio_bound}"),
+            format!("{ratio_limit}"),
             format!("{megabytes:.1}"),
-            format!("{size_bound}"),
+            format!("{size_limit}"),
         ]);
     }
     print(&table.trim_fmt());
     let handshake = first_handshake()?;
     let at_share = handshake.div_f64(SHARE);
-    is_good &= at_share < HANDSHAKE;
+    is_within_limits &= at_share < HANDSHAKE;
     print(&format!(
-        "a first TLS handshake takes {} ms of a processor, {} ms of a function with 256 MB (bound {})",
+        "a first TLS handshake takes {} ms of a processor, {} ms in a function with 256 MB (limit {})",
         milliseconds(Some(handshake)),
         milliseconds(Some(at_share)),
         HANDSHAKE.as_millis()
     ));
-    Ok(is_good)
+    Ok(is_within_limits)
 }
 
 /// The median of many handshakes, each the first of its process.
@@ -151,7 +151,7 @@ fn first_handshake() -> Result<Duration, String> {
     median(&mut times, Duration::cmp).ok_or_else(|| "no handshake was made".to_owned())
 }
 
-/// The names of the functions, which are those of their folders.
+/// The names of the functions, which are the names of their folders.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -165,7 +165,7 @@ fn functions(workspace: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// Whether the function has a table, and with it the AWS SDK.
+/// Whether the function has a table, and so links the AWS SDK.
 ///
 /// # Errors
 /// When its manifest cannot be read.
@@ -176,10 +176,10 @@ fn has_table(workspace: &Path, name: &str) -> Result<bool, String> {
     Ok(text.lines().any(|line| line.starts_with("tables.")))
 }
 
-/// Where cargo has put the functions and `hello`, all built with one profile.
+/// Builds the functions and `hello` for release, and returns the folder of the binaries.
 ///
 /// # Errors
-/// When they do not build; cargo has said why.
+/// When they do not build. Cargo has printed why.
 fn build(workspace: &Path, functions: &[String]) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -191,9 +191,9 @@ fn build(workspace: &Path, functions: &[String]) -> Result<PathBuf, String> {
     if !status.success() {
         return Err("the functions do not build".to_owned());
     }
-    // This program was built by cargo, too: beside it is where it puts things.
+    // Cargo has built this program, too, so its folder is in the target folder.
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
-    let target = program.parent().and_then(Path::parent).ok_or("this program is nowhere")?;
+    let target = program.parent().and_then(Path::parent).ok_or("this program is not in a target folder")?;
     Ok(target.join("release"))
 }
 
@@ -204,7 +204,7 @@ fn megabytes(program: &Path) -> Result<f64, String> {
     Ok(metadata.len() as f64 / 1e6)
 }
 
-/// Sorts, and takes the one in the middle.
+/// Sorts the values and returns the middle one.
 fn median<T: Copy>(values: &mut [T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> Option<T> {
     values.sort_by(order);
     values.get(values.len() / 2).copied()
@@ -219,20 +219,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_is_the_one_in_the_middle() {
+    fn the_median_is_the_middle_value() {
         assert_eq!(median(&mut [3, 1, 2], i32::cmp), Some(2));
         assert_eq!(median(&mut [], i32::cmp), None);
     }
 
     #[test]
-    fn a_handshake_comes_to_its_end() {
+    fn a_handshake_completes() {
         assert!(handshake::client_time().unwrap() > Duration::ZERO);
     }
 
     #[test]
-    fn a_program_that_never_asks_for_work_is_an_error() {
+    fn a_program_that_never_requests_work_is_an_error() {
         let platform = Platform::start().unwrap();
-        let said = platform.start_up(Path::new("/bin/true")).unwrap_err();
-        assert!(said.contains("/bin/true"), "{said}");
+        let error = platform.start_up(Path::new("/bin/true")).unwrap_err();
+        assert!(error.contains("/bin/true"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! As much of Lambda as a start-up sees: it spawns a function and waits for its first question for work.
+//! The part of Lambda that a start-up needs: spawns a function and waits for its first request for work.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -7,16 +7,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long a function may take to ask.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked whether a function that has not asked yet is still there.
-const GLANCE: Duration = Duration::from_millis(100);
+/// The longest that a function may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The interval between two checks whether the function has exited.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The Runtime API, as far as it is needed.
+/// The part of the Runtime API that a start-up needs.
 pub(crate) struct Platform {
     address: SocketAddr,
-    /// When somebody asked for work; `None` for whoever wanted something else.
-    questions: Receiver<Option<Instant>>,
+    /// The times of requests for work; `None` for any other request.
+    requests: Receiver<Option<Instant>>,
 }
 
 impl Platform {
@@ -27,22 +27,22 @@ impl Platform {
     pub(crate) fn start() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let (sender, questions) = mpsc::channel();
-        // It ends with the process.
+        let (sender, requests) = mpsc::channel();
+        // The thread ends with the process.
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                if sender.send(question(stream)).is_err() {
+                if sender.send(request_for_work(stream)).is_err() {
                     return;
                 }
             }
         });
-        Ok(Self { address, questions })
+        Ok(Self { address, requests })
     }
 
-    /// How long the program takes from being spawned to its first question for work. It is ended then.
+    /// The time from the spawn of the program to its first request for work. The program is killed then.
     ///
     /// # Errors
-    /// A sentence, when it ends or never asks.
+    /// A sentence, when it exits or sends no request for work.
     pub(crate) fn start_up(&self, program: &Path) -> Result<Duration, String> {
         let name = program.display();
         let mut command = Command::new(program);
@@ -55,47 +55,47 @@ impl Platform {
             ("AWS_REGION", "eu-central-1"),
             ("AWS_ACCESS_KEY_ID", "measured"),
             ("AWS_SECRET_ACCESS_KEY", "measured"),
-            // Nothing is asked of them: connections are opened early only where there is TLS, and how long a network
-            // takes is not what is measured.
+            // The functions open connections early only to servers with TLS, so these receive nothing and the network
+            // does not affect the measurement.
             ("HYPIXEL_BASE_URL", "http://127.0.0.1:9"),
             ("MOJANG_BASE_URL", "http://127.0.0.1:9"),
             ("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9"),
             ("HYPIXEL_API_KEY", "measured"),
         ]);
-        // What an earlier function asked while it was being ended.
-        while self.questions.try_recv().is_ok() {}
+        // Requests that an earlier function sent before it was killed.
+        while self.requests.try_recv().is_ok() {}
         let start = Instant::now();
         let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
-        let asked = self.first_question(&mut child, start);
-        // It may have ended by itself.
+        let requested_at = self.first_request(&mut child, start);
+        // It may have exited by itself.
         let _ = child.kill();
         let _ = child.wait();
-        asked.map(|asked| asked.duration_since(start)).map_err(|reason| format!("{name} {reason}"))
+        requested_at.map(|time| time.duration_since(start)).map_err(|reason| format!("{name} {reason}"))
     }
 
-    fn first_question(&self, child: &mut Child, start: Instant) -> Result<Instant, String> {
+    fn first_request(&self, child: &mut Child, start: Instant) -> Result<Instant, String> {
         loop {
-            match self.questions.recv_timeout(GLANCE) {
-                Ok(Some(asked)) => return Ok(asked),
+            match self.requests.recv_timeout(POLL_INTERVAL) {
+                Ok(Some(requested_at)) => return Ok(requested_at),
                 Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err("asks for something else than work".to_owned());
+                    return Err("sends another request than one for work".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if let Ok(Some(status)) = child.try_wait() {
-                return Err(format!("has ended without asking for work: {status}"));
+                return Err(format!("has exited without a request for work: {status}"));
             }
-            if start.elapsed() > PATIENCE {
-                return Err(format!("has not asked for work within {} s", PATIENCE.as_secs()));
+            if start.elapsed() > TIMEOUT {
+                return Err(format!("has sent no request for work within {} s", TIMEOUT.as_secs()));
             }
         }
     }
 }
 
-/// When the question came, if it is one for work.
-fn question(mut stream: TcpStream) -> Option<Instant> {
+/// The time of the request, if it is one for work.
+fn request_for_work(mut stream: TcpStream) -> Option<Instant> {
     let mut beginning = [0; 4];
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
     stream.read_exact(&mut beginning).ok()?;
     (&beginning == b"GET ").then(Instant::now)
 }

@@ -45,7 +45,7 @@ fn every_reason_to_reject_a_key() {
     access.succeed(&["account", "set", "bots", "--status", "suspended"]);
     check(403, "the account's subscription is suspended");
     access.delete("account#bots");
-    check(403, "the key's account is not there");
+    check(403, "the key's account does not exist");
     // The id is a prefix of the digest, and the whole digest must match.
     let digest = format!("{UNKNOWN_ID}{}", "0".repeat(40));
     access.put_key("ci", &json!({"sha256": {"S": digest}}));

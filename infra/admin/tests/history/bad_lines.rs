@@ -45,7 +45,7 @@ fn invalid_mayors() {
             (&year("0"), "year: 0 is out of range: the year of an election is from 1 to 9999"),
             (&year("-1"), "year: -1 is out of range: the year of an election is from 1 to 9999"),
             (&year("10000"), "year: 10000 is out of range: the year of an election is from 1 to 9999"),
-            (&year("1.5"), "year: 1.5 is no whole number"),
+            (&year("1.5"), "year: 1.5 is not a whole number"),
             (&year("\"518\""), "year: invalid type: string \"518\", expected a whole number"),
             (&year("9999"), "year: election 9999 closes at 2160-11-21T11:15:00Z, which is in the future"),
             (r#"{"year":1,"name":"","key":"k","perks":[]}"#, "name: must not be empty"),
@@ -155,7 +155,7 @@ fn invalid_ticks() {
                 &tick(r#""B:1":[1,"2",3,4]"#),
                 "products.B:1[1]: invalid type: string \"2\", expected a JSON number",
             ),
-            (&tick(r#""B:1":[1,2,3.5,4]"#), "products.B:1[2]: 3.5 is no whole number"),
+            (&tick(r#""B:1":[1,2,3.5,4]"#), "products.B:1[2]: 3.5 is not a whole number"),
             (
                 &tick(r#""B:1":7"#),
                 "products.B:1: invalid type: integer `7`, expected a list of four: \

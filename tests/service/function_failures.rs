@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 /// The message of the gateway response in `faulty`'s template.
-const GATEWAY_MESSAGE: &str = "The gateway says this.";
+const GATEWAY_MESSAGE: &str = "The gateway responds.";
 
 /// The fields of the log line of a successful request.
 const FIELDS: [&str; 11] = [
@@ -203,7 +203,7 @@ async fn an_invalid_event_fails_with_one_log_line() {
     for (number, payload) in ["{}", "null", "[]", r#"{"httpMethod":7}"#].into_iter().enumerate() {
         let failed = invoke(&cloud, "mayor", payload.to_owned()).await;
         assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{failed:?}");
-        assert!(failed.text.contains("no proxy event"), "{failed:?}");
+        assert!(failed.text.contains("not a proxy event"), "{failed:?}");
         let matches = |line: &Value| line["message"] == "the event is not a proxy event";
         let line = await_logs(&cloud, number + 1, matches).await.pop().unwrap();
         assert_eq!(line["route"], "/v1/mayor");
