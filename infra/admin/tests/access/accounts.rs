@@ -1,13 +1,13 @@
-//! Accounts: who pays, for what, and until when.
+//! `account set` and `account show`.
 
 use serde_json::json;
 
 use crate::support::Access;
 
 #[test]
-fn a_new_account_is_shown_as_it_is() {
+fn a_new_account_is_shown() {
     let access = Access::start();
-    let said = access.succeed(&[
+    let outcome = access.succeed(&[
         "account",
         "set",
         "zoe+bots@example.com",
@@ -23,13 +23,13 @@ fn a_new_account_is_shown_as_it_is() {
         vec!["paid", "until", "2200-01-01T00:00:00Z"],
         vec!["allowed", "yes"],
     ];
-    assert_eq!(said.words(), expected);
-    assert_eq!(said.aside, "");
+    assert_eq!(outcome.words(), expected);
+    assert_eq!(outcome.stderr, "");
     assert_eq!(access.rows().len(), 1);
 }
 
 #[test]
-fn what_is_left_out_stays_as_it_is() {
+fn values_without_an_option_stay_unchanged() {
     const LATER: &str = "2200-01-01T00:00:00Z";
     const SUSPENDED: Option<&str> = Some("the account's subscription is suspended");
     let access = Access::with_bots();
@@ -56,7 +56,7 @@ fn what_is_left_out_stays_as_it_is() {
 }
 
 #[test]
-fn a_new_account_needs_a_tier_and_a_date() {
+fn a_new_account_requires_a_tier_and_a_date() {
     let access = Access::start();
     for options in [&[][..], &["--tier", "pro"], &["--paid-until", "2200-01-01"], &["--status", "active"]] {
         let reason = access.fail(&[&["account", "set", "bots"], options].concat());
@@ -69,10 +69,10 @@ fn a_new_account_needs_a_tier_and_a_date() {
 fn an_account_is_shown_with_its_keys() {
     let access = Access::with_bots();
     let shown = access.succeed(&["account", "show", "bots"]);
-    assert!(shown.output.ends_with("\n\nno keys\n"), "{shown:?}");
+    assert!(shown.stdout.ends_with("\n\nno keys\n"), "{shown:?}");
     let (_, id) = access.issue("ci");
     let shown = access.succeed(&["account", "show", "bots"]);
-    assert!(shown.output.contains(&id), "{shown:?}");
+    assert!(shown.stdout.contains(&id), "{shown:?}");
     let shown = access.succeed(&["account", "show", "bots", "--json"]).json();
     assert_eq!(shown["allowed"], true);
     assert_eq!(shown["keys"][0]["id"], id.as_str());
@@ -80,7 +80,7 @@ fn an_account_is_shown_with_its_keys() {
 }
 
 #[test]
-fn an_account_that_is_not_there() {
+fn an_unknown_account_is_an_error_that_names_the_command_to_create_it() {
     let access = Access::start();
     for command in [
         &["account", "show", "bots"][..],
@@ -97,7 +97,7 @@ fn an_account_that_is_not_there() {
 }
 
 #[test]
-fn who_changes_an_account_at_the_same_time_loses_nothing() {
+fn concurrent_changes_of_an_account_are_all_kept() {
     let access = Access::with_bots();
     std::thread::scope(|scope| {
         for options in [["--tier", "pro"], ["--status", "suspended"], ["--paid-until", "2100-01-01"]] {

@@ -1,4 +1,4 @@
-//! `key explain`: what the authorizer would decide now, and why.
+//! `key explain`: the authorizer's decision and its reason.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
 
 #[track_caller]
 fn explain(access: &Access, key: &str) -> (Value, i32) {
-    let said = run(&mut access.command(&["key", "explain", "-", "--json"]), &format!(" {key}\r\n"));
-    (said.json(), said.code)
+    let outcome = run(&mut access.command(&["key", "explain", "-", "--json"]), &format!(" {key}\r\n"));
+    (outcome.json(), outcome.code)
 }
 
 #[test]
-fn a_key_that_allowed() {
+fn an_accepted_key() {
     let access = Access::with_bots();
     let (key, id) = access.issue("ci");
     let (document, code) = explain(&access, &key);
@@ -26,7 +26,7 @@ fn a_key_that_allowed() {
 }
 
 #[test]
-fn every_reason_for_which_a_key_may_not_ask() {
+fn every_reason_to_reject_a_key() {
     let access = Access::with_bots();
     let check = |status: u16, reason: &str| {
         let (document, code) = explain(&access, UNKNOWN_KEY);
@@ -46,7 +46,7 @@ fn every_reason_for_which_a_key_may_not_ask() {
     check(403, "the account's subscription is suspended");
     access.delete("account#bots");
     check(403, "the key's account does not exist");
-    // The id is a part of the digest; the whole of it decides.
+    // The id is a prefix of the digest, and the whole digest must match.
     let digest = format!("{UNKNOWN_ID}{}", "0".repeat(40));
     access.put_key("ci", &json!({"sha256": {"S": digest}}));
     check(401, "the key is unknown");
@@ -54,7 +54,7 @@ fn every_reason_for_which_a_key_may_not_ask() {
 
 #[test]
 fn a_key_with_a_typo_is_explained_without_a_table() {
-    // Nobody answers there.
+    // Nothing listens there.
     let explain =
         |key: &str| run(&mut command("http://127.0.0.1:9", &["key", "explain", "-", "--json"]), key);
     for (key, reason) in [
@@ -71,20 +71,20 @@ fn a_key_with_a_typo_is_explained_without_a_table() {
             "the key is malformed: it is no API key: a key is gd_ and 38 letters and digits",
         ),
     ] {
-        let said = explain(&key);
-        assert_eq!(said.code, 1);
-        assert_eq!(said.json()["reason"], reason);
-        assert_eq!(said.json()["status"], 401);
+        let outcome = explain(&key);
+        assert_eq!(outcome.code, 1);
+        assert_eq!(outcome.json()["reason"], reason);
+        assert_eq!(outcome.json()["status"], 401);
     }
 }
 
 #[test]
-fn nothing_on_standard_input() {
+fn no_key_on_standard_input() {
     let access = Access::start();
     for input in ["", "\n", "  \n"] {
-        let said = run(&mut access.command(&["key", "explain", "-"]), input);
-        assert_eq!((said.code, said.output.as_str()), (1, ""));
-        assert_eq!(said.aside, "error: there is no key on standard input\n");
+        let outcome = run(&mut access.command(&["key", "explain", "-"]), input);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
+        assert_eq!(outcome.stderr, "error: there is no key on standard input\n");
     }
     let endless = "x".repeat(1024 * 1024);
     assert_eq!(run(&mut access.command(&["key", "explain", "-"]), &endless).code, 1);

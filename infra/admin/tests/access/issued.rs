@@ -1,4 +1,4 @@
-//! `key issue` and `key list`, and what becomes of a key that was not issued to its end.
+//! `key issue` and `key list`, and keys that were not issued completely.
 
 use std::fs::File;
 
@@ -19,7 +19,7 @@ fn a_key_is_shown_once_and_works() {
 }
 
 #[test]
-fn programs_get_a_document() {
+fn json_has_the_key_and_its_properties() {
     let access = Access::with_bots();
     let output =
         access.command(&["key", "issue", "bots", "--label", "Bot of Zoë, 2nd", "--json"]).output().unwrap();
@@ -51,17 +51,17 @@ fn a_label_is_for_one_key_at_a_time() {
     assert_ne!(id, other);
 }
 
-/// The row is the first thing that is written, and that it is issued the last.
+/// `key issue` writes the row first, and marks it as issued last.
 #[test]
-fn a_key_that_was_not_issued_to_its_end_makes_room() {
+fn an_incomplete_key_is_replaced() {
     let access = Access::with_bots();
     access.put_key("ci", &json!({"pending": {"BOOL": true}}));
     access.put_key("ci", &json!({"pending": {"BOOL": true}}));
     let output = access.command(&["key", "issue", "bots", "--label", "ci"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains(&format!("removed the key {UNKNOWN_ID}, which was not issued completely")),
-        "{said}"
+        messages.contains(&format!("removed the key {UNKNOWN_ID}, which was not issued completely")),
+        "{messages}"
     );
     assert_eq!(keys_in(&String::from_utf8(output.stdout).unwrap()), 1);
     let rows = access.key_rows();
@@ -70,7 +70,7 @@ fn a_key_that_was_not_issued_to_its_end_makes_room() {
 }
 
 #[test]
-fn a_key_of_another_label_is_left_alone() {
+fn an_incomplete_key_with_another_label_stays() {
     let access = Access::with_bots();
     access.put_key("other", &json!({"pending": {"BOOL": true}}));
     access.issue("ci");
@@ -78,13 +78,16 @@ fn a_key_of_another_label_is_left_alone() {
 }
 
 #[test]
-fn an_issued_key_counts_whatever_else_was_left_behind() {
+fn an_issued_key_keeps_its_label_beside_an_incomplete_one() {
     let access = Access::with_bots();
     let (_, id) = access.issue("ci");
     access.put_key("ci", &json!({"pending": {"BOOL": true}}));
-    let said = access.run(&["key", "issue", "bots", "--label", "ci"]);
-    assert_eq!(said.code, 1);
-    assert!(said.aside.contains(&format!("bots already has the key {id} with the label ci;")), "{said:?}");
+    let outcome = access.run(&["key", "issue", "bots", "--label", "ci"]);
+    assert_eq!(outcome.code, 1);
+    assert!(
+        outcome.stderr.contains(&format!("bots already has the key {id} with the label ci;")),
+        "{outcome:?}"
+    );
     assert_eq!(access.key_rows().len(), 1);
 }
 
@@ -94,30 +97,33 @@ fn a_key_that_cannot_be_shown_is_named() {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let output = access.command(&["key", "issue", "bots", "--label", "my ci"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     let id = access.key_rows()[0]["pk"]["S"].as_str().unwrap()["key#".len()..].to_owned();
-    assert!(said.contains(&format!("error: the key {id} is issued, but cannot be shown: ")), "{said}");
+    assert!(
+        messages.contains(&format!("error: the key {id} is issued, but cannot be shown: ")),
+        "{messages}"
+    );
     let command = format!("cargo admin key revoke {id} && cargo admin key issue bots --label 'my ci'\n");
-    assert!(said.ends_with(&command) && keys_in(&said) == 0, "{said}");
+    assert!(messages.ends_with(&command) && keys_in(&messages) == 0, "{messages}");
 }
 
 #[test]
-fn an_account_that_may_not_ask_can_have_a_key() {
+fn a_suspended_account_can_have_a_key() {
     let access = Access::with_bots();
     access.succeed(&["account", "set", "bots", "--status", "suspended"]);
     let output = access.command(&["key", "issue", "bots", "--label", "ci"]).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with(
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(messages.starts_with(
         "warning: the service rejects the key for now: the account's subscription is suspended\n"
     ));
     assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]
-fn keys_are_listed_the_newest_first() {
+fn keys_are_listed_newest_first() {
     let access = Access::with_bots();
     let none = access.succeed(&["key", "list", "bots"]);
-    assert_eq!((none.output.as_str(), none.aside.as_str()), ("", "bots has no keys\n"));
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "bots has no keys\n"));
     let json = access.succeed(&["key", "list", "bots", "--json"]).json();
     assert_eq!(json, json!({"account": "bots", "keys": []}));
     access.put_key("old ones", &json!({"revoked_at": {"N": "1760000000"}}));
@@ -153,7 +159,7 @@ fn keys_are_listed_the_newest_first() {
 }
 
 #[test]
-fn the_table_of_another_name() {
+fn the_table_is_named_by_the_option_or_the_environment() {
     let access = Access::with_bots();
     for named in [("--table", "Elsewhere", ""), ("", "", "Elsewhere")] {
         let mut command = access.command(&["key", "list", "bots"]);
@@ -162,10 +168,12 @@ fn the_table_of_another_name() {
         } else {
             command.args([named.0, named.1]);
         }
-        let said = run(&mut command, "");
+        let outcome = run(&mut command, "");
         assert!(
-            said.aside.starts_with("error: the table Elsewhere failed at Query: ResourceNotFoundException")
+            outcome
+                .stderr
+                .starts_with("error: the table Elsewhere failed at Query: ResourceNotFoundException")
         );
-        assert_eq!(said.code, 1);
+        assert_eq!(outcome.code, 1);
     }
 }

@@ -1,10 +1,10 @@
-//! `cargo admin account` and `cargo admin key` as operators run them, against a real `DynamoDB` API. What API Gateway and
-//! `CloudFormation` have to do with it is tested in `tests/admin` of the repository.
+//! `cargo admin account` and `cargo admin key` as operators run them, against an embedded `DynamoDB`. `tests/tools/moto` tests
+//! them with API Gateway and `CloudFormation`.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "a test may panic, and so may what it is made of"
+    reason = "a test may panic, and so may its helpers"
 )]
 
 mod accounts;

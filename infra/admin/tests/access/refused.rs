@@ -1,11 +1,11 @@
-//! Command lines that are wrong, and tables that cannot be asked. Whatever was typed, no key is repeated.
+//! Invalid command lines and unreachable tables. No message repeats a key.
 
 use serde_json::json;
 
 use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
 
 #[test]
-fn what_is_wrong_is_said_before_anything_is_done() {
+fn an_invalid_command_line_changes_nothing() {
     let access = Access::with_bots();
     let long = "x".repeat(65);
     for (arguments, expected) in [
@@ -33,22 +33,22 @@ fn what_is_wrong_is_said_before_anything_is_done() {
         (&["key", UNKNOWN_KEY], "unrecognized subcommand 'gd_…'"),
         (&["key", "list", "bots", "--table", "A", "--stack", "b"], "cannot be used with"),
     ] {
-        let said = access.run(arguments);
-        assert_eq!((said.code, said.output.as_str()), (2, ""), "{arguments:?}: {said:?}");
-        assert!(said.aside.contains(expected), "{arguments:?}: {said:?}");
+        let outcome = access.run(arguments);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{arguments:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(expected), "{arguments:?}: {outcome:?}");
     }
     assert_eq!(access.rows().len(), 1);
 }
 
 #[test]
-fn help_is_no_failure() {
-    let said = run(&mut command("", &["key", "issue", "--help"]), "");
-    assert_eq!(said.code, 0);
-    assert!(said.output.contains("--label <LABEL>") && said.aside.is_empty(), "{said:?}");
+fn help_exits_with_0() {
+    let outcome = run(&mut command("", &["key", "issue", "--help"]), "");
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.stdout.contains("--label <LABEL>") && outcome.stderr.is_empty(), "{outcome:?}");
 }
 
 #[test]
-fn nobody_to_ask() {
+fn an_unreachable_table_is_an_error() {
     for arguments in [
         &["account", "show", "bots"][..],
         &["account", "set", "bots", "--tier", "pro"],
@@ -57,20 +57,20 @@ fn nobody_to_ask() {
         &["key", "revoke", UNKNOWN_ID],
         &["key", "explain", UNKNOWN_KEY],
     ] {
-        let said = run(&mut command("http://127.0.0.1:9", arguments), "");
-        assert_eq!((said.code, said.output.as_str()), (1, ""));
-        assert!(said.aside.contains("check the network, AWS_ENDPOINT_URL_DYNAMODB"), "{said:?}");
-        let said = run(&mut command("", arguments), "");
-        assert_eq!((said.code, said.output.as_str()), (1, ""));
+        let outcome = run(&mut command("http://127.0.0.1:9", arguments), "");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
+        assert!(outcome.stderr.contains("check the network, AWS_ENDPOINT_URL_DYNAMODB"), "{outcome:?}");
+        let outcome = run(&mut command("", arguments), "");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
         assert_eq!(
-            said.aside,
+            outcome.stderr,
             "error: no AWS region is known: set AWS_REGION, or choose a profile that has one with AWS_PROFILE\n"
         );
     }
 }
 
 #[test]
-fn a_corrupt_row_lets_nobody_in() {
+fn a_corrupt_row_is_an_error() {
     let access = Access::with_bots();
     access.put_key("ci", &json!({"created_at": {"S": "yesterday"}}));
     for arguments in [
@@ -90,10 +90,10 @@ fn a_corrupt_row_lets_nobody_in() {
 }
 
 #[test]
-fn where_there_may_be_an_api_gateway_it_is_not_forgotten() {
+fn commands_warn_without_a_stack_unless_the_table_is_local() {
     let access = Access::with_bots();
     let (_, id) = access.issue("ci");
-    // This machine by a name that could be anybody's.
+    // This machine, by an address that is not known to be local.
     let elsewhere = access.endpoint.replace("127.0.0.1", "0.0.0.0");
     let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
     for (arguments, expected) in [
@@ -102,12 +102,19 @@ fn where_there_may_be_an_api_gateway_it_is_not_forgotten() {
         (&["key", "list", "bots"], ""),
         (&["account", "set", "bots", "--status", "suspended"], ""),
     ] {
-        let said = run(command(&elsewhere, arguments).envs(keys), "");
-        assert_eq!(said.code, 0, "{said:?}");
-        assert_eq!(said.aside.contains("warning: without --stack, "), !expected.is_empty(), "{said:?}");
-        assert!(said.aside.contains(expected), "{said:?}");
+        let outcome = run(command(&elsewhere, arguments).envs(keys), "");
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        assert_eq!(
+            outcome.stderr.contains("warning: without --stack, "),
+            !expected.is_empty(),
+            "{outcome:?}"
+        );
+        assert!(outcome.stderr.contains(expected), "{outcome:?}");
     }
     let output = command(&elsewhere, &["key", "issue", "bots", "--label", "ci"]).envs(keys).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("warning: without --stack, API Gateway rejects the key with 401"), "{said}");
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        messages.contains("warning: without --stack, API Gateway rejects the key with 401"),
+        "{messages}"
+    );
 }

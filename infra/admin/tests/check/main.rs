@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "a test may panic, and so may what it is made of"
+    reason = "a test may panic, and so may its helpers"
 )]
 
 mod broken_promises;

@@ -18,11 +18,12 @@ fn command(arguments: &[&str]) -> Command {
 
 /// Standard output, standard error and exit code. Neither output may contain the key.
 #[track_caller]
-fn said(output: &Output) -> (String, String, i32) {
+fn outcome(output: &Output) -> (String, String, i32) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let (output, aside, code) = (text(&output.stdout), text(&output.stderr), output.status.code().unwrap());
-    assert!(!output.contains(&KEY[3..20]) && !aside.contains(&KEY[3..20]), "{output}{aside}");
-    (output, aside, code)
+    let (output, messages, code) =
+        (text(&output.stdout), text(&output.stderr), output.status.code().unwrap());
+    assert!(!output.contains(&KEY[3..20]) && !messages.contains(&KEY[3..20]), "{output}{messages}");
+    (output, messages, code)
 }
 
 /// A server with the same response to every request: its URL, and the requests.
@@ -69,27 +70,27 @@ fn an_invalid_command_line_has_an_exit_code_of_its_own() {
         (&[&url[..], &["--key", KEY, "--requests", "0"]].concat(), "--requests"),
         (&[&url[..], &["--key", KEY, "--rate", "fast"]].concat(), "--rate"),
     ] {
-        let (output, aside, code) = said(&command(arguments).output().unwrap());
-        assert_eq!((output.as_str(), code), ("", 2), "{arguments:?}: {aside}");
-        assert!(aside.contains(expected) && !aside.contains("secret"), "{arguments:?}: {aside}");
+        let (output, messages, code) = outcome(&command(arguments).output().unwrap());
+        assert_eq!((output.as_str(), code), ("", 2), "{arguments:?}: {messages}");
+        assert!(messages.contains(expected) && !messages.contains("secret"), "{arguments:?}: {messages}");
     }
 }
 
 #[test]
 fn an_unreachable_service_is_one_line() {
-    let expected = |aside: &str| {
-        aside.starts_with("error: no response to GET /openapi.json: ") && aside.lines().count() == 1
+    let expected = |messages: &str| {
+        messages.starts_with("error: no response to GET /openapi.json: ") && messages.lines().count() == 1
     };
     let (hangs_up, _requests) = serve("");
     for url in ["http://127.0.0.1:9", "http://nobody.invalid", &hangs_up] {
-        let (output, aside, code) = said(&command(&["--url", url, "--key", KEY]).output().unwrap());
-        assert_eq!((output.as_str(), code), ("", 1), "{aside}");
-        assert!(expected(&aside), "{aside}");
+        let (output, messages, code) = outcome(&command(&["--url", url, "--key", KEY]).output().unwrap());
+        assert_eq!((output.as_str(), code), ("", 1), "{messages}");
+        assert!(expected(&messages), "{messages}");
     }
     // The key may come from the environment or standard input, too.
     let output =
         command(&["--url", "http://127.0.0.1:9"]).env("API_KEY", format!("{KEY}\n")).output().unwrap();
-    assert!(expected(&said(&output).1));
+    assert!(expected(&outcome(&output).1));
     let mut child = command(&["--url", "http://127.0.0.1:9", "--key", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -97,7 +98,7 @@ fn an_unreachable_service_is_one_line() {
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).unwrap();
-    assert!(expected(&said(&child.wait_with_output().unwrap()).1));
+    assert!(expected(&outcome(&child.wait_with_output().unwrap()).1));
 }
 
 /// A response with this OpenAPI document.
@@ -109,8 +110,8 @@ fn with_document(document: &str) -> String {
 #[test]
 fn another_service_gets_no_key() {
     let (url, requests) = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello");
-    let (output, aside, code) = said(&command(&["--url", &url, "--key", KEY]).output().unwrap());
-    assert_eq!((aside.as_str(), code), ("", 1));
+    let (output, messages, code) = outcome(&command(&["--url", &url, "--key", KEY]).output().unwrap());
+    assert_eq!((messages.as_str(), code), ("", 1));
     assert!(!output.contains("pass  "), "{output}");
     let is_told = "FAIL  OpenAPI document is served\n      expected a JSON body\n      received ";
     assert!(output.starts_with(is_told), "{output}");
@@ -130,7 +131,7 @@ fn a_document_cannot_lead_to_another_host() {
         .replace("\"/v1/profile/{username}\"", &format!("\"{elsewhere}/{{username}}\""));
     let (url, _requests) = serve(with_document(&misled));
     let arguments = ["--url", &url, "--key", KEY, "--rate", "1000", "--player", "Notch"];
-    let (output, _, code) = said(&command(&arguments).output().unwrap());
+    let (output, _, code) = outcome(&command(&arguments).output().unwrap());
     assert_eq!(code, 1);
     for request in [format!("{elsewhere}/v1/mayor"), format!("{elsewhere}/Notch")] {
         assert!(
@@ -147,7 +148,7 @@ fn a_server_with_only_the_document_fails_every_other_check() {
     let (url, _requests) = serve(with_document(document));
     let arguments =
         ["--url", &url, "--key", KEY, "--rate", "1000", "--lapsed-key", KEY, "--revoked-key", KEY, "--json"];
-    let (output, _, code) = said(&command(&arguments).output().unwrap());
+    let (output, _, code) = outcome(&command(&arguments).output().unwrap());
     assert_eq!(code, 1);
     let report: Value = serde_json::from_str(&output).unwrap();
     // The document is served, and is that of this version.

@@ -1,8 +1,8 @@
-//! A `DynamoDB` in this process, as the local cloud has it.
+//! The embedded `DynamoDB` of the local cloud.
 
 use dynoxide::Database;
 
-/// Serves the database, and says where.
+/// Serves the database; returns its endpoint.
 pub(crate) fn serve(database: &Database) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();

@@ -1,23 +1,23 @@
-//! A bad line is named with its number and what is wrong with it, and the others are imported.
+//! A bad line is reported with its number and a reason, and the others are imported.
 
-use crate::support::{DynamoDb, fed, file, said, text, this_morning, tick};
+use crate::support::{DynamoDb, fed, file, messages, text, this_morning, tick};
 
-/// Imports each line and expects its reason.
+/// Imports the lines, each of which must be bad for its reason.
 #[track_caller]
 fn assert_reasons(kind: &str, lines: &[(&str, &str)]) {
     let dynamodb = DynamoDb::start();
     let text = lines.iter().map(|(line, _)| *line).collect::<Vec<_>>().join("\n");
-    let (said, code) = dynamodb.import(kind, "History", text.as_bytes());
+    let (messages, code) = dynamodb.import(kind, "History", text.as_bytes());
     let expected =
         lines.iter().enumerate().map(|(index, (_, reason))| format!("-:{}: {reason}\n", index + 1));
     let summary = format!("imported 0, already there 0, too old 0, bad lines {}\n", lines.len());
-    assert_eq!(said, expected.collect::<String>() + &summary);
+    assert_eq!(messages, expected.collect::<String>() + &summary);
     assert_eq!(code, Some(1));
     assert!(dynamodb.dump("History").is_empty());
 }
 
 #[test]
-fn lines_that_are_no_objects() {
+fn lines_that_are_not_objects() {
     assert_reasons(
         "mayors",
         &[
@@ -35,7 +35,7 @@ fn lines_that_are_no_objects() {
 }
 
 #[test]
-fn mayors_that_are_none() {
+fn invalid_mayors() {
     let year = |year: &str| format!(r#"{{"year":{year},"name":"N","key":"k","perks":[]}}"#);
     let long = format!(r#"{{"year":1,"name":"{}","key":"k","perks":[]}}"#, "x".repeat(300_000));
     let unknown = format!(r#"{{"{}":1}}"#, "x".repeat(1_000));
@@ -45,7 +45,7 @@ fn mayors_that_are_none() {
             (&year("0"), "year: 0 is out of range: the year of an election is from 1 to 9999"),
             (&year("-1"), "year: -1 is out of range: the year of an election is from 1 to 9999"),
             (&year("10000"), "year: 10000 is out of range: the year of an election is from 1 to 9999"),
-            (&year("1.5"), "year: 1.5 is no whole number"),
+            (&year("1.5"), "year: 1.5 is not a whole number"),
             (&year("\"518\""), "year: invalid type: string \"518\", expected a whole number"),
             (&year("9999"), "year: election 9999 closes at 2160-11-21T11:15:00Z, which is in the future"),
             (r#"{"year":1,"name":"","key":"k","perks":[]}"#, "name: must not be empty"),
@@ -73,7 +73,7 @@ fn mayors_that_are_none() {
 }
 
 #[test]
-fn fire_sales_that_are_none() {
+fn invalid_fire_sales() {
     let sale = |change: (&str, &str)| {
         r#"{"item_id":"A","start":1700000000000,"end":1,"amount":2,"price":3,"recorded_at":"2023-11-12T00:00:00Z"}"#
             .replace(change.0, change.1)
@@ -115,7 +115,7 @@ fn fire_sales_that_are_none() {
 }
 
 #[test]
-fn ticks_that_are_none() {
+fn invalid_ticks() {
     let start = this_morning();
     let tick = |products: &str| tick(start, products).trim_end().to_owned();
     assert_reasons(
@@ -155,7 +155,7 @@ fn ticks_that_are_none() {
                 &tick(r#""B:1":[1,"2",3,4]"#),
                 "products.B:1[1]: invalid type: string \"2\", expected a JSON number",
             ),
-            (&tick(r#""B:1":[1,2,3.5,4]"#), "products.B:1[2]: 3.5 is no whole number"),
+            (&tick(r#""B:1":[1,2,3.5,4]"#), "products.B:1[2]: 3.5 is not a whole number"),
             (
                 &tick(r#""B:1":7"#),
                 "products.B:1: invalid type: integer `7`, expected a list of four: \
@@ -176,17 +176,17 @@ fn ticks_that_are_none() {
 }
 
 #[test]
-fn what_is_yet_to_come_is_not_imported() {
+fn lines_from_the_future_are_not_imported() {
     let dynamodb = DynamoDb::start();
     let ahead = |seconds: i64| jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
     let lines = tick(ahead(120), r#""A":[1,1,1,1]"#) + &tick(ahead(30), r#""A":[1,1,1,1]"#);
-    let (said, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
+    let (messages, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
     assert!(
-        said.starts_with("-:1: recorded_at: ")
-            && said.contains(" is in the future; the clock of this machine shows "),
-        "{said}"
+        messages.starts_with("-:1: recorded_at: ")
+            && messages.contains(" is in the future; the clock of this machine shows "),
+        "{messages}"
     );
-    assert!(said.ends_with("\nimported 1, already there 0, too old 0, bad lines 1\n"), "{said}");
+    assert!(messages.ends_with("\nimported 1, already there 0, too old 0, bad lines 1\n"), "{messages}");
     assert_eq!(code, Some(1));
 }
 
@@ -197,13 +197,13 @@ fn good_lines_are_imported_between_bad_ones_of_every_size() {
     let long = "x".repeat(20 * 1024 * 1024);
     let mut lines = format!("\u{feff}{}\r\n\r\n{long}\n{}\r\n", mayor(1), mayor(2)).into_bytes();
     lines.extend_from_slice(b"\xff\xfe{\n");
-    // The last line has no end.
+    // The last line has no line end.
     lines.extend_from_slice(mayor(3).as_bytes());
     let file = file("mayors.ndjson", lines);
     let output = dynamodb.history(&["import", "mayors", text(&file)]).output().unwrap();
     let name = text(&file);
     assert_eq!(
-        said(&output),
+        messages(&output),
         format!(
             "{name}:3: longer than 16777216 bytes\n{name}:5: not UTF-8 text\n\
              imported 3, already there 0, too old 0, bad lines 2\n"
@@ -214,18 +214,18 @@ fn good_lines_are_imported_between_bad_ones_of_every_size() {
 }
 
 #[test]
-fn a_long_last_line_is_bad_as_well() {
+fn a_long_last_line_is_bad() {
     let dynamodb = DynamoDb::start();
-    let (said, _) = dynamodb.import("bazaar", "History", "{".repeat(17 * 1024 * 1024).as_bytes());
-    assert!(said.starts_with("-:1: longer than 16777216 bytes\n"), "{said}");
+    let (messages, _) = dynamodb.import("bazaar", "History", "{".repeat(17 * 1024 * 1024).as_bytes());
+    assert!(messages.starts_with("-:1: longer than 16777216 bytes\n"), "{messages}");
 }
 
 #[test]
-fn of_many_bad_lines_the_first_hundred_are_shown() {
+fn only_the_first_hundred_bad_lines_are_printed() {
     let dynamodb = DynamoDb::start();
     let output = fed(&mut dynamodb.history(&["import", "fire-sales", "-"]), "bad\n".repeat(250).as_bytes());
-    let said = said(&output);
-    let lines: Vec<_> = said.lines().collect();
+    let messages = messages(&output);
+    let lines: Vec<_> = messages.lines().collect();
     assert_eq!(lines.len(), 102);
     for (index, line) in lines[..100].iter().enumerate() {
         assert_eq!(*line, format!("-:{}: a line must be a JSON object, {{…}}, not bad", index + 1));
@@ -234,10 +234,13 @@ fn of_many_bad_lines_the_first_hundred_are_shown() {
 }
 
 #[test]
-fn nothing_at_all_is_no_failure() {
+fn an_empty_file_is_no_error() {
     let dynamodb = DynamoDb::start();
     for nothing in ["", "\n", "\u{feff}", "\r\n \t\r\n"] {
-        let (said, code) = dynamodb.import("bazaar", "History", nothing.as_bytes());
-        assert_eq!((said.as_str(), code), ("imported 0, already there 0, too old 0, bad lines 0\n", Some(0)));
+        let (messages, code) = dynamodb.import("bazaar", "History", nothing.as_bytes());
+        assert_eq!(
+            (messages.as_str(), code),
+            ("imported 0, already there 0, too old 0, bad lines 0\n", Some(0))
+        );
     }
 }

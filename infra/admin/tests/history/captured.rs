@@ -42,7 +42,7 @@ fn words(identifier: &str) -> String {
 
 #[test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
-fn all_mayors_of_five_years() {
+fn captured_mayors_come_back_as_they_were() {
     let capture = captures::text("history/mayors-y179-y444.json").unwrap();
     let Elections { elections } = serde_json::from_str(&capture).unwrap();
     let mut lines = String::new();
@@ -58,8 +58,8 @@ fn all_mayors_of_five_years() {
     let dynamodb = DynamoDb::start();
     let count = lines.lines().count();
     assert!(count > 250);
-    let said = dynamodb.succeed(&["import", "mayors", text(&file("mayors.ndjson", &lines))]);
-    assert_eq!(said, format!("imported {count}, already there 0, too old 0, bad lines 0\n"));
+    let messages = dynamodb.succeed(&["import", "mayors", text(&file("mayors.ndjson", &lines))]);
+    assert_eq!(messages, format!("imported {count}, already there 0, too old 0, bad lines 0\n"));
     assert_eq!(dynamodb.export("mayors", "History"), lines);
     let dump = dynamodb.dump("History");
     let again = dynamodb.import("mayors", "History", lines.as_bytes());
@@ -90,12 +90,12 @@ struct Series {
 
 #[test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
-fn four_days_of_the_bazaar() {
+fn captured_prices_come_back_as_they_were() {
     let name = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
     let capture = captures::text(name).unwrap();
     let Snapshots { last_updated, products } = serde_json::from_str(&capture).unwrap();
     let newest = last_updated.iter().max().unwrap() / 1_000;
-    // By whole slots of every tier. The newest is three hours old at the most.
+    // By whole slots of every tier, so that the newest is at most three hours old.
     let shift = (Timestamp::now().as_second() - 60 - newest).div_euclid(10_800) * 10_800;
     let mut lines = String::new();
     for (index, updated) in last_updated.iter().enumerate() {
@@ -117,14 +117,14 @@ fn four_days_of_the_bazaar() {
     let dynamodb = DynamoDb::start();
     let (first, whole) =
         (lines.lines().take(30).collect::<Vec<_>>().join("\n"), file("bazaar.ndjson", &lines));
-    let (said, _) = dynamodb.import("bazaar", "History", first.as_bytes());
-    assert_eq!(said, "imported 30, already there 0, too old 0, bad lines 0\n");
-    let said = dynamodb.succeed(&["import", "bazaar", text(&whole)]);
-    assert_eq!(said, format!("imported {}, already there 30, too old 0, bad lines 0\n", count - 30));
+    let (messages, _) = dynamodb.import("bazaar", "History", first.as_bytes());
+    assert_eq!(messages, "imported 30, already there 0, too old 0, bad lines 0\n");
+    let messages = dynamodb.succeed(&["import", "bazaar", text(&whole)]);
+    assert_eq!(messages, format!("imported {}, already there 30, too old 0, bad lines 0\n", count - 30));
     let exported = path("exported");
     assert_eq!(dynamodb.succeed(&["export", "bazaar", text(&exported)]), format!("exported {count}\n"));
     assert!(std::fs::read_to_string(&exported).unwrap() == lines, "the export is not what was imported");
-    let said = dynamodb.succeed(&["import", "bazaar", text(&whole)]);
-    assert_eq!(said, format!("imported 0, already there {count}, too old 0, bad lines 0\n"));
+    let messages = dynamodb.succeed(&["import", "bazaar", text(&whole)]);
+    assert_eq!(messages, format!("imported 0, already there {count}, too old 0, bad lines 0\n"));
     assert!(dynamodb.export("bazaar", "History") == lines, "the second import changed something");
 }

@@ -1,27 +1,27 @@
-//! When the command cannot do its work, it ends soon, with one sentence that says what to do.
+//! A command that cannot work fails soon, with one line that says what to do.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use crate::support::{DynamoDb, fed, file, history, path, said, text};
+use crate::support::{DynamoDb, fed, file, history, messages, path, text};
 
 const MAYOR: &str = r#"{"year":1,"name":"N","key":"k","perks":[]}"#;
 
-/// How the command ends, and within which time.
+/// The command must fail soon, with one line that contains `reason`.
 #[track_caller]
 fn assert_fails(command: &mut std::process::Command, reason: &str) {
     let started = Instant::now();
     let output = fed(command, MAYOR.as_bytes());
-    let said = said(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.starts_with("error: ") && said.contains(reason), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let messages = messages(&output);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.starts_with("error: ") && messages.contains(reason), "{messages}");
+    assert_eq!(messages.lines().count(), 1, "{messages}");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
 }
 
 #[test]
-fn a_missing_table() {
+fn a_missing_table_is_an_error() {
     let dynamodb = DynamoDb::start();
     for arguments in [["import", "mayors"], ["export", "mayors"], ["export", "bazaar"]] {
         assert_fails(
@@ -33,7 +33,7 @@ fn a_missing_table() {
 }
 
 #[test]
-fn nobody_at_the_endpoint() {
+fn an_endpoint_that_refuses_connections_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -44,7 +44,7 @@ fn nobody_at_the_endpoint() {
 }
 
 #[test]
-fn nobody_who_answers() {
+fn an_endpoint_that_does_not_respond_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     assert_fails(
@@ -64,18 +64,18 @@ fn an_interrupted_export_leaves_nothing_behind() {
     while beside() == 0 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    // It asks now, and listens for signals.
+    // The command has sent a request, and listens for signals.
     drop(listener.accept().unwrap());
     let signal = ["-TERM", &child.id().to_string()];
     assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(said(&output), "error: interrupted; run the same command again to do the rest\n");
+    assert_eq!(messages(&output), "error: interrupted; run the same command again to do the rest\n");
     assert_eq!(beside(), 0);
 }
 
 #[test]
-fn an_endpoint_that_is_none() {
+fn an_invalid_endpoint_is_an_error() {
     for endpoint in ["127.0.0.1:8000", "here", "ftp://127.0.0.1"] {
         assert_fails(
             &mut history(endpoint, &["export", "mayors", "-"]),
@@ -85,38 +85,38 @@ fn an_endpoint_that_is_none() {
 }
 
 #[test]
-fn an_empty_endpoint_counts_as_none() {
+fn an_empty_endpoint_is_ignored() {
     let dynamodb = DynamoDb::start();
     let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "eu-central-1")];
     let mut command = history("", &["import", "mayors", "-"]);
     let output = fed(command.envs(keys).env("AWS_ENDPOINT_URL", &dynamodb.endpoint), MAYOR.as_bytes());
-    assert_eq!(said(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
+    assert_eq!(messages(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
 }
 
 #[test]
-fn every_endpoint_may_be_empty() {
+fn all_empty_endpoints_are_ignored() {
     let dynamodb = DynamoDb::start();
     let mut command = dynamodb.history(&["import", "mayors", "-"]);
     let output = fed(command.env("AWS_ENDPOINT_URL", ""), MAYOR.as_bytes());
-    assert_eq!(said(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
+    assert_eq!(messages(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
     assert_fails(
         history("", &["export", "mayors", "-"]).env("AWS_ENDPOINT_URL", ""),
         "no AWS region is known: set AWS_REGION",
     );
-    // Nobody answers there, and nothing panics on the way.
+    // Nothing listens there, and the program must not panic.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = format!("http://{}", listener.local_addr().unwrap());
+    let unreachable = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let mut command = history("", &["export", "mayors", "-", "--stack", "live"]);
     assert_fails(
-        command.env("AWS_ENDPOINT_URL", nobody).env("AWS_ENDPOINT_URL_CLOUDFORMATION", ""),
+        command.env("AWS_ENDPOINT_URL", unreachable).env("AWS_ENDPOINT_URL_CLOUDFORMATION", ""),
         "CloudFormation failed at DescribeStacks: ",
     );
 }
 
 #[test]
-fn the_endpoint_of_dynamodb_is_that_of_dynamodb_only() {
-    const NONE: &str = "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>\
+fn the_endpoint_of_dynamodb_is_only_for_dynamodb() {
+    const NO_STACK: &str = "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>\
                         <Message>Stack with id live does not exist</Message></Error></ErrorResponse>";
     let dynamodb = DynamoDb::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -125,8 +125,9 @@ fn the_endpoint_of_dynamodb_is_that_of_dynamodb_only() {
         let (mut stream, _) = listener.accept().unwrap();
         let length = stream.read(&mut [0; 4096]).unwrap();
         assert!(length > 0);
-        let head = format!("HTTP/1.1 400 X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", NONE.len());
-        stream.write_all((head + NONE).as_bytes()).unwrap();
+        let head =
+            format!("HTTP/1.1 400 X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", NO_STACK.len());
+        stream.write_all((head + NO_STACK).as_bytes()).unwrap();
     });
     let mut command = dynamodb.history(&["export", "mayors", "-", "--stack", "live"]);
     assert_fails(
@@ -145,7 +146,7 @@ fn no_region_and_no_credentials() {
 }
 
 #[test]
-fn no_file() {
+fn a_missing_file_is_an_error() {
     let dynamodb = DynamoDb::start();
     assert_fails(
         &mut dynamodb.history(&["import", "mayors", "/nowhere/mayors.ndjson"]),
@@ -159,7 +160,7 @@ fn no_file() {
 }
 
 #[test]
-fn a_command_line_that_is_none() {
+fn an_invalid_command_line_has_an_exit_code_of_its_own() {
     for (arguments, expected) in [
         (&["import", "pets", "-"][..], "[possible values: mayors, fire-sales, bazaar]"),
         (&["import", "mayors"], "<FILE>"),
@@ -168,7 +169,7 @@ fn a_command_line_that_is_none() {
     ] {
         let output = history("", arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        assert!(said(&output).contains(expected), "{}", said(&output));
+        assert!(messages(&output).contains(expected), "{}", messages(&output));
     }
 }
 
@@ -180,12 +181,15 @@ fn a_corrupt_row_is_named_and_the_others_are_exported() {
         .put("History", &serde_json::json!({"pk": {"S": "mayors"}, "sk": {"S": "0002"}, "name": {"N": "1"}}));
     let output = dynamodb.history(&["export", "mayors", "-"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout.clone()).unwrap(), format!("{MAYOR}\n"));
-    let said = said(&output);
-    assert!(said.contains("a corrupt row is skipped") && said.contains("sort_key=\"0002\""), "{said}");
-    assert!(said.ends_with("\nexported 1\n"), "{said}");
+    let messages = messages(&output);
+    assert!(
+        messages.contains("a corrupt row is skipped") && messages.contains("sort_key=\"0002\""),
+        "{messages}"
+    );
+    assert!(messages.ends_with("\nexported 1\n"), "{messages}");
 }
 
-/// Throttles so many requests, and does the others.
+/// An endpoint that throttles the first requests and accepts the rest.
 fn busy(requests: usize) -> String {
     const THROTTLED: &str =
         r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow"}"#;
@@ -211,8 +215,8 @@ fn busy(requests: usize) -> String {
 }
 
 #[test]
-fn a_busy_table_is_waited_for() {
+fn a_throttled_import_is_retried() {
     let file = file("mayors.ndjson", MAYOR);
     let output = history(&busy(7), &["import", "mayors", text(&file)]).output().unwrap();
-    assert_eq!(said(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
+    assert_eq!(messages(&output), "imported 1, already there 0, too old 0, bad lines 0\n");
 }

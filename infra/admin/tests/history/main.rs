@@ -1,9 +1,5 @@
-//! `cargo admin history` as operators run it: the real program against a real `DynamoDB` API.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test may panic, and so may what it is made of"
-)]
+//! `cargo admin history` as operators run it: the real program against an embedded `DynamoDB`.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic, and so may its helpers")]
 
 mod bad_lines;
 mod captured;

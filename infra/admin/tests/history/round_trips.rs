@@ -1,10 +1,12 @@
-//! An export holds what the table holds, an import of it leaves the same table, and an import can be cut off anywhere.
+//! An export has all rows of the table, its import gives the same table, and an import can be interrupted anywhere.
 
 use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{Dump, DynamoDb, fed, file, minutes, path, products, said, text, this_morning, tick};
+use crate::support::{
+    Dump, DynamoDb, fed, file, messages, minutes, path, products, text, this_morning, tick,
+};
 
 const MAYORS: &str = concat!(
     r#"{"year":1,"name":"Paul","key":"dungeons","perks":[]}"#,
@@ -25,8 +27,8 @@ const FIRE_SALES: &str = concat!(
 /// Imports the lines, exports them, imports that into an empty table and exports it again.
 #[track_caller]
 fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &str) -> (String, Dump) {
-    let (said, code) = dynamodb.import(kind, "History", lines.as_bytes());
-    assert_eq!(code, Some(0), "{said}");
+    let (messages, code) = dynamodb.import(kind, "History", lines.as_bytes());
+    assert_eq!(code, Some(0), "{messages}");
     let exported = path("exported");
     dynamodb.succeed(&["export", kind, text(&exported)]);
     dynamodb.create("Copy");
@@ -46,7 +48,7 @@ fn mayors_come_back_as_they_were() {
     assert_eq!(dump.len(), 3);
     let again = dynamodb.import("mayors", "History", MAYORS.as_bytes());
     assert_eq!(again, ("imported 0, already there 3, too old 0, bad lines 0\n".to_owned(), Some(0)));
-    // Who is recorded stays.
+    // The recorded mayor stays.
     let other = MAYORS.replace("Paul", "Marina");
     assert!(
         dynamodb.import("mayors", "History", other.as_bytes()).0.starts_with("imported 0, already there 3")
@@ -65,7 +67,7 @@ fn fire_sales_come_back_as_they_were() {
 }
 
 #[test]
-fn a_fire_sale_without_seen_at_was_seen_once_and_a_later_sight_corrects_it() {
+fn a_later_sighting_corrects_a_fire_sale() {
     let dynamodb = DynamoDb::start();
     let sale = |price: u32, day: u32| {
         format!(
@@ -73,8 +75,8 @@ fn a_fire_sale_without_seen_at_was_seen_once_and_a_later_sight_corrects_it() {
         )
     };
     for (price, day) in [(5, 12), (7, 13), (4, 11)] {
-        let (said, _) = dynamodb.import("fire-sales", "History", sale(price, day).as_bytes());
-        assert!(said.starts_with("imported 1,"), "{said}");
+        let (messages, _) = dynamodb.import("fire-sales", "History", sale(price, day).as_bytes());
+        assert!(messages.starts_with("imported 1,"), "{messages}");
     }
     assert_eq!(
         dynamodb.export("fire-sales", "History"),
@@ -103,11 +105,11 @@ fn morning() -> Vec<String> {
     let extremes =
         r#""A-B:1":[0.01,499999999.99,9007199254740993,4294967296],"INK_SACK:3":[1000000000000.0,0.0,0,0]"#;
     vec![
-        // The first tick of its slots comes late: its time is none of a slot's but the finest tier's.
+        // The first tick of its slots is late: only in the finest tier does a slot begin at its time.
         tick(start + minutes(7), extremes),
         tick(start + minutes(8), &products(300, 8)),
         tick(start + minutes(9), &products(100, 9)),
-        // Minutes without a tick, and one that is none of a slot's beginning.
+        // After minutes without a tick, a tick within its slots.
         tick(start + minutes(64), &products(300, 64)),
         tick(start + minutes(65), extremes),
         tick(start + minutes(110), &products(200, 110)),
@@ -133,32 +135,32 @@ fn the_order_of_ticks_does_not_matter() {
     let (_, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
     dynamodb.create("Backwards");
     let backwards: String = lines.into_iter().rev().collect();
-    let (said, _) = dynamodb.import("bazaar", "Backwards", backwards.as_bytes());
-    assert_eq!(said, "imported 7, already there 0, too old 0, bad lines 0\n");
+    let (messages, _) = dynamodb.import("bazaar", "Backwards", backwards.as_bytes());
+    assert_eq!(messages, "imported 7, already there 0, too old 0, bad lines 0\n");
     assert_eq!(dynamodb.dump("Backwards"), dump);
 }
 
 #[test]
-fn what_is_spelt_otherwise_is_the_same_tick() {
+fn other_spellings_give_the_same_tick() {
     let dynamodb = DynamoDb::start();
     let start = this_morning();
     let seconds = start + jiff::SignedDuration::from_secs(59);
     let line = format!(
         "\u{feff} {{ \"products\" : {{\"A\":[1,2.004,3.0,4], \"NOTHING\":[0,0,5,6]}}, \"recorded_at\":\"{seconds}\" }}"
     );
-    let (said, code) = dynamodb.import("bazaar", "History", format!("{line}\r\n\r\n  \n").as_bytes());
-    assert_eq!((said.as_str(), code), ("imported 1, already there 0, too old 0, bad lines 0\n", Some(0)));
+    let (messages, code) = dynamodb.import("bazaar", "History", format!("{line}\r\n\r\n  \n").as_bytes());
+    assert_eq!((messages.as_str(), code), ("imported 1, already there 0, too old 0, bad lines 0\n", Some(0)));
     assert_eq!(dynamodb.export("bazaar", "History"), tick(start, r#""A":[1.0,2.0,3,4]"#));
 }
 
 #[test]
-fn a_tick_fills_only_tiers_that_keep_it_and_one_that_none_keeps_is_too_old() {
+fn a_tick_fills_only_tiers_that_keep_it() {
     let dynamodb = DynamoDb::start();
     let day = minutes(24 * 60);
     let now = this_morning();
     let lines: String = [100, 60, 20, 3, 0].map(|days| tick(now - day * days, &products(50, 1))).concat();
-    let (said, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
-    assert_eq!((said.as_str(), code), ("imported 4, already there 0, too old 1, bad lines 0\n", Some(0)));
+    let (messages, code) = dynamodb.import("bazaar", "History", lines.as_bytes());
+    assert_eq!((messages.as_str(), code), ("imported 4, already there 0, too old 1, bad lines 0\n", Some(0)));
     let dump = dynamodb.dump("History");
     let markers =
         |tier: &str| dump.keys().filter(|(partition, _)| *partition == format!("bazaar#{tier}")).count();
@@ -167,7 +169,7 @@ fn a_tick_fills_only_tiers_that_keep_it_and_one_that_none_keeps_is_too_old() {
 }
 
 #[test]
-fn a_tick_that_is_half_written_is_not_exported_and_the_same_import_completes_it() {
+fn an_incomplete_tick_is_not_exported_and_the_same_import_completes_it() {
     let dynamodb = DynamoDb::start();
     let lines = morning();
     let (_, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
@@ -187,13 +189,13 @@ fn a_tick_that_is_half_written_is_not_exported_and_the_same_import_completes_it(
     let mut whole = dump.clone();
     whole.retain(|key, _| !is_of_tick(key));
     assert_eq!(dynamodb.dump("Whole"), whole);
-    let (said, _) = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
-    assert_eq!(said, "imported 1, already there 6, too old 0, bad lines 0\n");
+    let (messages, _) = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
+    assert_eq!(messages, "imported 1, already there 6, too old 0, bad lines 0\n");
     assert_eq!(dynamodb.dump("History"), dump);
 }
 
 #[test]
-fn rows_that_have_expired_and_are_still_there_are_not_exported() {
+fn expired_rows_are_not_exported() {
     let dynamodb = DynamoDb::start();
     let (_, dump) = round_trip(&dynamodb, "bazaar", &morning()[0]);
     let slot = this_morning() - minutes(100 * 24 * 60);
@@ -221,19 +223,19 @@ fn a_killed_import_is_completed_by_the_same_import() {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(lines[..4].concat().as_bytes()).unwrap();
-    // Somewhere in the middle of what it has got.
+    // In the middle of its input.
     while dynamodb.dump("Killed").len() < 100 {
         std::thread::sleep(Duration::from_millis(5));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let (said, code) = dynamodb.import("bazaar", "Killed", lines.concat().as_bytes());
-    assert_eq!(code, Some(0), "{said}");
+    let (messages, code) = dynamodb.import("bazaar", "Killed", lines.concat().as_bytes());
+    assert_eq!(code, Some(0), "{messages}");
     assert_eq!(dynamodb.dump("Killed"), dump);
 }
 
 #[test]
-fn an_interrupted_import_says_what_it_has_done() {
+fn an_interrupted_import_prints_its_summary() {
     let dynamodb = DynamoDb::start();
     let mut child = dynamodb
         .history(&["import", "mayors", "-"])
@@ -254,12 +256,12 @@ fn an_interrupted_import_says_what_it_has_done() {
     drop(stdin);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
-        said(&output),
+        messages(&output),
         "imported 1, already there 0, too old 0, bad lines 0\n\
          error: interrupted; run the same command again to do the rest\n"
     );
-    let (said, _) = dynamodb.import("mayors", "History", MAYORS.as_bytes());
-    assert_eq!(said, "imported 2, already there 1, too old 0, bad lines 0\n");
+    let (messages, _) = dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    assert_eq!(messages, "imported 2, already there 1, too old 0, bad lines 0\n");
 }
 
 #[test]
@@ -288,11 +290,11 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
     assert_eq!(output.status.code(), Some(1));
     let name = text(&existing);
     assert_eq!(
-        said(&output),
+        messages(&output),
         format!("error: {name} already exists; choose another name, or replace it with --force\n")
     );
     let forced = ["export", "mayors", name, "--force"];
-    // A table that fails leaves the file as it was, and nothing beside it.
+    // If the table fails, the file stays as it was, without another beside it.
     let output = dynamodb.history(&forced).args(["--table", "Missing"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(std::fs::read_to_string(&existing).unwrap(), "precious");
@@ -300,7 +302,7 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
     assert_eq!(dynamodb.succeed(&forced), "exported 3\n");
     assert_eq!(std::fs::read_to_string(&existing).unwrap(), MAYORS);
     assert_eq!(std::fs::read_dir(existing.parent().unwrap()).unwrap().count(), 1);
-    // What a link points to is replaced, and what is no file is not.
+    // The target of a link is replaced; a device is not.
     let link = existing.with_file_name("link");
     std::os::unix::fs::symlink(&existing, &link).unwrap();
     dynamodb.succeed(&["export", "fire-sales", text(&link), "--force"]);
@@ -308,16 +310,16 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
     assert_eq!(std::fs::read_to_string(&existing).unwrap(), "");
     let output = dynamodb.history(&["export", "mayors", "/dev/null", "--force"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).starts_with("error: /dev/null is not a regular file"), "{}", said(&output));
+    assert!(messages(&output).starts_with("error: /dev/null is not a regular file"), "{}", messages(&output));
 }
 
 #[test]
-fn whoever_stops_reading_an_export_ends_it_quietly() {
+fn a_closed_pipe_ends_an_export_quietly() {
     let dynamodb = DynamoDb::start();
     dynamodb.import("mayors", "History", MAYORS.as_bytes());
     let mut export = dynamodb.history(&["export", "mayors", "-"]);
     let mut child = export.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
+    assert_eq!((output.status.code(), messages(&output).as_str()), (Some(0), ""));
 }

@@ -1,4 +1,4 @@
-//! The table and the program that the tests use. Whatever the program says is searched for keys.
+//! The table and the program under test. The helpers search all output for keys.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::dynamodb;
 
-/// A key that nobody has issued, and its KEY-ID.
+/// A key that was not issued, and its KEY-ID.
 pub(crate) const UNKNOWN_KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
 pub(crate) const UNKNOWN_ID: &str = "95f291419f81e24891fed21a";
 const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
@@ -19,23 +19,23 @@ pub(crate) struct Access {
     pub(crate) endpoint: String,
 }
 
-/// What a command said, and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) output: String,
-    pub(crate) aside: String,
+pub(crate) struct Outcome {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
     pub(crate) code: i32,
 }
 
-impl Said {
+impl Outcome {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
     /// The words of each line on standard output.
     pub(crate) fn words(&self) -> Vec<Vec<&str>> {
-        self.output.lines().map(|line| line.split_whitespace().collect()).collect()
+        self.stdout.lines().map(|line| line.split_whitespace().collect()).collect()
     }
 }
 
@@ -65,7 +65,7 @@ impl Access {
         Self { database, endpoint }
     }
 
-    /// With the account `bots`, which has paid.
+    /// With the paying account `bots`.
     pub(crate) fn with_bots() -> Self {
         let access = Self::start();
         access.succeed(&["account", "set", "bots", "--tier", "starter", "--paid-until", "2200-01-01"]);
@@ -104,40 +104,40 @@ impl Access {
         self.put(&row);
     }
 
-    /// The program with this table's endpoint and nothing else that the AWS SDK would look for.
+    /// The program with this table's endpoint and no other configuration of the AWS SDK.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         command(&self.endpoint, arguments)
     }
 
-    /// What the command says. No key is among it.
+    /// Runs the command, which must not print a key.
     #[track_caller]
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
         run(&mut self.command(arguments), "")
     }
 
     #[track_caller]
-    pub(crate) fn succeed(&self, arguments: &[&str]) -> Said {
-        let said = self.run(arguments);
-        assert_eq!(said.code, 0, "{said:?}");
-        said
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> Outcome {
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        outcome
     }
 
     /// The reason for which the command fails.
     #[track_caller]
     pub(crate) fn fail(&self, arguments: &[&str]) -> String {
-        let said = self.run(arguments);
-        assert_eq!((said.code, said.output.as_str()), (1, ""), "{said:?}");
-        let reason = said.aside.strip_prefix("error: ").unwrap_or_else(|| panic!("{said:?}"));
+        let outcome = self.run(arguments);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{outcome:?}");
+        let reason = outcome.stderr.strip_prefix("error: ").unwrap_or_else(|| panic!("{outcome:?}"));
         reason.trim_end().to_owned()
     }
 
-    /// The key that is issued, which is shown once, and its KEY-ID.
+    /// Issues a key; returns it with its KEY-ID.
     #[track_caller]
     pub(crate) fn issue(&self, label: &str) -> (String, String) {
-        let said = said(&self.command(&["key", "issue", "bots", "--label", label]).output().unwrap());
-        assert_eq!(said.code, 0, "{said:?}");
-        assert_eq!((keys_in(&said.output), keys_in(&said.aside)), (1, 0), "{said:?}");
-        let key = said.output.trim_end().to_owned();
+        let outcome = outcome(&self.command(&["key", "issue", "bots", "--label", label]).output().unwrap());
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        assert_eq!((keys_in(&outcome.stdout), keys_in(&outcome.stderr)), (1, 0), "{outcome:?}");
+        let key = outcome.stdout.trim_end().to_owned();
         assert!(!format!("{:?}", self.rows()).contains(&key));
         let explained = run(&mut self.command(&["key", "explain", "-", "--json"]), &key);
         (key, explained.json()["key"]["id"].as_str().unwrap().to_owned())
@@ -151,27 +151,27 @@ pub(crate) fn command(endpoint: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// What the command says with this input. No key is among it.
+/// Runs the command with this input. It must not print a key.
 #[track_caller]
-pub(crate) fn run(command: &mut Command, input: &str) -> Said {
+pub(crate) fn run(command: &mut Command, input: &str) -> Outcome {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It may end before it has read everything.
+    // It may exit before it has read everything.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let said = said(&child.wait_with_output().unwrap());
-    assert_eq!((keys_in(&said.output), keys_in(&said.aside)), (0, 0), "{said:?}");
-    said
+    let outcome = outcome(&child.wait_with_output().unwrap());
+    assert_eq!((keys_in(&outcome.stdout), keys_in(&outcome.stderr)), (0, 0), "{outcome:?}");
+    outcome
 }
 
-fn said(output: &Output) -> Said {
-    Said {
-        output: String::from_utf8(output.stdout.clone()).unwrap(),
-        aside: String::from_utf8(output.stderr.clone()).unwrap(),
+fn outcome(output: &Output) -> Outcome {
+    Outcome {
+        stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+        stderr: String::from_utf8(output.stderr.clone()).unwrap(),
         code: output.status.code().unwrap(),
     }
 }
 
-/// How many texts that might be keys are in the text.
+/// How many parts of the text look like keys.
 pub(crate) fn keys_in(text: &str) -> usize {
     let is_long = |rest: &str| rest.bytes().take_while(u8::is_ascii_alphanumeric).count() > 8;
     text.split("gd_").skip(1).filter(|rest| is_long(rest)).count()

@@ -1,4 +1,4 @@
-//! The table, the program and the files that the tests use.
+//! The table, the program and the files of the tests.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -74,31 +74,31 @@ impl DynamoDb {
         self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
     }
 
-    /// `history`, with this table's endpoint and nothing else that the AWS SDK would look for.
+    /// `history` with this table's endpoint and no other configuration of the AWS SDK.
     pub(crate) fn history(&self, arguments: &[&str]) -> Command {
         history(&self.endpoint, arguments)
     }
 
-    /// What `history` says when it has come to its end without a failure.
+    /// The messages of a command that succeeds.
     #[track_caller]
     pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.history(arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        said(&output)
+        assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
+        messages(&output)
     }
 
     /// The lines of an export.
     #[track_caller]
     pub(crate) fn export(&self, kind: &str, table: &str) -> String {
         let output = self.history(&["export", kind, "-", "--table", table]).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What an import of these lines through standard input says, and its exit code.
+    /// Imports these lines through standard input; returns the messages and the exit code.
     pub(crate) fn import(&self, kind: &str, table: &str, lines: &[u8]) -> (String, Option<i32>) {
         let output = fed(&mut self.history(&["import", kind, "-", "--table", table]), lines);
-        (said(&output), output.status.code())
+        (messages(&output), output.status.code())
     }
 }
 
@@ -115,17 +115,17 @@ pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // It may end before it has read everything.
+        // It may exit before it has read everything.
         scope.spawn(move || stdin.write_all(input).ok());
         child.wait_with_output().unwrap()
     })
 }
 
-pub(crate) fn said(output: &Output) -> String {
+pub(crate) fn messages(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// A path for a file of the test's own, where none is yet.
+/// A path of a new file for one test.
 pub(crate) fn path(name: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -144,8 +144,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The beginning of an hour, two to three hours ago: what is recorded since then is in all tiers, and nothing of it expires
-/// while the tests run.
+/// The beginning of an hour, two to three hours ago: later ticks are in all tiers, and none expires during the tests.
 pub(crate) fn this_morning() -> Timestamp {
     let now = Timestamp::now().as_second();
     Timestamp::from_second(now - now % 3_600 - 7_200).unwrap()
@@ -160,7 +159,7 @@ pub(crate) fn tick(recorded_at: Timestamp, products: &str) -> String {
     format!("{{\"recorded_at\":\"{recorded_at}\",\"products\":{{{products}}}}}\n")
 }
 
-/// So many products at prices that depend on `seed`, as an export writes them.
+/// `count` products with prices that depend on `seed`, as an export writes them.
 pub(crate) fn products(count: i64, seed: i64) -> String {
     let product =
         |number: i64| format!("\"ITEM:{number:05}\":[{seed}.5,{number}.25,{},{number}]", seed + number);
