@@ -1,5 +1,6 @@
-//! Builds the functions with cargo and finds their binaries. Only their packages are built, so that they are compiled with
-//! the same features as for a deployment.
+//! Builds the functions with cargo and finds their binaries. A release build selects only their packages, so that their
+//! dependencies have the same features as in a deployment. A development build shares its dependencies with `cargo local`
+//! and the tests instead of compiling them once more: `infra/workspace-hack` unifies their features.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -61,6 +62,8 @@ pub(crate) async fn build(
     }
     if release {
         command.arg("--release");
+    } else {
+        command.args(["--package", "workspace-hack"]);
     }
     for package in &request.2 {
         command.args(["--package", package]);

@@ -1,8 +1,4 @@
 //! Schedules run by the cloud's clock, with a function that logs its events (`examples/parrot.rs`).
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
-
-#[expect(dead_code, reason = "schedules need no requests")]
-mod support;
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +23,7 @@ Resources:
 
 /// A cloud just after a multiple of ten minutes, so that the next event is due only after the test advances the clock.
 async fn start(test: &str, template: &str) -> Cloud {
-    let options = Options { schedules: true, ..support::options(test, template) };
+    let options = Options { schedules: true, ..crate::support::options(test, template) };
     let period_ms = 600_000;
     let into_ms = options.clock.now_ms() % period_ms;
     options.clock.advance(Duration::from_millis(u64::try_from(period_ms - into_ms).unwrap()));
@@ -122,7 +118,7 @@ async fn events_for_a_hanging_function_are_skipped() {
 
 #[tokio::test]
 async fn schedules_can_be_disabled() {
-    let quiet = Cloud::start(support::options("quiet", TEMPLATE)).await.unwrap();
+    let quiet = Cloud::start(crate::support::options("quiet", TEMPLATE)).await.unwrap();
     quiet.clock().advance(Duration::from_mins(10));
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(lines(&quiet, "noted"), Vec::<String>::new());

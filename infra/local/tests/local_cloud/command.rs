@@ -1,5 +1,4 @@
 //! The program behind `cargo local`, with a fake cargo whose binaries are all the parrot (`examples/parrot.rs`).
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

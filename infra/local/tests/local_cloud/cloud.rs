@@ -1,7 +1,4 @@
 //! The local cloud as a whole, with a function that does what the event says (`examples/parrot.rs`).
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use support::{Response, options, send};
+use crate::support::{Response, options, send};
 
 const TEMPLATE: &str = r#"
 Parameters:

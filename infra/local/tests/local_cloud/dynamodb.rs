@@ -1,7 +1,4 @@
 //! The embedded `DynamoDB`: tables from the template, data on disk, capacity, and faults on demand.
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
-
-mod support;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use support::{Response, options, send};
+use crate::support::{Response, options, send};
 
 const TEMPLATE: &str = "
 Resources:

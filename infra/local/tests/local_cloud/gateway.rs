@@ -1,8 +1,5 @@
 //! Authorizer, usage plans, stage cache and compression. The parrot is both authorizer and function
 //! (`examples/parrot.rs`).
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
-
-mod support;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +7,7 @@ use std::time::Duration;
 use local::{Cloud, LineSink, Options};
 use serde_json::{Value, json};
 
-use support::{Response, send};
+use crate::support::{Response, send};
 
 const TEMPLATE: &str = r#"
 Parameters:
@@ -84,7 +81,7 @@ Resources:
 /// Options for a cloud with a cache.
 fn options(test: &str, template: &str) -> Options {
     let parameters = [("GatewayCache".to_owned(), "on".to_owned())].into();
-    Options { parameters, ..support::options(test, template) }
+    Options { parameters, ..crate::support::options(test, template) }
 }
 
 async fn start(test: &str) -> Cloud {

@@ -1,0 +1,10 @@
+//! The local cloud, with templates of the tests' own in which every function is the parrot (`examples/parrot.rs`).
+#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
+
+mod cloud;
+mod command;
+mod dynamodb;
+mod gateway;
+mod schedules;
+mod support;
+mod template;
