@@ -12,7 +12,7 @@ use simulator::Fault;
 
 use crate::support::{
     await_logs, event, examples, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each,
-    simulator, start_with, with_parameters,
+    serve_empty_auctions_page, simulator, start_with, with_parameters,
 };
 
 /// 2026-04-28 15:03:20.999 UTC.
@@ -57,6 +57,7 @@ async fn a_repeated_request_is_served_from_the_cache_until_the_ttl_ends() {
 #[tokio::test]
 async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl() {
     let cloud = start_with(one_instance_each()).await;
+    serve_empty_auctions_page(&cloud);
     for example in examples() {
         let ttl = milliseconds(example.route.cache);
         for (after, cached, requests) in
@@ -75,6 +76,7 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl() {
 #[tokio::test]
 async fn headers_say_when_the_data_was_fetched_and_when_it_expires() {
     let cloud = start_with(one_instance_each()).await;
+    serve_empty_auctions_page(&cloud);
     let date = |second: u64| {
         let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
         format!("Tue, 28 Apr 2026 {hour:02}:{minute:02}:{second:02} GMT")

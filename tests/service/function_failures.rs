@@ -104,7 +104,7 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
         ("panic", "asked to panic"),
         ("error", "asked to fail"),
         ("undeclared", "parameter 'other' is not declared"),
-        ("too-large", " bytes "),
+        ("too-large", " bytes"),
         ("panic", "asked to panic"),
     ] {
         let (response, _) = get_fault(&cloud, fault).await;

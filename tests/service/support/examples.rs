@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use common::routes::{self, Route};
 use local::Cloud;
+use simulator::Fault;
 use tokio::task::JoinSet;
+
+use super::simulator;
 
 /// A request to one route, and the upstream requests that it causes: none if the route serves history.
 #[derive(Debug)]
@@ -39,6 +42,13 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
 /// One request to every route that requests something from an upstream.
 pub(crate) fn live_examples() -> impl Iterator<Item = Example> {
     examples().filter(|example| !example.upstream.is_empty())
+}
+
+/// Makes the upstream serve a page of auctions without any. A full page takes a second on a busy machine, and a function counts
+/// the time of a fetch as part of the age: tests of exact times need fetches below a second.
+pub(crate) fn serve_empty_auctions_page(cloud: &Cloud) {
+    let page = r#"{"success":true,"page":0,"totalPages":1,"totalAuctions":0,"lastUpdated":1777388578000,"auctions":[]}"#;
+    simulator(cloud).set_fault("/v2/skyblock/auctions", Fault::default().with_body(page));
 }
 
 /// Runs `check` for every live route, all at the same time.
