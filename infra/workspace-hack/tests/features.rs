@@ -37,7 +37,8 @@ fn features(edges: &str, selection: &[&str]) -> Features {
     let mut arguments = vec!["tree", "--locked", "--prefix=none", "--format={p}|{f}", "--edges", edges];
     arguments.extend(selection);
     let mut features = Features::new();
-    for line in cargo(&arguments).lines().filter(|line| !line.contains(OWN_PACKAGE)) {
+    // An empty line separates the trees of two packages.
+    for line in cargo(&arguments).lines().filter(|line| !line.is_empty() && !line.contains(OWN_PACKAGE)) {
         let (package, set) = line.trim_end_matches(" (*)").split_once('|').unwrap();
         features.entry(package.to_owned()).or_default().insert(set.to_owned());
     }
