@@ -70,6 +70,14 @@ pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo);
     command.arg(name).args(arguments).current_dir(in_repository(""));
     command.stdin(Stdio::null());
+    // `cargo test` sets these for the tests. Build scripts, such as that of ring, rerun when they change, and everything that
+    // depends on them is compiled again.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name.as_ref());
+        }
+    }
     command
 }
 
