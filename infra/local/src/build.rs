@@ -52,11 +52,11 @@ pub(crate) async fn build(
     let mut command = Command::new(&cargo);
     command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
     command.args(["build", "--message-format=json-render-diagnostics"]);
-    // `cargo run` sets these variables. Some build scripts (ring's) run again when they change, and everything that depends
-    // on them would be compiled again, here and in the next build without them.
+    // `cargo run` and `cargo test` set these variables. Some build scripts (ring's) run again when they change, and everything
+    // that depends on them would be compiled again, here and in the next build without them.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+        if name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
             command.env_remove(name.as_ref());
         }
     }

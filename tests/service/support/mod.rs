@@ -74,7 +74,7 @@ pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     // depends on them is compiled again.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+        if name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
             command.env_remove(name.as_ref());
         }
     }
