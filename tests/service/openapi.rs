@@ -397,7 +397,7 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
     ];
     for (answered, status) in answers.iter().zip([401, 403, 500]) {
         assert_eq!(answered.status, status, "{}", answered.text);
-        assert!(messages(status).contains(&answered.json()), "{}", answered.text);
+        assert!(messages(status).contains(&answered.json()), "no example of the document: {}", answered.text);
         expect_conforming(&document, "/v1/mayor", answered);
     }
 

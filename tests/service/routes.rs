@@ -32,7 +32,7 @@ fn the_template_gives_each_route_its_function_and_its_ttl() {
         assert_eq!(declared.method, "GET", "{}", route.path);
         assert_eq!(binary(&template, &declared.function), route.function, "{}", route.path);
         assert!(declared.caching, "{}", route.path);
-        assert_eq!(declared.cache_ttl, Some(route.cache), "{}", route.path);
+        assert_eq!(declared.cache_ttl, Some(route.cache), "CacheTtlInSeconds of {}", route.path);
         assert!(!route.cache.is_zero(), "{}", route.path);
     }
 }

@@ -12,7 +12,7 @@ use local::{Binaries, terminal};
 #[derive(Parser)]
 #[command(name = "cost", bin_name = "cargo cost", display_name = "cargo cost", version)]
 struct Arguments {
-    /// A body of the provider's bazaar to record instead of the simulator's
+    /// A file with a response body of the provider's bazaar, which is recorded instead of the simulator's
     #[arg(long, value_name = "FILE")]
     snapshot: Option<PathBuf>,
     /// Build the functions with optimisations, as they are deployed

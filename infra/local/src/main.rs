@@ -20,7 +20,7 @@ const EXAMPLE_QUERIES: [(&str, &str); 3] = [
 ];
 const EXAMPLE_PLAYER: &str = "Notch";
 
-/// Run the service on your machine: API Gateway, Lambda, schedules and `DynamoDB`, as template.yaml describes them
+/// Run the service on your machine: API Gateway, Lambda, schedules and DynamoDB, as template.yaml describes them
 #[derive(Parser)]
 #[command(name = "local", bin_name = "cargo local", display_name = "cargo local", version)]
 struct Arguments {
@@ -30,7 +30,7 @@ struct Arguments {
     /// Port of Lambda's Invoke API; 0 for a free one
     #[arg(long, default_value_t = 3001)]
     lambda_port: u16,
-    /// Port of `DynamoDB`; 0 for a free one
+    /// Port of DynamoDB; 0 for a free one
     #[arg(long, default_value_t = 3002)]
     dynamodb_port: u16,
     /// Keep the tables in this folder; without it, they are in memory
@@ -39,13 +39,13 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
-    /// Days of history that the simulated game starts with, up to 90
+    /// Days of price history that the simulated game starts with, 0 to 90
     #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
     history: u16,
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
     #[arg(long, value_name = "URL", conflicts_with = "live")]
     upstream: Option<String>,
-    /// Use this name service
+    /// Use this service to resolve players' names; the default is the upstream
     #[arg(long, value_name = "URL")]
     names: Option<String>,
     /// Use the real provider; profiles need `HYPIXEL_API_KEY` in the environment
@@ -60,7 +60,7 @@ struct Arguments {
     /// Build the functions with optimisations, as they are deployed
     #[arg(long)]
     release: bool,
-    /// Maximum number of concurrent instances of a function
+    /// Maximum number of concurrent instances of a function; further requests wait
     #[arg(long, value_name = "N", default_value = "4")]
     concurrency: NonZeroU16,
 }

@@ -28,13 +28,13 @@ const SHARE: f64 = 0.145;
 /// The number of processes that make one handshake each.
 const HANDSHAKES: usize = 20;
 
-/// Measure start-up and size of the deployed functions
+/// Measure start-up and size of the released functions; exit code 1 if one misses its limit
 #[derive(Parser)]
 #[command(name = "startup", bin_name = "cargo startup", args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Measured>,
-    /// Compare this many pairs of starts for each function
+    /// Number of starts to measure per function, each paired with a start of the smallest function
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(1..))]
     pairs: u16,
     /// Measure only these functions

@@ -36,10 +36,10 @@ enum Command {
         /// The tier, which sets the rate limits; with --stack, the keys move to its usage plan
         #[arg(long, value_parser = tier())]
         tier: Option<Tier>,
-        /// The last second that is paid for; a date stands for its first second (UTC)
+        /// The last second that is paid for. A date stands for its first second in UTC: 2030-01-01 pays for all of 2029
         #[arg(long, value_name = "DATE", value_parser = time)]
         paid_until: Option<UnixSeconds>,
-        /// suspended rejects its requests even if it is paid for; the default of a new account is active
+        /// The requests of a suspended account are rejected even if it is paid for; a new account is active by default
         #[arg(long, value_parser = status())]
         status: Option<SubscriptionStatus>,
     },

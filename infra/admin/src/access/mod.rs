@@ -36,7 +36,7 @@ pub(crate) struct Place {
     /// The table; the default is the environment variable `ACCESS_TABLE`, then `Access`
     #[arg(long, value_name = "NAME", global = true, value_parser = resource_name)]
     table: Option<String>,
-    /// Use the table and the API Gateway of this `CloudFormation` stack
+    /// Use the table and the API Gateway of this CloudFormation stack
     #[arg(long, value_name = "NAME", global = true, conflicts_with = "table", value_parser = resource_name)]
     stack: Option<String>,
     /// Write one JSON document instead of text

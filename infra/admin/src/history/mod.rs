@@ -37,14 +37,14 @@ pub(crate) struct Arguments {
     /// The table; the default is the environment variable `HISTORY_TABLE`, then `History`
     #[arg(long, value_name = "NAME", global = true)]
     table: Option<String>,
-    /// Use the table of this `CloudFormation` stack
+    /// Use the table of this CloudFormation stack
     #[arg(long, value_name = "NAME", global = true, conflicts_with = "table")]
     stack: Option<String>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Import FILE into the table; existing rows stay as they are
+    /// Import FILE into the table; importing it again changes nothing
     Import {
         kind: KindName,
         /// A file with one JSON object per line (see infra/admin/README.md); - reads standard input
@@ -53,7 +53,7 @@ enum Command {
     /// Export the table to FILE, oldest first
     Export {
         kind: KindName,
-        /// A new file; - writes to standard output
+        /// The file to create; - writes to standard output
         file: PathBuf,
         /// Replace FILE if it exists
         #[arg(long)]

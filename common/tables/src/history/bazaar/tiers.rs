@@ -22,7 +22,8 @@ pub struct Tier {
     pub range: &'static str,
     /// The time between two slots.
     pub interval: Duration,
-    /// The number of slots in the range, the newest included. It is the maximum number of points in a response.
+    /// The number of slots in the range, the newest included. It is the maximum number of points in a response, and decides
+    /// how long rows are kept: for the range and `MARGIN`.
     pub slots: u32,
     /// The number of shards.
     pub shards: u32,
