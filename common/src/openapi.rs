@@ -1,4 +1,4 @@
-//! What a function says of itself for the OpenAPI document (`infra/openapi`): the types of its responses.
+//! How a function describes itself for the OpenAPI document (`infra/openapi`): its route and the types of its responses.
 
 use std::borrow::Cow;
 
@@ -30,13 +30,13 @@ pub struct Description {
 }
 
 impl Description {
-    /// The description of `route`, without any kind of response.
+    /// Returns the description of `route`, without any kind of response.
     #[must_use]
     pub const fn new(route: &'static Route) -> Self {
         Self { route, kinds: Vec::new() }
     }
 
-    /// The description of `route`, whose responses have the data `T`.
+    /// Returns the description of `route`, whose responses have the data `T`.
     #[must_use]
     pub fn of<T: JsonSchema>(route: &'static Route) -> Self {
         Self::new(route).kind::<T>("")
@@ -52,7 +52,7 @@ impl Description {
 
 /// A function that describes its responses.
 pub trait Describe {
-    /// The description.
+    /// Returns the description.
     fn description() -> Description;
 }
 

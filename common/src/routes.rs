@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::params::{Allowed, ItemId, Limit, Page, Username, Value};
 
-/// Where a parameter stands in a request.
+/// Where a parameter is in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Location {
     /// In the path, as `{name}`.
@@ -30,7 +30,7 @@ impl Location {
 pub struct Parameter {
     /// The name.
     pub name: &'static str,
-    /// Where it stands.
+    /// Where it is.
     pub location: Location,
     /// Whether every request needs it. (`id` of the bazaar is required in one mode only, so this is `false` for it.)
     pub required: bool,

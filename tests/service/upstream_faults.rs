@@ -22,7 +22,7 @@ const BAZAAR: &str = "/v2/skyblock/bazaar";
 const NAMES: &str = "/users/profiles/minecraft/*";
 const PROFILES: &str = "/v2/skyblock/profiles";
 
-/// The longest that a response may take (`functions/README.md`, Limits).
+/// The longest that a response may take: the timeout of the functions (`template.yaml`).
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// More than a fetch takes. A function counts the time of a fetch as part of the age.

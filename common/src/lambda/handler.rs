@@ -151,7 +151,6 @@ struct ProxyResponse {
 /// The headers of a response. Times are absolute, so that they stay correct when the gateway replays them.
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "a header's name, not the struct's")]
-#[serde(rename_all = "PascalCase")]
 struct Headers {
     #[serde(rename = "Content-Type")]
     content_type: &'static str,
@@ -164,7 +163,7 @@ struct Headers {
     cache_control: &'static str,
     #[serde(rename = "Last-Modified", skip_serializing_if = "Option::is_none")]
     last_modified: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "Expires", skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
     #[serde(rename = "Retry-After", skip_serializing_if = "Option::is_none")]
     retry_after: Option<String>,

@@ -48,7 +48,7 @@ impl Subscriber for Events {
         Some(LEVEL)
     }
 
-    /// Never called, because no span is enabled. Any number but 0 is valid.
+    /// Never called, because no span is enabled. An id must not be 0.
     fn new_span(&self, _: &Attributes<'_>) -> Id {
         Id::from_u64(1)
     }

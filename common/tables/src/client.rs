@@ -111,11 +111,11 @@ pub async fn from_profile() -> Result<SdkConfig, ProfileError> {
 /// # Errors
 /// If `AWS_ENDPOINT_URL_DYNAMODB` is not an address.
 pub fn is_on_this_machine() -> Result<bool, ConfigError> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let endpoint = |name: &str| (name == ENDPOINT).then(|| variable(name)).flatten();
-    let endpoint = Config::from_lookup(endpoint)?.dynamodb_endpoint;
-    let general = || variable(GENERAL_ENDPOINT).and_then(|endpoint| Url::parse(&endpoint).ok());
-    Ok(endpoint.or_else(general).is_some_and(|endpoint| is_local(&endpoint)))
+    // A tool reads no other variable of a function, so an invalid one must not stop it.
+    let only_endpoint = |name: &str| std::env::var(name).ok().filter(|_| name == ENDPOINT);
+    let endpoint = Config::from_lookup(only_endpoint)?.dynamodb_endpoint;
+    let general = std::env::var(GENERAL_ENDPOINT).ok().and_then(|endpoint| Url::parse(&endpoint).ok());
+    Ok(endpoint.or(general).is_some_and(|endpoint| is_local(&endpoint)))
 }
 
 /// Returns the cause in one line, without the SDK's list of all places where it looked for credentials.

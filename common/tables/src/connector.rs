@@ -6,7 +6,6 @@ use aws_sdk_dynamodb::config::{RuntimeComponents, SharedHttpClient};
 use aws_smithy_runtime_api::client::http::{
     HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector, http_client_fn,
 };
-use aws_smithy_runtime_api::client::orchestrator::HttpRequest as Request;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
@@ -29,7 +28,7 @@ impl HttpConnector for Connector {
     }
 }
 
-async fn send(client: Client, request: Request) -> Result<HttpResponse, ConnectorError> {
+async fn send(client: Client, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
     let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
     let (parts, body) = request.into_parts();
     // Bodies of requests to DynamoDB are never streams.

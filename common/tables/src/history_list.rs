@@ -43,11 +43,11 @@ pub trait HistoryList {
     ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>>;
 }
 
-/// Entries of a history.
+/// The newest entries of a history.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{E}s")]
 struct Data<E> {
-    /// The entries.
+    /// The entries, newest first.
     history: Vec<E>,
 }
 

@@ -1,5 +1,5 @@
-//! What the service keeps in DynamoDB. It is a crate apart from `common` because cargo unifies the features of what it builds
-//! together: only so does a function without a table not link the AWS SDK.
+//! What the service keeps in DynamoDB. It is a crate apart from `common`, so that functions without a table do not link the
+//! AWS SDK. A feature of `common` would not do: cargo unifies the features of the crates that it builds together.
 
 pub mod access;
 mod client;

@@ -1,7 +1,7 @@
 //! The runner of the recorders: functions on a schedule that fetch something from the provider and record it in the table of
 //! histories. It lives here and not in `common`, because every recorder writes to a table.
 //!
-//! The event says which minute the recorder is to record. A failure fails the invocation, so that Lambda retries it and finally
+//! The event names the minute to record. A failure fails the invocation, so that Lambda retries it and finally
 //! keeps the event as a dead letter.
 
 use std::error::Error as StandardError;

@@ -66,7 +66,7 @@ impl Table {
 }
 
 impl<'a> Session<'a> {
-    /// The operation with this name, which starts now.
+    /// Returns the operation with this name, whose time runs from now on.
     pub(crate) fn operation(self, name: &'static str) -> Operation<'a> {
         let deadline = match self.time {
             TimeLimit::Deadline(deadline) => deadline,
@@ -88,6 +88,7 @@ impl<'a> Session<'a> {
         self.table.name()
     }
 
+    /// Returns a query that reports its read units, which `cargo cost` adds up.
     pub(crate) fn query(self) -> QueryFluentBuilder {
         let query = self.table.client().query().table_name(self.table.name());
         query.return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -136,14 +137,11 @@ impl<'a> Session<'a> {
         self,
         query: QueryFluentBuilder,
     ) -> impl Stream<Item = Result<Vec<Item>, Error>> + use<'a> {
-        stream::try_unfold(Some(None), move |after: Option<Option<Item>>| {
-            let query = query.clone();
-            async move {
-                let Some(after) = after else { return Ok(None) };
-                let page = query.set_exclusive_start_key(after).send();
-                let page = self.wait(self.operation("Query").send(page)).await?;
-                Ok(Some((page.items.unwrap_or_default(), page.last_evaluated_key.map(Some))))
-            }
+        stream::try_unfold(Some(query), move |query: Option<QueryFluentBuilder>| async move {
+            let Some(query) = query else { return Ok(None) };
+            let page = self.wait(self.operation("Query").send(query.clone().send())).await?;
+            let next = page.last_evaluated_key.map(|last| query.set_exclusive_start_key(Some(last)));
+            Ok(Some((page.items.unwrap_or_default(), next)))
         })
     }
 
@@ -225,7 +223,7 @@ async fn write_batch(operation: Operation<'_>, batch: Vec<WriteRequest>) -> Resu
             }
             // DynamoDB returns an error if it can process nothing of a batch. The SDK has retried that already.
             Err(error) if error.is_throttled() => {}
-            // The throttling is the reason of the timeout.
+            // The throttling is the reason for the timeout.
             Err(Error::Timeout { .. }) if is_throttled => return Err(operation.incomplete()),
             Err(error) => return Err(error),
         }

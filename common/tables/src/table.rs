@@ -17,7 +17,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of histories, for a function.
+    /// Returns the table of histories, for a function.
     ///
     /// # Errors
     /// If the TLS stack cannot be set up.
@@ -25,7 +25,7 @@ impl Table {
         Self::of_function(config, &config.history_table)
     }
 
-    /// The table of accounts and keys, for a function.
+    /// Returns the table of accounts and keys, for a function.
     ///
     /// # Errors
     /// If the TLS stack cannot be set up.
@@ -43,7 +43,7 @@ impl Table {
         Ok(Self { client, connection: url.map(|url| (http, url)), name: name.to_owned() })
     }
 
-    /// The table `name`, for a tool.
+    /// Returns the table `name`, for a tool.
     #[must_use]
     pub fn of_sdk(sdk: &aws_config::SdkConfig, name: &str) -> Self {
         Self { client: client::of_sdk(sdk), connection: None, name: name.to_owned() }

@@ -10,11 +10,11 @@ use tables::{Error, HistoryList, Session};
 /// A recorded fire sale.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PastFireSale {
-    /// The id of the item.
+    /// The id of the item for sale.
     item_id: String,
-    /// The number of items for sale.
+    /// The number of items for sale, as last seen.
     amount: i64,
-    /// The price of one item, in gems.
+    /// The price of one item, in gems, as last seen.
     price: i64,
     /// The minute in which the service first saw the sale.
     recorded_at: UnixSeconds,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Error, HistoryList, Session};
 
-/// A mayor and the term.
+/// A past mayor and their term.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PastMayor {
     /// The display name.
@@ -17,9 +17,9 @@ pub struct PastMayor {
     /// The perks of the term.
     #[schemars(with = "Vec<common::upstream::election::Perk>")]
     perks: Vec<Perk>,
-    /// When the term began: the election of this mayor closed.
+    /// When the term began, because the election that the mayor won closed.
     started_at: UnixSeconds,
-    /// When the term ended: the next election closed.
+    /// When the term ended, because the next election closed.
     ended_at: UnixSeconds,
 }
 

@@ -51,7 +51,7 @@ pub struct Options {
     /// The upstream API key. It is never sent to the simulator.
     pub upstream_key: Option<String>,
     /// Whether the template's usage plans apply. Otherwise their limits are too high to reach, except for those in
-    /// [`Self::parameters`].
+    /// [`parameters`](field@Self::parameters).
     pub throttling: bool,
     /// Values for the template's parameters. They override all others.
     pub parameters: BTreeMap<String, String>,

@@ -25,7 +25,7 @@ pub enum Error {
         /// The parameter.
         parameter: &'static str,
     },
-    /// A failure in `failures.rs` is none: its parameter is not declared, or its value cannot be used.
+    /// A request in `failures.rs` does not fail: its route does not declare the parameter, or its value cannot be parsed.
     #[error("the failing request {0} does not fail as described")]
     NoFailure(&'static str),
     /// The document cannot be written.

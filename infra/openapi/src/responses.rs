@@ -76,8 +76,8 @@ const RATE_LIMITED: SharedError = SharedError {
     retry_after: true,
     messages: &[Message {
         name: "throttled",
-        message: "Too many requests: the rate of your subscription, or what the route takes of all callers together, is \
-            used up. Wait as long as Retry-After says.",
+        message: "Too many requests: the rate of your subscription, or the rate of the route for all clients together, is \
+            used up. Wait for the seconds in Retry-After.",
     }],
 };
 

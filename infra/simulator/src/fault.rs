@@ -186,6 +186,13 @@ impl FaultRule {
             if !is_header || hyper::header::HeaderValue::try_from(value).is_err() {
                 return invalid("header", format!("{name}={value}"), HEADER);
             }
+            // hyper panics if they contradict the body.
+            if ["content-length", "transfer-encoding"]
+                .iter()
+                .any(|framing| name.eq_ignore_ascii_case(framing))
+            {
+                return invalid("header", format!("{name}={value}"), UNFRAMED);
+            }
         }
         Ok(self)
     }
@@ -195,6 +202,7 @@ const STATUS: &str = "a number from 200 to 599";
 const COUNT: &str = "a number from 1";
 const NUMBER: &str = "a whole number from 0";
 const HEADER: &str = "a header as NAME=VALUE";
+const UNFRAMED: &str = "any header but Content-Length and Transfer-Encoding; truncate cuts a body";
 const GARBAGE: &str = "bytes, html, wrong_shape, failure or gzip_bomb";
 const NOTHING: &str = "without a value";
 
@@ -280,6 +288,7 @@ mod tests {
             ("/a=garbage:soup", "wrong_shape"),
             ("/a=header:Retry-After", "NAME=VALUE"),
             ("/a=header:b c=d", "NAME=VALUE"),
+            ("/a=header:Content-length=5", "truncate"),
             ("/a=hang:yes", "without a value"),
         ] {
             let message = parse(text).unwrap_err();

@@ -4,6 +4,7 @@ use local::Cloud;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::RANGES;
 use super::market::Quote;
 use crate::support::{Response, get_at};
 
@@ -50,19 +51,6 @@ struct Chart {
     history: Vec<Point>,
 }
 
-/// The most points that a range may have (`functions/README.md`, Resolution of history).
-#[track_caller]
-pub(super) fn cap(range: &str) -> usize {
-    match range {
-        "1h" => 100,
-        "24h" => 288,
-        "7d" => 500,
-        "30d" => 720,
-        "90d" => 1000,
-        other => panic!("{other} is not a range"),
-    }
-}
-
 /// The points of the product in the range before the moment `now` in Unix seconds.
 pub(super) async fn points(cloud: &Cloud, id: &str, range: &str, now: i64) -> Vec<Point> {
     let path = format!("/v1/bazaar/history?item_id={id}&range={range}");
@@ -76,7 +64,8 @@ pub(super) fn read(response: &Response, id: &str, range: &str) -> Vec<Point> {
     let Envelope { data: chart } = serde_json::from_str(&response.text).unwrap();
     assert_eq!((chart.item_id.as_str(), chart.range.as_str()), (id, range));
     assert_eq!(chart.data_points, chart.history.len());
-    assert!(chart.data_points <= cap(range), "{} points in {range}", chart.data_points);
+    let (_, _, _, slots) = RANGES.iter().find(|(name, ..)| *name == range).unwrap();
+    assert!(i64::try_from(chart.data_points).unwrap() <= *slots, "{} points in {range}", chart.data_points);
     for pair in chart.history.windows(2) {
         // RFC 3339 texts sort by time.
         assert!(pair[0].recorded_at < pair[1].recorded_at, "{id}: oldest first");

@@ -16,7 +16,7 @@ use crate::support::{
     one_instance_each, simulator, start_with, with_parameters,
 };
 
-/// The longest that a response may take (`functions/README.md`, Limits).
+/// The longest that a response may take: the timeout of the functions (`template.yaml`).
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Lasting faults of the table, each with a word that the log must contain.

@@ -32,6 +32,16 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
+/// Each range with its tier, the interval of the tier in seconds, and the length of the range in intervals
+/// (`functions/README.md`, Resolution of history).
+const RANGES: [(&str, &str, i64, i64); 5] = [
+    ("1h", "1m", MINUTE, 60),
+    ("24h", "5m", 5 * MINUTE, 288),
+    ("7d", "30m", 30 * MINUTE, 336),
+    ("30d", "1h", HOUR, 720),
+    ("90d", "3h", 3 * HOUR, 720),
+];
+
 /// The three history routes.
 const ROUTES: [&str; 3] =
     ["/v1/bazaar/history?item_id=INK_SACK:3", "/v1/mayor/history", "/v1/fire-sales/history"];

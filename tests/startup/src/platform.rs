@@ -78,7 +78,7 @@ impl Platform {
             match self.requests.recv_timeout(POLL_INTERVAL) {
                 Ok(Some(requested_at)) => return Ok(requested_at),
                 Ok(None) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err("sends another request than one for work".to_owned());
+                    return Err("has sent a request other than one for work".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -115,7 +115,7 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
     let Sighting { sale, recorded_at, seen_at } = sighting;
     let update = || table.update_item().set_key(Some(sale.key()));
     // `start` and `end` are reserved words.
-    let newer = update()
+    let newest = update()
         .update_expression(
             "SET item_id = :item, #start = :start, #end = :end, amount = :amount, price = :price, \
              seen_at = :seen, recorded_at = if_not_exists(recorded_at, :recorded)",
@@ -130,17 +130,17 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
         .expression_attribute_values(":price", number(sale.price))
         .expression_attribute_values(":seen", number(seen_at.get()))
         .expression_attribute_values(":recorded", number(recorded_at.get()));
-    let newer = table.write("UpdateItem", newer.send()).await?.is_some();
-    let earlier = update()
+    let is_newest = table.write("UpdateItem", newest.send()).await?.is_some();
+    // A sighting at one tick that is later than all others is not also earlier than all others.
+    if is_newest && recorded_at == seen_at {
+        return Ok(true);
+    }
+    let earliest = update()
         .update_expression("SET recorded_at = :recorded")
         .condition_expression("recorded_at > :recorded")
         .expression_attribute_values(":recorded", number(recorded_at.get()));
-    // A sighting at one tick that is newer than all others is not also earlier than all others.
-    if newer && recorded_at == seen_at {
-        return Ok(true);
-    }
-    let earlier = table.write("UpdateItem", earlier.send()).await?.is_some();
-    Ok(newer || earlier)
+    let is_earliest = table.write("UpdateItem", earliest.send()).await?.is_some();
+    Ok(is_newest || is_earliest)
 }
 
 /// Returns the sales that started last, newest first, at most `limit`.

@@ -26,6 +26,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{Request, Response};
+use percent_encoding::percent_decode_str;
 use simulator::Clock;
 use uuid::Uuid;
 
@@ -213,9 +214,12 @@ impl Gateway {
     }
 }
 
-/// The text on one line, shortened, and without keys.
+/// The text on one line, shortened, and without keys. It stays percent-encoded, unless that would hide a key.
 fn printable(text: &str) -> String {
-    Excerpt::up_to(MAX_LOGGED_PATH_CHARACTERS, &without_keys(text)).to_string()
+    let decoded = percent_decode_str(text).decode_utf8_lossy();
+    let decoded_without_keys = without_keys(&decoded);
+    let text = if decoded_without_keys == decoded { text } else { &decoded_without_keys };
+    Excerpt::up_to(MAX_LOGGED_PATH_CHARACTERS, text).to_string()
 }
 
 #[cfg(test)]
@@ -225,7 +229,10 @@ mod tests {
     #[test]
     fn a_logged_path_is_one_short_line_without_keys() {
         assert_eq!(printable("/a\r\nb\u{1b}[31m"), "/a\\r\\nb\\u{1b}[31m");
-        assert_eq!(printable("/v1/profile/gd_LocalCloudPro0"), "/v1/profile/gd_…");
+        for key in ["gd_LocalCloudPro0", "%67d_LocalCloudPro0", "gd%5FLocal%43loudPro0"] {
+            assert_eq!(printable(&format!("/v1/profile/{key}")), "/v1/profile/gd_…", "{key}");
+        }
+        assert_eq!(printable("/a%2Fb%00%FF"), "/a%2Fb%00%FF");
         assert_eq!(printable(&"x".repeat(1000)).chars().count(), MAX_LOGGED_PATH_CHARACTERS + 1);
     }
 }

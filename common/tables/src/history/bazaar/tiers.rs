@@ -96,8 +96,8 @@ pub(super) fn tick_key(slot: UnixSeconds, tick: Tick) -> String {
 mod tests {
     use super::*;
 
-    /// A change of these numbers loses what is recorded. Whoever needs one gives the tier another name, too, and copies the
-    /// rows with `cargo admin history`.
+    /// Changing these numbers loses what is recorded: queries look for it elsewhere. To change one, rename its tier as well,
+    /// and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
         let layout = TIERS.each_ref().map(|tier| (tier.name, tier.shards));
