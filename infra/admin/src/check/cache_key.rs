@@ -49,10 +49,9 @@ pub(super) async fn check(inspection: &Inspection<'_>, report: &mut Report) -> b
             "a cached response is served to another request: see the failed checks",
         )
     } else {
-        (value.to_owned(), "neither A nor B alone is served the response of the other")
+        (value.to_owned(), "requests with only A or only B get their own responses")
     };
-    let text =
-        format!("of ?id=A&id=B the {} value wins, and {effect}", value.trim_end_matches("_and_poisons"));
+    let text = format!("of ?id=A&id=B the {} value wins; {effect}", value.trim_end_matches("_and_poisons"));
     report.observe("repeated_parameter", value, text);
     is_broken
 }
