@@ -48,18 +48,8 @@ pub(crate) async fn build(
     if let Some(programs) = built.get(&request) {
         return Ok(programs.clone());
     }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = Command::new(&cargo);
-    command.current_dir(workspace).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
-    command.args(["build", "--message-format=json-render-diagnostics"]);
-    // `cargo run` and `cargo test` set these variables. Some build scripts (ring's) run again when they change, and everything
-    // that depends on them would be compiled again, here and in the next build without them.
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
-        if name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(name.as_ref());
-        }
-    }
+    let mut command = cargo(workspace);
+    command.stdout(Stdio::piped()).arg("build").arg("--message-format=json-render-diagnostics");
     if release {
         command.arg("--release");
     } else {
@@ -68,8 +58,10 @@ pub(crate) async fn build(
     for package in &request.2 {
         command.args(["--package", package]);
     }
-    let child = command.spawn().map_err(|cause| cannot_run(&cargo, cause))?;
-    let output = child.wait_with_output().await.map_err(|cause| cannot_run(&cargo, cause))?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    let cannot_run = |cause| Error::Cargo { program: program.clone(), cause };
+    let child = Command::from(command).kill_on_drop(true).spawn().map_err(cannot_run)?;
+    let output = child.wait_with_output().await.map_err(cannot_run)?;
     if !output.status.success() {
         return Err(Error::Build);
     }
@@ -78,8 +70,22 @@ pub(crate) async fn build(
     Ok(programs)
 }
 
-fn cannot_run(cargo: &OsString, cause: std::io::Error) -> Error {
-    Error::Cargo { program: cargo.to_string_lossy().into_owned(), cause }
+/// Returns the running cargo, or the one in the path, in the folder `workspace`.
+///
+/// `cargo run` and `cargo test` set variables that some build scripts (ring's) depend on. Without them, everything above those
+/// scripts would be compiled again, here and in the next build outside.
+#[must_use]
+pub fn cargo(workspace: &Path) -> std::process::Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = std::process::Command::new(program);
+    command.current_dir(workspace).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name.as_ref());
+        }
+    }
+    command
 }
 
 fn executables(messages: &[u8]) -> Programs {

@@ -34,6 +34,7 @@ pub mod template;
 pub mod terminal;
 
 pub use self::backfill::{Progress, ProgressSink};
+pub use self::build::cargo;
 pub use self::cloud::Cloud;
 pub use self::dynamodb::{Consumed, DynamoDb, Fault, Refusal};
 pub use self::error::{Error, InvocationError};

@@ -9,7 +9,6 @@ mod logs;
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use local::template::{Document, Template};
 use local::{Cloud, Options};
@@ -66,18 +65,8 @@ pub(crate) fn in_repository(path: &str) -> PathBuf {
 
 /// `cargo NAME` with these arguments, where NAME is an alias in `.cargo/config.toml`.
 pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.arg(name).args(arguments).current_dir(in_repository(""));
-    command.stdin(Stdio::null());
-    // `cargo test` sets these for the tests. Build scripts, such as that of ring, rerun when they change, and everything that
-    // depends on them is compiled again.
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
-        if name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(name.as_ref());
-        }
-    }
+    let mut command = Command::from(local::cargo(&in_repository("")));
+    command.arg(name).args(arguments);
     command
 }
 
