@@ -4,6 +4,7 @@
 #
 #   tests/tools/sam/check_with_sam.sh           everything
 #   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
+#     install      nothing but the installation, for other checks that need SAM
 #     template     sam validate, cfn-lint, the SAM translator, and assertions on its output, which mutants check
 #     build        sam build, then the sizes of the binaries and the glibc that they need
 #     emulator     every function with its sample events under the Lambda Runtime Interface Emulator
@@ -25,8 +26,8 @@ parts=("$@")
 [ $# -gt 0 ] || parts=(template build emulator containers)
 for part in "${parts[@]}"; do
     case $part in
-        template | build | emulator | containers) ;;
-        *) fail "'$part' is not one of template, build, emulator, containers" ;;
+        install | template | build | emulator | containers) ;;
+        *) fail "'$part' is not one of install, template, build, emulator, containers" ;;
     esac
 done
 is_selected() { [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -129,6 +130,7 @@ have_own_engine() {
 }
 
 install_sam
+[[ "${parts[*]}" != install ]] || exit 0
 architecture=$(python $here/functions.py configuration)
 skipped=
 
