@@ -3,9 +3,11 @@
 //! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
 //! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::str::FromStr;
 
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
 use crate::error::ApiError;
@@ -24,6 +26,7 @@ pub struct ProxyEvent {
     path: String,
     query_string_parameters: Option<HashMap<String, String>>,
     multi_value_query_string_parameters: Option<HashMap<String, Vec<String>>>,
+    /// As the client wrote them: the gateway decodes the query, but not the path.
     path_parameters: Option<HashMap<String, String>>,
     request_context: RequestContext,
 }
@@ -98,7 +101,7 @@ impl Request {
     /// `BAD_REQUEST` if the value is not allowed.
     pub fn parameter<T: Value + Default>(&self, name: &str) -> Result<T, ApiError> {
         let declared = self.declared::<T>(name)?;
-        self.text(declared).map_or_else(|| Ok(T::default()), |text| parse(name, text))
+        self.text(declared)?.map_or_else(|| Ok(T::default()), |text| parse(name, &text))
     }
 
     /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such as
@@ -108,8 +111,8 @@ impl Request {
     /// `BAD_REQUEST` if the value is missing or not allowed.
     pub fn required<T: Value>(&self, name: &str, condition: &str) -> Result<T, ApiError> {
         let declared = self.declared::<T>(name)?;
-        let text = self.text(declared).filter(|text| !text.is_empty());
-        parse(name, text.ok_or_else(|| missing_parameter(name, condition))?)
+        let text = self.text(declared)?.filter(|text| !text.is_empty());
+        parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
     /// Only a declared parameter is part of the cache key. The response to another one would reach clients with another
@@ -120,16 +123,24 @@ impl Request {
             .ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared with this type")))
     }
 
-    /// Returns the value of the parameter; the last one if it repeats.
-    fn text(&self, parameter: &Parameter) -> Option<&str> {
+    /// Returns the decoded value of the parameter; the last one if it repeats.
+    fn text(&self, parameter: &Parameter) -> Result<Option<Cow<'_, str>>, ApiError> {
         let (event, name) = (&self.event, parameter.name);
-        match (parameter.location, &event.multi_value_query_string_parameters) {
+        let given = match (parameter.location, &event.multi_value_query_string_parameters) {
             (Location::Path, _) => value(event.path_parameters.as_ref(), name),
             (Location::Query, Some(values)) => values.get(name).and_then(|values| values.last()),
             // Events written by hand often have only this field.
             (Location::Query, None) => value(event.query_string_parameters.as_ref(), name),
         }
-        .map(String::as_str)
+        .map(String::as_str);
+        match (given, parameter.location) {
+            (Some(given), Location::Path) => {
+                let illegal = InvalidValue { allowed: parameter.allowed };
+                let text = percent_decoded(given).ok_or_else(|| invalid_parameter(name, illegal, given))?;
+                Ok(Some(text))
+            }
+            (given, _) => Ok(given.map(Cow::Borrowed)),
+        }
     }
 }
 
@@ -150,6 +161,19 @@ fn value<'a>(parameters: Option<&'a HashMap<String, String>>, name: &str) -> Opt
     parameters.and_then(|parameters| parameters.get(name))
 }
 
+/// Returns the text without its percent-encoding. `None` if an escape is malformed or the result is not UTF-8. A `+` stands for
+/// itself, because only a query has it for a space.
+fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    let begins_with_digits = |rest: &str| {
+        rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    text.split('%')
+        .skip(1)
+        .all(begins_with_digits)
+        .then(|| percent_decode_str(text).decode_utf8().ok())
+        .flatten()
+}
+
 fn parse<T: FromStr<Err = InvalidValue>>(name: &str, text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|invalid| invalid_parameter(name, invalid, text))
 }
@@ -159,7 +183,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::params::{Limit, Page};
+    use crate::params::{Limit, Page, Username};
     use crate::routes::{self, FlipsLimit};
 
     fn request(event: &str) -> Request {
@@ -168,11 +192,14 @@ mod tests {
         Request::new(event, &routes::BAZAAR, invocation)
     }
 
+    fn event(parameters: &str) -> String {
+        format!(
+            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{parameters},"requestContext":{{}}}}"#
+        )
+    }
+
     fn limit(query: &str) -> Result<usize, ApiError> {
-        let event = format!(
-            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{query},"requestContext":{{}}}}"#
-        );
-        request(&event).parameter::<FlipsLimit>("limit").map(Limit::get)
+        request(&event(query)).parameter::<FlipsLimit>("limit").map(Limit::get)
     }
 
     #[test]
@@ -181,6 +208,40 @@ mod tests {
             r#""queryStringParameters":{"limit":"3"},"multiValueQueryStringParameters":{"limit":["7","3"]}"#;
         assert_eq!(limit(both).unwrap(), 3);
         assert_eq!(limit(r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#).unwrap(), 9);
+    }
+
+    #[test]
+    fn a_path_parameter_is_decoded_once() {
+        let username = |encoded: &str| {
+            let event = event(&format!(r#""pathParameters":{{"username":{}}}"#, serde_json::json!(encoded)));
+            let request = Request { route: &routes::PROFILE, ..request(&event) };
+            let username = request.required::<Username>("username", "");
+            username.map(|name| name.as_str().to_owned()).map_err(|error| error.message().to_owned())
+        };
+        for (encoded, decoded) in [("Notch", "Notch"), ("%4eotch", "Notch"), ("%4E%5f%6Ftch", "N_otch")] {
+            assert_eq!(username(encoded).unwrap(), decoded);
+        }
+        for (encoded, shown) in [
+            ("%254eotch", "%4eotch"),
+            ("a+b", "a+b"),
+            ("a%20b", "a b"),
+            ("a%2Fb", "a/b"),
+            ("%00", "\\u{0}"),
+            ("%C3%AB", "ë"),
+            ("%", "%"),
+            ("Notch%4", "Notch%4"),
+            ("%zzNotch", "%zzNotch"),
+            ("%+4Notch", "%+4Notch"),
+            ("%ë", "%ë"),
+            ("%ff%fe", "%ff%fe"),
+            ("%C3", "%C3"),
+            ("%ff\u{7}", "%ff\\u{7}"),
+        ] {
+            let message = username(encoded).unwrap_err();
+            assert!(message.starts_with("Parameter 'username' must be 1 to 16 letters"), "{message}");
+            assert!(message.ends_with(&format!("but was '{shown}'.")), "{encoded}: {message}");
+        }
+        assert_eq!(username("").unwrap_err(), "Parameter 'username' is required.");
     }
 
     #[test]

@@ -11,7 +11,8 @@ use super::request::{GatewayRequest, MatchedRoute};
 use crate::template::CacheKey;
 
 /// What distinguishes two cached responses. The values are in the order of the route's declaration; a missing parameter
-/// differs from an empty one. For a repeated parameter, the last value is used, as by the function.
+/// differs from an empty one. A path parameter counts as the client wrote it, which is what the function gets. For a repeated
+/// parameter, the last value is used, as by the function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RequestKey {
     method: String,
