@@ -4,11 +4,12 @@
 //! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::error::ApiError;
 use crate::excerpt::Excerpt;
@@ -17,22 +18,25 @@ use crate::params::{InvalidValue, Value};
 use crate::routes::{Location, Parameter, Route};
 use crate::time::UnixMilliseconds;
 
+/// How many characters of each value the error about two different values shows.
+const CONFLICT_EXCERPT: usize = 32;
+
 /// The fields of a proxy event that the service reads.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProxyEvent {
     resource: String,
     http_method: String,
     path: String,
-    query_string_parameters: Option<HashMap<String, String>>,
-    multi_value_query_string_parameters: Option<HashMap<String, Vec<String>>>,
+    query_string_parameters: Option<Entries<String>>,
+    multi_value_query_string_parameters: Option<Entries<Vec<String>>>,
     /// As the client wrote them: the gateway decodes the query, but not the path.
-    path_parameters: Option<HashMap<String, String>>,
+    path_parameters: Option<Entries<String>>,
     request_context: RequestContext,
 }
 
 /// The part of every gateway event that describes the request.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestContext {
     request_time_epoch: Option<i64>,
@@ -52,6 +56,20 @@ impl ProxyEvent {
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         self.request_context.time()
+    }
+
+    /// Returns all values of the parameter. The event has those of the query in two fields, and events written by hand often have
+    /// only one of the two.
+    fn values(&self, parameter: &Parameter) -> impl Iterator<Item = &str> {
+        let name = parameter.name;
+        let (lists, single) = match parameter.location {
+            Location::Path => (None, self.path_parameters.as_ref()),
+            Location::Query => {
+                (self.multi_value_query_string_parameters.as_ref(), self.query_string_parameters.as_ref())
+            }
+        };
+        let lists = lists.into_iter().flat_map(move |lists| lists.named(name).flatten());
+        lists.chain(single.into_iter().flat_map(move |single| single.named(name))).map(String::as_str)
     }
 }
 
@@ -123,24 +141,34 @@ impl Request {
             .ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared with this type")))
     }
 
-    /// Returns the decoded value of the parameter; the last one if it repeats.
+    /// Returns the decoded value of the parameter.
     fn text(&self, parameter: &Parameter) -> Result<Option<Cow<'_, str>>, ApiError> {
-        let (event, name) = (&self.event, parameter.name);
-        let given = match (parameter.location, &event.multi_value_query_string_parameters) {
-            (Location::Path, _) => value(event.path_parameters.as_ref(), name),
-            (Location::Query, Some(values)) => values.get(name).and_then(|values| values.last()),
-            // Events written by hand often have only this field.
-            (Location::Query, None) => value(event.query_string_parameters.as_ref(), name),
-        }
-        .map(String::as_str);
-        match (given, parameter.location) {
-            (Some(given), Location::Path) => {
+        let Some(given) = self.event.values(parameter).next() else { return Ok(None) };
+        match parameter.location {
+            Location::Query => Ok(Some(Cow::Borrowed(given))),
+            Location::Path => {
                 let illegal = InvalidValue { allowed: parameter.allowed };
-                let text = percent_decoded(given).ok_or_else(|| invalid_parameter(name, illegal, given))?;
+                let text = percent_decoded(given)
+                    .ok_or_else(|| invalid_parameter(parameter.name, illegal, given))?;
                 Ok(Some(text))
             }
-            (given, _) => Ok(given.map(Cow::Borrowed)),
         }
+    }
+
+    /// Checks that no declared parameter has two different values, whether the handler reads it or not. Which of them forms the
+    /// key of a cached response is up to the gateway, so the response could reach a client that gave only the other one.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST`, which must not be stored.
+    pub fn refuse_conflicts(&self) -> Result<(), ApiError> {
+        for parameter in self.route.parameters {
+            let mut values = self.event.values(parameter);
+            let Some(first) = values.next() else { continue };
+            if let Some(other) = values.find(|other| *other != first) {
+                return Err(conflicting_parameter(parameter.name, first, other));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -157,8 +185,12 @@ pub fn invalid_parameter(name: &str, InvalidValue { allowed }: InvalidValue, rec
     ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{received}'."))
 }
 
-fn value<'a>(parameters: Option<&'a HashMap<String, String>>, name: &str) -> Option<&'a String> {
-    parameters.and_then(|parameters| parameters.get(name))
+/// The error of a parameter with two different values.
+fn conflicting_parameter(name: &str, first: &str, other: &str) -> ApiError {
+    let (first, other) = (Excerpt::up_to(CONFLICT_EXCERPT, first), Excerpt::up_to(CONFLICT_EXCERPT, other));
+    let message =
+        format!("Parameter '{name}' must be given once, but had the values '{first}' and '{other}'.");
+    ApiError::bad_request(message).never_stored()
 }
 
 /// Returns the text without its percent-encoding. `None` if an escape is malformed or the result is not UTF-8. A `+` stands for
@@ -178,11 +210,47 @@ fn parse<T: FromStr<Err = InvalidValue>>(name: &str, text: &str) -> Result<T, Ap
     text.parse().map_err(|invalid| invalid_parameter(name, invalid, text))
 }
 
+/// All entries of a JSON object. A map would keep only one of several with the same name.
+#[derive(Debug)]
+struct Entries<T>(Vec<(String, T)>);
+
+impl<T> Entries<T> {
+    /// Returns the values with this name.
+    fn named(&self, name: &str) -> impl Iterator<Item = &T> {
+        self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
+            type Value = Entries<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Entries<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = object.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::time::Instant;
 
     use super::*;
+    use crate::error::Code;
     use crate::params::{Limit, Page, Username};
     use crate::routes::{self, FlipsLimit};
 
@@ -203,11 +271,43 @@ mod tests {
     }
 
     #[test]
-    fn the_last_value_of_a_repeated_parameter_wins() {
-        let both =
-            r#""queryStringParameters":{"limit":"3"},"multiValueQueryStringParameters":{"limit":["7","3"]}"#;
-        assert_eq!(limit(both).unwrap(), 3);
-        assert_eq!(limit(r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#).unwrap(), 9);
+    fn a_parameter_with_two_different_values_is_refused() {
+        let conflict = |query: &str| {
+            let error = request(&event(query)).refuse_conflicts().unwrap_err();
+            assert!(error.code() == Code::BadRequest && !error.may_be_stored(), "{query}: {error:?}");
+            error.message().to_owned()
+        };
+        for query in [
+            r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#,
+            r#""queryStringParameters":{"limit":"9"},"multiValueQueryStringParameters":{"limit":["7","9"]}"#,
+            r#""queryStringParameters":{"limit":"9"},"multiValueQueryStringParameters":{"limit":["7"]}"#,
+            r#""multiValueQueryStringParameters":{"limit":["7","7","9"]}"#,
+            r#""multiValueQueryStringParameters":{"limit":["7"],"limit":["9"]}"#,
+            r#""queryStringParameters":{"limit":"7","limit":"9"}"#,
+        ] {
+            let message = conflict(query);
+            assert!(
+                message.starts_with("Parameter 'limit' must be given once, but had the values "),
+                "{message}"
+            );
+            assert!(message.contains("'7'") && message.contains("'9'"), "{message}");
+        }
+        conflict(r#""multiValueQueryStringParameters":{"id":["A",""]}"#);
+        let long = format!(r#""multiValueQueryStringParameters":{{"id":["{}","\n"]}}"#, "x".repeat(1_000));
+        let message = conflict(&long);
+        assert!(message.len() < 150 && message.ends_with("xx…' and '\\n'."), "{message}");
+    }
+
+    #[test]
+    fn equal_values_and_repeated_parameters_that_are_not_declared_are_accepted() {
+        for query in [
+            r#""multiValueQueryStringParameters":{"limit":["7","7"]}"#,
+            r#""queryStringParameters":{"limit":"7"},"multiValueQueryStringParameters":{"limit":["7","7"],"x":["1","2"]}"#,
+            r#""queryStringParameters":{"limit":"7","x":"1","x":"2"},"multiValueQueryStringParameters":null"#,
+        ] {
+            request(&event(query)).refuse_conflicts().unwrap();
+            assert_eq!(limit(query).unwrap(), 7);
+        }
     }
 
     #[test]
