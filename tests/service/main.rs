@@ -9,6 +9,7 @@
 mod support;
 
 mod access;
+mod arbitrary_events;
 mod caching;
 mod dependencies;
 mod documentation;
