@@ -21,5 +21,6 @@ mod openapi;
 mod parameters;
 mod real_responses;
 mod routes;
+mod rows;
 mod shapes;
 mod upstream_faults;

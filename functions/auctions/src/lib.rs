@@ -44,6 +44,7 @@ struct Data<'a> {
 pub fn shape(requested: Page, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
     let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } =
         auctions::parse(requested, response)?;
+    let auctions = auctions.into_usable(response)?;
     let data = Data { page, total_pages, total_auctions, last_updated, auctions };
     Document::of(&data).map_err(|error| response.invalid(error))
 }
