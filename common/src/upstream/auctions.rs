@@ -2,7 +2,8 @@
 //!
 //! - Every page is a snapshot of its own, refreshed every 60 s: two pages can be a minute apart, and `totalPages` can shrink
 //!   from one to the next. The service therefore caches each page by itself.
-//! - A page beyond the last is a 404, a number that is too large for the provider a 422. Both mean that there is no such page.
+//! - A page beyond the last is a 404, a number that is too large for the provider a 422. Both mean that there is no such page;
+//!   but for a moment during a refresh, the provider also responds with 404 to pages that exist.
 //! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
 
 use schemars::JsonSchema;
@@ -103,8 +104,8 @@ struct Failure {
     success: bool,
 }
 
-/// Returns the provider's response for `page`, or `None` if the page is beyond the last. The first page always exists: a 404
-/// for it is a failure.
+/// Returns the provider's response for `page`, or `None` if the page is beyond the last. `is_known` says that it is not; the
+/// first page never is. A 404 for such a page is a failure.
 ///
 /// # Errors
 /// If the provider gives no usable response.
@@ -112,10 +113,11 @@ pub async fn fetch(
     upstream: &Upstream,
     invocation: &Invocation,
     page: Page,
+    is_known: bool,
 ) -> Result<Option<UpstreamResponse>, UpstreamError> {
     const BEYOND_THE_LAST: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::UNPROCESSABLE_ENTITY];
     let number = page.get().to_string();
-    let expected_statuses = if page == Page::default() { &[] } else { BEYOND_THE_LAST };
+    let expected_statuses = if is_known || page == Page::default() { &[] } else { BEYOND_THE_LAST };
     let request = UpstreamRequest { path: PATH, parameter: Some(("page", &number)), expected_statuses };
     let response = upstream.get(invocation, &request).await?;
     if !expected_statuses.contains(&response.status) {
