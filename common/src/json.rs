@@ -64,10 +64,13 @@ impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
 }
 
 /// Whether the text has an escape such as `\ud83d`, which is half of a character. Without its other half, it is no text:
-/// many clients cannot parse it, and it cannot be stored. The loop has no branches, so that the compiler uses vector
-/// instructions.
+/// many clients cannot parse it, and it cannot be stored. Short texts usually have no escape. In long ones, such as item
+/// descriptions, there are line breaks, so the loop has no branches, and the compiler uses vector instructions.
 fn may_have_surrogates(text: &str) -> bool {
     let bytes = text.as_bytes();
+    if !bytes.contains(&b'\\') {
+        return false;
+    }
     let pairs = bytes.iter().zip(bytes.get(2..).unwrap_or_default());
     pairs.fold(0, |found, (&first, &third)| {
         found | (u8::from(first == b'\\') & u8::from(third | 0x20 == b'd'))

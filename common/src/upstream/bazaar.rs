@@ -12,14 +12,13 @@
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
-use std::collections::HashSet;
-
+use foldhash::fast::RandomState;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
-use super::rows::{Rows, Skipped};
+use super::rows::{KeySet, Rows, Skipped};
 use crate::json::{Members, ObjectText, whole_number};
 
 /// The highest price of one item, in coins: the purses of the game hold less.
@@ -116,7 +115,7 @@ pub fn market(response: &UpstreamResponse) -> Result<Rows<Product>, UpstreamErro
             let market: Market<Members<&RawValue, &RawValue>> = response.parse()?;
             market.products.0.into_iter().map(|(id, product)| parsed(id, product)).collect()
         };
-    let mut ids = HashSet::with_capacity(members.len());
+    let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
     // As in every JSON parser that a client may read `mode=full` with, the last of equal keys counts.
     let mut is_last: Vec<bool> = members.iter().rev().map(|(id, _)| ids.insert(&**id)).collect();
     is_last.reverse();
