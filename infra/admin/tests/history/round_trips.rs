@@ -1,7 +1,10 @@
 //! An export has all rows of the table, its import gives the same table, and an import can be interrupted anywhere.
 
+use std::fs::Permissions;
 use std::io::Write as _;
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{
@@ -311,6 +314,58 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
     let output = dynamodb.history(&["export", "mayors", "/dev/null", "--force"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(messages(&output).starts_with("error: /dev/null is not a regular file"), "{}", messages(&output));
+}
+
+#[test]
+fn a_replaced_file_keeps_its_mode_and_a_new_one_gets_that_of_the_umask() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    for (umask, new) in [("022", 0o644), ("077", 0o600), ("000", 0o666)] {
+        let export = |path: &Path| {
+            let history = dynamodb.history(&["export", "mayors", text(path), "--force"]);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("umask {umask} && exec \"$0\" \"$@\"")]).arg(history.get_program());
+            shell.args(history.get_args()).env_clear();
+            shell.envs(history.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let output = shell.output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
+            assert_eq!(std::fs::read_to_string(path).unwrap(), MAYORS);
+        };
+        let created = path("mayors.ndjson");
+        export(&created);
+        assert_eq!(mode(&created), new, "umask {umask}");
+        for existing in [0o600, 0o640, 0o644, 0o664, 0o400, 0o666] {
+            let replaced = file("mayors.ndjson", "old");
+            std::fs::set_permissions(&replaced, Permissions::from_mode(existing)).unwrap();
+            export(&replaced);
+            assert_eq!(mode(&replaced), existing, "umask {umask}");
+            // Through a link, too.
+            let link = replaced.with_file_name("link");
+            std::os::unix::fs::symlink(&replaced, &link).unwrap();
+            export(&link);
+            assert_eq!(mode(&replaced), existing, "umask {umask}");
+        }
+    }
+}
+
+#[test]
+fn while_an_export_runs_only_the_readers_of_the_old_file_can_read_the_new_one() {
+    let dynamodb = DynamoDb::start();
+    let existing = file("mayors.ndjson", "old");
+    std::fs::set_permissions(&existing, Permissions::from_mode(0o600)).unwrap();
+    // The endpoint accepts the connection and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut export = dynamodb.history(&["export", "mayors", text(&existing), "--force"]);
+    export.env("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{}", silent.local_addr().unwrap()));
+    let mut child = export.stderr(Stdio::piped()).spawn().unwrap();
+    let (_connection, _) = silent.accept().unwrap();
+    let entries = std::fs::read_dir(existing.parent().unwrap()).unwrap();
+    let modes: Vec<_> =
+        entries.map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o7777).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(modes, [0o600, 0o600]);
 }
 
 #[test]
