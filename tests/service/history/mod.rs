@@ -6,6 +6,7 @@ mod capacity;
 mod chart;
 mod concurrent_recorders;
 mod corrupt_rows;
+mod corrupt_rows_at_random;
 mod decimal;
 mod faults;
 mod fire_sales;
