@@ -35,7 +35,7 @@ impl Recorder for RecordBazaar {
         tick: Tick,
         invocation: &Invocation,
     ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let slots = bazaar::open_slots(table, tick, invocation.now().into()).await?;
+        let slots = bazaar::open_slots(table, tick, None, invocation.now().into()).await?;
         if slots.is_empty() {
             return Ok(Outcome { products: 0, slots: Vec::new() });
         }

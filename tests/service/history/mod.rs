@@ -15,6 +15,7 @@ mod limit_parameter;
 mod market;
 mod mayors;
 mod parameters;
+mod poor_ticks;
 mod ranges;
 mod replay;
 mod table;

@@ -369,6 +369,66 @@ fn while_an_export_runs_only_the_readers_of_the_old_file_can_read_the_new_one() 
 }
 
 #[test]
+fn a_later_tick_with_more_than_twice_as_many_products_gets_the_slots() {
+    let dynamodb = DynamoDb::start();
+    let start = this_morning();
+    let lines = [
+        tick(start, &products(3, 1)),
+        tick(start + minutes(1), &products(100, 2)),
+        tick(start + minutes(2), &products(40, 3)),
+        tick(start + minutes(3), &products(100, 4)),
+    ];
+    let (exported, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
+    assert_eq!(exported, lines.concat());
+    let slots: Vec<_> = dump
+        .iter()
+        .filter(|((partition, _), row)| partition != "bazaar#1m" && row["recorded_at"].is_object())
+        .map(|((partition, _), row)| (partition.as_str(), row["recorded_at"]["N"].as_str().unwrap()))
+        .collect();
+    let full = (start + minutes(1)).as_second().to_string();
+    assert_eq!(
+        slots,
+        ["bazaar#1h", "bazaar#30m", "bazaar#3h", "bazaar#5m"].map(|tier| (tier, full.as_str()))
+    );
+    let again = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
+    assert_eq!(again, ("imported 0, already there 4, too old 0, bad lines 0\n".to_owned(), Some(0)));
+    dynamodb.create("Backwards");
+    dynamodb.import("bazaar", "Backwards", lines.iter().rev().cloned().collect::<String>().as_bytes());
+    assert_eq!(dynamodb.dump("Backwards"), dump);
+    // A marker of an older version has no number of products: its tick counts as full, and is exported.
+    for ((partition, sort), row) in &dump {
+        if !partition.ends_with(|last: char| last.is_ascii_digit()) {
+            let mut row = row.clone();
+            row.as_object_mut().unwrap().remove("products");
+            assert!(sort.len() == 10 && row["rows"].is_object());
+            dynamodb.put("History", &row);
+        }
+    }
+    assert_eq!(dynamodb.export("bazaar", "History"), lines.concat());
+    let again = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
+    assert_eq!(again, ("imported 0, already there 4, too old 0, bad lines 0\n".to_owned(), Some(0)));
+}
+
+#[test]
+fn a_marker_at_the_limits_of_time_is_skipped() {
+    let dynamodb = DynamoDb::start();
+    let (exported, dump) = round_trip(&dynamodb, "bazaar", &morning()[0]);
+    let (_, marker) = dump.iter().find(|((partition, _), _)| partition == "bazaar#3h").unwrap();
+    for number in [i64::MIN, i64::MIN + 1, -1, i64::MAX] {
+        for sort in [number.to_string(), format!("{number:010}"), "0".to_owned()] {
+            let mut row = marker.clone();
+            row["sk"]["S"] = sort.into();
+            row["recorded_at"]["N"] = number.to_string().into();
+            dynamodb.put("History", &row);
+        }
+    }
+    assert_eq!(dynamodb.export("bazaar", "History"), exported);
+    let again = dynamodb.import("bazaar", "History", exported.as_bytes());
+    assert_eq!(again.1, Some(0), "{}", again.0);
+    assert!(again.0.ends_with("imported 0, already there 1, too old 0, bad lines 0\n"), "{}", again.0);
+}
+
+#[test]
 fn a_closed_pipe_ends_an_export_quietly() {
     let dynamodb = DynamoDb::start();
     dynamodb.import("mayors", "History", MAYORS.as_bytes());
