@@ -1,5 +1,5 @@
-//! Points in time as the provider and the gateway write them. The current time is always an input: it comes with the event, so
-//! that the same event always has the same result.
+//! Points in time as the provider and the gateway write them. The current time of a request is an input: it comes with the event,
+//! so that the same event always has the same result. Only the recorders read a clock.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -27,7 +27,7 @@ impl UnixMilliseconds {
         if epoch < Self::SMALLEST_MILLISECONDS { Self(epoch.saturating_mul(1_000)) } else { Self(epoch) }
     }
 
-    /// The time of the system clock, for events without a time.
+    /// The time of the system clock, for events without a time and for recorders.
     #[must_use]
     pub fn of_system_clock() -> Self {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -11,7 +11,7 @@ use common::upstream::{Upstream, UpstreamRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tables::history::fire_sales::{self, Fields, Sighting};
-use tables::{Recorder, Session};
+use tables::{Recorder, Session, Ticks};
 
 /// How many characters the log has for an invalid sale.
 const LONGEST_REASON: usize = 256;
@@ -37,10 +37,11 @@ impl Recorder for RecordFireSales {
     async fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        tick: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let tick = ticks.current();
         let RawFireSales { sales, .. } = response.parse()?;
         let mut outcome = Outcome { shown: sales.len(), changed: 0 };
         let (sightings, invalid) = sightings(&sales, tick);
@@ -50,7 +51,7 @@ impl Recorder for RecordFireSales {
         for sighting in sightings {
             outcome.changed += usize::from(fire_sales::record(table, &sighting).await?);
         }
-        Ok(outcome)
+        Ok((tick, outcome))
     }
 }
 
