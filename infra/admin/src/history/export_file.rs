@@ -18,7 +18,7 @@ use crate::error::Error;
 const CHUNK: usize = 256 * 1024;
 
 /// The file of an export, or standard output.
-pub(super) struct ExportFile {
+pub(crate) struct ExportFile {
     writer: BufWriter<Box<dyn AsyncWrite + Unpin>>,
     /// Its name in messages.
     name: String,
@@ -36,7 +36,7 @@ struct TemporaryFile {
 
 /// Whether the reader of standard output is still there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(crate) enum Reader {
     Connected,
     Disconnected,
 }
@@ -47,6 +47,15 @@ impl ExportFile {
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.
     pub(super) fn create(file: &Path, replaces: bool) -> Result<Self, Error> {
+        // The usual permissions, to which the umask of the process applies.
+        Self::create_with_mode(file, replaces, 0o666)
+    }
+
+    /// Creates a temporary file for `file` that has only these permissions from the beginning.
+    ///
+    /// # Errors
+    /// If that fails, or if `file` exists and must not be replaced.
+    pub(crate) fn create_with_mode(file: &Path, replaces: bool, mode: u32) -> Result<Self, Error> {
         let name = file.display().to_string();
         if file.as_os_str() == STANDARD_STREAM {
             let writer = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);
@@ -64,8 +73,7 @@ impl ExportFile {
         let written = tempfile::Builder::new()
             .prefix(".export-")
             .suffix(".partial")
-            // The usual permissions, to which the umask of the process applies.
-            .permissions(Permissions::from_mode(0o666))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(failed)?;
         let writer = File::from_std(written.as_file().try_clone().map_err(failed)?);
@@ -74,7 +82,7 @@ impl ExportFile {
     }
 
     /// Writes a line.
-    pub(super) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
+    pub(crate) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
         let mut line = match serde_json::to_vec(row) {
             Ok(line) => line,
             Err(error) => return self.reader(Err(error.into())),
@@ -85,7 +93,7 @@ impl ExportFile {
     }
 
     /// Writes the rest and renames the file.
-    pub(super) async fn finish(mut self) -> Result<Reader, Error> {
+    pub(crate) async fn finish(mut self) -> Result<Reader, Error> {
         let flushed = self.writer.flush().await;
         let reader = self.reader(flushed)?;
         if let Some(TemporaryFile { written, place, replaces }) = self.file {
