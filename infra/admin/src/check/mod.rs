@@ -10,7 +10,9 @@ mod compression;
 mod cors;
 mod envelope;
 mod error_responses;
+mod escapes;
 mod examples;
+mod front_end;
 mod inspection;
 mod json;
 mod keys;
@@ -21,7 +23,9 @@ mod rate_limiter;
 mod report;
 mod request;
 mod response;
+mod spellings;
 mod throttling;
+mod wire;
 
 use std::process::ExitCode;
 
@@ -109,10 +113,14 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
     examples::check(&inspection, &mut report, &mut latency).await;
     error_responses::check(&inspection, &mut report).await;
     authorization::check(&inspection, &mut report).await;
+    spellings::check(&inspection, &mut report).await;
     cors::check(&inspection, &mut report).await;
     compression::check(&inspection, &mut report).await;
-    let cache_key_is_broken = cache_key::check(&inspection, &mut report).await;
+    escapes::check(&inspection, &mut report).await;
+    let expect_stage_cache = observations::functions_expect_stage_cache(&inspection, &mut report).await;
+    let cache_key_is_broken = cache_key::check(&inspection, expect_stage_cache, &mut report).await;
     observations::observe(&inspection, cache_key_is_broken, &mut report).await;
+    front_end::observe(&inspection, &mut report).await;
     throttling::check(&inspection, arguments.throttle, &mut report).await;
     report.finish(latency, client.sent(), client.throttled());
     Ok(report)
