@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::history::export_file::{ExportFile, Reader};
 use crate::output::{Format, write};
 
-/// The permissions of the file: its owner reads and writes it, and nobody else.
+/// The permissions of the file: only its owner reads and writes it.
 const MODE: u32 = 0o600;
 
 /// The result as a JSON document.

@@ -101,7 +101,7 @@ impl From<&Row> for Line {
 /// The row that the line describes.
 ///
 /// # Errors
-/// Why there is none.
+/// If the line is bad.
 pub(super) fn parse(line: &str) -> Result<Row, BadLine> {
     let kind: Kind = line::parse(line)?;
     if kind.sha256.is_none() {
