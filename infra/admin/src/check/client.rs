@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use super::rate_limiter::RateLimiter;
 use super::request::Request;
 use super::response::Response;
-use super::wire::{self, KeyHeader, WireError};
+use super::wire::{self, KeyHeader, WireError, WireResponse};
 use crate::error::Error;
 
 /// How long a response may take. API Gateway gives up after 29 s.
@@ -91,27 +91,27 @@ impl Client {
         }
     }
 
-    /// The response to `GET target` with the good key, in a header with the spelling of `head`.
+    /// The response to `GET target` with the key in this header.
     ///
     /// # Errors
     /// Why such a request cannot be sent, or why there is no response.
-    pub(super) async fn send_with_head(
+    pub(super) async fn send_with_key(
         &self,
         target: &str,
-        head: &KeyHeader,
+        header: &KeyHeader,
         key: &ApiKey,
-    ) -> Result<u16, WireError> {
+    ) -> Result<WireResponse, WireError> {
         loop {
             self.wait_for_turn().await;
             if self.failures.get() >= MAX_FAILURES {
                 return Err(WireError::Failed("not sent, because other requests had no response".to_owned()));
             }
             let url = format!("{}{target}", self.base_url);
-            let status = wire::status(&url, head, key).await?;
+            let response = wire::send(&url, header, key).await?;
             self.sent.set(self.sent.get() + 1);
             self.progress.inc(1);
-            if status != 429 || !self.wait_after_429(None).await {
-                return Ok(status);
+            if response.status != 429 || !self.wait_after_429(None).await {
+                return Ok(response);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use common::routes::{BAZAAR, BAZAAR_HISTORY, OPENAPI};
 use conformance::Mismatch;
 use reqwest::Method;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::authorization::{CACHED_PATH, rejected_requests};
 use super::inspection::Inspection;
@@ -144,13 +144,13 @@ async fn find_stage_cache(inspection: &Inspection<'_>) -> Result<StageCache, Mis
         if original.fetched_at() != Some(fetched_at) {
             continue;
         }
-        sleep(REPEAT_DELAY).await;
+        sleep_until(stored_at + REPEAT_DELAY).await;
         let replayed = inspection.client.send(&request).await?;
         let is_in_time = stored_at.elapsed() < BAZAAR.cache;
-        let large_again = inspection.get(&large_request).await?;
-        let large_is_in_time = stored_at.elapsed() < BAZAAR.cache;
         let bypassing = inspection.client.send(&request.header("Cache-Control", "max-age=0")).await?;
         let is_still_in_time = stored_at.elapsed() < BAZAAR.cache;
+        let large_again = inspection.get(&large_request).await?;
+        let large_is_in_time = stored_at.elapsed() < BAZAAR.cache;
         let control = inspection.client.send(&new_request()).await?;
         if replayed.fetched_at() != Some(fetched_at) {
             if is_in_time {

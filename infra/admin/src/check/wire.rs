@@ -18,8 +18,10 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::client::TIMEOUT;
 
-/// The longest status line that is read, in bytes.
-const MAX_STATUS_LINE: usize = 1024;
+/// How much of a response is read, in bytes.
+const MAX_BYTES: usize = 64 * 1024;
+/// What only the body of a success has.
+const SUCCESS: &str = r#""success":true"#;
 
 /// The header that carries the key.
 pub(super) struct KeyHeader {
@@ -53,7 +55,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Why there is no status.
+/// Why there is no response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WireError {
     /// Such a request cannot be sent to this server, or not from here.
@@ -61,11 +63,19 @@ pub(super) enum WireError {
     Failed(String),
 }
 
-/// The status of the response to `GET url` with the key in this header.
+/// A response.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct WireResponse {
+    pub(super) status: u16,
+    /// Whether the body has the envelope of a success.
+    pub(super) is_success: bool,
+}
+
+/// The response to `GET url` with the key in this header.
 ///
 /// # Errors
 /// If the request cannot be sent, or there is no response.
-pub(super) async fn status(url: &str, header: &KeyHeader, key: &ApiKey) -> Result<u16, WireError> {
+pub(super) async fn send(url: &str, header: &KeyHeader, key: &ApiKey) -> Result<WireResponse, WireError> {
     let exchange = async {
         let url: Url = url.parse().map_err(|_| unavailable("the URL is invalid"))?;
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
@@ -125,7 +135,7 @@ async fn over_http1(
     url: &Url,
     name: &str,
     key: &ApiKey,
-) -> Result<u16, WireError> {
+) -> Result<WireResponse, WireError> {
     let host = url.host_str().unwrap_or_default();
     let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     let (path, query) = (url.path(), url.query().map(|query| format!("?{query}")).unwrap_or_default());
@@ -135,17 +145,21 @@ async fn over_http1(
     );
     stream.write_all(request.as_bytes()).await.map_err(|error| failed(&error))?;
     stream.flush().await.map_err(|error| failed(&error))?;
-    let mut line = Vec::new();
-    while line.len() < MAX_STATUS_LINE && !line.contains(&b'\n') {
-        let read = stream.read_buf(&mut line).await.map_err(|error| failed(&error))?;
-        if read == 0 {
-            break;
+    let mut response = Vec::new();
+    while response.len() < MAX_BYTES {
+        match stream.read_buf(&mut response).await {
+            Ok(0) => break,
+            Ok(_) => {}
+            // Many servers close a TLS connection without a word.
+            Err(_) if !response.is_empty() => break,
+            Err(error) => return Err(failed(&error)),
         }
     }
-    let line = String::from_utf8_lossy(&line);
-    let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1));
+    let response = String::from_utf8_lossy(&response);
+    let status = response.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1));
     let status = status.and_then(|status| status.parse().ok());
-    status.ok_or_else(|| WireError::Failed("the response has no status line".to_owned()))
+    let status = status.ok_or_else(|| WireError::Failed("the response has no status line".to_owned()))?;
+    Ok(WireResponse { status, is_success: response.contains(SUCCESS) })
 }
 
 async fn over_http2(
@@ -153,14 +167,26 @@ async fn over_http2(
     url: &Url,
     name: &str,
     key: &ApiKey,
-) -> Result<u16, WireError> {
+) -> Result<WireResponse, WireError> {
     let (mut sender, connection) = h2::client::handshake(stream).await.map_err(|error| failed(&error))?;
     let request = Request::get(url.as_str()).header(name, key.expose()).body(());
     let request = request.map_err(|error| failed(&error))?;
     let response = async {
         poll_fn(|context| sender.poll_ready(context)).await?;
         let (response, _) = sender.send_request(request, true)?;
-        response.await
+        let response = response.await?;
+        let status = response.status().as_u16();
+        let (mut data, mut body) = (response.into_body(), Vec::new());
+        while let Some(chunk) = data.data().await {
+            let chunk = chunk?;
+            let _ = data.flow_control().release_capacity(chunk.len());
+            body.extend_from_slice(&chunk);
+            if body.len() >= MAX_BYTES {
+                break;
+            }
+        }
+        let is_success = String::from_utf8_lossy(&body).contains(SUCCESS);
+        Ok::<_, h2::Error>(WireResponse { status, is_success })
     };
     // The connection must be polled while the response is awaited.
     let response = match select(Box::pin(response), Box::pin(connection)).await {
@@ -168,7 +194,7 @@ async fn over_http2(
         Either::Right((Ok(()), response)) => response.await,
         Either::Right((Err(error), _)) => Err(error),
     };
-    Ok(response.map_err(|error| failed(&error))?.status().as_u16())
+    response.map_err(|error| failed(&error))
 }
 
 #[cfg(test)]
@@ -192,12 +218,13 @@ mod tests {
         let answer = async {
             let mut request = vec![0; 4096];
             let length = server.read(&mut request).await.unwrap();
-            server.write_all(b"HTTP/1.1 401 Unauthorized\r\n\r\n").await.unwrap();
+            server.write_all(b"HTTP/1.1 401 Unauthorized\r\n\r\n{}").await.unwrap();
+            drop(server);
             String::from_utf8(request[..length].to_vec()).unwrap()
         };
         let (key, url) = (key(), url());
         let (status, request) = tokio::join!(over_http1(client, &url, "X-API-Key", &key), answer);
-        assert_eq!(status, Ok(401));
+        assert_eq!(status, Ok(WireResponse { status: 401, is_success: false }));
         let lines: Vec<&str> = request.lines().collect();
         assert_eq!(lines[0], "GET /live/v1/mayor?a=b HTTP/1.1");
         assert_eq!(lines[1], "Host: api.example");
@@ -220,14 +247,14 @@ mod tests {
         let answer = async {
             let mut connection = h2::server::handshake(server).await.unwrap();
             let (request, mut respond) = connection.accept().await.unwrap().unwrap();
-            let response = Response::builder().status(403).body(()).unwrap();
-            respond.send_response(response, true).unwrap();
+            let mut body = respond.send_response(Response::new(()), false).unwrap();
+            body.send_data(r#"{"success":true}"#.into(), true).unwrap();
             assert!(connection.accept().await.is_none());
             request
         };
         let (key, url) = (key(), url());
         let (status, request) = tokio::join!(over_http2(client, &url, "x-api-key", &key), answer);
-        assert_eq!(status, Ok(403));
+        assert_eq!(status, Ok(WireResponse { status: 200, is_success: true }));
         assert_eq!(request.headers()["x-api-key"], key.expose());
         assert_eq!(request.uri().path_and_query().unwrap(), "/live/v1/mayor?a=b");
     }
@@ -235,7 +262,7 @@ mod tests {
     #[tokio::test]
     async fn http_2_is_not_available_without_tls() {
         let header = KeyHeader { name: "x-api-key", version: Version::Http2 };
-        let result = status("http://127.0.0.1:9", &header, &key()).await;
+        let result = send("http://127.0.0.1:9", &header, &key()).await;
         assert_eq!(result, Err(unavailable("not available: HTTP/2 requires https")));
     }
 }
