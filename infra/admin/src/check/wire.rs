@@ -14,6 +14,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::client::TIMEOUT;
@@ -89,7 +91,8 @@ pub(super) async fn send(url: &str, header: &KeyHeader, key: &ApiKey) -> Result<
         if url.scheme() == "http" {
             return over_http1(stream, &url, header.name, key).await;
         }
-        let stream = secure(stream, host, header.version).await?;
+        let configuration = common::http::tls().map_err(|error| failed(&error))?;
+        let stream = secure(configuration, stream, host, header.version).await?;
         match header.version {
             Version::Http1 => over_http1(stream, &url, header.name, key).await,
             Version::Http2 => over_http2(stream, &url, header.name, key).await,
@@ -107,19 +110,20 @@ fn failed(error: &(dyn std::error::Error + 'static)) -> WireError {
 }
 
 /// Opens a TLS connection for this version of HTTP.
-async fn secure(
-    stream: TcpStream,
+async fn secure<S: AsyncRead + AsyncWrite + Unpin>(
+    mut configuration: ClientConfig,
+    stream: S,
     host: String,
     version: Version,
-) -> Result<impl AsyncRead + AsyncWrite + Unpin, WireError> {
-    let mut configuration = common::http::tls().map_err(|error| failed(&error))?;
+) -> Result<TlsStream<S>, WireError> {
     configuration.alpn_protocols = vec![version.protocol().to_vec()];
     let name = ServerName::try_from(host).map_err(|error| failed(&error))?;
     let stream = TlsConnector::from(Arc::new(configuration)).connect(name, stream).await;
     let stream = match stream {
         Ok(stream) => stream,
-        Err(_) if version == Version::Http2 => {
-            return Err(unavailable("not available: the server does not offer HTTP/2"));
+        // Some servers refuse the handshake instead of choosing another version.
+        Err(error) if version == Version::Http2 => {
+            return Err(unavailable(format!("not available: the server does not offer HTTP/2: {error}")));
         }
         Err(error) => return Err(failed(&error)),
     };
@@ -201,6 +205,7 @@ async fn over_http2(
 mod tests {
     use http::Response;
     use tokio::io::duplex;
+    use tokio_rustls::rustls;
 
     use super::*;
 
@@ -257,6 +262,42 @@ mod tests {
         assert_eq!(status, Ok(WireResponse { status: 200, is_success: true }));
         assert_eq!(request.headers()["x-api-key"], key.expose());
         assert_eq!(request.uri().path_and_query().unwrap(), "/live/v1/mayor?a=b");
+    }
+
+    /// A TLS connection to a server that offers these versions, or why there is none.
+    async fn secured(version: Version, offered: &[Version]) -> Result<(), WireError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let generated = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = generated.cert.der().clone();
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(certificate.clone()).unwrap();
+        let client = ClientConfig::builder_with_provider(Arc::clone(&provider));
+        let client = client.with_safe_default_protocol_versions().unwrap();
+        let client = client.with_root_certificates(roots).with_no_client_auth();
+        let server = rustls::ServerConfig::builder_with_provider(provider);
+        let server = server.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let private_key = generated.signing_key.serialize_der().try_into().unwrap();
+        let mut server = server.with_single_cert(vec![certificate], private_key).unwrap();
+        server.alpn_protocols = offered.iter().map(|version| version.protocol().to_vec()).collect();
+        let (near, far) = duplex(65_536);
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(server));
+        let (stream, _) =
+            tokio::join!(secure(client, near, "localhost".to_owned(), version), acceptor.accept(far));
+        stream.map(drop)
+    }
+
+    #[tokio::test]
+    async fn http_2_is_negotiated_if_the_server_offers_it() {
+        let both = [Version::Http1, Version::Http2];
+        for (version, offered) in
+            [(Version::Http1, &both[..]), (Version::Http2, &both), (Version::Http1, &[])]
+        {
+            assert_eq!(secured(version, offered).await, Ok(()), "{version} {offered:?}");
+        }
+        for offered in [&[][..], &[Version::Http1]] {
+            let result = secured(Version::Http2, offered).await;
+            assert!(matches!(result, Err(WireError::Unavailable(_))), "{offered:?}: {result:?}");
+        }
     }
 
     #[tokio::test]
