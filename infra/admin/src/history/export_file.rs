@@ -29,7 +29,7 @@ fn mode(file: &Metadata) -> u32 {
 }
 
 /// The file of an export, or standard output.
-pub(super) struct ExportFile {
+pub(crate) struct ExportFile {
     writer: BufWriter<Box<dyn AsyncWrite + Unpin>>,
     /// Its name in messages.
     name: String,
@@ -47,7 +47,7 @@ struct TemporaryFile {
 
 /// Whether the reader of standard output is still there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(crate) enum Reader {
     Connected,
     Disconnected,
 }
@@ -58,6 +58,15 @@ impl ExportFile {
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.
     pub(super) fn create(file: &Path, replaces: bool) -> Result<Self, Error> {
+        // The usual permissions, to which the umask of the process applies.
+        Self::create_with_mode(file, replaces, 0o666)
+    }
+
+    /// Creates a temporary file for `file` that has only these permissions from the beginning.
+    ///
+    /// # Errors
+    /// If that fails, or if `file` exists and must not be replaced.
+    pub(crate) fn create_with_mode(file: &Path, replaces: bool, mode: u32) -> Result<Self, Error> {
         let name = file.display().to_string();
         if file.as_os_str() == STANDARD_STREAM {
             let writer = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);
@@ -86,7 +95,7 @@ impl ExportFile {
     }
 
     /// Writes a line.
-    pub(super) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
+    pub(crate) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
         let mut line = match serde_json::to_vec(row) {
             Ok(line) => line,
             Err(error) => return self.reader(Err(error.into())),
@@ -97,7 +106,7 @@ impl ExportFile {
     }
 
     /// Writes the rest and renames the file.
-    pub(super) async fn finish(mut self) -> Result<Reader, Error> {
+    pub(crate) async fn finish(mut self) -> Result<Reader, Error> {
         let flushed = self.writer.flush().await;
         let reader = self.reader(flushed)?;
         if let Some(TemporaryFile { written, place, replaces }) = self.file {
