@@ -8,7 +8,7 @@ use common::upstream::bazaar::{PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
-use tables::{Recorder, Session};
+use tables::{Recorder, Session, Ticks};
 
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
@@ -31,21 +31,29 @@ impl Recorder for RecordBazaar {
     async fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        tick: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
-        let slots = bazaar::open_slots(table, tick, invocation.now().into()).await?;
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
+        let open_slots = async |tick| bazaar::open_slots(table, tick, None, invocation.now().into()).await;
+        let mut tick = ticks.current();
+        let mut slots = open_slots(tick).await?;
         if slots.is_empty() {
-            return Ok(Outcome { products: 0, slots: Vec::new() });
+            return Ok((tick, Outcome { products: 0, slots: Vec::new() }));
         }
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let fetched_at = ticks.current();
+        if fetched_at != tick {
+            // The minute has changed since the slots were read.
+            tick = fetched_at;
+            slots = open_slots(tick).await?;
+        }
         let quotes = quotes(market(&response)?);
-        // A complete slot is final, so an empty tick would leave a gap of three hours in the coarsest tier.
+        // An empty tick would count as recorded, and so would hide that the provider shows nothing.
         if quotes.is_empty() {
             return Err(response.invalid("no product has a price").into());
         }
         let slots = bazaar::fill(table, tick, &slots, &quotes).await?;
-        Ok(Outcome { products: quotes.len(), slots })
+        Ok((tick, Outcome { products: quotes.len(), slots }))
     }
 }
 

@@ -10,7 +10,7 @@ use common::upstream::fire_sales::{self, FireSale, PATH};
 use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::history::fire_sales::{self as history, Fields, Sighting};
-use tables::{Recorder, Session};
+use tables::{Recorder, Session, Ticks};
 
 /// How many characters the log has for an invalid sale.
 const LONGEST_REASON: usize = 256;
@@ -36,10 +36,11 @@ impl Recorder for RecordFireSales {
     async fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        tick: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let tick = ticks.current();
         let sales = fire_sales::parse(&response)?;
         let mut outcome = Outcome { shown: sales.usable.len() + sales.skipped.names.len(), changed: 0 };
         let (sightings, skipped) = sightings(sales, tick);
@@ -50,7 +51,7 @@ impl Recorder for RecordFireSales {
         for sighting in sightings {
             outcome.changed += usize::from(history::record(table, &sighting).await?);
         }
-        Ok(outcome)
+        Ok((tick, outcome))
     }
 }
 

@@ -11,7 +11,7 @@ use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Recorder, Session};
+use tables::{Recorder, Session, Ticks};
 
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
@@ -40,12 +40,13 @@ impl Recorder for RecordMayor {
     async fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        _: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let tick = ticks.current();
         let mayor = mayor(&response)?;
-        Ok(Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? })
+        Ok((tick, Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? }))
     }
 }
 
