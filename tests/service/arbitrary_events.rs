@@ -3,8 +3,6 @@
 //!
 //! `PROPTEST_CASES=10000 cargo test -p tests arbitrary_events` sends many more of them.
 
-mod json;
-
 use common::routes::{INDEX, VERSION_1};
 use local::{Cloud, InvocationError};
 use proptest::prelude::*;
@@ -20,7 +18,7 @@ use crate::support::{
 const EVENTS: usize = 6;
 
 /// How many good events each function gets, unless the environment says otherwise.
-const CASES: u32 = 12;
+const CASES: u32 = 8;
 
 /// The time of the sample events, and a second more. The provider refreshes nothing in this second.
 const NOW_MS: i64 = 1_794_830_401_000;
@@ -71,7 +69,7 @@ fn expect_survival(
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = CASES;
     }
-    let events = prop::collection::vec(json::event(changed), EVENTS);
+    let events = prop::collection::vec(fuzz::json::event(changed), EVENTS);
     let result = TestRunner::new(config).run(&events, |events| {
         for event in events {
             if let Some(response) = invoke(runtime, cloud, function, &event) {
