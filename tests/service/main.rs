@@ -23,4 +23,5 @@ mod parameters;
 mod real_responses;
 mod routes;
 mod shapes;
+mod storm;
 mod upstream_faults;
