@@ -1,7 +1,7 @@
 //! Whatever event a function receives, it responds or fails cleanly, its process survives, and it responds to the next good event
 //! as before. The events are arbitrary JSON, and the sample events with arbitrary changes.
 //!
-//! `PROPTEST_CASES=10000 cargo test -p tests arbitrary_events` sends many more of them.
+//! `PROPTEST_CASES=1000 cargo test -p tests arbitrary_events` sends many more of them.
 
 use common::routes::{INDEX, VERSION_1};
 use local::{Cloud, InvocationError};

@@ -5,6 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
+use simulator::{auctions, bazaar, election, fire_sales, items, names, profiles};
 
 use super::*;
 
@@ -16,6 +17,40 @@ fn sample_event() -> impl Strategy<Value = Value> {
         read(include_str!("../../../events/bazaar.json")),
         read(include_str!("../../../events/bazaar-history.json")),
     ])
+}
+
+/// A body of the provider as the simulator writes it, with a few rows of each list.
+fn sample_body() -> impl Strategy<Value = Value> {
+    const NOW_MS: i64 = 1_777_388_600_000;
+    select(vec![
+        shortened(&bazaar::body(1, NOW_MS)),
+        shortened(&auctions::Snapshot::new(1, auctions::refreshed_at(1, 0, NOW_MS)).page(0).unwrap()),
+        shortened(&fire_sales::body(1, NOW_MS)),
+        shortened(&election::body(1, NOW_MS)),
+        shortened(&profiles::body(1, &names::uuid(1, "Notch").unwrap(), NOW_MS)),
+        shortened(&items::body(1, NOW_MS)),
+    ])
+}
+
+/// The body with at most three entries in each list, and in each object with many.
+fn shortened(body: &str) -> Value {
+    fn shorten(value: &mut Value) {
+        match value {
+            Value::Array(elements) => {
+                elements.truncate(3);
+                elements.iter_mut().for_each(shorten);
+            }
+            Value::Object(entries) => {
+                let last = if entries.len() > 30 { entries.keys().nth(3).cloned() } else { None };
+                entries.retain(|name, _| last.as_ref().is_none_or(|last| name < last));
+                entries.values_mut().for_each(shorten);
+            }
+            _ => {}
+        }
+    }
+    let mut value = serde_json::from_str(body).unwrap();
+    shorten(&mut value);
+    value
 }
 
 /// A key with up to three characters replaced, and texts around it.
@@ -85,9 +120,17 @@ proptest! {
     }
 
     #[test]
+    fn any_body_is_read_row_by_row_or_refused(
+        body in sample_body().prop_flat_map(|sample| json::event(&sample))
+    ) {
+        provider_body(body.as_bytes());
+    }
+
+    #[test]
     fn bytes_that_are_no_text_are_refused(bytes in vec(any::<u8>(), 0..200)) {
         event_to_request(&bytes);
         key(&bytes);
+        provider_body(&bytes);
         template_expression(&bytes);
     }
 }
