@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use hyper::Method;
 use jiff::Timestamp;
-use local::{Cloud, Options};
+use local::{Binaries, Cloud, Options};
 use serde_json::Value;
 use simulator::{Clock, election, fire_sales};
 use tokio::sync::RwLock;
@@ -108,6 +108,7 @@ async fn in_a_storm_every_response_is_right_or_an_honest_error() {
 }
 
 /// Prints a line that is also shown if the test passes.
+#[expect(clippy::explicit_write, reason = "the test harness captures what macros print")]
 fn print(text: &str) {
     writeln!(std::io::stderr(), "{text}").unwrap();
 }
@@ -150,13 +151,17 @@ impl Storm {
             clients.spawn(Arc::clone(self).client(number));
         }
         clients.spawn(Arc::clone(self).watch_memory());
+        let mut round = 0;
         while Instant::now() < end && !self.summary.lock().unwrap().is_lost() {
-            let is_hanging = rng.u32(..6) == 0;
+            round += 1;
+            // The clients that got a response wait for the one that did not, so these rounds are few.
+            let is_hanging = round == 4 || rng.u32(..12) == 0;
             for place in &self.places {
                 place.set_weather(&mut rng, is_hanging);
             }
             drop(closed.take());
-            let round_end = (Instant::now() + Duration::from_millis(rng.u64(900..2_400))).min(end);
+            let length = if is_hanging { 4_000..6_000 } else { 900..2_400 };
+            let round_end = (Instant::now() + Duration::from_millis(rng.u64(length))).min(end);
             while Instant::now() < round_end {
                 tokio::time::sleep(Duration::from_millis(rng.u64(40..400))).await;
                 self.kill_one(&mut rng).await;
@@ -263,11 +268,11 @@ impl Storm {
         let calm_since = self.clock.now_ms() / 1_000;
         let started = Instant::now();
         loop {
-            self.clock.advance(Duration::from_secs(60));
+            self.clock.advance(Duration::from_mins(1));
             tokio::time::sleep(Duration::from_secs(2)).await;
             let missing = self.places.iter().find_map(|place| place.unrecorded_since(calm_since));
             let Some(missing) = missing else { break };
-            if started.elapsed() > Duration::from_secs(60) {
+            if started.elapsed() > Duration::from_mins(1) {
                 self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
                 return;
             }
@@ -334,6 +339,7 @@ impl Place {
             throttling: true,
             concurrency: NonZeroU16::new(INSTANCES).unwrap(),
             clock: clock.clone(),
+            binaries: binaries(),
             function_log: Some(Arc::new(move |line| note_recorded(&lines, line))),
             ..Options::for_tests()
         };
@@ -410,6 +416,14 @@ impl Place {
             }
         }
         archive
+    }
+}
+
+/// The functions: of this version, or those in the folder `STORM_BINARIES`, which may be of another one.
+fn binaries() -> Binaries {
+    match std::env::var_os("STORM_BINARIES") {
+        Some(folder) => Binaries::Folder(folder.into()),
+        None => Options::for_tests().binaries,
     }
 }
 

@@ -87,10 +87,10 @@ fn sales(journal: &Journal, data: &Value, until: i64) -> Result<Vec<Value>, Stri
     let mut found = Vec::new();
     for entry in entries(data)? {
         let recorded_at = time(&entry["recorded_at"])?;
-        let same =
+        let is_shown =
             |sale: &&Value| ["item_id", "amount", "price"].iter().all(|field| sale[*field] == entry[*field]);
         let after = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 >= recorded_at);
-        let sale = after.flat_map(|shown| &shown.content).find(same);
+        let sale = after.flat_map(|shown| &shown.content).find(is_shown);
         let Some(sale) = sale.filter(|_| recorded_at % 60 == 0 && recorded_at <= until) else {
             return Err(format!("the sale was never shown so: {entry}"));
         };

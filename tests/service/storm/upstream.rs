@@ -93,7 +93,7 @@ impl Fault {
             6 => Self::Cut,
             7 => Self::Close,
             8 => Self::RateLimit(rng.u64(1..20)),
-            9 | 10 => Self::Slow(Duration::from_millis(rng.u64(50..2_500))),
+            9 | 10 => Self::Slow(Duration::from_millis(rng.u64(50..1_500))),
             11 => Self::NotGzip,
             12 => Self::HalfGzip,
             13 => Self::OtherGzip(rng.choice(["GZIP", "x-gzip", "Gzip"]).unwrap()),
@@ -258,7 +258,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         let found = names::lookup(shared.game.seed, path.strip_prefix(NAME_SERVICE).unwrap());
         let (status, text) = (found.status, found.body);
         return Ok(match fault {
-            Some(Fault::Cut) => cut(text.into()),
+            Some(Fault::Cut) => cut(&text.into()),
             Some(Fault::HalfJson) => response(200, text[..text.len() / 2].to_owned()),
             _ => response(status, text),
         });
@@ -268,7 +268,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         let snapshot = shared.game.snapshot(&source, requested.cloud_ms);
         snapshot.map(|snapshot| body(&journal, &snapshot, fault, &mut rng, requested))
     });
-    Ok(rendered.await.unwrap().unwrap_or_else(|| lost_page()))
+    Ok(rendered.await.unwrap().unwrap_or_else(lost_page))
 }
 
 /// The response of a fault that does not depend on the resource.
@@ -312,9 +312,9 @@ fn body(
         response(200, spoiled.text.clone())
     };
     match fault {
-        Some(Fault::Cut) => cut(snapshot.text.clone().into()),
+        Some(Fault::Cut) => cut(&snapshot.text.clone().into()),
         Some(Fault::HalfJson) => {
-            let half = (snapshot.text.len() / 2..).find(|end| snapshot.text.is_char_boundary(*end)).unwrap();
+            let half = snapshot.text.floor_char_boundary(snapshot.text.len() / 2);
             response(200, snapshot.text[..half].to_owned())
         }
         Some(Fault::HalfGzip) => {
@@ -334,7 +334,7 @@ fn body(
 }
 
 /// Announces the whole body, sends half of it, and closes the connection.
-fn cut(text: Bytes) -> Response<Body> {
+fn cut(text: &Bytes) -> Response<Body> {
     let frames = [Ok(Frame::data(text.slice(..text.len() / 2))), Err(io::Error::other("cut on purpose"))];
     let mut response = response(200, Bytes::new());
     *response.body_mut() = StreamBody::new(stream::iter(frames)).boxed_unsync();
