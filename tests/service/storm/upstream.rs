@@ -30,8 +30,8 @@ const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 /// For how long functions wait for an upstream.
 const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// For how long a snapshot with unusable rows may be in a cache: one that serves `mode=full` is kept.
-const UNUSABLE: Duration = Duration::from_mins(1);
+/// For how long a snapshot that cannot be used may be cached: the TTL of the bazaar, whose `mode=full` it serves.
+const UNUSABLE: Duration = Duration::from_secs(6);
 
 /// How likely faults are, in per mille of the requests.
 #[derive(Debug, Clone, Copy)]
@@ -124,16 +124,16 @@ impl Fault {
         }
     }
 
-    /// For how long it can make requests fail.
-    fn lasting(self) -> Duration {
-        match self {
+    /// For how long it can make requests fail. `None` if it cannot, or if that depends on the rows.
+    fn lasting(self) -> Option<Duration> {
+        Some(match self {
             Self::RateLimit(seconds) => Duration::from_secs(seconds + 1),
             Self::Hang => UPSTREAM_TIMEOUT + Duration::from_secs(5),
             Self::Slow(delay) => delay + Duration::from_secs(1),
-            Self::SomeRows | Self::MostRows => UNUSABLE,
+            Self::OtherGzip(_) | Self::SomeRows | Self::MostRows => return None,
             // A retry follows, and the pause before it.
             _ => Duration::from_secs(2),
-        }
+        })
     }
 }
 
@@ -241,7 +241,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         (Fault::any(&mut rng, weather, &source), rng.fork())
     };
     if let Some(fault) = fault {
-        shared.journal.trouble(source.function(), fault.name(), fault.lasting());
+        shared.journal.fault(source.function(), fault.name(), fault.lasting());
     }
     match fault {
         Some(Fault::Hang) => return std::future::pending().await,
@@ -308,6 +308,9 @@ fn body(
     };
     let spoiled = |most: bool, rng: &mut Rng| {
         let spoiled = snapshot.spoiled(rng, most).unwrap_or_else(|| Arc::clone(snapshot));
+        if !spoiled.facts().is_usable() {
+            journal.trouble(snapshot.source.function(), "more than half of the rows unusable", UNUSABLE);
+        }
         journal.serve(&spoiled, requested);
         response(200, spoiled.text.clone())
     };
