@@ -87,11 +87,12 @@ class Cloud:
         headers = {**headers, **({"X-API-Key": key} if key else {})}
         return request(self.url, "GET", self.stage_path() + path, headers)
 
-    def run(self, *command, folder=None, given=None, log):
+    def run(self, *command, folder=None, given=None, environment=None, log):
         """The exit code and the standard output of a command. All of its output is appended to the log."""
         ended = subprocess.run(
-            [str(part) for part in command], cwd=folder or self.folder, env=self.environment | {"SAM_CLI_TELEMETRY": "0"},
-            input=given, text=True, capture_output=True, timeout=PATIENCE,
+            [str(part) for part in command], cwd=folder or self.folder,
+            env=self.environment | {"SAM_CLI_TELEMETRY": "0"} | (environment or {}), input=given,
+            text=True, capture_output=True, timeout=PATIENCE,
         )
         with open(processes.LOGS / f"{log}.log", "a") as output:
             output.write(f"$ {' '.join(map(str, command))}\n{ended.stdout}{ended.stderr}\n")
