@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::params::ItemId;
+use common::upstream::bazaar::HIGHEST_PRICE;
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -16,7 +17,7 @@ pub struct Price(f64);
 
 impl Price {
     /// The highest price. The purses of the game hold less, and a floating-point number below it represents hundredths.
-    pub const HIGHEST: f64 = 1e12;
+    pub const HIGHEST: f64 = HIGHEST_PRICE;
 
     /// Returns the nearest price. `None` if `coins` is negative, above the highest price, or not a number.
     #[must_use]
