@@ -9,6 +9,7 @@
 mod support;
 
 mod access;
+mod arbitrary_events;
 mod caching;
 mod dependencies;
 mod documentation;
@@ -21,5 +22,7 @@ mod openapi;
 mod parameters;
 mod real_responses;
 mod routes;
+mod rows;
 mod shapes;
+mod storm;
 mod upstream_faults;

@@ -2,11 +2,10 @@
 
 use std::error::Error;
 
-use common::excerpt::Excerpt;
 use common::invocation::Invocation;
 use common::time::Tick;
-use common::upstream::bazaar::{LenientMarket, Market, PATH, Product};
-use common::upstream::{Upstream, UpstreamRequest};
+use common::upstream::bazaar::{PATH, Product, market};
+use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
 use tables::{Recorder, Session, Ticks};
@@ -48,11 +47,7 @@ impl Recorder for RecordBazaar {
             tick = fetched_at;
             slots = open_slots(tick).await?;
         }
-        let (products, invalid) = match response.parse::<Market>() {
-            Ok(market) => (market.products, Vec::new()),
-            Err(_) => response.parse::<LenientMarket<'_>>()?.into_valid_and_invalid(),
-        };
-        let quotes = quotes(products, invalid);
+        let quotes = quotes(market(&response)?);
         // An empty tick would count as recorded, and so would hide that the provider shows nothing.
         if quotes.is_empty() {
             return Err(response.invalid("no product has a price").into());
@@ -63,24 +58,23 @@ impl Recorder for RecordBazaar {
 }
 
 /// Returns the quotes of the products with a price on at least one side. A product with an invalid id or price is left out with
-/// a warning, so that it does not prevent the others from being recorded. `invalid` are the ids of products that could not be
-/// parsed.
-fn quotes(products: Vec<Product>, mut invalid: Vec<Box<str>>) -> Quotes {
+/// a warning, so that it does not prevent the others from being recorded.
+fn quotes(products: Rows<Product>) -> Quotes {
+    let Rows { usable, mut skipped } = products;
     let mut quotes = Quotes::new();
-    for product in products {
+    for product in usable {
         let status = product.status;
         let quote =
             Quote::nearest(status.sell_price, status.buy_price, status.sell_volume, status.buy_volume);
         match (product.id.parse(), quote) {
             (_, Some(quote)) if quote.sell_price.coins() == 0.0 && quote.buy_price.coins() == 0.0 => {}
             (Ok(id), Some(quote)) => drop(quotes.insert(id, quote)),
-            _ => invalid.push(product.id),
+            _ => skipped.add(product.id, "its id or price cannot be stored"),
         }
     }
-    if !invalid.is_empty() {
-        let some =
-            invalid.iter().take(5).map(|id| Excerpt::of(id).to_string()).collect::<Vec<_>>().join(", ");
-        tracing::warn!(count = invalid.len(), some, "invalid products are not recorded");
+    if !skipped.names.is_empty() {
+        let some = skipped.first_names();
+        tracing::warn!(count = skipped.names.len(), some, "invalid products are not recorded");
     }
     quotes
 }

@@ -1,0 +1,158 @@
+"""AWS as MiniStack emulates it, with the simulated game as the provider, and the tools of an operator for it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import boto3
+import botocore.exceptions
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tools" / "sam"))
+
+import processes
+from processes import TARGET, Failure, Process, free_port
+from services import request
+
+# What a run leaves behind: logs.
+FOLDER = TARGET / "emulator"
+processes.LOGS = FOLDER / "logs"
+
+# Not the region that tools assume if they find none.
+REGION = "eu-central-1"
+SAM = TARGET / "sam" / "venv" / "bin" / "sam"
+ADMIN = TARGET / "debug" / "admin"
+BUCKET = "artifacts"
+STACK = "live"
+
+# How long a command may take, in seconds.
+PATIENCE = 120
+
+
+class Cloud:
+    """An empty account."""
+
+    def __init__(self, port, provider, folder):
+        self.url = f"http://127.0.0.1:{port}"
+        self.provider = provider
+        self.folder = folder
+        # MiniStack takes the key `test` for the root user of the account.
+        self.environment = {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": "/dev/null",
+            "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+            "HOME": str(folder),
+            "TMPDIR": str(folder),
+            "NO_PROXY": "127.0.0.1",
+            "no_proxy": "127.0.0.1",
+            "PATH": os.environ["PATH"],
+        }
+        self.session = boto3.Session("test", "test", region_name=REGION)
+
+    def client(self, service):
+        """A client of an AWS service."""
+        return self.session.client(service, endpoint_url=self.url)
+
+    def outputs(self):
+        """The outputs of the stack."""
+        [stack] = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+        return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+
+    def status(self):
+        """The status of the stack, or None if there is no stack."""
+        try:
+            return self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]["StackStatus"]
+        except botocore.exceptions.ClientError:
+            return None
+
+    def api_url(self):
+        """The base URL of the deployed API."""
+        return f"{self.url}{self.stage_path()}"
+
+    def stage_path(self):
+        """The path of the deployed stage on the emulator."""
+        return f"/_aws/execute-api/{self.outputs()['ApiId']}/live"
+
+    def get(self, path, key=None, **headers):
+        """The response of the deployed API. The path is sent as it is."""
+        headers = {**headers, **({"X-API-Key": key} if key else {})}
+        return request(self.url, "GET", self.stage_path() + path, headers)
+
+    def run(self, *command, folder=None, given=None, environment=None, log):
+        """The exit code and the standard output of a command. All of its output is appended to the log."""
+        ended = subprocess.run(
+            [str(part) for part in command], cwd=folder or self.folder,
+            env=self.environment | {"SAM_CLI_TELEMETRY": "0"} | (environment or {}), input=given,
+            text=True, capture_output=True, timeout=PATIENCE,
+        )
+        with open(processes.LOGS / f"{log}.log", "a") as output:
+            output.write(f"$ {' '.join(map(str, command))}\n{ended.stdout}{ended.stderr}\n")
+        return ended
+
+    def sam(self, *arguments, folder=None):
+        """Runs the SAM CLI."""
+        return self.run(SAM, *arguments, folder=folder, log="sam")
+
+    def admin(self, *arguments, given=None):
+        """The document that `cargo admin` prints about the stack."""
+        ended = self.run(ADMIN, *arguments, "--stack", STACK, "--json", given=given, log="admin")
+        if ended.returncode != 0:
+            raise Failure(f"cargo admin {' '.join(arguments)} fails: {ended.stderr}")
+        return json.loads(ended.stdout)
+
+
+@contextlib.contextmanager
+def provider():
+    """The URL of a simulated game in which there is a fire sale to record, which not every seed has at every time."""
+    for seed in range(1, 100):
+        port = free_port()
+        url = f"http://127.0.0.1:{port}"
+        with Process("provider", [TARGET / "debug" / "simulator", "--port", port, "--seed", seed]) as game:
+            game.wait_for_port(port, seconds=20)
+            if request(url, "GET", "/v2/skyblock/firesales").json()["sales"]:
+                yield url
+                return
+    raise Failure("the simulated game has no fire sale with any seed")
+
+
+@contextlib.contextmanager
+def cloud():
+    """An emulated account that ends with the block."""
+    shutil.rmtree(processes.LOGS, ignore_errors=True)
+    folder = FOLDER / "run"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    port = free_port()
+    with contextlib.ExitStack() as stack:
+        account = Cloud(port, stack.enter_context(provider()), folder)
+        environment = account.environment | {
+            "GATEWAY_PORT": str(port),
+            # Its default is all interfaces.
+            "BIND_HOST": "127.0.0.1",
+            "MINISTACK_REGION": REGION,
+            # Signatures and policies of IAM are enforced.
+            "AUTH": "true",
+            "LOG_LEVEL": "INFO",
+            "S3_DATA_DIR": str(folder / "s3"),
+            "STATE_DIR": str(folder / "state"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # The functions inherit it.
+            "AWS_ENDPOINT_URL_DYNAMODB": account.url,
+        }
+        command = [sys.executable, HERE / "patched_ministack.py"]
+        emulator = stack.enter_context(Process("MiniStack", command, environment))
+        emulator.wait_for_port(port, seconds=30)
+        account.client("s3").create_bucket(
+            Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION}
+        )
+        yield account
+    shutil.rmtree(folder, ignore_errors=True)

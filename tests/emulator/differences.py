@@ -1,0 +1,57 @@
+"""What AWS does and MiniStack does not, each with a reason why the rehearsal can do without it. Everything else must work.
+
+The rehearsal fails if an entry of these lists is no longer true, so that they stay complete and contain nothing else.
+"""
+
+import dataclasses
+import typing
+
+from cloud import STACK
+
+# Checks of `cargo admin check` that fail on MiniStack.
+FAILED_CHECKS = {
+    "compression GET /openapi.json": "MiniStack compresses nothing; the local cloud does, and its tests cover it",
+    "compression GET /v1/items": "the same",
+}
+
+# Observations of `cargo admin check` with the stage cache on that AWS would answer otherwise.
+OBSERVATIONS = {
+    ("stage_cache", "off"): "MiniStack has no stage cache; the local cloud has one, and its tests cover it",
+}
+
+
+@dataclasses.dataclass
+class Difference:
+    """A property of AWS that MiniStack lacks."""
+
+    what: str
+    why_it_matters_little: str
+    # Whether MiniStack has it nevertheless.
+    is_there: typing.Callable
+
+
+def has_access_log(account):
+    group = resources(account, "AccessLog")
+    return bool(account.client("logs").filter_log_events(logGroupName=group)["events"])
+
+
+def has_metric_math(account):
+    alarms = account.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    return any(alarm.get("Metrics") for alarm in alarms)
+
+
+def deletes_with_sam(account):
+    return account.sam("delete", "--stack-name", STACK, "--no-prompts").returncode == 0
+
+
+def resources(account, logical_id):
+    """The name of a resource of the stack."""
+    resource = account.client("cloudformation").describe_stack_resource(StackName=STACK, LogicalResourceId=logical_id)
+    return resource["StackResourceDetail"]["PhysicalResourceId"]
+
+
+DIFFERENCES = [
+    Difference("the access log", "tests/tools/sam/template asserts its format", has_access_log),
+    Difference("alarms on metric math", "they are created without their metrics", has_metric_math),
+    Difference("`sam delete`", "`aws cloudformation delete-stack` removes the stack, too", deletes_with_sam),
+]

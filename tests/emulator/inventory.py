@@ -1,0 +1,28 @@
+"""What an account holds, to tell what a stack leaves behind."""
+
+# Operation, name of its list, name of a resource in it; nothing if the list has names.
+LISTS = {
+    "table": ("dynamodb", "list_tables", "TableNames", None),
+    "function": ("lambda", "list_functions", "Functions", "FunctionName"),
+    "log group": ("logs", "describe_log_groups", "logGroups", "logGroupName"),
+    "role": ("iam", "list_roles", "Roles", "RoleName"),
+    "API": ("apigateway", "get_rest_apis", "items", "id"),
+    "usage plan": ("apigateway", "get_usage_plans", "items", "id"),
+    "API key": ("apigateway", "get_api_keys", "items", "id"),
+    "domain": ("apigateway", "get_domain_names", "items", "domainName"),
+    "queue": ("sqs", "list_queues", "QueueUrls", None),
+    "topic": ("sns", "list_topics", "Topics", "TopicArn"),
+    "schedule": ("scheduler", "list_schedules", "Schedules", "Name"),
+    "alarm": ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
+    "dashboard": ("cloudwatch", "list_dashboards", "DashboardEntries", "DashboardName"),
+    "secret": ("secretsmanager", "list_secrets", "SecretList", "Name"),
+}
+
+
+def inventory(account):
+    """The resources of the account, as pairs of a kind and a name."""
+    found = set()
+    for kind, (service, operation, key, name) in LISTS.items():
+        listed = getattr(account.client(service), operation)().get(key, [])
+        found |= {(kind, entry if name is None else entry[name]) for entry in listed}
+    return found

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Runs MiniStack with the parts of AWS that this project's template uses and MiniStack lacks.
+
+Every patch replaces a function of MiniStack for which there is no public interface, so it fits exactly one version. Each says
+what AWS does and MiniStack does not. What is left to differ is in `differences.py`.
+
+    GATEWAY_PORT=4566 BIND_HOST=127.0.0.1 python patched_ministack.py
+"""
+
+import contextvars
+import importlib.metadata
+import json
+import pathlib
+import re
+import secrets
+import sys
+import urllib.parse
+from datetime import datetime, timezone
+
+# The patches fit this version only.
+[VERSION] = re.findall("^ministack==(.+)$", pathlib.Path(__file__).with_name("requirements.txt").read_text(), re.MULTILINE)
+INSTALLED = importlib.metadata.version("ministack")
+if INSTALLED != VERSION:
+    sys.exit(f"the patches of MiniStack fit version {VERSION}, but {INSTALLED} is installed: check each patch")
+
+import ministack.app as server
+import ministack.services.apigateway_v1 as gateway
+import ministack.services.cloudformation.provisioners as formation
+import ministack.services.eventbridge as eventbridge
+import ministack.services.scheduler as scheduler
+
+EXTENSION = "x-amazon-apigateway-"
+
+
+def replaces(module, name):
+    """Replaces a function of a module. The replacement gets the original as its first argument."""
+
+    def replace(replacement):
+        original = getattr(module, name)
+
+        def patched(*arguments, **named):
+            return replacement(original, *arguments, **named)
+
+        setattr(module, name, patched)
+        return patched
+
+    return replace
+
+
+def handles(resource_type, operation, name):
+    """The same for a function that CloudFormation calls through a table."""
+
+    def replace(replacement):
+        patched = replaces(formation, name)(replacement)
+        formation._RESOURCE_HANDLERS[resource_type][operation] = patched
+        return patched
+
+    return replace
+
+
+# --- The API's definition -------------------------------------------------------------------------------------------------
+# MiniStack imports paths, methods and integrations of an OpenAPI document. AWS also imports ANY methods, declared parameters,
+# templates and responses of integrations (a preflight needs them), gateway responses, and the source of API keys.
+
+
+@replaces(gateway, "_import_rest_api")
+def import_api(original, document, *rest):
+    api = original(document, *rest)
+    for response_type, response in document.get(f"{EXTENSION}gateway-responses", {}).items():
+        status, _, body = gateway._put_gateway_response(api, response_type, response)
+        if status >= 400:
+            raise ValueError(f"gateway response {response_type}: {body!r}")
+    return api
+
+
+@replaces(gateway, "_import_path_item")
+def import_path(original, api, path, item, schemes=None, security=None):
+    original(api, path, item, schemes, security)
+    if f"{EXTENSION}any-method" in item:
+        [resource] = [resource for resource in gateway._resources[api].values() if resource["path"] == path]
+        gateway._import_operation(api, resource["id"], "ANY", item[f"{EXTENSION}any-method"], schemes, security)
+
+
+LOCATIONS = {"header": "header", "path": "path", "query": "querystring"}
+OF_INTEGRATION = ("cacheKeyParameters", "cacheNamespace", "passthroughBehavior", "requestParameters", "requestTemplates")
+
+
+@replaces(gateway, "_import_operation")
+def import_operation(original, api, resource, method, operation, *rest):
+    original(api, resource, method, operation, *rest)
+    imported = gateway._resources[api][resource]["resourceMethods"][method]
+    for parameter in operation.get("parameters", []):
+        if location := LOCATIONS.get(parameter.get("in")):
+            name = f"method.request.{location}.{parameter['name']}"
+            imported["requestParameters"][name] = parameter.get("required", False)
+    for status in operation.get("responses", {}):
+        gateway._put_method_response(api, resource, method, str(status), {})
+    integration = operation.get(f"{EXTENSION}integration", {})
+    for name in OF_INTEGRATION:
+        if name in integration:
+            imported["methodIntegration"][name] = integration[name]
+    for pattern, response in integration.get("responses", {}).items():
+        selected = {**response, "selectionPattern": "" if pattern == "default" else pattern}
+        gateway._put_integration_response(api, resource, method, str(response["statusCode"]), selected)
+
+
+@handles("AWS::ApiGateway::RestApi", "create", "_apigw_rest_api_create")
+def create_api(original, logical_id, properties, stack):
+    api, attributes = original(logical_id, properties, stack)
+    gateway._rest_apis[api]["apiKeySource"] = properties.get("ApiKeySourceType", "HEADER")
+    return api, attributes
+
+
+# --- Requests to the API --------------------------------------------------------------------------------------------------
+
+# The path of the request as the client sent it.
+raw_path_of_request = contextvars.ContextVar("raw_path_of_request", default=None)
+
+
+# AWS passes a path and its parameters to functions as the client sent them, percent-encoded; MiniStack decodes them.
+@replaces(server, "_handle_execute_api_request")
+def keep_raw_path(original, host, path, *rest, raw_path=None, **named):
+    raw_path_of_request.set((path, raw_path))
+    return original(host, path, *rest, raw_path=raw_path, **named)
+
+
+@replaces(gateway, "handle_execute")
+def execute_with_raw_path(original, api, stage, method, path, *rest):
+    decoded, raw = raw_path_of_request.get() or (None, None)
+    if raw and decoded.endswith(path):
+        before = urllib.parse.quote(decoded.removesuffix(path))
+        if raw.startswith(before):
+            path = raw.removeprefix(before)
+    return original(api, stage, method, path, *rest)
+
+
+# With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads the header only.
+# The name of the key goes through MiniStack's cache of authorizations as a part of their context.
+KEY_IN_CONTEXT = "usageIdentifierKey of the authorizer"
+api_key_of_request = contextvars.ContextVar("api_key_of_request", default=None)
+
+
+@replaces(gateway, "_invoke_authorizer_lambda")
+async def invoke_authorizer(original, *arguments):
+    result = await original(*arguments)
+    body = (result or {}).get("body")
+    policy = json.loads(body) if isinstance(body, (bytes, str)) else body
+    if isinstance(policy, dict) and "usageIdentifierKey" in policy:
+        context = {**policy.get("context", {}), KEY_IN_CONTEXT: policy["usageIdentifierKey"]}
+        result = {**result, "body": {**policy, "context": context}}
+    return result
+
+
+@replaces(gateway, "_authorize_request_v1")
+async def authorize(original, api, *rest):
+    error, context = await original(api, *rest)
+    context = dict(context or {})
+    named = context.pop(KEY_IN_CONTEXT, "")
+    api_key_of_request.set(named if gateway._rest_apis[api].get("apiKeySource") == "AUTHORIZER" else None)
+    return error, context or None
+
+
+@replaces(gateway, "_api_key_from_request")
+def api_key(original, headers):
+    named = api_key_of_request.get()
+    return original(headers) if named is None else named
+
+
+# A failed function is a gateway response on AWS; MiniStack sends the error of the function to the client.
+class IntegrationFailure(Exception):
+    """The function failed."""
+
+
+@replaces(gateway, "_lambda_proxy_response")
+def response_of_function(original, result):
+    response, error = original(result)
+    if error:
+        raise IntegrationFailure
+    return response, None
+
+
+@replaces(gateway, "_invoke_lambda_proxy_v1")
+async def invoke_function(original, *arguments, **named):
+    try:
+        return await original(*arguments, **named)
+    except IntegrationFailure:
+        return gateway._gw_error("INTEGRATION_FAILURE", "Internal server error")
+
+
+# --- Stages and usage plans -----------------------------------------------------------------------------------------------
+
+
+# In the path of a method's settings, "/" is written "~1". MiniStack does not decode it, and such settings have no effect.
+@replaces(formation, "_apigw_method_settings")
+def method_settings(original, settings):
+    return {path.replace("~1", "/").replace("//", "/", 1): values for path, values in original(settings).items()}
+
+
+# A parameter of the type Number reaches MiniStack as a text, and its token bucket calculates with the limits.
+@replaces(formation, "_apigw_throttle")
+def throttle(original, properties):
+    return {name: float(limit) if name == "rateLimit" else int(limit) for name, limit in original(properties).items()}
+
+
+# `GetUsagePlans` with `keyId` returns the plans of that key only.
+@replaces(gateway, "_get_usage_plans")
+def usage_plans(original, query):
+    key = gateway._qp(query, "keyId")
+    if not key:
+        return original(query)
+    plans = [plan for plan in gateway._usage_plans.values() if key in gateway._usage_plan_keys.get(plan["id"], {})]
+    return gateway._v1_paginated_response(plans, query)
+
+
+# --- Log groups -----------------------------------------------------------------------------------------------------------
+
+
+# AWS creates no log group whose name exists, and the name that it generates is a new one for every stack. MiniStack takes over
+# an existing group, and always generates the same name.
+@handles("AWS::Logs::LogGroup", "create", "_cwlogs_create")
+def create_log_group(original, logical_id, properties, stack):
+    name = properties.get("LogGroupName") or f"{stack}-{logical_id}-{secrets.token_hex(6)}"
+    if name in formation._cw_logs._log_groups:
+        raise ValueError(f"the log group {name} already exists")
+    return original(logical_id, {**properties, "LogGroupName": name}, stack)
+
+
+@handles("AWS::Logs::LogGroup", "update", "_cwlogs_update")
+def update_log_group(original, name, before, after, *rest):
+    return original(name, before, {"LogGroupName": name, **after}, *rest)
+
+
+# --- Schedules and alarms -------------------------------------------------------------------------------------------------
+
+
+# The scheduler replaces this placeholder in the input of a target.
+@replaces(eventbridge, "_invoke_target")
+def invoke_target(original, target, event, *rest, **named):
+    if event.get("Source") == "aws.scheduler" and "Input" in target:
+        time = datetime.fromtimestamp(event["Time"], timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        target = {**target, "Input": target["Input"].replace("<aws.scheduler.scheduled-time>", time)}
+    return original(target, event, *rest, **named)
+
+
+# Not a difference: the first run of a schedule is due at once instead of after its interval, which can be five minutes.
+@replaces(scheduler, "_tick_schedules")
+def run_schedules(original):
+    for schedule in list(scheduler._schedules._data):
+        scheduler._schedule_last_fired.setdefault(schedule, 0)
+    original()
+
+
+# MiniStack refuses alarms on metric math. They are created without their metrics, and never evaluated.
+@replaces(formation, "_cw_metric_alarm_record")
+def alarm(original, name, properties):
+    if "Metrics" in properties:
+        properties = {**properties, "MetricName": "metric math", "Namespace": "metric math"}
+        del properties["Metrics"]
+    return original(name, properties)
+
+
+if __name__ == "__main__":
+    # It has no options of its own, and MiniStack would read the ones of this program.
+    sys.argv = sys.argv[:1]
+    server.main()
