@@ -4,15 +4,16 @@ use fastrand::Rng;
 use local::Cloud;
 use serde_json::{Value, json};
 
-use super::market::{Market, quote};
+use super::market::{Market, RECORDER, quote};
 use super::table::{self, Row, with};
 use super::{MINUTE, RANGES, START, record, start};
 use crate::support::{RECORDERS, expect_clean_logs, get_at, log_lines};
 
 const SEED: u64 = 12;
-const ROUNDS: u64 = 12;
+const ROUNDS: u64 = 8;
+const MARKER_ROUNDS: u64 = 80;
 /// How many rows of each kind are corrupt in a round.
-const ROWS: usize = 40;
+const ROWS: usize = 15;
 
 /// Numbers that DynamoDB stores, at the limits of the types that read them.
 const NUMBERS: [&str; 16] = [
@@ -116,6 +117,7 @@ async fn a_row_with_any_values_stops_no_reader_and_no_recorder() {
     let mut good: Vec<_> = table::dump(&cloud).await.into_values().collect();
     good.extend([sale, mayor].map(|row| row.as_object().unwrap().clone()));
     let random = &mut Rng::with_seed(SEED);
+    market.show(&cloud);
     for round in 0..ROUNDS {
         let what = format!("seed {SEED}, round {round}");
         table::clear(&cloud).await;
@@ -139,11 +141,22 @@ async fn a_row_with_any_values_stops_no_reader_and_no_recorder() {
         }
         expect_history(&cloud, "/v1/mayor/history?limit=50", START * 1_000, &what).await;
         expect_history(&cloud, "/v1/fire-sales/history?limit=50", START * 1_000, &what).await;
-        market.show(&cloud);
         for recorder in RECORDERS {
-            for minute in [0, 1] {
-                record(&cloud, recorder, START + minute * MINUTE).await;
-            }
+            record(&cloud, recorder, START).await;
+        }
+    }
+    // A recorder reads only the markers of its slots.
+    let markers: Vec<_> =
+        good.iter().filter(|row| row.contains_key("recorded_at") && row.contains_key("rows")).collect();
+    assert_eq!(markers.len(), 5);
+    for _ in 0..MARKER_ROUNDS {
+        let corrupt = markers.iter().map(|row| {
+            let sort = row["sk"].clone();
+            with(&corrupt(row, random), "sk", sort)
+        });
+        table::put(&cloud, corrupt.collect::<Vec<_>>()).await;
+        for minute in [0, 1] {
+            record(&cloud, RECORDER, START + minute * MINUTE).await;
         }
     }
     for line in log_lines(&cloud) {
@@ -163,8 +176,8 @@ async fn a_marker_at_the_limits_of_time_is_replaced() {
         for attribute in ["recorded_at", "rows", "products"] {
             table::put(&cloud, [with(row, attribute, json!({"N": number}))]).await;
             // The slot keeps its tick or is recorded again, and the table stays usable.
-            record(&cloud, super::market::RECORDER, START).await;
-            record(&cloud, super::market::RECORDER, START + MINUTE).await;
+            record(&cloud, RECORDER, START).await;
+            record(&cloud, RECORDER, START + MINUTE).await;
         }
     }
     expect_clean_logs(&cloud);

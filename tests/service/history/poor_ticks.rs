@@ -201,6 +201,7 @@ async fn concurrent_recorders_of_a_poor_and_a_full_tick_leave_what_one_after_the
     let cloud = Arc::new(start_with_instances(2).await);
     let events = [(0, market(10, 1)), (1, market(80, 2))];
     let in_order = table_after(&cloud, &[(0, &events[0].1), (1, &events[1].1)]).await;
+    assert_eq!(marker(&in_order, "3h")["recorded_at"], json!({"N": (START + MINUTE).to_string()}));
     let mut met = 0;
     for (round, pause) in [0, 10, 40, 70, 110, 160].into_iter().enumerate() {
         table::clear(&cloud).await;

@@ -68,7 +68,7 @@ impl Marker {
 }
 
 /// Returns the slots that the tick may have to fill: of each tier the one that contains the tick, unless another tick keeps it
-/// whatever this one has, or its rows would have expired at the time `now`. There are none if it is known that the tick fills
+/// whatever this one has, or its rows would have expired at the time `now`. No slot is returned if it is known that the tick fills
 /// none of them: `products` is the number of its products, if it is known.
 ///
 /// # Errors
