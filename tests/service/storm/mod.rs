@@ -17,6 +17,7 @@ mod weather;
 
 use std::io::Write;
 use std::num::NonZeroU16;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -51,6 +52,9 @@ const INSTANCES: u16 = 12;
 
 /// A client that gets no response for this long has found a failure.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A timer that is late shows that the machine is busy.
+const TIMER: Duration = Duration::from_millis(50);
 
 /// After the storm, recorders must record one of this many ticks, and may take this long for it on a busy machine.
 const MOST_TICKS: u32 = 4;
@@ -154,7 +158,7 @@ impl Storm {
         for number in 0..CLIENTS * u64::try_from(self.places.len()).unwrap() {
             clients.spawn(Arc::clone(self).client(number));
         }
-        clients.spawn(Arc::clone(self).watch());
+        clients.spawn(Arc::clone(self).watch_memory());
         let mut round = 0;
         while Instant::now() < end && !self.summary.lock().unwrap().is_lost() {
             round += 1;
@@ -193,7 +197,7 @@ impl Storm {
             let caller = match rng.u32(..50) {
                 0 => Caller::Lapsed,
                 1 => Caller::Revoked,
-                2 => Caller::Nobody,
+                2 => Caller::WithoutKey,
                 3..11 => Caller::Starter,
                 _ => Caller::Pro,
             };
@@ -243,14 +247,10 @@ impl Storm {
         process.kill().await;
     }
 
-    /// Watches the memory of the functions, and how busy the machine is.
-    async fn watch(self: Arc<Self>) {
-        const PAUSE: Duration = Duration::from_millis(100);
+    async fn watch_memory(self: Arc<Self>) {
         while !self.over.load(Ordering::Relaxed) {
             self.look_at_memory();
-            let started = Instant::now();
-            tokio::time::sleep(PAUSE).await;
-            self.summary.lock().unwrap().add_lag(started.elapsed().saturating_sub(PAUSE));
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
@@ -390,15 +390,26 @@ impl Place {
             Caller::Starter => Some(&keys.starter),
             Caller::Lapsed => Some(&keys.lapsed),
             Caller::Revoked => Some(&keys.revoked),
-            Caller::Nobody => None,
+            Caller::WithoutKey => None,
         };
         let headers: Vec<_> = key.map(|key| (KEY_HEADER, key.expose())).into_iter().collect();
         let url = self.cloud.url();
         let sent = Moment::now(&self.journal.clock);
-        let response = send_with(&url, Method::GET, &query.path, &headers);
-        let response = tokio::time::timeout(PATIENCE, response).await;
-        let response = response.map_err(|_| format!("{}: no response", query.path))?;
-        Ok(Exchange { query, caller, sent, received: Moment::now(&self.journal.clock), response })
+        let path = query.path.clone();
+        let mut response = pin!(send_with(&url, Method::GET, &path, &headers));
+        let mut stalled = Duration::ZERO;
+        let response = loop {
+            let started = Instant::now();
+            tokio::select! {
+                response = &mut response => break response,
+                () = tokio::time::sleep(TIMER) => stalled += started.elapsed().saturating_sub(TIMER),
+            }
+            if sent.real.elapsed() > PATIENCE {
+                return Err(format!("{path}: no response"));
+            }
+        };
+        let received = Moment::now(&self.journal.clock);
+        Ok(Exchange { query, caller, sent, received, stalled, response })
     }
 
     async fn kill_all(&self) {

@@ -251,7 +251,7 @@ impl Archive {
                     journal.observed().iter().filter_map(|id| Some((*id, point(id)?))).collect();
                 if !of_tick.contains(&&found) {
                     return Err(format!(
-                        "the tick {} is none of {} snapshots: {found:?}",
+                        "the tick {} equals no snapshot of {}: {found:?}",
                         line.tick,
                         of_tick.len()
                     ));

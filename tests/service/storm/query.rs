@@ -21,7 +21,7 @@ pub(super) enum Kind {
     NoPage,
     Player(String),
     /// A name without a player.
-    Nobody,
+    NoPlayer,
     /// A player whose profiles are too large for a response.
     Leviathan,
     MayorHistory(usize),
@@ -83,7 +83,7 @@ impl Query {
             }
             60 => Self::new("/v1/auctions?page=9999", Kind::NoPage, "auctions"),
             61..69 => Self::player(rng.choice(PLAYERS).unwrap()),
-            69 => Self::new("/v1/profile/nobody_here", Kind::Nobody, "profile"),
+            69 => Self::new("/v1/profile/nobody_here", Kind::NoPlayer, "profile"),
             70 if rng.u32(..4) == 0 => Self::new("/v1/profile/leviathan", Kind::Leviathan, "profile"),
             70 => Self::player("whale"),
             71..77 => {

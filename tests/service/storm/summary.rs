@@ -37,8 +37,8 @@ pub(super) struct Summary {
     by_function: BTreeMap<&'static str, [u64; 2]>,
     wrong: Vec<String>,
     slowest: (Duration, String),
-    /// The longest that a timer was late.
-    lag: Duration,
+    /// The longest that timers were late during a request.
+    stalled: Duration,
     ticks: usize,
     points: usize,
     faults: BTreeMap<&'static str, u64>,
@@ -54,14 +54,11 @@ impl Summary {
             Verdict::HonestFailure => *failed += 1,
             Verdict::RightError | Verdict::Throttled => {}
         }
+        self.stalled = self.stalled.max(exchange.stalled);
         let waited = exchange.received.real - exchange.sent.real;
         if waited > self.slowest.0 {
             self.slowest = (waited, exchange.query.path.clone());
         }
-    }
-
-    pub(super) fn add_lag(&mut self, lag: Duration) {
-        self.lag = self.lag.max(lag);
     }
 
     pub(super) fn add_wrong(&mut self, reason: String) {
@@ -125,7 +122,7 @@ impl fmt::Display for Summary {
             self.wrong.len(),
         )?;
         writeln!(formatter, "slowest: {:.1?} for {}", self.slowest.0, self.slowest.1)?;
-        writeln!(formatter, "longest delay of a timer: {:.1?}", self.lag)?;
+        writeln!(formatter, "longest delay of timers during a request: {:.1?}", self.stalled)?;
         writeln!(formatter, "history: {} ticks and {} points checked", self.ticks, self.points)?;
         writeln!(formatter, "function: right, failed, peak in KiB")?;
         for (function, peak) in &self.peaks {

@@ -115,7 +115,7 @@ impl Fault {
             Self::RateLimit(_) => "429",
             Self::Hang => "no response",
             Self::Slow(_) => "a slow response",
-            Self::NotGzip => "gzip that is none",
+            Self::NotGzip => "gzip that is not gzip",
             Self::HalfGzip => "half a gzip stream",
             Self::OtherGzip(_) => "gzip by another name",
             Self::LostPage => LOST_PAGE,
