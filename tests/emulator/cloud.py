@@ -55,7 +55,10 @@ class Cloud:
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
             "PATH": os.environ["PATH"],
+            "SAM_CLI_TELEMETRY": "0",
         }
+        # The credentials of `cargo admin`.
+        self.operator = {}
         self.session = boto3.Session("test", "test", region_name=REGION)
 
     def client(self, service):
@@ -87,11 +90,16 @@ class Cloud:
         headers = {**headers, **({"X-API-Key": key} if key else {})}
         return request(self.url, "GET", self.stage_path() + path, headers)
 
-    def run(self, *command, folder=None, given=None, log):
-        """The exit code and the standard output of a command. All of its output is appended to the log."""
+    def run(self, *command, folder=None, given=None, environment=None, log):
+        """How a command ends. Its output is appended to the log."""
         ended = subprocess.run(
-            [str(part) for part in command], cwd=folder or self.folder, env=self.environment | {"SAM_CLI_TELEMETRY": "0"},
-            input=given, text=True, capture_output=True, timeout=PATIENCE,
+            [str(part) for part in command],
+            cwd=folder or self.folder,
+            env=self.environment | (environment or {}),
+            input=given,
+            text=True,
+            capture_output=True,
+            timeout=PATIENCE,
         )
         with open(processes.LOGS / f"{log}.log", "a") as output:
             output.write(f"$ {' '.join(map(str, command))}\n{ended.stdout}{ended.stderr}\n")
@@ -102,8 +110,10 @@ class Cloud:
         return self.run(SAM, *arguments, folder=folder, log="sam")
 
     def admin(self, *arguments, given=None):
-        """The document that `cargo admin` prints about the stack."""
-        ended = self.run(ADMIN, *arguments, "--stack", STACK, "--json", given=given, log="admin")
+        """The document that `cargo admin` prints about the stack, as the operator."""
+        ended = self.run(
+            ADMIN, *arguments, "--stack", STACK, "--json", given=given, environment=self.operator, log="admin"
+        )
         if ended.returncode != 0:
             raise Failure(f"cargo admin {' '.join(arguments)} fails: {ended.stderr}")
         return json.loads(ended.stdout)

@@ -13,7 +13,7 @@ from cloud import ADMIN, BUCKET, STACK, cloud
 from differences import DIFFERENCES, FAILED_CHECKS, OBSERVATIONS
 from inventory import inventory
 from packing import pack
-from policies import functions_with_tables, without_policies
+from policies import functions_with_tables, operator, without_policies
 from processes import LOGS, Failure, end_politely_when_asked
 from services import UPSTREAM_KEY
 
@@ -75,7 +75,7 @@ class Rehearsal:
             self.fail_first_creation()
         with step("creates the stack"):
             self.create()
-        with step("issues keys with cargo admin"):
+        with step("issues keys with cargo admin, which needs the documented rights only"):
             self.issue_keys()
         with step("passes cargo admin check"):
             self.check("--rate", "250")
@@ -167,6 +167,7 @@ class Rehearsal:
         expect(self.account.status() == "CREATE_COMPLETE", f"the stack is {self.account.status()}")
 
     def issue_keys(self):
+        self.account.operator = operator(self.account)
         self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "spare")}
         self.account.admin("account", "set", "lapsed", "--paid-until", "2025-01-01")
         [revoked] = self.account.admin("key", "list", "revoked")["keys"]
