@@ -53,6 +53,7 @@ pub struct ApiError {
     code: Code,
     message: String,
     retry_after: Option<Duration>,
+    may_be_stored: bool,
     #[source]
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -61,13 +62,18 @@ impl ApiError {
     /// 400. `message` names the parameter, what is allowed and what was received.
     #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Self {
-        Self { code: Code::BadRequest, message: message.into(), retry_after: None, cause: None }
+        Self::lasting(Code::BadRequest, message.into())
     }
 
     /// 404. `message` names what does not exist and where to look instead.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
-        Self { code: Code::NotFound, message: message.into(), retry_after: None, cause: None }
+        Self::lasting(Code::NotFound, message.into())
+    }
+
+    /// An error that the same request gets again.
+    const fn lasting(code: Code, message: String) -> Self {
+        Self { code, message, retry_after: None, may_be_stored: true, cause: None }
     }
 
     /// 500. The client gets a fixed message, the log gets `cause`.
@@ -77,6 +83,7 @@ impl ApiError {
             code: Code::InternalError,
             message: INTERNAL_MESSAGE.to_owned(),
             retry_after: Some(USUAL_WAIT),
+            may_be_stored: false,
             cause: Some(cause.into()),
         }
     }
@@ -86,6 +93,19 @@ impl ApiError {
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait.or(self.retry_after);
         self
+    }
+
+    /// Forbids a gateway's cache to store the response.
+    #[must_use]
+    pub const fn never_stored(mut self) -> Self {
+        self.may_be_stored = false;
+        self
+    }
+
+    /// Whether a gateway's cache may store the response and replay it to requests with the same parameters.
+    #[must_use]
+    pub const fn may_be_stored(&self) -> bool {
+        self.may_be_stored
     }
 
     /// The kind of error.

@@ -3,10 +3,13 @@
 //! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
 //! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use percent_encoding::percent_decode_str;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use crate::error::ApiError;
 use crate::excerpt::Excerpt;
@@ -15,21 +18,25 @@ use crate::params::{InvalidValue, Value};
 use crate::routes::{Location, Parameter, Route};
 use crate::time::UnixMilliseconds;
 
+/// How many characters of each value the error about two different values shows.
+const CONFLICT_EXCERPT: usize = 32;
+
 /// The fields of a proxy event that the service reads.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProxyEvent {
     resource: String,
     http_method: String,
     path: String,
-    query_string_parameters: Option<HashMap<String, String>>,
-    multi_value_query_string_parameters: Option<HashMap<String, Vec<String>>>,
-    path_parameters: Option<HashMap<String, String>>,
+    query_string_parameters: Option<Entries<String>>,
+    multi_value_query_string_parameters: Option<Entries<Vec<String>>>,
+    /// As the client wrote them: the gateway decodes the query, but not the path.
+    path_parameters: Option<Entries<String>>,
     request_context: RequestContext,
 }
 
 /// The part of every gateway event that describes the request.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestContext {
     request_time_epoch: Option<i64>,
@@ -49,6 +56,20 @@ impl ProxyEvent {
     #[must_use]
     pub fn time(&self) -> UnixMilliseconds {
         self.request_context.time()
+    }
+
+    /// Returns all values of the parameter. The event has those of the query in two fields, and events written by hand often have
+    /// only one of the two.
+    fn values(&self, parameter: &Parameter) -> impl Iterator<Item = &str> {
+        let name = parameter.name;
+        let (lists, single) = match parameter.location {
+            Location::Path => (None, self.path_parameters.as_ref()),
+            Location::Query => {
+                (self.multi_value_query_string_parameters.as_ref(), self.query_string_parameters.as_ref())
+            }
+        };
+        let lists = lists.into_iter().flat_map(move |lists| lists.named(name).flatten());
+        lists.chain(single.into_iter().flat_map(move |single| single.named(name))).map(String::as_str)
     }
 }
 
@@ -98,7 +119,7 @@ impl Request {
     /// `BAD_REQUEST` if the value is not allowed.
     pub fn parameter<T: Value + Default>(&self, name: &str) -> Result<T, ApiError> {
         let declared = self.declared::<T>(name)?;
-        self.text(declared).map_or_else(|| Ok(T::default()), |text| parse(name, text))
+        self.text(declared)?.map_or_else(|| Ok(T::default()), |text| parse(name, &text))
     }
 
     /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such as
@@ -108,8 +129,8 @@ impl Request {
     /// `BAD_REQUEST` if the value is missing or not allowed.
     pub fn required<T: Value>(&self, name: &str, condition: &str) -> Result<T, ApiError> {
         let declared = self.declared::<T>(name)?;
-        let text = self.text(declared).filter(|text| !text.is_empty());
-        parse(name, text.ok_or_else(|| missing_parameter(name, condition))?)
+        let text = self.text(declared)?.filter(|text| !text.is_empty());
+        parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
     /// Only a declared parameter is part of the cache key. The response to another one would reach clients with another
@@ -120,16 +141,34 @@ impl Request {
             .ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared with this type")))
     }
 
-    /// Returns the value of the parameter; the last one if it repeats.
-    fn text(&self, parameter: &Parameter) -> Option<&str> {
-        let (event, name) = (&self.event, parameter.name);
-        match (parameter.location, &event.multi_value_query_string_parameters) {
-            (Location::Path, _) => value(event.path_parameters.as_ref(), name),
-            (Location::Query, Some(values)) => values.get(name).and_then(|values| values.last()),
-            // Events written by hand often have only this field.
-            (Location::Query, None) => value(event.query_string_parameters.as_ref(), name),
+    /// Returns the decoded value of the parameter.
+    fn text(&self, parameter: &Parameter) -> Result<Option<Cow<'_, str>>, ApiError> {
+        let Some(given) = self.event.values(parameter).next() else { return Ok(None) };
+        match parameter.location {
+            Location::Query => Ok(Some(Cow::Borrowed(given))),
+            Location::Path => {
+                let illegal = InvalidValue { allowed: parameter.allowed };
+                let text = percent_decoded(given)
+                    .ok_or_else(|| invalid_parameter(parameter.name, illegal, given))?;
+                Ok(Some(text))
+            }
         }
-        .map(String::as_str)
+    }
+
+    /// Checks that no declared parameter has two different values, whether the handler reads it or not. Which of them forms the
+    /// key of a cached response is up to the gateway, so the response could reach a client that gave only the other one.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST`, which must not be stored.
+    pub fn refuse_conflicts(&self) -> Result<(), ApiError> {
+        for parameter in self.route.parameters {
+            let mut values = self.event.values(parameter);
+            let Some(first) = values.next() else { continue };
+            if let Some(other) = values.find(|other| *other != first) {
+                return Err(conflicting_parameter(parameter.name, first, other));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -146,12 +185,64 @@ pub fn invalid_parameter(name: &str, InvalidValue { allowed }: InvalidValue, rec
     ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{received}'."))
 }
 
-fn value<'a>(parameters: Option<&'a HashMap<String, String>>, name: &str) -> Option<&'a String> {
-    parameters.and_then(|parameters| parameters.get(name))
+/// The error of a parameter with two different values.
+fn conflicting_parameter(name: &str, first: &str, other: &str) -> ApiError {
+    let (first, other) = (Excerpt::up_to(CONFLICT_EXCERPT, first), Excerpt::up_to(CONFLICT_EXCERPT, other));
+    let message =
+        format!("Parameter '{name}' must be given once, but had the values '{first}' and '{other}'.");
+    ApiError::bad_request(message).never_stored()
+}
+
+/// Returns the text without its percent-encoding. `None` if an escape is malformed or the result is not UTF-8. A `+` stands for
+/// itself, because only a query has it for a space.
+fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    let begins_with_digits = |rest: &str| {
+        rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    text.split('%')
+        .skip(1)
+        .all(begins_with_digits)
+        .then(|| percent_decode_str(text).decode_utf8().ok())
+        .flatten()
 }
 
 fn parse<T: FromStr<Err = InvalidValue>>(name: &str, text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|invalid| invalid_parameter(name, invalid, text))
+}
+
+/// All entries of a JSON object. A map would keep only one of several with the same name.
+#[derive(Debug)]
+struct Entries<T>(Vec<(String, T)>);
+
+impl<T> Entries<T> {
+    /// Returns the values with this name.
+    fn named(&self, name: &str) -> impl Iterator<Item = &T> {
+        self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
+            type Value = Entries<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Entries<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = object.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
 }
 
 #[cfg(test)]
@@ -159,7 +250,8 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::params::{Limit, Page};
+    use crate::error::Code;
+    use crate::params::{Limit, Page, Username};
     use crate::routes::{self, FlipsLimit};
 
     fn request(event: &str) -> Request {
@@ -168,19 +260,88 @@ mod tests {
         Request::new(event, &routes::BAZAAR, invocation)
     }
 
+    fn event(parameters: &str) -> String {
+        format!(
+            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{parameters},"requestContext":{{}}}}"#
+        )
+    }
+
     fn limit(query: &str) -> Result<usize, ApiError> {
-        let event = format!(
-            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{query},"requestContext":{{}}}}"#
-        );
-        request(&event).parameter::<FlipsLimit>("limit").map(Limit::get)
+        request(&event(query)).parameter::<FlipsLimit>("limit").map(Limit::get)
     }
 
     #[test]
-    fn the_last_value_of_a_repeated_parameter_wins() {
-        let both =
-            r#""queryStringParameters":{"limit":"3"},"multiValueQueryStringParameters":{"limit":["7","3"]}"#;
-        assert_eq!(limit(both).unwrap(), 3);
-        assert_eq!(limit(r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#).unwrap(), 9);
+    fn a_parameter_with_two_different_values_is_refused() {
+        let conflict = |query: &str| {
+            let error = request(&event(query)).refuse_conflicts().unwrap_err();
+            assert!(error.code() == Code::BadRequest && !error.may_be_stored(), "{query}: {error:?}");
+            error.message().to_owned()
+        };
+        for query in [
+            r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#,
+            r#""queryStringParameters":{"limit":"9"},"multiValueQueryStringParameters":{"limit":["7","9"]}"#,
+            r#""queryStringParameters":{"limit":"9"},"multiValueQueryStringParameters":{"limit":["7"]}"#,
+            r#""multiValueQueryStringParameters":{"limit":["7","7","9"]}"#,
+            r#""multiValueQueryStringParameters":{"limit":["7"],"limit":["9"]}"#,
+            r#""queryStringParameters":{"limit":"7","limit":"9"}"#,
+        ] {
+            let message = conflict(query);
+            assert!(
+                message.starts_with("Parameter 'limit' must be given once, but had the values "),
+                "{message}"
+            );
+            assert!(message.contains("'7'") && message.contains("'9'"), "{message}");
+        }
+        conflict(r#""multiValueQueryStringParameters":{"id":["A",""]}"#);
+        let long = format!(r#""multiValueQueryStringParameters":{{"id":["{}","\n"]}}"#, "x".repeat(1_000));
+        let message = conflict(&long);
+        assert!(message.len() < 150 && message.ends_with("xx…' and '\\n'."), "{message}");
+    }
+
+    #[test]
+    fn equal_values_and_repeated_parameters_that_are_not_declared_are_accepted() {
+        for query in [
+            r#""multiValueQueryStringParameters":{"limit":["7","7"]}"#,
+            r#""queryStringParameters":{"limit":"7"},"multiValueQueryStringParameters":{"limit":["7","7"],"x":["1","2"]}"#,
+            r#""queryStringParameters":{"limit":"7","x":"1","x":"2"},"multiValueQueryStringParameters":null"#,
+        ] {
+            request(&event(query)).refuse_conflicts().unwrap();
+            assert_eq!(limit(query).unwrap(), 7);
+        }
+    }
+
+    #[test]
+    fn a_path_parameter_is_decoded_once() {
+        let username = |encoded: &str| {
+            let event = event(&format!(r#""pathParameters":{{"username":{}}}"#, serde_json::json!(encoded)));
+            let request = Request { route: &routes::PROFILE, ..request(&event) };
+            let username = request.required::<Username>("username", "");
+            username.map(|name| name.as_str().to_owned()).map_err(|error| error.message().to_owned())
+        };
+        for (encoded, decoded) in [("Notch", "Notch"), ("%4eotch", "Notch"), ("%4E%5f%6Ftch", "N_otch")] {
+            assert_eq!(username(encoded).unwrap(), decoded);
+        }
+        for (encoded, shown) in [
+            ("%254eotch", "%4eotch"),
+            ("a+b", "a+b"),
+            ("a%20b", "a b"),
+            ("a%2Fb", "a/b"),
+            ("%00", "\\u{0}"),
+            ("%C3%AB", "ë"),
+            ("%", "%"),
+            ("Notch%4", "Notch%4"),
+            ("%zzNotch", "%zzNotch"),
+            ("%+4Notch", "%+4Notch"),
+            ("%ë", "%ë"),
+            ("%ff%fe", "%ff%fe"),
+            ("%C3", "%C3"),
+            ("%ff\u{7}", "%ff\\u{7}"),
+        ] {
+            let message = username(encoded).unwrap_err();
+            assert!(message.starts_with("Parameter 'username' must be 1 to 16 letters"), "{message}");
+            assert!(message.ends_with(&format!("but was '{shown}'.")), "{encoded}: {message}");
+        }
+        assert_eq!(username("").unwrap_err(), "Parameter 'username' is required.");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod support;
 
 mod access;
+mod arbitrary_events;
 mod caching;
 mod dependencies;
 mod documentation;
@@ -22,4 +23,5 @@ mod parameters;
 mod real_responses;
 mod routes;
 mod shapes;
+mod storm;
 mod upstream_faults;

@@ -15,7 +15,7 @@ use super::runtime::{deadline, failed_invocation, serve};
 use super::start::{LogName, StartError, set_up};
 use crate::config::{Config, GatewayCache};
 use crate::envelope::Body;
-use crate::error::{ApiError, Code, INTERNAL_MESSAGE};
+use crate::error::ApiError;
 use crate::invocation::Invocation;
 use crate::request::{ProxyEvent, Request};
 use crate::response::Response;
@@ -75,8 +75,8 @@ impl<H: Handler> Instance<H> {
     /// Handles one event.
     ///
     /// # Errors
-    /// Behind a stage cache, instead of the 500 envelope: the gateway would cache that envelope for the route's TTL. It does
-    /// not cache its own response to a failed invocation.
+    /// Behind a stage cache, instead of an envelope that must not be stored, such as that of a 500: the gateway would cache it for
+    /// the route's TTL. It does not cache its own response to a failed invocation.
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
@@ -84,17 +84,15 @@ impl<H: Handler> Instance<H> {
         let invocation = Invocation::new(payload.time(), deadline);
         let request = Request::new(payload, H::ROUTE, invocation);
 
-        let result = guard(deadline, self.handler.handle(&request)).await;
+        let handled = async {
+            request.refuse_conflicts()?;
+            self.handler.handle(&request).await
+        };
+        let result = guard(deadline, handled).await;
         let result = result.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
         let (response, line) = self.respond(result).map_err(failed_invocation)?;
         line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
-
-        if response.status_code == Code::InternalError.status().as_u16()
-            && self.gateway_cache == GatewayCache::On
-        {
-            return Err(failed_invocation(INTERNAL_MESSAGE));
-        }
-        Ok(response)
+        response
     }
 
     /// Returns the proxy event. Any other event does not come from the gateway.
@@ -108,10 +106,11 @@ impl<H: Handler> Instance<H> {
         })
     }
 
+    /// Returns the outcome of the invocation, and its line for the log.
     fn respond(
         &self,
         result: Result<Response, ApiError>,
-    ) -> Result<(ProxyResponse, LogLine), serde_json::Error> {
+    ) -> Result<(Result<ProxyResponse, Diagnostic>, LogLine), serde_json::Error> {
         let with_body = result.and_then(|response| {
             let is_stored = self.gateway_cache == GatewayCache::On && !H::ROUTE.cache.is_zero();
             let body = response.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
@@ -127,12 +126,16 @@ impl<H: Handler> Instance<H> {
                 let line = LogLine::of_response(&response, &body);
                 let expiry =
                     response.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(H::ROUTE.cache)));
-                Ok((ProxyResponse::success(body, expiry), line))
+                Ok((Ok(ProxyResponse::success(body, expiry)), line))
             }
             Err(error) => {
                 let body = Body::of_error(&error)?;
-                let line = LogLine::of_error(&error, body.bytes());
-                Ok((ProxyResponse::error(&error, body), line))
+                let mut line = LogLine::of_error(&error, body.bytes());
+                if self.gateway_cache == GatewayCache::Off || error.may_be_stored() {
+                    return Ok((Ok(ProxyResponse::error(&error, body)), line));
+                }
+                line.cause.get_or_insert_with(|| error.message().to_owned());
+                Ok((Err(failed_invocation(error.message())), line))
             }
         }
     }
@@ -253,6 +256,7 @@ impl LogLine {
         }
         match (status, &cause) {
             (500.., _) => line!(error, "failed"),
+            (400.., Some(_)) => line!(warn, "failed: the gateway's cache must not store the response"),
             (_, Some(_)) => line!(warn, "served a stale value: the refresh failed"),
             _ => line!(info, "answered"),
         }

@@ -16,8 +16,9 @@ use serde::Serialize;
 /// The name of the service.
 const NAME: &str = "Game Data Query Service";
 
-/// The OpenAPI document, which `cargo openapi` generates from the functions' types. A test compares the two.
-const OPENAPI_DOCUMENT: &str = include_str!("../openapi.json");
+/// The OpenAPI document, which `cargo openapi` generates from the functions' types. A test compares the two. The build script
+/// removes the white space.
+const OPENAPI_DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
 /// The service and its endpoints.
 #[derive(Debug, Serialize, JsonSchema)]

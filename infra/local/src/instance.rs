@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::json;
 use tokio::process::{Child, Command};
+use tokio::sync::{oneshot, watch};
 
 use crate::arn::REGION;
 use crate::logs::Logs;
@@ -79,7 +80,10 @@ impl Failure {
 
 #[derive(Debug)]
 pub(crate) struct Instance {
-    child: Child,
+    /// How the process has ended, once it has.
+    ended: watch::Receiver<Option<ExitStatus>>,
+    /// Dropping it kills the process.
+    kill: oneshot::Sender<()>,
     api: RuntimeApi,
     fresh: bool,
 }
@@ -98,12 +102,15 @@ impl Instance {
         if let Some(output) = child.stderr.take() {
             tokio::spawn(logs.clone().follow(output));
         }
-        Ok(Self { child, api, fresh: true })
+        let (ended_sender, ended) = watch::channel(None);
+        let (kill, killed) = oneshot::channel();
+        tokio::spawn(reap(child, killed, ended_sender));
+        Ok(Self { ended, kill, api, fresh: true })
     }
 
-    /// Whether the process is running.
-    pub(crate) fn is_running(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+    /// Whether the process is running. For a moment after its end, this is still `true`.
+    pub(crate) fn is_running(&self) -> bool {
+        self.ended.borrow().is_none()
     }
 
     /// The function's response to the event.
@@ -128,8 +135,7 @@ impl Instance {
                 Outcome::Error(payload) => Err(Failure::Function(payload)),
                 Outcome::TooLarge => Err(Failure::TooLarge),
             },
-            status = self.child.wait() => {
-                let status = status.map_err(Failure::Spawn)?;
+            status = exit_status(&self.ended) => {
                 Err(if self.api.is_fetched() { Failure::Ended(status) } else { Failure::EndedIdle(status) })
             },
             () = tokio::time::sleep(timeout) => Err(Failure::TimedOut(timeout)),
@@ -140,7 +146,7 @@ impl Instance {
         tokio::select! {
             biased;
             started = self.api.started() => started.map_err(Failure::Init)?,
-            status = self.child.wait() => return Err(Failure::EndedInInit(status.map_err(Failure::Spawn)?)),
+            status = exit_status(&self.ended) => return Err(Failure::EndedInInit(status)),
             () = tokio::time::sleep(INIT_TIMEOUT) => return Err(Failure::InitTimeout),
         }
         self.fresh = false;
@@ -149,8 +155,34 @@ impl Instance {
 
     /// Kills the process and waits until it has ended.
     pub(crate) async fn stop(mut self) {
-        // It fails if the process has already ended.
-        let _ = self.child.kill().await;
+        drop(self.kill);
+        // It fails if the sender is gone, and with it the process.
+        let _ = self.ended.wait_for(Option::is_some).await;
+    }
+}
+
+/// Waits until the process ends, so that it is never a zombie, even while its instance is idle. Kills it when the sender of
+/// `killed` is dropped.
+async fn reap(mut child: Child, killed: oneshot::Receiver<()>, ended: watch::Sender<Option<ExitStatus>>) {
+    let status = tokio::select! {
+        status = child.wait() => status,
+        _ = killed => {
+            // It fails if the process has already ended.
+            let _ = child.start_kill();
+            child.wait().await
+        }
+    };
+    // Waiting for a process of one's own does not fail.
+    ended.send_replace(status.ok());
+}
+
+/// Waits until the process has ended.
+async fn exit_status(ended: &watch::Receiver<Option<ExitStatus>>) -> ExitStatus {
+    let status = ended.clone().wait_for(Option::is_some).await.ok().and_then(|status| *status);
+    match status {
+        Some(status) => status,
+        // Not known: the timeout of the invocation applies.
+        None => std::future::pending().await,
     }
 }
 

@@ -128,7 +128,7 @@ impl Pool {
     fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let killed = ready.killed.subscribe();
-        while let Some(mut instance) = ready.idle.pop() {
+        while let Some(instance) = ready.idle.pop() {
             if instance.is_running() {
                 return (Some(instance), killed);
             }
@@ -289,6 +289,22 @@ mod tests {
         }
         let fresh = process_of(&pool).await;
         assert!(fresh != idle && fresh != other);
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn an_idle_process_that_is_killed_is_no_zombie_before_the_next_invocation() {
+        let pool = pool(parrot(), Duration::from_secs(10), 1);
+        let idle = process_of(&pool).await;
+        let process = std::str::from_utf8(&idle).unwrap().to_owned();
+        let killed = tokio::process::Command::new("kill").args(["-9", &process]).status().await.unwrap();
+        assert!(killed.success());
+        let started = Instant::now();
+        while std::path::Path::new("/proc").join(&process).exists() {
+            assert!(started.elapsed() < Duration::from_secs(10), "{process} is still there");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_ne!(process_of(&pool).await, idle);
         pool.stop().await;
     }
 

@@ -124,8 +124,8 @@ fn introduction() -> String {
          fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories. Prices are numbers in \
          coins, and integers in gems for fire sales. Volumes are integers in items. Texts may contain the game's `§` colour \
          codes.\n\n\
-         **Requests** use `GET`. Any other method gets a 404, except for the CORS preflight. If a parameter repeats, the last value \
-         wins. Unknown parameters are ignored, and so is a slash at the end of a path. Send `Accept-Encoding: gzip`: the \
+         **Requests** use `GET`. Any other method gets a 404, except for the CORS preflight. A parameter must not \
+         repeat with different values. Unknown parameters are ignored, and so is a slash at the end of a path. Send `Accept-Encoding: gzip`: the \
          complete bazaar has more than three megabytes without it and less than one with it.\n\n\
          **Keys and limits.** Every `/v1` route requires an API key in the header `X-API-Key`. {limits}\n\n\
          **Caching.** Every `/v1` route has a TTL for which its responses are cached. `meta.cached: false` guarantees that the data \

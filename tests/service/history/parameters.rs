@@ -34,7 +34,6 @@ async fn an_item_id_is_required() {
         "/v1/bazaar/history?item_id=",
         "/v1/bazaar/history?ITEM_ID=A",
         "/v1/bazaar/history?id=A",
-        "/v1/bazaar/history?item_id=A&item_id=",
         "/v1/bazaar/history?range=1h",
         "/v1/bazaar/history?range=nonsense",
     ] {
@@ -81,7 +80,6 @@ async fn an_illegal_item_id_is_refused_and_never_reaches_the_table() {
         ("/v1/bazaar/history?item_id=:x", ":x"),
         ("/v1/bazaar/history?item_id=attribute_not_exists(pk)", "attribute_not_exists(pk)"),
         ("/v1/bazaar/history?item_id=A%20OR%20pk%20%3D%20:p", "A OR pk = :p"),
-        ("/v1/bazaar/history?item_id=A&item_id=b", "b"),
         ("/v1/bazaar/history?item_id=a&range=nonsense", "a"),
     ];
     expect_refused(&cloud, "item_id", ITEM_IDS, &rows).await;
@@ -102,11 +100,28 @@ async fn an_unusual_but_legal_item_id_is_accepted() {
         assert_eq!(points[0].sell_volume, volume, "{id}");
     }
     // Through the gateway, and percent-encoded.
-    for target in ["INK_SACK:3", "INK_SACK%3A3", "%49NK_SACK%3a3", "b&item_id=INK_SACK:3"] {
+    for target in ["INK_SACK:3", "INK_SACK%3A3", "%49NK_SACK%3a3", "INK_SACK:3&item_id=INK_SACK%3A3"] {
         let response = get(&cloud, &format!("/v1/bazaar/history?item_id={target}")).await;
         assert_eq!(response.data()["item_id"], "INK_SACK:3", "{target}");
     }
     expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn two_different_values_of_a_parameter_are_refused() {
+    let cloud = start().await;
+    for (query, name) in [
+        ("/v1/bazaar/history?item_id=A&item_id=B", "item_id"),
+        ("/v1/bazaar/history?item_id=A&item_id=", "item_id"),
+        ("/v1/bazaar/history?item_id=A&range=1h&range=24h", "range"),
+        ("/v1/bazaar/history?range=1h&range=24h", "range"),
+        ("/v1/mayor/history?limit=1&limit=2", "limit"),
+        ("/v1/fire-sales/history?limit=5&limit=05", "limit"),
+    ] {
+        let message = get_raw(&cloud, query.as_bytes()).await.error("BAD_REQUEST");
+        assert!(message.starts_with(&format!("Parameter '{name}' must be given once")), "{query}: {message}");
+    }
+    assert_eq!(cloud.dynamodb().requests("Query"), 0);
 }
 
 #[tokio::test]
@@ -120,7 +135,7 @@ async fn a_range_is_one_of_five() {
         ("30d", "30d"),
         ("90d", "90d"),
         ("%37d", "7d"),
-        ("nonsense&range=30d", "30d"),
+        ("30d&range=30d", "30d"),
     ] {
         assert_eq!(get(&cloud, &format!("{path}{written}")).await.data()["range"], range, "{written}");
     }
@@ -138,8 +153,6 @@ async fn a_range_is_one_of_five() {
         ("5m", "5m"),
         ("all", "all"),
         ("1h,24h", "1h,24h"),
-        ("1h&range=2h", "2h"),
-        ("1h&range=", ""),
         ("%F0%9F%94%A5", "\u{1f525}"),
     ];
     let targets: Vec<_> =
@@ -154,7 +167,7 @@ async fn a_limit_is_a_whole_number_within_its_bounds() {
     let cloud = start().await;
     for (route, most) in [("/v1/mayor/history", 100), ("/v1/fire-sales/history", 200)] {
         let allowed = format!("a whole number from 1 to {most}");
-        for legal in ["1", &most.to_string(), "007", "x&limit=5", "0&limit=7"] {
+        for legal in ["1", &most.to_string(), "007", "5&limit=5"] {
             let response = get(&cloud, &format!("{route}?limit={legal}")).await;
             assert_eq!(response.data()["history"], serde_json::json!([]), "{legal}");
         }
@@ -180,8 +193,6 @@ async fn a_limit_is_a_whole_number_within_its_bounds() {
             ("%D9%A5", "\u{665}"),
             ("4294967297", "4294967297"),
             ("99999999999999999999999999", "99999999999999999999999999"),
-            ("5&limit=0", "0"),
-            ("5&limit=", ""),
             ("1,2", "1,2"),
         ];
         let targets: Vec<_> =

@@ -5,7 +5,7 @@
 #   tests/tools/sam/check_with_sam.sh           everything
 #   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
 #     install      nothing but the installation, for other checks that need SAM
-#     template     sam validate, cfn-lint, the SAM translator, and assertions on its output
+#     template     sam validate, cfn-lint, the SAM translator, and assertions on its output, which mutants check
 #     build        sam build, then the sizes of the binaries and the glibc that they need
 #     emulator     every function with its sample events under the Lambda Runtime Interface Emulator
 #     containers   sam local invoke and sam local start-api
@@ -141,14 +141,16 @@ skipped=
 if is_selected template; then
     step "template: sam validate, cfn-lint, the SAM translator"
     # Each tool finds errors that the others miss.
-    for template in template.yaml infra/monitoring.yaml; do
+    for template in template.yaml infra/monitoring.yaml infra/account.yaml; do
         sam validate --template-file "$template"
         sam validate --lint --template-file "$template"
         python $here/template/translate.py "$template"
     done
-    cfn-lint template.yaml infra/monitoring.yaml
+    cfn-lint template.yaml infra/monitoring.yaml infra/account.yaml
     step "template: assertions on the translated template"
     python $here/template/assertions.py template.yaml functions/index/openapi.json
+    step "template: mutants of the template, which an assertion must notice"
+    python $here/template/mutants.py template.yaml functions/index/openapi.json
 fi
 
 if is_selected build; then

@@ -20,5 +20,5 @@ def filter_case(context, case):
 
 
 def last(value):
-    """The last value of a repeated parameter, which wins."""
+    """The value of a parameter, the last one if it repeats."""
     return value[-1] if isinstance(value, list) and value else value

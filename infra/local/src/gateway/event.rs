@@ -289,10 +289,11 @@ mod tests {
     }
 
     #[test]
-    fn the_path_stays_encoded_and_its_parameters_are_decoded() {
-        let event = event(Request::get("/v1/bazaar/%41%20"), b"", &[("username", "A ")]);
-        assert_eq!(event["path"], "/v1/bazaar/%41%20");
-        assert_eq!(event["pathParameters"], json!({"username": "A "}));
+    fn the_path_and_its_parameters_stay_encoded() {
+        let event = event(Request::get("/v1/bazaar/%4a+%2b"), b"", &[("username", "%4a+%2b")]);
+        assert_eq!(event["path"], "/v1/bazaar/%4a+%2b");
+        assert_eq!(event["requestContext"]["path"], "/live/v1/bazaar/%4a+%2b");
+        assert_eq!(event["pathParameters"], json!({"username": "%4a+%2b"}));
         assert_eq!(event["queryStringParameters"], Value::Null);
     }
 

@@ -1,6 +1,10 @@
 //! Finds the route of a request as API Gateway does. An exact segment takes precedence over a parameter, and a parameter
 //! over a greedy one; on the same path, an exact method takes precedence over `ANY`. A path without the requested method
 //! does not match, so a wrong method on a known path falls through to the greedy path.
+//!
+//! The values of parameters stay as the client wrote them. Events that `LocalStack` recorded on AWS show that
+//! (`tests/aws/services/apigateway/test_apigateway_lambda.snapshot.json`): `%2B` stays `%2B` and `+` stays `+` in `path`,
+//! `requestContext.path` and `pathParameters`, while the parameters of the query are decoded.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +34,7 @@ pub(super) struct Routing {
     resources: Vec<Resource>,
 }
 
-/// Values of the parameters in a path, by name.
+/// Values of the parameters in a path, by name, as the client wrote them.
 pub(super) type PathParameters = BTreeMap<String, String>;
 
 impl Routing {
@@ -60,10 +64,7 @@ impl Routing {
     }
 
     fn matching(&self, path: &str) -> impl Iterator<Item = (&Resource, PathParameters)> {
-        let given: Vec<String> = split(path)
-            .into_iter()
-            .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into())
-            .collect();
+        let given = split(path);
         self.resources
             .iter()
             .filter_map(move |resource| Some((resource, matches(&resource.segments, &given)?)))
@@ -87,15 +88,15 @@ fn segment(text: &str) -> Segment {
     }
 }
 
-fn matches(segments: &[Segment], given: &[String]) -> Option<PathParameters> {
+fn matches(segments: &[Segment], given: &[&str]) -> Option<PathParameters> {
     let mut parameters = PathParameters::new();
     let mut rest = given;
     for segment in segments {
         let (first, others) = rest.split_first()?;
         match segment {
-            Segment::Exact(text) if text == first => {}
+            Segment::Exact(text) if *text == percent_decode_str(first).decode_utf8_lossy() => {}
             Segment::Parameter(name) if !first.is_empty() => {
-                parameters.insert(name.clone(), first.clone());
+                parameters.insert(name.clone(), (*first).to_owned());
             }
             Segment::Greedy(name) => {
                 parameters.insert(name.clone(), rest.join("/"));
@@ -166,12 +167,12 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_decoded() {
+    fn parameters_stay_as_the_client_wrote_them() {
         let routing = service();
-        let (_, parameters) = routing.find("GET", "/v1/profile/a%20b%2Fc+%FF").unwrap();
-        assert_eq!(parameters["username"], "a b/c+\u{fffd}");
-        let (_, parameters) = routing.find("GET", "/any/thing%3F/else").unwrap();
-        assert_eq!(parameters["proxy"], "any/thing?/else");
+        let (_, parameters) = routing.find("GET", "/v1/profile/a%20b%2Fc+%FF%fF%").unwrap();
+        assert_eq!(parameters["username"], "a%20b%2Fc+%FF%fF%");
+        let (_, parameters) = routing.find("GET", "/any/test%2Balias@example.com/test+alias/").unwrap();
+        assert_eq!(parameters["proxy"], "any/test%2Balias@example.com/test+alias");
     }
 
     #[test]

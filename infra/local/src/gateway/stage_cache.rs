@@ -10,8 +10,9 @@ use super::limits::MAX_CACHED_BODY_BYTES;
 use super::request::{GatewayRequest, MatchedRoute};
 use crate::template::CacheKey;
 
-/// What distinguishes two cached responses. The values are in the order of the route's declaration; a missing parameter
-/// differs from an empty one. For a repeated parameter, the last value is used, as by the function.
+/// What distinguishes two cached responses. The values are in the order of the route's declaration, as the function gets them: a
+/// path parameter is encoded and a query parameter decoded. A missing parameter differs from an empty one. AWS does not document
+/// which value of a repeated parameter it uses; here it is the last, as in `queryStringParameters`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RequestKey {
     method: String,

@@ -58,7 +58,7 @@ async fn a_request_becomes_an_event_and_the_payload_a_response() {
     assert!(response.head.contains("x-twice: one\r\nx-twice: two"), "{}", response.head);
     let event = response.json();
     assert_eq!(event["resource"], "/v1/parrot/{name}");
-    assert_eq!(event["pathParameters"], json!({"name": "a b"}));
+    assert_eq!(event["pathParameters"], json!({"name": "a%20b"}));
     assert_eq!(event["multiValueQueryStringParameters"], json!({"x": ["1", "2"]}));
     let time = event["requestContext"]["requestTimeEpoch"].as_i64().unwrap();
     assert!((cloud.clock().now_ms() - time) < 20_000, "{time}");

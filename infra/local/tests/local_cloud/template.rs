@@ -25,6 +25,7 @@ Resources:
       MethodSettings:
         - {ResourcePath: /~1v1~1echo, HttpMethod: GET, CachingEnabled: !If [IsOn, true, false], CacheTtlInSeconds: 5}
         - {ResourcePath: /*, HttpMethod: '*', CachingEnabled: true, CacheTtlInSeconds: 60}
+        - {ResourcePath: /~1v1~1echo, HttpMethod: OPTIONS, CachingEnabled: false, ThrottlingRateLimit: !Ref Count}
       ApiKeySourceType: AUTHORIZER
       Auth:
         DefaultAuthorizer: Keys
@@ -177,8 +178,23 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("Path: /v1/echo", "Way: /v1/echo", "EchoFunction.Properties.Events.Get.Properties.Path"),
         ("rate(1 minute)", "cron(0 12 * * ? *)", "Events.Every.Properties.ScheduleExpression"),
         ("StageName: live", "Name: live", "Api.Properties.StageName"),
-        ("/~1v1~1echo", "/~1v1~1gone", "Api.Properties.MethodSettings[0].ResourcePath"),
+        (
+            "/~1v1~1echo, HttpMethod: GET",
+            "/~1v1~1gone, HttpMethod: GET",
+            "Api.Properties.MethodSettings[0].ResourcePath",
+        ),
         ("CacheTtlInSeconds: 60", "CacheTtlInSeconds: 3601", "MethodSettings[1].CacheTtlInSeconds"),
+        (
+            "/~1v1~1echo, HttpMethod: OPTIONS",
+            "/~1gone, HttpMethod: OPTIONS",
+            "MethodSettings[2].ResourcePath",
+        ),
+        (
+            "OPTIONS, CachingEnabled: false",
+            "OPTIONS, CachingEnabled: true",
+            "MethodSettings[2].CachingEnabled",
+        ),
+        ("Cors: {", "Crossing: {", "MethodSettings[2].ResourcePath"),
         ("Caching: true", "Cache: true", "RequestParameters.method.request.querystring.mode.Cache"),
         ("querystring.mode:", "header.mode:", "RequestParameters.method.request.header.mode"),
         ("Type: AWS::Serverless::Api", "Type: AWS::ApiGateway::RestApi", "Resources"),

@@ -2,7 +2,7 @@
 """Assertions on the template as the SAM translator leaves it for CloudFormation.
 
 cfn-lint and the translator accept templates that are wrong: a route without its cache key, a function with too many
-permissions, an error that is not JSON. monitoring.py has the assertions on the alarms.
+permissions, an error that is not JSON. monitoring.py has the assertions on the alarms. mutants.py checks the assertions.
 
     python assertions.py template.yaml openapi.json
 """
@@ -12,8 +12,8 @@ import re
 import sys
 import unittest
 
-from deployed import FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
-from deployed import attribute, either, is_given, is_on, reference, text_with
+from deployed import ACCOUNT, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
+from deployed import attribute, either, is_given, is_on, is_positive, reference, text_with
 from monitoring import Alarms, Dashboard, NestedStack  # unittest runs these, too
 
 # Every response type that API Gateway documents, with its status and error code.
@@ -38,8 +38,17 @@ RESPONSE_TYPES = {
     "UNSUPPORTED_MEDIA_TYPE": (400, "BAD_REQUEST"),
     "WAF_FILTERED": (403, "FORBIDDEN"),
 }
-# Policies that AWS maintains: for logs and traces, which have no narrower resource, and for the gateway's log role.
-MANAGED_POLICIES = {"AWSLambdaBasicExecutionRole", "AWSXrayWriteOnlyAccess", "AmazonAPIGatewayPushToCloudWatchLogs"}
+# The policy of all functions: the log, and with tracing on, traces. X-Ray's actions support no narrower resource.
+WRITES_LOG = {
+    "Effect": "Allow",
+    "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+    "Resource": attribute("FunctionLog", "Arn"),
+}
+WRITES_TRACES = {
+    "Effect": "Allow",
+    "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
+    "Resource": "*",
+}
 # Further permissions of functions: actions on a resource. All other functions have none.
 RIGHTS = {
     "authorizer": {"Access": {"dynamodb:GetItem"}},
@@ -85,8 +94,15 @@ SCHEDULES = {
 }
 # In seconds. A recorder trusts the time in its event, so a later event would record a new price under an old time.
 LATEST = 120
-# The limit of a route for all clients together. Without it, the limit of the account would apply, which other services share.
-THROTTLE = {"ThrottlingRateLimit": 200, "ThrottlingBurstLimit": 400}
+# The functions that fetch from the provider for a client.
+PROVIDER = {"mayor", "fire-sales", "bazaar", "auctions", "collections", "items", "profile"}
+# The limits for all clients together. Without them, the limit of the account would apply, which other services share.
+ROUTE_THROTTLE = {
+    "ThrottlingRateLimit": reference("RouteRateLimit"),
+    "ThrottlingBurstLimit": reference("RouteBurstLimit"),
+}
+# The limits of what requires no key, and is not a preflight request of a route.
+OPEN_THROTTLE = {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
 # Retry-After in seconds, where it is not 5.
 RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
 # The access log: variables that AWS documents, and two that the authorizer adds. A variable that does not exist leaves its
@@ -131,6 +147,7 @@ NAMES = {
     "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::CloudWatch::Dashboard": "DashboardName",
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
     "AWS::IAM::Role": "RoleName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::Logs::LogGroup": "LogGroupName",
@@ -151,8 +168,20 @@ OUTPUTS = {
     "AccessTable": reference("Access"),
     "StarterUsagePlan": reference("StarterUsagePlan"),
     "ProUsagePlan": reference("ProUsagePlan"),
+    "FunctionLog": reference("FunctionLog"),
+    "AccessLog": reference("AccessLog"),
     "DeadLetters": reference("DeadLetters"),
     "DashboardAddress": attribute(NESTED, "Outputs.DashboardAddress"),
+}
+
+# What an operator has to ask for.
+OPTIONAL = {
+    "Tracing": "off",
+    "DomainName": "",
+    "WebAclArn": "",
+    "PermissionsBoundary": "",
+    "AuthorizerReservedConcurrency": 0,
+    "ProviderReservedConcurrency": 0,
 }
 
 API = RESOURCES["Api"]["Properties"]["Body"]
@@ -192,27 +221,39 @@ class Routes(unittest.TestCase):
         self.assertIn("${%s.Arn}" % FUNCTIONS[binary][0], address)
 
     def test_every_route_is_cached_for_its_ttl_by_its_parameters(self):
-        settings = {}
-        for setting in STAGE["MethodSettings"]:
-            path = re.sub("^/~1", "/", setting["ResourcePath"]).replace("~1", "/")
-            self.assertNotIn(path, settings)
-            settings[path] = setting
-        every = settings.pop("/*")
-        self.assertEqual((every["HttpMethod"], every["CachingEnabled"]), ("*", False))
-        self.assertLessEqual(THROTTLE.items(), every.items())
-        self.assertEqual(set(settings), set(self.routes()))
+        settings = self.settings()
         for path, route in self.routes().items():
-            setting = settings[path]
-            self.assertEqual(setting["HttpMethod"], "GET")
+            setting = settings["GET", path]
             self.assertEqual(setting["CacheTtlInSeconds"], route["x-cache-seconds"], path)
             self.assertEqual(setting["CachingEnabled"], either("CacheIsOn", True, False), path)
-            # An entry inherits nothing.
-            for name in set(every) - {"ResourcePath", "HttpMethod", "CachingEnabled"}:
-                self.assertEqual(setting[name], every[name], f"{path}: {name}")
             keys = API["paths"][path]["get"]["x-amazon-apigateway-integration"].get("cacheKeyParameters", [])
             places = {"query": "querystring", "path": "path"}
             parameters = [f"method.request.{places[p['in']]}.{p['name']}" for p in route.get("parameters", [])]
             self.assertEqual(sorted(keys), sorted(parameters), path)
+
+    def settings(self):
+        settings = {}
+        for setting in STAGE["MethodSettings"]:
+            path = re.sub("^/~1", "/", setting["ResourcePath"]).replace("~1", "/")
+            self.assertNotIn((setting["HttpMethod"], path), settings)
+            settings[setting["HttpMethod"], path] = setting
+        return settings
+
+    def test_routes_and_their_preflight_requests_have_their_limits_and_all_else_a_low_one(self):
+        settings = self.settings()
+        every = settings.pop(("*", "/*"))
+        self.assertIs(every["CachingEnabled"], False)
+        self.assertLessEqual(OPEN_THROTTLE.items(), every.items())
+        self.assertEqual(set(settings), {(method, path) for method in ("GET", "OPTIONS") for path in self.routes()})
+        for (method, path), setting in settings.items():
+            self.assertIn(method.lower(), API["paths"][path])
+            if method == "OPTIONS":
+                self.assertIs(setting["CachingEnabled"], False, path)
+            # An entry inherits nothing.
+            own = {"ResourcePath", "HttpMethod", "CachingEnabled", "CacheTtlInSeconds"}
+            inherited = {name: value for name, value in every.items() if name not in own}
+            expected = inherited | ROUTE_THROTTLE
+            self.assertEqual({name: value for name, value in setting.items() if name not in own}, expected, path)
 
     def test_no_other_path_requires_a_key(self):
         others = {path: set(API["paths"][path]) - {"options"} for path in set(API["paths"]) - set(self.routes())}
@@ -236,6 +277,17 @@ class Routes(unittest.TestCase):
         self.assertEqual(properties["identitySource"], "method.request.header.X-API-Key")
         self.assertEqual(properties["authorizerResultTtlInSeconds"], 60)
         self.assertEqual(RESOURCES["Api"]["Properties"]["ApiKeySourceType"], "AUTHORIZER")
+
+    def test_a_domain_replaces_the_generated_address(self):
+        configuration = {"disableExecuteApiEndpoint": either("HasDomain", True, False)}
+        self.assertEqual(API["x-amazon-apigateway-endpoint-configuration"], configuration)
+
+    def test_a_web_acl_filters_the_requests_of_the_stage(self):
+        [association] = of_type("AWS::WAFv2::WebACLAssociation").values()
+        self.assertEqual(association["Condition"], "HasWebAcl")
+        stage = "arn:${AWS::Partition}:apigateway:${AWS::Region}::/restapis/${Api}/stages/${ApiStage}"
+        expected = {"ResourceArn": text_with(stage), "WebACLArn": reference("WebAclArn")}
+        self.assertEqual(association["Properties"], expected)
 
     def test_the_gateway_compresses_responses(self):
         properties = RESOURCES["Api"]["Properties"]
@@ -261,23 +313,34 @@ class Routes(unittest.TestCase):
 
 
 class AccessLog(unittest.TestCase):
+    def setting(self):
+        condition, setting, otherwise = STAGE["AccessLogSetting"]["Fn::If"]
+        self.assertEqual((condition, otherwise), ("AccessLoggingIsOn", NOTHING))
+        return setting
+
     def test_a_line_is_json_of_existing_variables_without_the_key(self):
-        line = STAGE["AccessLogSetting"]["Format"]
+        line = self.setting()["Format"]
         self.assertNotIn("\n", line)
         self.assertEqual(json.loads(line), {field: f"$context.{variable}" for field, variable in ACCESS_LOG.items()})
         for secret in ("header", "apiKey\"", "authorizer.principalId", "querystring", "context.path"):
             self.assertNotIn(secret, line)
 
-    def test_the_gateway_may_write_the_log_before_the_stage_exists(self):
-        self.assertEqual(STAGE["AccessLogSetting"]["DestinationArn"], attribute("AccessLog", "Arn"))
-        self.assertIn("AccountLogSettings", listed(RESOURCES["Api"]["DependsOn"]))
-        settings = RESOURCES["AccountLogSettings"]["Properties"]
-        self.assertEqual(settings["CloudWatchRoleArn"], attribute("ApiGatewayLogRole", "Arn"))
-        role = RESOURCES["ApiGatewayLogRole"]["Properties"]
-        [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+    def test_the_log_exists_if_it_is_on(self):
+        self.assertEqual(self.setting()["DestinationArn"], attribute("AccessLog", "Arn"))
+        self.assertEqual(RESOURCES["AccessLog"]["Condition"], "AccessLoggingIsOn")
+
+    def test_the_role_that_writes_it_belongs_to_the_account_and_outlives_every_stack(self):
+        self.assertEqual(of_type("AWS::ApiGateway::Account"), {})
+        [settings] = of_type("AWS::ApiGateway::Account", ACCOUNT["Resources"]).values()
+        [(name, role)] = of_type("AWS::IAM::Role", ACCOUNT["Resources"]).items()
+        self.assertEqual(settings["Properties"], {"CloudWatchRoleArn": attribute(name, "Arn")})
+        [statement] = role["Properties"]["AssumeRolePolicyDocument"]["Statement"]
         self.assertEqual(statement["Principal"], {"Service": "apigateway.amazonaws.com"})
-        [policy] = role["ManagedPolicyArns"]
+        [policy] = role["Properties"]["ManagedPolicyArns"]
         self.assertTrue(policy["Fn::Sub"].endswith("/AmazonAPIGatewayPushToCloudWatchLogs"), policy)
+        # API Gateway keeps the ARN of a deleted role, and then no API of the region can write its log.
+        for resource in (settings, role):
+            self.assertEqual((resource["DeletionPolicy"], resource["UpdateReplacePolicy"]), ("Retain", "Retain"))
 
 
 class GatewayResponses(unittest.TestCase):
@@ -348,7 +411,8 @@ class Functions(unittest.TestCase):
         for binary, (_, function) in FUNCTIONS.items():
             self.assertEqual(function["LoggingConfig"], {"LogGroup": reference("FunctionLog")}, binary)
         for name, group in of_type("AWS::Logs::LogGroup").items():
-            self.assertEqual(group["Properties"]["RetentionInDays"], reference("LogRetentionDays"), name)
+            # Without a name: a group that a late line recreated must not prevent the next creation of the stack.
+            self.assertEqual(group["Properties"], {"RetentionInDays": reference("LogRetentionDays")}, name)
 
     def test_functions_have_their_timeout_and_memory(self):
         for binary, (_, function) in FUNCTIONS.items():
@@ -359,27 +423,63 @@ class Functions(unittest.TestCase):
             self.assertIn(function["MemorySize"], (256, 512), binary)
 
     def test_functions_have_the_permissions_that_they_need_and_no_others(self):
-        for binary, (name, function) in FUNCTIONS.items():
+        for binary, (_, function) in FUNCTIONS.items():
             role = RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
-            rights = {}
-            for policy in role.get("Policies", []):
-                for statement in listed(policy["PolicyDocument"]["Statement"]):
-                    self.assertEqual(statement["Effect"], "Allow")
-                    for resource in listed(statement["Resource"]):
-                        target, attribute = resource["Fn::GetAtt"]
-                        self.assertEqual(attribute, "Arn", binary)
-                        rights.setdefault(target, set()).update(listed(statement["Action"]))
-            self.assertEqual(rights, RIGHTS.get(binary, {}), binary)
+            self.assertEqual(self.rights(role), RIGHTS.get(binary, {}), binary)
+            self.assertEqual(role["ManagedPolicyArns"], [reference("FunctionPolicy")], binary)
+            [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+            self.assertEqual(statement["Principal"], {"Service": "lambda.amazonaws.com"}, binary)
 
-    def test_no_policy_has_a_wildcard(self):
+    def rights(self, role):
+        rights = {}
+        for policy in role.get("Policies", []):
+            for statement in listed(policy["PolicyDocument"]["Statement"]):
+                self.assertEqual(set(statement), {"Effect", "Action", "Resource"})
+                self.assertEqual(statement["Effect"], "Allow")
+                for resource in listed(statement["Resource"]):
+                    target, attribute = resource["Fn::GetAtt"]
+                    self.assertEqual(attribute, "Arn")
+                    rights.setdefault(target, set()).update(listed(statement["Action"]))
+        return rights
+
+    def test_every_function_can_write_its_log_and_traces_only_with_tracing_on(self):
+        [policy] = of_type("AWS::IAM::ManagedPolicy").values()
+        traces = either("TracingIsOn", WRITES_TRACES, NOTHING)
+        self.assertEqual(policy["Properties"]["PolicyDocument"]["Statement"], [WRITES_LOG, traces])
+
+    def test_the_scheduler_can_only_send_events_of_this_account_to_the_recorders(self):
+        schedules = of_type("AWS::Scheduler::Schedule").values()
+        [name] = {schedule["Properties"]["Target"]["RoleArn"]["Fn::GetAtt"][0] for schedule in schedules}
+        role = RESOURCES[name]["Properties"]
+        [statement] = role["AssumeRolePolicyDocument"]["Statement"]
+        self.assertEqual(statement["Principal"], {"Service": "scheduler.amazonaws.com"})
+        this_account = {"StringEquals": {"aws:SourceAccount": reference("AWS::AccountId")}}
+        self.assertEqual(statement["Condition"], this_account)
+        rights = {FUNCTIONS[binary][0]: {"lambda:InvokeFunction"} for binary in SCHEDULES}
+        self.assertEqual(self.rights(role), rights | {"DeadLetters": {"sqs:SendMessage"}})
+        self.assertNotIn("ManagedPolicyArns", role)
+
+    def test_every_role_is_in_use_and_has_the_boundary(self):
+        users = {function["Role"]["Fn::GetAtt"][0] for _, function in FUNCTIONS.values()} | {"ScheduleRole"}
+        self.assertEqual(set(of_type("AWS::IAM::Role")), users)
+        boundary = either("HasPermissionsBoundary", reference("PermissionsBoundary"), NOTHING)
+        for resources in (RESOURCES, ACCOUNT["Resources"]):
+            for name, role in of_type("AWS::IAM::Role", resources).items():
+                self.assertEqual(role["Properties"]["PermissionsBoundary"], boundary, name)
+
+    def test_no_policy_of_a_role_has_a_wildcard(self):
         for name, role in of_type("AWS::IAM::Role").items():
             for policy in role["Properties"].get("Policies", []):
-                for statement in listed(policy["PolicyDocument"]["Statement"]):
-                    for value in listed(statement["Action"]) + listed(statement["Resource"]):
-                        self.assertNotIn("*", json.dumps(value), name)
-            for arn in role["Properties"].get("ManagedPolicyArns", []):
-                arn = substituted(arn, {"AWS::Partition": "aws"})
-                self.assertIn(arn.rsplit("/", 1)[1], MANAGED_POLICIES, name)
+                self.assertNotIn("*", json.dumps(policy), name)
+
+    def test_concurrency_is_reserved_for_the_authorizer_and_for_what_fetches_from_the_provider(self):
+        for binary, (_, function) in FUNCTIONS.items():
+            expected = None
+            if binary == "authorizer":
+                expected = either("AuthorizerIsReserved", reference("AuthorizerReservedConcurrency"), NOTHING)
+            elif binary in PROVIDER:
+                expected = either("ProviderIsReserved", reference("ProviderReservedConcurrency"), NOTHING)
+            self.assertEqual(function.get("ReservedConcurrentExecutions"), expected, binary)
 
 
 class Recorders(unittest.TestCase):
@@ -442,10 +542,16 @@ class Tables(unittest.TestCase):
             self.assertEqual(properties["BillingMode"], "PAY_PER_REQUEST", name)
             self.assertTrue(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], name)
 
-    def test_tables_and_account_settings_outlive_the_stack(self):
-        for name in (*of_type("AWS::DynamoDB::Table"), "AccountLogSettings", "ApiGatewayLogRole"):
-            self.assertEqual(RESOURCES[name]["DeletionPolicy"], "RetainExceptOnCreate", name)
-            self.assertEqual(RESOURCES[name]["UpdateReplacePolicy"], "Retain", name)
+    def test_tables_outlive_the_stack_but_not_a_failed_creation(self):
+        for name, table in of_type("AWS::DynamoDB::Table").items():
+            self.assertEqual(table["DeletionPolicy"], "RetainExceptOnCreate", name)
+            self.assertEqual(table["UpdateReplacePolicy"], "Retain", name)
+
+    def test_tables_are_protected_unless_the_operator_says_otherwise(self):
+        self.assertEqual(SOURCE["Parameters"]["TableProtection"]["Default"], "on")
+        for name, table in of_type("AWS::DynamoDB::Table").items():
+            protection = table["Properties"]["DeletionProtectionEnabled"]
+            self.assertEqual(protection, either("TablesAreProtected", True, False), name)
 
 
 class Plans(unittest.TestCase):
@@ -467,9 +573,20 @@ class Stack(unittest.TestCase):
         conditions = {
             "CacheIsOn": is_on("GatewayCache"),
             "TracingIsOn": is_on("Tracing"),
+            "TablesAreProtected": is_on("TableProtection"),
+            "AccessLoggingIsOn": is_on("AccessLogging"),
             "HasDomain": is_given("DomainName"),
+            "HasWebAcl": is_given("WebAclArn"),
+            "HasPermissionsBoundary": is_given("PermissionsBoundary"),
+            "AuthorizerIsReserved": is_positive("AuthorizerReservedConcurrency"),
+            "ProviderIsReserved": is_positive("ProviderReservedConcurrency"),
         }
         self.assertEqual(SOURCE["Conditions"], conditions)
+        self.assertEqual(ACCOUNT["Conditions"], {"HasPermissionsBoundary": is_given("PermissionsBoundary")})
+
+    def test_what_is_optional_is_off_unless_the_operator_says_otherwise(self):
+        defaults = {name: SOURCE["Parameters"][name]["Default"] for name in OPTIONAL}
+        self.assertEqual(defaults, OPTIONAL)
 
     def test_a_domain_wants_a_certificate_and_leads_to_the_stage(self):
         [rule] = SOURCE["Rules"].values()
@@ -485,10 +602,11 @@ class Stack(unittest.TestCase):
     def test_outputs_match_their_names(self):
         self.assertEqual({name: output["Value"] for name, output in SOURCE["Outputs"].items()}, OUTPUTS)
         conditions = {name: output["Condition"] for name, output in SOURCE["Outputs"].items() if "Condition" in output}
-        self.assertEqual(conditions, {"DomainTarget": "HasDomain"})
+        self.assertEqual(conditions, {"DomainTarget": "HasDomain", "AccessLog": "AccessLoggingIsOn"})
 
     def test_two_stacks_in_one_account_do_not_collide(self):
-        for resources, stack in ((RESOURCES, "AWS::StackName"), (MONITORING["Resources"], "Service")):
+        stacks = (RESOURCES, "AWS::StackName"), (MONITORING["Resources"], "Service"), (ACCOUNT["Resources"], "AWS::StackName")
+        for resources, stack in stacks:
             for name, resource in resources.items():
                 given = resource["Properties"].get(NAMES.get(resource["Type"]))
                 # Without a name, CloudFormation generates one from that of the stack.

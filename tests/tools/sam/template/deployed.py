@@ -19,6 +19,8 @@ def of_type(resource_type, resources=RESOURCES):
 # The nested stack of the alarms and the dashboard, and its template.
 [(NESTED, NESTED_STACK)] = of_type("AWS::CloudFormation::Stack").items()
 MONITORING = load(str(TEMPLATE.parent / NESTED_STACK["Properties"]["TemplateURL"]))
+# The stack of the account, which operators deploy before.
+ACCOUNT = load(str(TEMPLATE.parent / "infra" / "account.yaml"))
 
 FUNCTIONS = {
     function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])
@@ -48,6 +50,10 @@ def is_on(parameter):
 
 def is_given(parameter):
     return {"Fn::Not": [{"Fn::Equals": [reference(parameter), ""]}]}
+
+
+def is_positive(parameter):
+    return {"Fn::Not": [{"Fn::Equals": [reference(parameter), "0"]}]}
 
 
 NOTHING = reference("AWS::NoValue")

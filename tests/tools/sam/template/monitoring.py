@@ -16,7 +16,7 @@ PARAMETERS = {
     "ApiName": RESOURCES["Api"]["Properties"]["Name"],
     "Stage": RESOURCES["ApiStage"]["Properties"]["StageName"],
     "FunctionLog": reference("FunctionLog"),
-    "AccessLog": reference("AccessLog"),
+    "AccessLog": either("AccessLoggingIsOn", reference("AccessLog"), ""),
     "RecordBazaar": reference(FUNCTIONS["record-bazaar"][0]),
     "RecordFireSales": reference(FUNCTIONS["record-fire-sales"][0]),
     "RecordMayor": reference(FUNCTIONS["record-mayor"][0]),
@@ -68,6 +68,8 @@ ALARMS = {
         threshold=0.05, points=2, of=3,
     ),
     "AuthorizerErrors": alarm(single(AUTHORIZER_ERRORS, "Sum", 60), points=2, of=5),
+    # Without dimensions, the metric is the sum over all functions of the account, which share its concurrency.
+    "FunctionsThrottled": alarm(single(metric("AWS/Lambda", "Throttles"), "Sum", 60), points=2, of=5),
     "LostEvents": alarm(
         single(metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName="DeadLetters"), "Maximum", 300)
     ),
@@ -118,7 +120,8 @@ class NestedStack(unittest.TestCase):
         self.assertEqual(used, set(MONITORING["Outputs"]))
 
     def test_alarms_are_mailed_to_the_address(self):
-        self.assertEqual(MONITORING["Conditions"], {"HasEmail": is_given("AlarmEmail")})
+        conditions = {"HasEmail": is_given("AlarmEmail"), "HasAccessLog": is_given("AccessLog")}
+        self.assertEqual(MONITORING["Conditions"], conditions)
         topic = MONITORING["Resources"]["Alarms"]
         self.assertEqual(topic["Condition"], "HasEmail")
         subscription = {"Protocol": "email", "Endpoint": reference("AlarmEmail")}
@@ -158,6 +161,8 @@ class Alarms(unittest.TestCase):
         for name, resource in of_type("AWS::Logs::MetricFilter", MONITORING["Resources"]).items():
             properties = resource["Properties"]
             filters[properties["LogGroupName"]["Ref"]] = properties["FilterPattern"]
+            needs_access_log = properties["LogGroupName"] == reference("AccessLog")
+            self.assertEqual(resource.get("Condition"), "HasAccessLog" if needs_access_log else None, name)
             [counted] = properties["MetricTransformations"]
             self.assertEqual(counted["MetricNamespace"], AUTHORIZER_ERRORS["Namespace"], name)
             self.assertEqual(counted["MetricName"], AUTHORIZER_ERRORS["MetricName"], name)

@@ -1,0 +1,170 @@
+//! Whatever event a function receives, it responds or fails cleanly, its process survives, and it responds to the next good event
+//! as before. The events are arbitrary JSON, and the sample events with arbitrary changes.
+//!
+//! `PROPTEST_CASES=10000 cargo test -p tests arbitrary_events` sends many more of them.
+
+mod json;
+
+use common::routes::{INDEX, VERSION_1};
+use local::{Cloud, InvocationError};
+use proptest::prelude::*;
+use proptest::test_runner::{TestError, TestRunner};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::support::{
+    AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, log_lines, one_instance_each, start_with,
+};
+
+/// How many arbitrary events precede each good one.
+const EVENTS: usize = 6;
+
+/// How many good events each function gets, unless the environment says otherwise.
+const CASES: u32 = 12;
+
+/// The time of the sample events, and a second more. The provider refreshes nothing in this second.
+const NOW_MS: i64 = 1_794_830_401_000;
+
+/// The sample event of the function.
+fn sample(function: &str) -> Value {
+    let text = std::fs::read_to_string(in_repository("events").join(format!("{function}.json"))).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The function's response to the event. Panics unless it responds or fails by itself.
+fn invoke(runtime: &Runtime, cloud: &Cloud, function: &str, event: &str) -> Option<Value> {
+    cloud.clock().set(NOW_MS);
+    match runtime.block_on(cloud.invoke(function, event.to_owned())) {
+        Ok(payload) => Some(serde_json::from_slice(&payload).unwrap()),
+        Err(InvocationError::Failed { payload, reason, .. }) => {
+            let failure: Value = serde_json::from_slice(&payload).unwrap();
+            assert!(failure["errorMessage"].is_string(), "{failure}");
+            // Lambda's own types name a process that ended, a response that is too large, and the like.
+            let error_type = failure["errorType"].as_str().unwrap();
+            let is_clean = error_type == "INTERNAL_ERROR" || error_type.contains("DeserializeError");
+            assert!(is_clean, "{reason}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The events for a function.
+struct Events {
+    function: &'static str,
+    /// It responds to this one.
+    good: Value,
+    /// The event that is changed.
+    changed: Value,
+}
+
+/// Sends arbitrary events to the function, and the good one after each few of them. `check` checks a response to an arbitrary
+/// event, `essence` is what all responses to the good event have in common.
+fn expect_survival(
+    (runtime, cloud): (&Runtime, &Cloud),
+    Events { function, good, changed }: &Events,
+    check: impl Fn(&Value),
+    essence: impl Fn(&Value) -> Value,
+) {
+    let expected = essence(&invoke(runtime, cloud, function, &good.to_string()).unwrap());
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = CASES;
+    }
+    let events = prop::collection::vec(json::event(changed), EVENTS);
+    let result = TestRunner::new(config).run(&events, |events| {
+        for event in events {
+            if let Some(response) = invoke(runtime, cloud, function, &event) {
+                check(&response);
+            }
+        }
+        let response = invoke(runtime, cloud, function, &good.to_string());
+        prop_assert_eq!(response.as_ref().map(&essence), Some(expected.clone()));
+        Ok(())
+    });
+    if let Err(TestError::Fail(reason, events)) = result {
+        let shown: Vec<_> =
+            events.iter().map(|event| event.chars().take(2_000).collect::<String>()).collect();
+        panic!("{function}: {reason}\n{shown:#?}");
+    }
+    result.unwrap();
+}
+
+/// Panics if a process was replaced or has panicked.
+fn expect_the_same_processes(cloud: &Cloud, functions: usize) {
+    let starts = log_lines(cloud).iter().filter(|line| line["cold_start"] == true).count();
+    assert!(starts <= functions, "{starts} starts of {functions} functions");
+    for line in cloud.logs() {
+        assert!(!line.contains("process ended"), "{line}");
+    }
+    expect_clean_logs(cloud);
+}
+
+/// Panics unless the payload is a proxy response with one of the two envelopes.
+fn expect_envelope(response: &Value) {
+    let status = response["statusCode"].as_u64().unwrap();
+    assert!([200, 400, 404].contains(&status), "{response}");
+    let body: Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
+    assert_eq!(body["success"], status == 200, "{body}");
+    if status == 200 {
+        assert!(body["data"].is_object() && body["meta"]["cached"].is_boolean(), "{body}");
+    } else {
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.len() <= 600 && !message.chars().any(char::is_control), "{message}");
+        assert_eq!(body["error"]["code"], if status == 400 { "BAD_REQUEST" } else { "NOT_FOUND" });
+    }
+}
+
+#[test]
+fn a_function_behind_a_route_responds_or_fails_cleanly() {
+    let runtime = Runtime::new().unwrap();
+    let cloud = runtime.block_on(start_with(one_instance_each()));
+    let functions = VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function);
+    for function in functions.clone() {
+        let essence = |response: &Value| {
+            let body: Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
+            body["data"].clone()
+        };
+        let good = sample(function);
+        let mut changed = good.clone();
+        // These functions read no headers.
+        changed.as_object_mut().unwrap().retain(|name, _| !name.to_ascii_lowercase().contains("headers"));
+        expect_survival((&runtime, &cloud), &Events { function, good, changed }, expect_envelope, essence);
+    }
+    expect_the_same_processes(&cloud, functions.count());
+}
+
+#[test]
+fn the_authorizer_decides_or_fails_cleanly_and_lets_nobody_in() {
+    let runtime = Runtime::new().unwrap();
+    let cloud = runtime.block_on(start_with(one_instance_each()));
+    // Its key is not issued.
+    let changed = sample(AUTHORIZER);
+    let mut good = changed.clone();
+    let key = cloud.keys().unwrap().pro.expose();
+    good["headers"]["X-API-Key"] = json!(key);
+    good["multiValueHeaders"]["X-API-Key"] = json!([key]);
+    let effect = |policy: &Value| policy["policyDocument"]["Statement"][0]["Effect"].clone();
+    let check = |policy: &Value| assert_eq!(effect(policy), "Deny", "{policy}");
+    let events = Events { function: AUTHORIZER, good, changed };
+    expect_survival((&runtime, &cloud), &events, check, |policy| {
+        assert_eq!(effect(policy), "Allow", "{policy}");
+        policy.clone()
+    });
+    expect_the_same_processes(&cloud, 1);
+}
+
+#[test]
+fn a_recorder_records_or_fails_cleanly() {
+    let runtime = Runtime::new().unwrap();
+    let cloud = runtime.block_on(start_with(one_instance_each()));
+    for function in RECORDERS {
+        let mut good = sample(function);
+        // The minute of the event is long past.
+        good["backfill"] = json!(true);
+        let events = Events { function, changed: good.clone(), good };
+        let check = |response: &Value| assert!(response["tick"].is_string(), "{response}");
+        expect_survival((&runtime, &cloud), &events, check, |response| response["tick"].clone());
+    }
+    expect_the_same_processes(&cloud, RECORDERS.len());
+}

@@ -1,0 +1,280 @@
+//! Whether histories are right, and at the end complete.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::expected::Quote;
+use super::journal::{Journal, Quotes, Recorded};
+use super::query::{Kind, Query, RANGES};
+use super::verdict::Exchange;
+
+/// The start of year 1 of the game, the length of a year, and when an election closes in the year after its own: in seconds.
+const EPOCH: i64 = 1_560_275_700;
+const YEAR: i64 = 124 * 60 * 60;
+const CLOSE: i64 = 1_760 * 60;
+
+/// When the term of the mayor elected in this year begins, in Unix seconds.
+fn term_begins(year: i64) -> i64 {
+    EPOCH + year * YEAR + CLOSE
+}
+
+/// Expects every entry of a history to be what the upstream showed.
+///
+/// # Errors
+/// The entry that is wrong.
+pub(super) fn expect_history(
+    journal: &Journal,
+    exchange: &Exchange,
+    data: &str,
+    fetched_ms: i64,
+) -> Result<(), String> {
+    let data: Value = serde_json::from_str(data).map_err(|error| error.to_string())?;
+    let until = exchange.received.cloud_ms.max(fetched_ms + 1_000) / 1_000;
+    match &exchange.query.kind {
+        Kind::MayorHistory(limit) => mayors(journal, &data, until).and_then(|found| at_most(found, *limit)),
+        Kind::FireSalesHistory(limit) => {
+            sales(journal, &data, until).and_then(|found| at_most(found.len(), *limit))
+        }
+        Kind::Chart { id, range } => chart(journal, &data, id, range, fetched_ms / 1_000, until).map(drop),
+        _ => unreachable!("not a history"),
+    }
+}
+
+fn at_most(found: usize, limit: usize) -> Result<(), String> {
+    if found <= limit { Ok(()) } else { Err(format!("{found} entries, the limit is {limit}")) }
+}
+
+fn time(value: &Value) -> Result<i64, String> {
+    let text = value.as_str().unwrap_or_default();
+    let time: Timestamp = text.parse().map_err(|error| format!("{text}: {error}"))?;
+    let seconds = time.as_second();
+    if time.to_string() == text { Ok(seconds) } else { Err(format!("{text} is not in whole seconds, UTC")) }
+}
+
+fn entries(data: &Value) -> Result<&Vec<Value>, String> {
+    data["history"].as_array().ok_or_else(|| format!("no history: {data}"))
+}
+
+/// The number of mayors.
+fn mayors(journal: &Journal, data: &Value, until: i64) -> Result<usize, String> {
+    let mut later = i64::MAX;
+    let mayors = entries(data)?;
+    for entry in mayors {
+        let begins = time(&entry["started_at"])?;
+        let year = (begins - EPOCH - CLOSE) / YEAR;
+        let mut mayor = entry.clone();
+        let fields = mayor.as_object_mut().unwrap();
+        fields.remove("started_at");
+        fields.remove("ended_at");
+        let is_right = begins == term_begins(year)
+            && time(&entry["ended_at"])? == term_begins(year + 1)
+            && term_begins(year + 1) <= until
+            && begins < later;
+        if !is_right || !journal.has_mayor(year, &mayor) {
+            return Err(format!("the mayor of {year} was never shown so, or is out of order: {entry}"));
+        }
+        later = begins;
+    }
+    Ok(mayors.len())
+}
+
+/// The sales, each with its start. Every one must have been shown in the minute in which it was recorded, or later.
+fn sales(journal: &Journal, data: &Value, until: i64) -> Result<Vec<Value>, String> {
+    let shown = journal.sales();
+    let mut later = i64::MAX;
+    let mut found = Vec::new();
+    for entry in entries(data)? {
+        let recorded_at = time(&entry["recorded_at"])?;
+        let same =
+            |sale: &&Value| ["item_id", "amount", "price"].iter().all(|field| sale[*field] == entry[*field]);
+        let after = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 >= recorded_at);
+        let sale = after.flat_map(|shown| &shown.content).find(same);
+        let Some(sale) = sale.filter(|_| recorded_at % 60 == 0 && recorded_at <= until) else {
+            return Err(format!("the sale was never shown so: {entry}"));
+        };
+        let start = sale["start"].as_i64().unwrap();
+        if start > later {
+            return Err(format!("the sale is out of order: {entry}"));
+        }
+        later = start;
+        found.push(sale.clone());
+    }
+    Ok(found)
+}
+
+/// The quotes by recorded minute. Every one must be that of a snapshot that was served in that minute or later.
+fn chart(
+    journal: &Journal,
+    data: &Value,
+    id: &str,
+    range: &str,
+    fetched: i64,
+    until: i64,
+) -> Result<BTreeMap<i64, Quote>, String> {
+    let (_, interval, length) = RANGES.into_iter().find(|(name, ..)| *name == range).unwrap();
+    let points = entries(data)?;
+    if data["item_id"] != id || data["range"] != range || data["dataPoints"] != points.len() {
+        return Err(format!("another chart than {id} {range}: {data:.200}"));
+    }
+    let shown = journal.quotes();
+    let mut quotes = BTreeMap::new();
+    let mut last_slot = i64::MIN;
+    for point in points {
+        let tick = time(&point["recorded_at"])?;
+        let quote = Quote::of_point(point)?;
+        let slot = tick.div_euclid(interval);
+        // The query is older than its response by the time that it took.
+        let is_in_range = tick % 60 == 0 && tick > fetched - length - 20 - interval && tick <= until;
+        if !is_in_range || slot <= last_slot {
+            return Err(format!("{point} is out of range or order"));
+        }
+        last_slot = slot;
+        let mut candidates = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 >= tick);
+        if !candidates.any(|shown| shown.content.get(id) == Some(&quote)) {
+            return Err(format!("no snapshot since then has {point} of {id}"));
+        }
+        quotes.insert(tick, quote);
+    }
+    Ok(quotes)
+}
+
+/// The histories at the end, read by functions without a cache.
+pub(super) struct Archive {
+    /// The data of charts by product and range.
+    pub(super) charts: BTreeMap<(&'static str, &'static str), Value>,
+    pub(super) mayors: Value,
+    pub(super) sales: Value,
+    /// When they were read, in Unix seconds.
+    pub(super) now: i64,
+}
+
+impl Archive {
+    /// The queries for all histories.
+    pub(super) fn queries(journal: &Journal) -> Vec<Query> {
+        let ids = journal.observed();
+        ids.iter().flat_map(|id| RANGES.map(|(range, ..)| Query::chart(id, range))).collect()
+    }
+
+    /// Expects every recorded tick to be complete. Returns the number of ticks and of points that were checked.
+    ///
+    /// # Errors
+    /// What is missing or wrong.
+    pub(super) fn expect_complete(&self, journal: &Journal) -> Result<(usize, usize), String> {
+        mayors(journal, &self.mayors, self.now)?;
+        let sales = sales(journal, &self.sales, self.now)?;
+        let mut charts = BTreeMap::new();
+        for ((id, range), data) in &self.charts {
+            charts.insert((*id, *range), chart(journal, data, id, range, self.now, self.now)?);
+        }
+        let recorded = journal.recorded();
+        for line in &recorded {
+            match line.recorder.as_str() {
+                "record-mayor" => self.expect_mayor(line)?,
+                "record-fire-sales" => Self::expect_sales(journal, line, &sales)?,
+                "record-bazaar" => self.expect_quotes(journal, line, &recorded, &charts)?,
+                other => return Err(format!("{other} is not a recorder")),
+            }
+        }
+        Ok((recorded.len(), charts.values().map(BTreeMap::len).sum()))
+    }
+
+    fn expect_mayor(&self, line: &Recorded) -> Result<(), String> {
+        let year = line.outcome["year"].as_i64().ok_or("a recorded mayor has a year")?;
+        let begins = term_begins(year);
+        let is_over = term_begins(year + 1) <= self.now;
+        let found = entries(&self.mayors)?.iter().any(|entry| time(&entry["started_at"]) == Ok(begins));
+        if is_over == found {
+            Ok(())
+        } else {
+            Err(format!("the mayor of {year} is over: {is_over}, found: {found}"))
+        }
+    }
+
+    /// Some list that was shown at the tick must be in history.
+    fn expect_sales(journal: &Journal, line: &Recorded, found: &[Value]) -> Result<(), String> {
+        let is_known = |sale: &Value| {
+            found.iter().any(|known| known["item_id"] == sale["item_id"] && known["start"] == sale["start"])
+        };
+        let shown = journal.sales();
+        let mut shown =
+            shown.iter().filter(|shown| served_for(line, shown.requested.cloud_ms, shown.requested.real));
+        if shown.any(|shown| shown.content.iter().all(is_known)) {
+            Ok(())
+        } else {
+            Err(format!("sales of the tick {} are missing: {found:?}", line.tick))
+        }
+    }
+
+    /// The points of a tick must be those of one snapshot, none missing. A slot belongs to its earliest tick, so in the coarser
+    /// tiers only the slot must be filled.
+    fn expect_quotes(
+        &self,
+        journal: &Journal,
+        line: &Recorded,
+        recorded: &[Recorded],
+        charts: &BTreeMap<(&'static str, &'static str), BTreeMap<i64, Quote>>,
+    ) -> Result<(), String> {
+        let shown = journal.quotes();
+        let candidates = |line: &Recorded| -> Vec<&Quotes> {
+            let shown =
+                shown.iter().filter(|shown| served_for(line, shown.requested.cloud_ms, shown.requested.real));
+            shown.map(|shown| &shown.content).collect()
+        };
+        let of_tick = candidates(line);
+        for slot in line.outcome["slots"].as_array().ok_or("a recorded tick has slots")? {
+            let tier = slot["tier"].as_str().unwrap_or_default();
+            let (range, interval, length) = match tier {
+                "1m" => RANGES[0],
+                "5m" => RANGES[1],
+                "30m" => RANGES[2],
+                "1h" => RANGES[3],
+                "3h" => RANGES[4],
+                other => return Err(format!("{other} is not a tier")),
+            };
+            // Slots that have left the range.
+            let first = self.now.div_euclid(interval) - length / interval + 1;
+            let slot = line.tick.div_euclid(interval);
+            if slot < first {
+                continue;
+            }
+            let point = |id: &'static str| {
+                let chart = &charts[&(id, range)];
+                chart.range(slot * interval..(slot + 1) * interval).next().map(|(_, quote)| *quote)
+            };
+            if interval == 60 {
+                let found: Quotes =
+                    journal.observed().iter().filter_map(|id| Some((*id, point(id)?))).collect();
+                if !of_tick.contains(&&found) {
+                    return Err(format!(
+                        "the tick {} is none of {} snapshots: {found:?}",
+                        line.tick,
+                        of_tick.len()
+                    ));
+                }
+                continue;
+            }
+            let rivals: Vec<_> = recorded
+                .iter()
+                .filter(|other| other.recorder == line.recorder && other.tick.div_euclid(interval) == slot)
+                .flat_map(candidates)
+                .collect();
+            for id in journal.observed() {
+                let must_exist = rivals.iter().all(|quotes| quotes.contains_key(id));
+                if must_exist && point(id).is_none() {
+                    return Err(format!(
+                        "{id} has no point in the slot of {tier} with the tick {}",
+                        line.tick
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a body that was requested then can be the one that was recorded.
+fn served_for(line: &Recorded, requested_ms: i64, requested: std::time::Instant) -> bool {
+    requested_ms / 1_000 >= line.tick && requested <= line.logged
+}

@@ -1,0 +1,156 @@
+//! The requests of the storm.
+
+use fastrand::Rng;
+
+use super::snapshot::Source;
+
+/// The players whose profiles are requested.
+const PLAYERS: [&str; 5] = ["storm_rider", "Weather_Cock", "x", "neverplayed", "Umbrella"];
+
+/// What is requested.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// A route without parameters, whose response follows from one snapshot.
+    Whole(Source),
+    Full,
+    List,
+    Item(String),
+    Flips(usize),
+    Page(u32),
+    /// A page beyond the last.
+    NoPage,
+    Player(String),
+    /// A name without a player.
+    Nobody,
+    /// A player whose profiles are too large for a response.
+    Leviathan,
+    MayorHistory(usize),
+    FireSalesHistory(usize),
+    Chart {
+        id: &'static str,
+        range: &'static str,
+    },
+    /// A parameter is not allowed.
+    Invalid,
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+pub(super) struct Query {
+    pub(super) path: String,
+    pub(super) kind: Kind,
+    /// The function that handles it.
+    pub(super) function: &'static str,
+}
+
+/// The ranges of charts: the interval of their points and their length, in seconds.
+pub(super) const RANGES: [(&str, i64, i64); 5] = [
+    ("1h", 60, 60 * 60),
+    ("24h", 5 * 60, 24 * 60 * 60),
+    ("7d", 30 * 60, 7 * 24 * 60 * 60),
+    ("30d", 60 * 60, 30 * 24 * 60 * 60),
+    ("90d", 3 * 60 * 60, 90 * 24 * 60 * 60),
+];
+
+impl Query {
+    fn new(path: impl Into<String>, kind: Kind, function: &'static str) -> Self {
+        Self { path: path.into(), kind, function }
+    }
+
+    /// Any of the requests; `products` have a history.
+    pub(super) fn any(rng: &mut Rng, products: &[&'static str]) -> Self {
+        let product = *rng.choice(products).unwrap();
+        match rng.u32(..100) {
+            0..10 => Self::new("/v1/mayor", Kind::Whole(Source::Election), "mayor"),
+            10..20 => Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
+            20..28 => Self::new("/v1/collections", Kind::Whole(Source::Collections), "collections"),
+            28..34 => Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
+            34..38 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            38..42 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
+            42..47 => Self::new(
+                format!("/v1/bazaar?mode=item&id={product}"),
+                Kind::Item(product.to_owned()),
+                "bazaar",
+            ),
+            47 => Self::new("/v1/bazaar?mode=item&id=NOTHING", Kind::Item("NOTHING".to_owned()), "bazaar"),
+            48..52 => {
+                let limit = rng.usize(1..=100);
+                Self::new(format!("/v1/bazaar?mode=flips&limit={limit}"), Kind::Flips(limit), "bazaar")
+            }
+            52..60 => {
+                let page = rng.u32(..4);
+                Self::new(format!("/v1/auctions?page={page}"), Kind::Page(page), "auctions")
+            }
+            60 => Self::new("/v1/auctions?page=9999", Kind::NoPage, "auctions"),
+            61..69 => Self::player(rng.choice(PLAYERS).unwrap()),
+            69 => Self::new("/v1/profile/nobody_here", Kind::Nobody, "profile"),
+            70 if rng.u32(..4) == 0 => Self::new("/v1/profile/leviathan", Kind::Leviathan, "profile"),
+            70 => Self::player("whale"),
+            71..77 => {
+                let limit = rng.usize(1..=100);
+                let path = format!("/v1/mayor/history?limit={limit}");
+                Self::new(path, Kind::MayorHistory(limit), "mayor-history")
+            }
+            77..83 => {
+                let limit = rng.usize(1..=200);
+                let path = format!("/v1/fire-sales/history?limit={limit}");
+                Self::new(path, Kind::FireSalesHistory(limit), "fire-sales-history")
+            }
+            83..97 => Self::chart(product, rng.choice(RANGES).unwrap().0),
+            _ => Self::invalid(rng),
+        }
+    }
+
+    fn player(name: &str) -> Self {
+        Self::new(format!("/v1/profile/{name}"), Kind::Player(name.to_owned()), "profile")
+    }
+
+    pub(super) fn chart(id: &'static str, range: &'static str) -> Self {
+        let path = format!("/v1/bazaar/history?item_id={id}&range={range}");
+        Self::new(path, Kind::Chart { id, range }, "bazaar-history")
+    }
+
+    fn invalid(rng: &mut Rng) -> Self {
+        let (path, function) = *rng
+            .choice(&[
+                ("/v1/bazaar?mode=item", "bazaar"),
+                ("/v1/bazaar?mode=flips&limit=101", "bazaar"),
+                ("/v1/bazaar/history?item_id=ink_sack", "bazaar-history"),
+                ("/v1/auctions?page=-1", "auctions"),
+                ("/v1/mayor/history?limit=0", "mayor-history"),
+                ("/v1/profile/far_too_long_for_a_name", "profile"),
+            ])
+            .unwrap();
+        Self::new(path, Kind::Invalid, function)
+    }
+
+    /// One request to every route.
+    pub(super) fn every_route(product: &'static str) -> Vec<Self> {
+        vec![
+            Self::new("/v1/mayor", Kind::Whole(Source::Election), "mayor"),
+            Self::new("/v1/mayor/history?limit=100", Kind::MayorHistory(100), "mayor-history"),
+            Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
+            Self::new("/v1/fire-sales/history?limit=200", Kind::FireSalesHistory(200), "fire-sales-history"),
+            Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            Self::chart(product, "1h"),
+            Self::new("/v1/auctions?page=1", Kind::Page(1), "auctions"),
+            Self::new("/v1/collections", Kind::Whole(Source::Collections), "collections"),
+            Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
+            Self::player("storm_rider"),
+        ]
+    }
+
+    /// The age of data in seconds that `functions/README.md`, Caching, allows: usually, while the provider fails, and both with
+    /// the stage cache.
+    pub(super) fn ages(&self) -> [i64; 4] {
+        match self.function {
+            "mayor" | "mayor-history" | "fire-sales-history" | "bazaar-history" => [300, 3_300, 600, 3_600],
+            "fire-sales" => [60, 660, 120, 720],
+            "bazaar" => [5, 55, 10, 60],
+            "auctions" => [30, 330, 60, 360],
+            "collections" | "items" => [3_600, 7_200, 7_200, 10_800],
+            "profile" => [900, 4_500, 1_800, 5_400],
+            other => panic!("{other} is not a route's function"),
+        }
+    }
+}

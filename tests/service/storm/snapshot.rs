@@ -1,0 +1,207 @@
+//! What the upstream of the storm serves: the simulated game, in which every row names its refresh. A response that mixes two
+//! snapshots therefore equals no response to any of them.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use fastrand::Rng;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use hyper::body::Bytes;
+use serde_json::Value;
+use simulator::{auctions, bazaar, collections, election, fire_sales, items, profiles};
+
+use super::expected::Facts;
+
+/// The number of snapshots that are kept for further requests.
+const KEPT: usize = 64;
+
+/// One resource of the upstream.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    Election,
+    FireSales,
+    Bazaar,
+    Auctions(u32),
+    Collections,
+    Items,
+    /// The profiles of the player with this id.
+    Profiles(String),
+    /// The name service.
+    Names,
+}
+
+impl Source {
+    /// The function that fetches it for clients.
+    pub(super) fn function(&self) -> &'static str {
+        match self {
+            Self::Election => "mayor",
+            Self::FireSales => "fire-sales",
+            Self::Bazaar => "bazaar",
+            Self::Auctions(_) => "auctions",
+            Self::Collections => "collections",
+            Self::Items => "items",
+            Self::Profiles(_) | Self::Names => "profile",
+        }
+    }
+}
+
+/// One body of a resource.
+pub(super) struct Snapshot {
+    pub(super) source: Source,
+    pub(super) text: String,
+    gzipped: OnceLock<Bytes>,
+    facts: OnceLock<Facts>,
+}
+
+impl Snapshot {
+    fn new(source: Source, text: String) -> Arc<Self> {
+        Arc::new(Self { source, text, gzipped: OnceLock::new(), facts: OnceLock::new() })
+    }
+
+    /// What responses to this snapshot say.
+    pub(super) fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| Facts::of(&self.source, &self.text))
+    }
+
+    pub(super) fn gzipped(&self) -> Bytes {
+        let compress = || {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(self.text.as_bytes()).unwrap();
+            Bytes::from(encoder.finish().unwrap())
+        };
+        self.gzipped.get_or_init(compress).clone()
+    }
+
+    /// The same snapshot with some rows that make no sense, or most of them. `None` if it has no rows.
+    pub(super) fn spoiled(&self, rng: &mut Rng, most: bool) -> Option<Arc<Self>> {
+        let mut body: Value = serde_json::from_str(&self.text).unwrap();
+        let (list, fields) = match &self.source {
+            Source::Bazaar => ("products", BAZAAR_FIELDS),
+            Source::Items => ("items", ITEM_FIELDS),
+            Source::Auctions(_) => ("auctions", AUCTION_FIELDS),
+            Source::FireSales => ("sales", SALE_FIELDS),
+            Source::Profiles(_) => ("profiles", PROFILE_FIELDS),
+            _ => return None,
+        };
+        let mut rows: Vec<&mut Value> = match &mut body[list] {
+            Value::Object(rows) => rows.values_mut().collect(),
+            Value::Array(rows) => rows.iter_mut().collect(),
+            _ => return None,
+        };
+        let count = if most { rows.len() * 9 / 10 + 1 } else { rows.len().min(rng.usize(1..=6)) };
+        if rows.is_empty() {
+            return None;
+        }
+        rng.shuffle(&mut rows);
+        for row in rows.into_iter().take(count) {
+            spoil(row, rng.choice(fields).unwrap(), rng);
+        }
+        Some(Self::new(self.source.clone(), body.to_string()))
+    }
+}
+
+const BAZAAR_FIELDS: &[&str] = &[
+    "/quick_status/sellPrice",
+    "/quick_status/buyPrice",
+    "/quick_status/sellVolume",
+    "/quick_status/buyVolume",
+    "/quick_status/sellMovingWeek",
+    "/quick_status/buyMovingWeek",
+];
+const ITEM_FIELDS: &[&str] = &["/id", "/name", "/material"];
+const AUCTION_FIELDS: &[&str] = &[
+    "/uuid",
+    "/auctioneer",
+    "/item_name",
+    "/item_lore",
+    "/starting_bid",
+    "/highest_bid_amount",
+    "/bin",
+    "/start",
+    "/end",
+];
+const SALE_FIELDS: &[&str] = &["/item_id", "/start", "/end", "/amount", "/price"];
+const PROFILE_FIELDS: &[&str] = &["/profile_id", "/cute_name", "/members"];
+
+/// Sets the field to null or to a value of another type, or removes it.
+fn spoil(row: &mut Value, field: &str, rng: &mut Rng) {
+    let (parent, name) = field.rsplit_once('/').unwrap();
+    let parent = row.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    match rng.u32(..3) {
+        0 => drop(parent.remove(name)),
+        1 => parent[name] = Value::Null,
+        _ => parent[name] = Value::from(vec!["nonsense"]),
+    }
+}
+
+/// A snapshot that is rendered once, also for concurrent requests.
+type Once<T> = Arc<OnceLock<T>>;
+
+/// The simulated game.
+pub(super) struct Game {
+    pub(super) seed: u64,
+    snapshots: Mutex<HashMap<(Source, i64), Once<Option<Arc<Snapshot>>>>>,
+    auctions: Mutex<HashMap<i64, Once<auctions::Snapshot>>>,
+}
+
+impl Game {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { seed, snapshots: Mutex::default(), auctions: Mutex::default() }
+    }
+
+    /// The resource at a time in Unix milliseconds; `None` for a page beyond the last. It can take a tenth of a second.
+    pub(super) fn snapshot(&self, source: &Source, now_ms: i64) -> Option<Arc<Snapshot>> {
+        let refresh = match source {
+            Source::Election => election::refreshed_at(now_ms),
+            Source::FireSales => fire_sales::refreshed_at(now_ms),
+            Source::Bazaar => bazaar::refreshed_at(now_ms),
+            Source::Auctions(page) => {
+                auctions::refreshed_at(self.seed, usize::try_from(*page).unwrap(), now_ms)
+            }
+            Source::Collections => collections::refreshed_at(now_ms),
+            Source::Items => items::refreshed_at(now_ms),
+            Source::Profiles(_) => profiles::refreshed_at(now_ms),
+            Source::Names => return None,
+        };
+        let once = once(&self.snapshots, (source.clone(), refresh));
+        once.get_or_init(|| Some(Snapshot::new(source.clone(), self.text(source, refresh, now_ms)?))).clone()
+    }
+
+    fn text(&self, source: &Source, refresh: i64, now_ms: i64) -> Option<String> {
+        let seed = self.seed;
+        // Most snapshots differ only a little from the one before.
+        let tagged = |text: String, field: &str| {
+            text.replace(&format!("\"{field}\":\""), &format!("\"{field}\":\"{} ", refresh / 1_000))
+        };
+        Some(match source {
+            Source::Election => tagged(election::body(seed, now_ms), "name"),
+            Source::FireSales => {
+                let mut body: Value = serde_json::from_str(&fire_sales::body(seed, now_ms)).unwrap();
+                for sale in body["sales"].as_array_mut().unwrap() {
+                    sale["amount"] = (sale["amount"].as_i64().unwrap() + refresh / 60_000 % 400).into();
+                }
+                body.to_string()
+            }
+            Source::Bazaar => bazaar::body(seed, now_ms),
+            Source::Auctions(page) => {
+                let auctions = once(&self.auctions, refresh);
+                let auctions = auctions.get_or_init(|| auctions::Snapshot::new(seed, refresh));
+                tagged(auctions.page(usize::try_from(*page).unwrap())?, "item_name")
+            }
+            Source::Collections => tagged(collections::body(seed, now_ms), "name"),
+            Source::Items => tagged(items::body(seed, now_ms), "name"),
+            Source::Profiles(id) => tagged(profiles::body(seed, id, now_ms), "cute_name"),
+            Source::Names => return None,
+        })
+    }
+}
+
+fn once<K: Eq + std::hash::Hash, V>(map: &Mutex<HashMap<K, Once<V>>>, key: K) -> Once<V> {
+    let mut map = map.lock().unwrap();
+    if map.len() > KEPT {
+        map.clear();
+    }
+    Arc::clone(map.entry(key).or_default())
+}

@@ -1,0 +1,365 @@
+//! Whether a response is right: it follows from one snapshot that the upstream served, it is not too old, and its headers tell
+//! the truth; or it is an error with a reason.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use simulator::names;
+
+use super::expected::{Data, Facts};
+use super::journal::{Journal, Moment, Serving};
+use super::past;
+use super::query::{Kind, Query};
+use super::snapshot::{Snapshot, Source};
+use super::upstream::LOST_PAGE;
+use crate::support::{AUTHORIZER, Response};
+
+/// The longest that a client may wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// How late a body can be parsed after it was sent. A function counts that as part of the fetch.
+const PARSING_MS: i64 = 3_000;
+
+/// The time of an invocation, which a stage cache adds to the age.
+const INVOCATION_MS: i64 = 10_000;
+
+/// Whose key a request carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caller {
+    Pro,
+    /// Has a low limit.
+    Starter,
+    Lapsed,
+    Revoked,
+    /// Without a key.
+    Nobody,
+}
+
+/// A request and its response.
+pub(super) struct Exchange {
+    pub(super) query: Query,
+    pub(super) caller: Caller,
+    pub(super) sent: Moment,
+    pub(super) received: Moment,
+    pub(super) response: Response,
+}
+
+/// The cloud that responded.
+pub(super) struct Court<'a> {
+    pub(super) journal: &'a Journal,
+    pub(super) has_stage_cache: bool,
+    pub(super) seed: u64,
+}
+
+/// What a response turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    Right,
+    /// Right and stale, because a refresh failed.
+    Stale,
+    /// A right 400, 401, 403 or 404.
+    RightError,
+    Throttled,
+    HonestFailure,
+}
+
+/// The times in the headers of a success, in Unix milliseconds.
+struct Times {
+    fetched_ms: i64,
+}
+
+impl Court<'_> {
+    /// Returns what the response is.
+    ///
+    /// # Errors
+    /// Why it is wrong.
+    pub(super) fn judge(&self, exchange: &Exchange) -> Result<Verdict, String> {
+        let response = &exchange.response;
+        let waited = exchange.received.real - exchange.sent.real;
+        if waited > LONGEST_WAIT {
+            return Err(format!("the client waited for {waited:?}"));
+        }
+        expect_headers(response)?;
+        match response.status.as_u16() {
+            200 if !matches!(exchange.caller, Caller::Pro | Caller::Starter) => {
+                Err("a caller without a right got a response".to_owned())
+            }
+            200 => self.success(exchange),
+            status => self.error(exchange, status),
+        }
+    }
+
+    fn error(&self, exchange: &Exchange, status: u16) -> Result<Verdict, String> {
+        let Exchange { query, caller, response, .. } = exchange;
+        expect_error_envelope(response, status)?;
+        let has_right = matches!(caller, Caller::Pro | Caller::Starter);
+        let is_right = match status {
+            400 => has_right && query.kind == Kind::Invalid,
+            401 => matches!(caller, Caller::Revoked | Caller::Nobody),
+            403 => *caller == Caller::Lapsed,
+            404 => has_right && self.may_be_unknown(exchange),
+            429 if *caller == Caller::Starter => return Ok(Verdict::Throttled),
+            500 if *caller != Caller::Nobody && self.is_explained(exchange) => {
+                if self.has_stage_cache && response.headers["retry-after"] != "5" {
+                    return Err(format!("Retry-After is {:?}", response.headers["retry-after"]));
+                }
+                return Ok(Verdict::HonestFailure);
+            }
+            _ => false,
+        };
+        if is_right { Ok(Verdict::RightError) } else { Err(format!("a {status} without a reason")) }
+    }
+
+    /// Whether a 404 is right.
+    fn may_be_unknown(&self, exchange: &Exchange) -> bool {
+        let Exchange { query, sent, .. } = exchange;
+        let [usual, stale, usual_stored, stale_stored] = query.ages();
+        match &query.kind {
+            Kind::NoPage | Kind::Nobody => true,
+            // An instance that has no page yet cannot know how many there are.
+            Kind::Page(0) => false,
+            Kind::Page(_) => {
+                let oldest_ms = sent.cloud_ms
+                    - 1_000 * if self.has_stage_cache { usual_stored } else { usual }
+                    - INVOCATION_MS;
+                self.journal.had_trouble("auctions", |trouble| {
+                    trouble.kind == LOST_PAGE && trouble.began.cloud_ms >= oldest_ms
+                })
+            }
+            Kind::Item(id) => {
+                let oldest_ms = sent.cloud_ms
+                    - 1_000 * if self.has_stage_cache { stale_stored } else { stale }
+                    - INVOCATION_MS;
+                let served = self.journal.servings(&Source::Bazaar);
+                let mut served = served.iter().filter(|serving| serving.sent.cloud_ms >= oldest_ms);
+                served.any(|serving| match serving.snapshot.facts() {
+                    Facts::Bazaar(market) => !market.products.contains_key(id),
+                    Facts::Single(_) => false,
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there was trouble that explains a 500.
+    fn is_explained(&self, exchange: &Exchange) -> bool {
+        let Exchange { query, sent, received, .. } = exchange;
+        let overlaps = |trouble: &super::journal::Trouble| {
+            trouble.began.real <= received.real
+                && (trouble.until.real >= sent.real || trouble.until.cloud_ms >= sent.cloud_ms)
+        };
+        query.kind == Kind::Leviathan
+            || self.journal.had_trouble(query.function, overlaps)
+            || self.journal.had_trouble(AUTHORIZER, overlaps)
+    }
+
+    fn success(&self, exchange: &Exchange) -> Result<Verdict, String> {
+        let Exchange { query, sent, received, response, .. } = exchange;
+        let (data, is_cached) = success_envelope(&response.text)?;
+        let times = Times::of(response, query.ages()[0] * 1_000)?;
+        let age_ms = sent.cloud_ms - times.fetched_ms;
+        let [usual, stale, usual_stored, stale_stored] = query.ages();
+        // A header has whole seconds.
+        let (usual_ms, longest_ms) = if self.has_stage_cache {
+            (usual_stored * 1_000 + INVOCATION_MS + 1_000, stale_stored * 1_000 + INVOCATION_MS + 1_000)
+        } else {
+            (usual * 1_000 + 1_000, stale * 1_000 + 1_000)
+        };
+        if age_ms > longest_ms {
+            return Err(format!("the data is {age_ms} ms old, allowed are {longest_ms}"));
+        }
+        let is_stale = age_ms > usual_ms;
+        if is_stale {
+            let is_reason = |trouble: &super::journal::Trouble| {
+                trouble.until.cloud_ms >= times.fetched_ms && trouble.began.real <= received.real
+            };
+            if !self.journal.had_trouble(query.function, is_reason) {
+                return Err(format!("the data is {age_ms} ms old, and no refresh has failed"));
+            }
+        }
+        if !is_cached && times.fetched_ms < sent.cloud_ms - 1_000 {
+            return Err("a response that was fetched earlier says cached: false".to_owned());
+        }
+        match self.expected_source(&query.kind)? {
+            Some(source) => self.expect_snapshot(exchange, &source, data, is_cached, &times)?,
+            None => past::expect_history(self.journal, exchange, data, times.fetched_ms)?,
+        }
+        Ok(if is_stale { Verdict::Stale } else { Verdict::Right })
+    }
+
+    /// The resource that the data must follow from; `None` for histories.
+    fn expected_source(&self, kind: &Kind) -> Result<Option<Source>, String> {
+        Ok(Some(match kind {
+            Kind::Whole(source) => source.clone(),
+            Kind::Full | Kind::List | Kind::Item(_) | Kind::Flips(_) => Source::Bazaar,
+            Kind::Page(page) => Source::Auctions(*page),
+            Kind::Player(name) => Source::Profiles(names::uuid(self.seed, name).unwrap()),
+            Kind::MayorHistory(_) | Kind::FireSalesHistory(_) | Kind::Chart { .. } => return Ok(None),
+            Kind::NoPage | Kind::Nobody | Kind::Leviathan | Kind::Invalid => {
+                return Err("a request that must fail got a response".to_owned());
+            }
+        }))
+    }
+
+    /// Expects the data to follow from one snapshot that was served at the time that the headers give.
+    fn expect_snapshot(
+        &self,
+        exchange: &Exchange,
+        source: &Source,
+        data: &str,
+        is_cached: bool,
+        times: &Times,
+    ) -> Result<(), String> {
+        let kind = &exchange.query.kind;
+        let parsed = match kind {
+            Kind::Full | Kind::Whole(Source::Collections) => None,
+            _ => Some(serde_json::from_str::<Value>(data).map_err(|error| error.to_string())?),
+        };
+        let mut checked: Vec<(Arc<Snapshot>, bool)> = Vec::new();
+        let mut untimely = None;
+        for serving in self.journal.servings(source) {
+            if serving.requested.real > exchange.received.real {
+                continue;
+            }
+            let known = checked.iter().find(|(snapshot, _)| Arc::ptr_eq(snapshot, &serving.snapshot));
+            let is_equal = match known {
+                Some((_, is_equal)) => *is_equal,
+                None => {
+                    let is_equal = match (self.expected(kind, &serving.snapshot), &parsed) {
+                        (Some(Data::Verbatim(expected)), _) => expected == data,
+                        (Some(Data::Parsed(expected)), Some(parsed)) => expected == *parsed,
+                        _ => false,
+                    };
+                    checked.push((Arc::clone(&serving.snapshot), is_equal));
+                    is_equal
+                }
+            };
+            if !is_equal {
+                continue;
+            }
+            match expect_time(exchange, &serving, is_cached, times) {
+                Ok(()) => return Ok(()),
+                Err(reason) => untimely = Some(reason),
+            }
+        }
+        Err(untimely.unwrap_or_else(|| {
+            format!("the data follows from none of {} snapshots: {data:.300}", checked.len())
+        }))
+    }
+
+    /// The data of a response made of this snapshot; `None` if there is no such response.
+    fn expected(&self, kind: &Kind, snapshot: &Snapshot) -> Option<Data> {
+        match (kind, snapshot.facts()) {
+            (Kind::Full, Facts::Bazaar(market)) => Some(Data::Verbatim(market.full.clone())),
+            (_, Facts::Bazaar(market)) if !market.is_usable => None,
+            (Kind::List, Facts::Bazaar(market)) => Some(Data::Parsed(market.list())),
+            (Kind::Item(id), Facts::Bazaar(market)) => market.products.get(id).cloned().map(Data::Parsed),
+            (Kind::Flips(limit), Facts::Bazaar(market)) => Some(Data::Parsed(market.flips(*limit))),
+            (Kind::Player(name), Facts::Single(Some(Data::Parsed(profiles)))) => Some(Data::Parsed(json!({
+                "uuid": names::uuid(self.seed, name)?,
+                "username": names::spelling(self.seed, name),
+                "profiles": profiles,
+            }))),
+            (_, Facts::Single(data)) => data.clone(),
+            _ => None,
+        }
+    }
+}
+
+fn expect_time(exchange: &Exchange, serving: &Serving, is_cached: bool, times: &Times) -> Result<(), String> {
+    if times.fetched_ms > serving.sent.cloud_ms + PARSING_MS {
+        let late_ms = times.fetched_ms - serving.sent.cloud_ms;
+        return Err(format!("Last-Modified is {late_ms} ms after the data was served"));
+    }
+    if !is_cached && serving.requested.real < exchange.sent.real {
+        return Err("cached: false, but the data was fetched for another request".to_owned());
+    }
+    Ok(())
+}
+
+fn expect_headers(response: &Response) -> Result<(), String> {
+    let expected = [
+        ("content-type", "application/json"),
+        ("access-control-allow-origin", "*"),
+        ("access-control-expose-headers", "Retry-After"),
+        ("cache-control", if response.status == 200 { "private" } else { "no-store" }),
+    ];
+    for (name, value) in expected {
+        if response.headers.get(name).is_none_or(|found| found != value) {
+            return Err(format!("the header {name} is {:?}", response.headers.get(name)));
+        }
+    }
+    Ok(())
+}
+
+fn expect_error_envelope(response: &Response, status: u16) -> Result<(), String> {
+    let wrong = |what: &str| Err(format!("{what}: {:?} {:.300}", response.headers, response.text));
+    let code = match status {
+        400 => "BAD_REQUEST",
+        401 => "UNAUTHORIZED",
+        403 => "FORBIDDEN",
+        404 => "NOT_FOUND",
+        429 => "RATE_LIMITED",
+        500 => "INTERNAL_ERROR",
+        _ => return wrong("a status that is not documented"),
+    };
+    let Ok(body) = serde_json::from_str::<Value>(&response.text) else { return wrong("no JSON") };
+    let message = body["error"]["message"].as_str().unwrap_or_default();
+    if message.is_empty()
+        || body != json!({"success": false, "error": {"code": code, "message": message}})
+        || message.contains("junk")
+        || message.contains("maintenance")
+    {
+        return wrong("another envelope");
+    }
+    let wait = response.headers.get("retry-after").and_then(|wait| wait.to_str().ok());
+    let is_wait = |wait: &str| wait.parse().is_ok_and(|seconds: u64| (1..=3_600).contains(&seconds));
+    if matches!(status, 429 | 500) != wait.is_some() || !wait.is_none_or(is_wait) {
+        return wrong("another Retry-After");
+    }
+    if response.headers.contains_key("last-modified") || response.headers.contains_key("expires") {
+        return wrong("an error with times");
+    }
+    Ok(())
+}
+
+/// The text of `data`, and `meta.cached`.
+fn success_envelope(text: &str) -> Result<(&str, bool), String> {
+    let wrong = || format!("another envelope: {text:.200}");
+    let body: BTreeMap<&str, &RawValue> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let names: Vec<_> = body.keys().copied().collect();
+    if names != ["data", "meta", "success"] || body["success"].get() != "true" {
+        return Err(wrong());
+    }
+    let is_cached = match body["meta"].get() {
+        r#"{"cached":true,"api_version":"v1"}"# => true,
+        r#"{"cached":false,"api_version":"v1"}"# => false,
+        _ => return Err(wrong()),
+    };
+    Ok((body["data"].get(), is_cached))
+}
+
+impl Times {
+    /// Reads `Last-Modified` and `Expires`, which must be one TTL apart.
+    fn of(response: &Response, ttl_ms: i64) -> Result<Self, String> {
+        let read = |name: &str| -> Result<i64, String> {
+            let value = response.headers.get(name).and_then(|value| value.to_str().ok());
+            let value = value.ok_or_else(|| format!("without {name}"))?;
+            let time = strtime::parse("%a, %d %b %Y %H:%M:%S GMT", value);
+            let time = time.and_then(|time| time.to_datetime()).map_err(|error| error.to_string())?;
+            let time = time.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
+            Ok(Timestamp::from(time).as_millisecond())
+        };
+        let (fetched_ms, expires_ms) = (read("last-modified")?, read("expires")?);
+        if expires_ms - fetched_ms != ttl_ms {
+            return Err(format!("Expires is {} ms after Last-Modified", expires_ms - fetched_ms));
+        }
+        Ok(Self { fetched_ms })
+    }
+}

@@ -1,0 +1,95 @@
+//! What goes wrong in a round of the storm, by chance.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use local::{Fault, Refusal};
+
+use super::upstream::Weather;
+use crate::support::AUTHORIZER;
+
+/// The functions that read a table for clients.
+pub(super) const TABLE_FUNCTIONS: [&str; 4] =
+    [AUTHORIZER, "bazaar-history", "mayor-history", "fire-sales-history"];
+
+/// Every function that can be killed.
+const FUNCTIONS: [&str; 14] = [
+    AUTHORIZER,
+    "auctions",
+    "bazaar",
+    "bazaar-history",
+    "collections",
+    "fire-sales",
+    "fire-sales-history",
+    "items",
+    "mayor",
+    "mayor-history",
+    "profile",
+    "record-bazaar",
+    "record-fire-sales",
+    "record-mayor",
+];
+
+/// The longest that a round can take, with its last response.
+pub(super) const LONGEST_ROUND: Duration = Duration::from_secs(14);
+
+/// The operations of recorders.
+const RECORDING: [&str; 4] = ["BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"];
+
+/// The name of the function for the journal.
+pub(super) fn function(name: &str) -> &'static str {
+    FUNCTIONS.into_iter().find(|known| *known == name).unwrap_or("another function")
+}
+
+/// How far the clock jumps after a round.
+pub(super) fn jump(rng: &mut Rng) -> Duration {
+    let seconds = match rng.u32(..16) {
+        0..3 => 0,
+        3 => 4,
+        4 => 6,
+        5 => 31,
+        6..11 => 61,
+        11 => 125,
+        12 | 13 => 301,
+        14 => 16 * 60,
+        _ => *rng.choice(&[61 * 60, 61 * 60, 125 * 60, 200 * 60]).unwrap(),
+    };
+    Duration::from_secs(seconds)
+}
+
+/// The faults of the upstream.
+pub(super) fn upstream(rng: &mut Rng, is_hanging: bool) -> Weather {
+    let faults = *rng.choice(&[0, 50, 200, 400, 700, 950]).unwrap();
+    Weather { faults, hangs: if is_hanging { 150 } else { 0 } }
+}
+
+/// The faults of DynamoDB: mostly none.
+pub(super) fn database(rng: &mut Rng, is_hanging: bool) -> Vec<(&'static str, Fault)> {
+    let count = rng.u32(..5).saturating_sub(2);
+    (0..count).map(|_| any_database_fault(rng, is_hanging)).collect()
+}
+
+fn any_database_fault(rng: &mut Rng, is_hanging: bool) -> (&'static str, Fault) {
+    let times = rng.u64(1..12);
+    let (kind, fault) = match rng.u32(..7) {
+        0 => ("DynamoDB throttles", Fault::throttled().times(times)),
+        1 => ("DynamoDB fails", Fault::refusal(Refusal::InternalServerError).times(times)),
+        2 => ("DynamoDB is slow", Fault::delay(Duration::from_millis(rng.u64(5..300))).times(times)),
+        3 => ("DynamoDB closes connections", Fault::close().times(times)),
+        4 => {
+            let processed = rng.usize(..20);
+            ("DynamoDB processes batches in part", Fault::unprocessed_after(processed).times(times))
+        }
+        5 => ("DynamoDB misses a table", Fault::missing_table().times(times)),
+        _ => {
+            let fault = Fault::hang().times(rng.u64(1..3));
+            let operation = if is_hanging { rng.choice(RECORDING).unwrap() } else { "Query" };
+            return ("DynamoDB does not respond", fault.on(operation));
+        }
+    };
+    // An authorizer that waits and a function that waits together take longer than a client may wait.
+    if is_hanging {
+        return (kind, RECORDING.into_iter().fold(fault, |fault, operation| fault.on(operation)));
+    }
+    (kind, fault)
+}

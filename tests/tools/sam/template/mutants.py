@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Exits with 1 and prints the mutants that the assertions do not notice.
+
+A mutant is the templates with one place changed for the worse. Each of them must fail an assertion, so that no property can
+be lost without a failing test.
+
+    python mutants.py template.yaml openapi.json
+"""
+
+import io
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import traceback
+import unittest
+from pathlib import Path
+
+import translate  # noqa: F401 (imported once here, and not by the process of each mutant)
+
+SERVICE, MONITORING, ACCOUNT = "template.yaml", "infra/monitoring.yaml", "infra/account.yaml"
+BOUNDARY = "      PermissionsBoundary: !If [HasPermissionsBoundary, !Ref PermissionsBoundary, !Ref AWS::NoValue]\n"
+RESERVED = "      ReservedConcurrentExecutions: !If [{0}IsReserved, !Ref {0}ReservedConcurrency, !Ref AWS::NoValue]\n"
+ANYBODY = "            Condition:\n              StringEquals: {'aws:SourceAccount': !Ref AWS::AccountId}\n"
+
+# The template, the text to replace, and its replacement. Each occurrence of the text makes a mutant of its own.
+REPLACEMENTS = [
+    # Limits for all clients together.
+    (SERVICE, "ThrottlingRateLimit: 10", "ThrottlingRateLimit: 200"),
+    (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
+    (SERVICE, "ThrottlingRateLimit: !Ref RouteRateLimit", "ThrottlingRateLimit: 10"),
+    (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
+    (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: HEAD"),
+    # Tables.
+    (SERVICE, "      DeletionProtectionEnabled: !If [TablesAreProtected, true, false]\n", ""),
+    (SERVICE, "[TablesAreProtected, true, false]", "[TablesAreProtected, false, true]"),
+    (SERVICE, "!Equals [!Ref TableProtection, 'on']", "!Equals [!Ref TableProtection, 'off']"),
+    (SERVICE, "  TableProtection:\n    Type: String\n    Default: 'on'", "  TableProtection:\n    Type: String\n    Default: 'off'"),
+    (SERVICE, "DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Retain"),
+    (SERVICE, "DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Delete"),
+    (SERVICE, "UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
+    # Roles.
+    (SERVICE, BOUNDARY, ""),
+    (SERVICE, ANYBODY, ""),
+    (SERVICE, "'aws:SourceAccount': !Ref AWS::AccountId", "'aws:SourceAccount': !Ref AWS::StackName"),
+    (SERVICE, "            RoleArn: !GetAtt ScheduleRole.Arn\n", ""),
+    (SERVICE, "!GetAtt RecordMayorFunction.Arn", "!GetAtt AuthorizerFunction.Arn"),
+    (SERVICE, "Resource: !GetAtt FunctionLog.Arn", "Resource: '*'"),
+    (SERVICE, "[logs:CreateLogStream, ", "[logs:CreateLogGroup, logs:CreateLogStream, "),
+    (SERVICE, "            - TracingIsOn\n            - Effect: Allow", "            - CacheIsOn\n            - Effect: Allow"),
+    (SERVICE, "      ManagedPolicyArns: [!Ref FunctionPolicy]\n", ""),
+    (SERVICE, "      Role: !GetAtt NoTableRole.Arn\n", ""),
+    (SERVICE, "Role: !GetAtt NoTableRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
+    (SERVICE, "Role: !GetAtt HistoryReaderRole.Arn", "Role: !GetAtt RecordMayorRole.Arn"),
+    (SERVICE, "Action: sqs:SendMessage", "Action: sqs:*"),
+    (SERVICE, "Action: dynamodb:Query", "Action: [dynamodb:Query, dynamodb:Scan]"),
+    # Reserved concurrency.
+    (SERVICE, RESERVED.format("Authorizer"), ""),
+    (SERVICE, RESERVED.format("Provider"), ""),
+    (SERVICE, RESERVED.format("Provider"), RESERVED.format("Authorizer")),
+    (SERVICE, "ReservedConcurrency, '0']", "ReservedConcurrency, '1']"),
+    (SERVICE, "    Type: Number\n    Default: 0\n", "    Type: Number\n    Default: 1\n"),
+    # Logs.
+    (SERVICE, "        - AccessLoggingIsOn\n        - DestinationArn", "        - HasDomain\n        - DestinationArn"),
+    (SERVICE, "!Equals [!Ref AccessLogging, 'on']", "!Equals [!Ref AccessLogging, 'off']"),
+    (SERVICE, "    Condition: AccessLoggingIsOn\n", ""),
+    (SERVICE, "AccessLog: !If [AccessLoggingIsOn, !Ref AccessLog, '']", "AccessLog: ''"),
+    (SERVICE, "      RetentionInDays: !Ref LogRetentionDays", "      RetentionInDays: !Ref LogRetentionDays\n      LogGroupName: /log"),
+    (SERVICE, "    Value: !Ref FunctionLog\n", "    Value: !GetAtt FunctionLog.Arn\n"),
+    (SERVICE, "    Value: !Ref AccessLog\n", "    Value: !Ref FunctionLog\n"),
+    (ACCOUNT, "DeletionPolicy: Retain\n", "DeletionPolicy: RetainExceptOnCreate\n"),
+    (ACCOUNT, "UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
+    (ACCOUNT, BOUNDARY, ""),
+    (ACCOUNT, "apigateway.amazonaws.com", "lambda.amazonaws.com"),
+    (ACCOUNT, "CloudWatchRoleArn: !GetAtt LogRole.Arn", "CloudWatchRoleArn: !Ref LogRole"),
+    (MONITORING, "    Condition: HasAccessLog\n", ""),
+    (MONITORING, "!Not [!Equals [!Ref AccessLog, '']]", "!Equals [!Ref AccessLog, '']"),
+    # Domain, web ACL, alarm.
+    (SERVICE, "      DisableExecuteApiEndpoint: !If [HasDomain, true, false]\n", ""),
+    (SERVICE, "[HasDomain, true, false]", "[HasDomain, false, true]"),
+    (SERVICE, "    Condition: HasWebAcl\n", ""),
+    (SERVICE, "/stages/${Api.Stage}", "/stages/${Stage}"),
+    (SERVICE, "WebACLArn: !Ref WebAclArn", "WebACLArn: !Ref CertificateArn"),
+    (MONITORING, "MetricName: Throttles", "MetricName: Throttle"),
+    (MONITORING, "      Namespace: AWS/Lambda\n      MetricName: Throttles", "      Namespace: AWS/lambda\n      MetricName: Throttles"),
+]
+
+
+def places(text, part):
+    """The offsets at which the part occurs."""
+    offset = text.find(part)
+    while offset >= 0:
+        yield offset
+        offset = text.find(part, offset + 1)
+
+
+def outcome(template, openapi, results):
+    """Sends `failed`, `passed`, or why the assertions could not run."""
+    try:
+        sys.argv = ["assertions.py", str(template), str(openapi)]
+        import assertions
+
+        suite = unittest.defaultTestLoader.loadTestsFromModule(assertions)
+        result = unittest.TextTestRunner(stream=io.StringIO()).run(suite)
+        results.send("passed" if result.wasSuccessful() else "failed")
+    except BaseException:
+        results.send(traceback.format_exc())
+
+
+def run_assertions(template, openapi):
+    """The outcome in a process of its own, as the assertions read the templates when they are imported."""
+    context = multiprocessing.get_context("fork")
+    received, results = context.Pipe(duplex=False)
+    process = context.Process(target=outcome, args=(template, openapi, results))
+    process.start()
+    results.close()
+    said = received.recv()
+    process.join()
+    return said
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print("usage: mutants.py TEMPLATE OPENAPI", file=sys.stderr)
+        return 2
+    root, openapi = Path(arguments[0]).parent, Path(arguments[1]).resolve()
+    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT)}
+    count, wrong = 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        (copy / "infra").mkdir()
+        for name in sources:
+            shutil.copy(root / name, copy / name)
+        if (said := run_assertions(copy / SERVICE, openapi)) != "passed":
+            wrong.append(f"the templates themselves: {said}")
+        for name, part, replacement in REPLACEMENTS:
+            source = sources[name]
+            offsets = list(places(source, part))
+            if not offsets:
+                wrong.append(f"{name} has no {part!r}")
+            for offset in offsets:
+                count += 1
+                (copy / name).write_text(source[:offset] + replacement + source[offset + len(part) :])
+                if (said := run_assertions(copy / SERVICE, openapi)) != "failed":
+                    line = source.count("\n", 0, offset) + 1
+                    wrong.append(f"{name}:{line}: {part!r} -> {replacement!r}: {said}")
+            (copy / name).write_text(source)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    print(f"{count} mutants, {count - len(wrong)} noticed" if wrong else f"all {count} mutants are noticed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    # The assertions are in this folder, whatever the current one is.
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.exit(main(sys.argv[1:]))
