@@ -57,6 +57,8 @@ class Cloud:
             "PATH": os.environ["PATH"],
             "SAM_CLI_TELEMETRY": "0",
         }
+        # The path of the deployed stage, which MiniStack serves at this address.
+        self.stage_path = None
         # The credentials of `cargo admin`.
         self.operator = {}
         self.session = boto3.Session("test", "test", region_name=REGION)
@@ -77,18 +79,10 @@ class Cloud:
         except botocore.exceptions.ClientError:
             return None
 
-    def api_url(self):
-        """The base URL of the deployed API."""
-        return f"{self.url}{self.stage_path()}"
-
-    def stage_path(self):
-        """The path of the deployed stage on the emulator."""
-        return f"/_aws/execute-api/{self.outputs()['ApiId']}/live"
-
     def get(self, path, key=None, **headers):
         """The response of the deployed API. The path is sent as it is."""
         headers = {**headers, **({"X-API-Key": key} if key else {})}
-        return request(self.url, "GET", self.stage_path() + path, headers)
+        return request(self.url, "GET", self.stage_path + path, headers)
 
     def run(self, *command, folder=None, given=None, environment=None, log):
         """How a command ends. Its output is appended to the log."""

@@ -5,6 +5,7 @@ import contextlib
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 
 from botocore.exceptions import ClientError
@@ -20,8 +21,8 @@ from services import UPSTREAM_KEY
 CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
 SECRET = "game-data-query-service/upstream-key"
 # The default is far above what one client sends, so that the first check is fast.
-FIRST = {"GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000"}
-SECOND = {"GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200"}
+FIRST = {"GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "TableProtection": "off"}
+SECOND = {"GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "TableProtection": "on"}
 
 
 @contextlib.contextmanager
@@ -71,7 +72,9 @@ class Rehearsal:
             self.package()
         with step("refuses parameters that are not allowed"):
             self.refuse_parameters()
-        with step("fails to create a stack without the provider's key, and leaves nothing behind"):
+        with step("fails to create a stack with protected tables, whose deletion the operator completes"):
+            self.fail_protected_creation()
+        with step("fails to create a stack without a role for logs, and leaves nothing behind"):
             self.fail_first_creation()
         with step("creates the stack"):
             self.create()
@@ -81,9 +84,13 @@ class Rehearsal:
             self.check("--rate", "250")
         with step("records on schedule"):
             self.wait_for_records()
+        with step("passes paths on as they were sent"):
+            self.request_encoded_path()
+        with step("limits requests without a key"):
+            self.exhaust_open_routes()
         with step("cannot use its tables without its policies"):
             self.take_policies_away()
-        with step("updates the stack: stage cache on, other limits"):
+        with step("updates the stack: stage cache on, other limits, protected tables"):
             self.update()
         with step("passes cargo admin check --throttle"):
             report = self.check("--rate", "10", "--throttle")
@@ -91,6 +98,8 @@ class Rehearsal:
             self.compare_differences(report)
         with step("removes the stack, but not its tables"):
             self.remove()
+        with step("deletes the tables, which are protected"):
+            self.delete_tables()
 
     def package(self):
         self.built = self.account.folder / "built"
@@ -138,14 +147,33 @@ class Rehearsal:
             return error.response["Error"]["Message"]
         return ""
 
-    def fail_first_creation(self):
-        before = inventory(self.account)
-        expect(self.deploy(**FIRST).returncode != 0, "the deployment succeeds without the secret")
-        expect(self.account.status() == "ROLLBACK_COMPLETE", f"the failed stack is {self.account.status()}")
+    def fail_protected_creation(self):
+        """infra/README.md, Deploy: what to do if the first deployment fails with TableProtection on."""
+        expect(self.deploy(**FIRST | {"TableProtection": "on"}).returncode != 0, "the deployment succeeds without the secret")
         expect(SECRET in self.reasons(), f"no event of the stack names the missing secret: {self.reasons()}")
+        expect(self.account.status() == "ROLLBACK_FAILED", f"the failed stack is {self.account.status()}")
         self.delete_stack()
-        left = inventory(self.account) - before
-        expect(not left, f"the failed stack leaves behind: {left}")
+        self.tables = [name for kind, name in self.left_behind() if kind == "table"]
+        self.delete_tables()
+
+    def fail_first_creation(self):
+        self.account.client("secretsmanager").create_secret(Name=SECRET, SecretString=UPSTREAM_KEY)
+        self.empty = inventory(self.account)
+        expect(self.deploy(**FIRST).returncode != 0, "the deployment succeeds without a role for logs")
+        expect("CloudWatch Logs role" in self.reasons(), f"the creation fails for other reasons: {self.reasons()}")
+        expect(self.account.status() == "ROLLBACK_COMPLETE", f"the failed stack is {self.account.status()}")
+        created = [event for event in self.events() if event["ResourceStatus"] == "CREATE_COMPLETE"]
+        logs = {event["PhysicalResourceId"] for event in created if event["ResourceType"] == "AWS::Logs::LogGroup"}
+        self.delete_stack()
+        expect(not self.left_behind(), f"the failed stack leaves behind: {self.left_behind()}")
+        # Functions that ran during the creation deliver their logs late, and Lambda may create their group again.
+        expect(logs, "the failed creation had no log group")
+        for group in logs:
+            self.account.client("logs").create_log_group(logGroupName=group)
+
+    def left_behind(self):
+        """What the account has that it did not have before the stack."""
+        return inventory(self.account) - self.empty
 
     def events(self):
         """What happened to the stack."""
@@ -161,10 +189,17 @@ class Rehearsal:
         eventually(lambda: self.account.status() is None, 30, "the stack is not deleted")
 
     def create(self):
-        self.account.client("secretsmanager").create_secret(Name=SECRET, SecretString=UPSTREAM_KEY)
+        formation = self.account.client("cloudformation")
+        formation.create_stack(
+            StackName="api-gateway-log-role", TemplateBody=(self.built / "infra" / "account.yaml").read_text(),
+            Capabilities=CAPABILITIES,
+        )
+        formation.get_waiter("stack_create_complete").wait(StackName="api-gateway-log-role", WaiterConfig={"Delay": 1})
+        self.empty = inventory(self.account)
         ended = self.deploy(**FIRST)
         expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.reasons()}")
         expect(self.account.status() == "CREATE_COMPLETE", f"the stack is {self.account.status()}")
+        self.account.stage_path = f"/_aws/execute-api/{self.account.outputs()['ApiId']}/live"
 
     def issue_keys(self):
         self.account.operator = operator(self.account)
@@ -180,7 +215,7 @@ class Rehearsal:
     def check(self, *options):
         """The report of `cargo admin check`, whose failed checks are the known ones."""
         ended = self.account.run(
-            ADMIN, "check", "--url", self.account.api_url(), "--key", "-", "--lapsed-key", self.keys["lapsed"],
+            ADMIN, "check", "--url", self.account.url + self.account.stage_path, "--key", "-", "--lapsed-key", self.keys["lapsed"],
             "--revoked-key", self.keys["revoked"], "--json", *options, given=self.keys["good"], log="check",
         )
         expect(ended.stdout, f"cargo admin check fails: {ended.stderr}")
@@ -210,6 +245,23 @@ class Rehearsal:
             return found == kinds
 
         eventually(has_all, 40, f"of {kinds}, the recorders wrote {found} only")
+
+    def request_encoded_path(self):
+        response = self.account.get("/v1/profile/%4eotch", self.keys["good"])
+        expect(response.status == 200, f"/v1/profile/%4eotch is a {response.status}: {response.body[:300]}")
+        expect(response.json()["data"]["username"] == "Notch", f"another player: {response.body[:300]}")
+
+    def exhaust_open_routes(self):
+        """Anybody can send these requests, so their limits are low. They do not count for other routes."""
+        for path in ("/", "/openapi.json", "/unknown"):
+            # 20 at once, and 10 per second: soon too many.
+            with ThreadPoolExecutor(8) as clients:
+                for _ in range(10):
+                    statuses = set(clients.map(lambda path: self.account.get(path).status, [path] * 30))
+                    if 429 in statuses:
+                        break
+            expect(429 in statuses, f"of 300 requests to {path}, the last are answered with {statuses}")
+        expect(self.status_of("/v1/mayor") == 200, "/v1/mayor is limited, too")
 
     def take_policies_away(self):
         """A use of every function with a table fails without its policies, and succeeds with them."""
@@ -265,20 +317,34 @@ class Rehearsal:
 
     def remove(self):
         outputs = self.account.outputs()
-        tables = [outputs["AccessTable"], outputs["HistoryTable"]]
+        self.tables = [outputs["AccessTable"], outputs["HistoryTable"]]
         keys = {resource for resource in inventory(self.account) if resource[0] == "API key"}
         expect(len(keys) == len(self.keys) - 1, f"API Gateway has other keys than the issued ones: {keys}")
-        rows = self.rows(tables)
+        rows = self.rows()
         self.delete_stack()
-        left = inventory(self.account) - self.empty
-        kept = keys | {("table", table) for table in tables} | {("secret", SECRET)}
-        kept |= {resource for resource in left if "ApiGatewayLogRole" in resource[1]}
+        kept = keys | {("table", table) for table in self.tables}
+        left = self.left_behind()
         expect(left == kept, f"left behind: {sorted(left - kept)}; not kept: {sorted(kept - left)}")
-        expect(self.rows(tables) == rows, f"the tables had {rows} rows, and have {self.rows(tables)}")
+        expect(self.rows() == rows, f"the tables had {rows} rows, and have {self.rows()}")
 
-    def rows(self, tables):
-        pages = [self.account.client("dynamodb").get_paginator("scan").paginate(TableName=table, Select="COUNT") for table in tables]
-        return [sum(page["Count"] for page in pages) for pages in pages]
+    def delete_tables(self):
+        """infra/README.md, Remove."""
+        dynamodb = self.account.client("dynamodb")
+        for table in self.tables:
+            try:
+                dynamodb.delete_table(TableName=table)
+            except ClientError:
+                pass
+            expect(table in dynamodb.list_tables()["TableNames"], f"{table} is not protected")
+            dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+            dynamodb.delete_table(TableName=table)
+        left = {resource for resource in self.left_behind() if resource[0] != "API key"}
+        expect(not left, f"left behind: {left}")
+
+    def rows(self):
+        """The number of rows in each table."""
+        scan = self.account.client("dynamodb").get_paginator("scan")
+        return [sum(page["Count"] for page in scan.paginate(TableName=table, Select="COUNT")) for table in self.tables]
 
 
 def main():
