@@ -1,7 +1,6 @@
 """AWS as MiniStack emulates it, with the simulated game as the provider, and the tools of an operator for it."""
 
 import contextlib
-import json
 import os
 import pathlib
 import shutil
@@ -72,6 +71,10 @@ class Cloud:
         [stack] = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
+    def table_arn(self, table):
+        """The ARN of a table."""
+        return self.client("dynamodb").describe_table(TableName=table)["Table"]["TableArn"]
+
     def status(self):
         """The status of the stack, or None if there is no stack."""
         try:
@@ -104,13 +107,11 @@ class Cloud:
         return self.run(SAM, *arguments, folder=folder, log="sam")
 
     def admin(self, *arguments, given=None):
-        """The document that `cargo admin` prints about the stack, as the operator."""
-        ended = self.run(
-            ADMIN, *arguments, "--stack", STACK, "--json", given=given, environment=self.operator, log="admin"
-        )
+        """The standard output of `cargo admin` about the stack, as the operator."""
+        ended = self.run(ADMIN, *arguments, "--stack", STACK, given=given, environment=self.operator, log="admin")
         if ended.returncode != 0:
-            raise Failure(f"cargo admin {' '.join(arguments)} fails: {ended.stderr}")
-        return json.loads(ended.stdout)
+            raise Failure(f"cargo admin {' '.join(map(str, arguments))} fails: {ended.stderr}")
+        return ended.stdout
 
 
 @contextlib.contextmanager
@@ -148,8 +149,6 @@ def cloud():
             "S3_DATA_DIR": str(folder / "s3"),
             "STATE_DIR": str(folder / "state"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            # The functions inherit it.
-            "AWS_ENDPOINT_URL_DYNAMODB": account.url,
         }
         command = [sys.executable, HERE / "patched_ministack.py"]
         emulator = stack.enter_context(Process("MiniStack", command, environment))

@@ -10,14 +10,21 @@ from processes import Failure
 def operator(account):
     """The environment of a user whose rights are those that infra/admin/README.md, Permissions lists."""
     iam = account.client("iam")
-    table = account.client("dynamodb").describe_table(TableName=account.outputs()["AccessTable"])["Table"]["TableArn"]
+    outputs = account.outputs()
+    access, history = (account.table_arn(outputs[name]) for name in ("AccessTable", "HistoryTable"))
     [stack] = account.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
     paths = ["/apikeys", "/apikeys/*", "/usageplans", "/usageplans/*/keys", "/usageplans/*/keys/*"]
     rights = {
-        table: [f"dynamodb:{name}" for name in ("GetItem", "PutItem", "UpdateItem", "DeleteItem")],
-        f"{table}/index/*": ["dynamodb:Query"],
+        access: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Scan"],
+        f"{access}/index/*": ["dynamodb:Query"],
+        history: [
+            "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem",
+        ],
         f"{stack['StackId'].rsplit('/', 1)[0]}/*": ["cloudformation:DescribeStacks"],
-        **{f"arn:aws:apigateway:{REGION}::{path}": [f"apigateway:{m}" for m in ("GET", "POST", "DELETE")] for path in paths},
+        **{
+            f"arn:aws:apigateway:{REGION}::{path}": ["apigateway:GET", "apigateway:POST", "apigateway:DELETE"]
+            for path in paths
+        },
     }
     statements = [{"Effect": "Allow", "Action": actions, "Resource": resource} for resource, actions in rights.items()]
     policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
