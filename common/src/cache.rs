@@ -122,6 +122,26 @@ impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cache<K, V, E> {
         now: UnixMilliseconds,
         fetch: impl AsyncFnOnce() -> Result<V, E>,
     ) -> Result<Lookup<V>, E> {
+        let look_up = async || {
+            let start = Instant::now();
+            let value = fetch().await?;
+            // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
+            let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
+            Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
+        };
+        self.get_through(key, now, look_up).await
+    }
+
+    /// Returns the same as [`Cache::get`], with a lookup in another cache as the source: a value is as old as it is there.
+    ///
+    /// # Errors
+    /// The error of `look_up`, if there is no value to serve.
+    pub async fn get_through(
+        &self,
+        key: K,
+        now: UnixMilliseconds,
+        look_up: impl AsyncFnOnce() -> Result<Lookup<V>, E>,
+    ) -> Result<Lookup<V>, E> {
         let mut entries = self.entries.lock().await;
         let cached = entries.by_key.get(&key).map(|entry| (entry.value.clone(), entry.fetched_at));
         let stale = match cached {
@@ -132,13 +152,18 @@ impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cache<K, V, E> {
         };
         let start = Instant::now();
         let is_paused = entries.timed_out_at.is_some_and(|then| then.distance(now) < PAUSE_AFTER_TIMEOUT);
-        let fetched = if stale.is_some() && is_paused { Err(E::paused()) } else { fetch().await };
-        match (fetched, stale) {
-            (Ok(value), _) => {
-                // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
-                let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
-                entries.put(key, Entry { value: value.clone(), fetched_at }, self.capacity_bytes);
-                Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
+        let found = if stale.is_some() && is_paused { Err(E::paused()) } else { look_up().await };
+        match (found, stale) {
+            // The other cache has only a stale value, and this one has a newer one.
+            (Ok(Lookup { fetched_at, refresh_failure: Some(failure), .. }), Some((value, newer)))
+                if fetched_at < newer =>
+            {
+                Ok(Lookup { value, fetched_at: newer, cached: true, refresh_failure: Some(failure) })
+            }
+            (Ok(found), _) => {
+                let entry = Entry { value: found.value.clone(), fetched_at: found.fetched_at };
+                entries.put(key, entry, self.capacity_bytes);
+                Ok(found)
             }
             (Err(failure), stale) => {
                 if failure.is_timeout() {
@@ -148,6 +173,21 @@ impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cache<K, V, E> {
                 Ok(Lookup { value, fetched_at, cached: true, refresh_failure: Some(chain(&failure)) })
             }
         }
+    }
+
+    /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale.
+    pub async fn kept(&self, key: &K, now: UnixMilliseconds) -> Option<Lookup<V>> {
+        let entries = self.entries.lock().await;
+        let Entry { value, fetched_at } = entries.by_key.peek(key)?;
+        let (value, fetched_at) = (value.clone(), *fetched_at);
+        let kept = Lookup { value, fetched_at, cached: true, refresh_failure: None };
+        self.may_serve(fetched_at, now).then_some(kept)
+    }
+
+    /// Whether a value that was fetched at this time may still be served at the time `now`, fresh or stale.
+    #[must_use]
+    pub fn may_serve(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
+        self.is_fresh(fetched_at, now) || self.may_serve_stale(fetched_at, now)
     }
 
     /// The distance counts in both directions: a request from far in the future must not freeze its value for the present.
@@ -306,6 +346,45 @@ mod tests {
         let first = cache.get(1, START, slow).await.unwrap();
         assert_eq!(first.fetched_at, START.plus(Duration::from_secs(6)));
         assert_eq!(look_up(&cache, 1, Duration::from_secs(10), None).await, Some(found("a", true)));
+    }
+
+    #[tokio::test]
+    async fn a_value_from_another_cache_is_as_old_as_it_is_there() {
+        let source = Cache::<u32, String, TestError>::new(TTL, 1_000);
+        let cache = Cache::<u32, String, TestError>::new(TTL, 1_000);
+        let at = |seconds| START.plus(Duration::from_secs(seconds));
+        let look_up = async |seconds, value: Option<&str>| {
+            let fetch = async || value.map(str::to_owned).ok_or(TestError::Timeout);
+            let through = async || source.get(1, at(seconds), fetch).await;
+            let lookup = cache.get_through(1, at(seconds), through).await.ok()?;
+            Some((lookup.value, lookup.fetched_at, lookup.cached))
+        };
+        source.get(1, at(0), async || Ok("a".to_owned())).await.unwrap();
+        assert_eq!(look_up(3, Some("b")).await, Some(("a".to_owned(), at(0), true)));
+        assert_eq!(look_up(5, Some("b")).await, Some(("b".to_owned(), at(5), false)));
+        assert_eq!(look_up(60, None).await, Some(("b".to_owned(), at(5), true)));
+        assert_eq!(look_up(61, None).await, None);
+        let kept = async |key, seconds| cache.kept(&key, at(seconds)).await.map(|kept| kept.value);
+        assert_eq!(kept(1, 60).await.as_deref(), Some("b"));
+        assert_eq!(kept(1, 61).await, None);
+        assert_eq!(kept(2, 0).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_stale_value_from_another_cache_does_not_replace_a_newer_one() {
+        let cache = Cache::<u32, String, TestError>::new(TTL, 1_000);
+        let stale = |value: &str, fetched_at| {
+            let refresh_failure = Some("failed".to_owned());
+            Ok(Lookup { value: value.to_owned(), fetched_at, cached: true, refresh_failure })
+        };
+        look_up(&cache, 1, Duration::from_secs(10), Some("newer")).await;
+        let (older, now) = (START, START.plus(Duration::from_secs(20)));
+        let lookup = cache.get_through(1, now, async || stale("older", older)).await.unwrap();
+        assert_eq!((&*lookup.value, lookup.cached), ("newer", true));
+        assert_eq!(lookup.refresh_failure.as_deref(), Some("failed"));
+        let newest = START.plus(Duration::from_secs(12));
+        let lookup = cache.get_through(1, now, async || stale("newest", newest)).await.unwrap();
+        assert_eq!((&*lookup.value, lookup.fetched_at), ("newest", newest));
     }
 
     #[tokio::test(start_paused = true)]

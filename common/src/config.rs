@@ -43,11 +43,12 @@ pub struct Config {
     pub access_table: String,
     /// `AWS_REGION`: the region of the function and its tables. Lambda sets it.
     pub aws_region: String,
-    /// `AWS_ENDPOINT_URL_DYNAMODB`: the address of DynamoDB, if not the one of the region.
+    /// `AWS_ENDPOINT_URL_DYNAMODB`, otherwise `AWS_ENDPOINT_URL`: the address of DynamoDB, if not the one of the region.
     pub dynamodb_endpoint: Option<Url>,
 }
 
-const DYNAMODB_ENDPOINT: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+/// The variables with the address of DynamoDB, as in the AWS SDKs: the one of the service wins over the one of all services.
+const DYNAMODB_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 
 impl Config {
     /// Reads the configuration from the environment.
@@ -78,8 +79,9 @@ impl Config {
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
             aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),
-            dynamodb_endpoint: set(DYNAMODB_ENDPOINT)
-                .map(|url| base_url(DYNAMODB_ENDPOINT, Some(url), ""))
+            dynamodb_endpoint: DYNAMODB_ENDPOINTS
+                .into_iter()
+                .find_map(|variable| set(variable).map(|url| base_url(variable, Some(url), "")))
                 .transpose()?,
         })
     }
@@ -141,10 +143,36 @@ mod tests {
         assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
         // The SDK would panic at the first call if it read the empty variable itself.
         assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
+        assert!(with("AWS_ENDPOINT_URL", "").unwrap().dynamodb_endpoint.is_none());
         assert_eq!(
             with("HYPIXEL_BASE_URL", "").unwrap().hypixel_base_url.as_str(),
             "https://api.hypixel.net/"
         );
+    }
+
+    #[test]
+    fn the_endpoint_of_dynamodb_wins_over_that_of_all_services() {
+        for (of_dynamodb, of_all, expected) in [
+            (Some("http://one:1"), Some("http://all:2"), Some("http://one:1/")),
+            (None, Some("http://all:2"), Some("http://all:2/")),
+            (Some(""), Some("http://all:2"), Some("http://all:2/")),
+            (Some("http://one:1"), Some(""), Some("http://one:1/")),
+            // As in the SDKs, the variable that is not used is not checked.
+            (Some("http://one:1"), Some("all:2 "), Some("http://one:1/")),
+            (Some(""), Some(""), None),
+            (None, None, None),
+        ] {
+            let config = Config::from_lookup(|name| {
+                let value = match name {
+                    "AWS_ENDPOINT_URL_DYNAMODB" => of_dynamodb,
+                    "AWS_ENDPOINT_URL" => of_all,
+                    _ => None,
+                };
+                value.map(str::to_owned)
+            });
+            let endpoint = config.unwrap().dynamodb_endpoint;
+            assert_eq!(endpoint.as_ref().map(Url::as_str), expected, "{of_dynamodb:?}, {of_all:?}");
+        }
     }
 
     #[test]
@@ -156,6 +184,7 @@ mod tests {
             ("USER_AGENT", "a\r\nb"),
             ("GatewayCache", "yes"),
             ("AWS_ENDPOINT_URL_DYNAMODB", "127.0.0.1:8000"),
+            ("AWS_ENDPOINT_URL", "127.0.0.1:8001"),
         ] {
             let text = with(name, value).unwrap_err().to_string();
             assert!(text.contains(name), "{text}");

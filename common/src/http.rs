@@ -17,21 +17,28 @@ const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("cannot build the HTTP client")]
 pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
+/// Returns the TLS configuration of all connections.
+///
+/// # Errors
+/// If the TLS stack cannot be set up.
+pub fn tls() -> Result<rustls::ClientConfig, ClientError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    // Compiled in: reading the system's certificates would double the start-up time of a function.
+    let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+    Ok(rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ClientError(error.into()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}
+
 /// Returns a client with what `configure` adds. It follows no redirects and does not decompress bodies.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
 pub fn client(configure: impl FnOnce(ClientBuilder) -> ClientBuilder) -> Result<Client, ClientError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    // Compiled in: reading the system's certificates would double the start-up time of a function.
-    let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ClientError(error.into()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
     let builder = Client::builder()
-        .tls_backend_preconfigured(tls)
+        .tls_backend_preconfigured(tls()?)
         .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(IDLE_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none());

@@ -2,8 +2,9 @@
 //! spelling. These types check the kind of a value and keep its text.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{Error as _, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -33,22 +34,74 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
 }
 
 impl StringText<'_> {
+    /// Whether it is the empty string.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.get() == r#""""#
+    }
+
     /// Returns the string without quotes and escapes.
     #[must_use]
     pub fn decoded(self) -> String {
-        // Its JSON is valid. What a Rust string cannot hold, such as half a surrogate pair, stays escaped.
-        serde_json::from_str(self.get()).unwrap_or_else(|_| self.get().to_owned())
+        // It was checked when it was parsed.
+        serde_json::from_str(self.get()).unwrap_or_default()
     }
 }
 
 impl<'de: 'a, 'a, const FIRST: u8> Deserialize<'de> for Verbatim<'a, FIRST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = <&RawValue>::deserialize(deserializer)?;
-        if value.get().as_bytes().first() == Some(&FIRST) {
-            Ok(Self(value))
-        } else {
-            Err(D::Error::custom(format_args!("expected a value that begins with {:?}", char::from(FIRST))))
+        if value.get().as_bytes().first() != Some(&FIRST) {
+            let first = char::from(FIRST);
+            return Err(D::Error::custom(format_args!("expected a value that begins with {first:?}")));
         }
+        // Only in strings: the parts of an object pass through unchecked.
+        if FIRST == b'"' && may_have_surrogates(value.get()) {
+            serde_json::from_str::<String>(value.get()).map_err(D::Error::custom)?;
+        }
+        Ok(Self(value))
+    }
+}
+
+/// Whether the text has an escape such as `\ud83d`, which is half of a character. Without its other half, it is no text:
+/// many clients cannot parse it, and it cannot be stored. Short texts usually have no escape. In long ones, such as item
+/// descriptions, there are line breaks, so the loop has no branches, and the compiler uses vector instructions.
+fn may_have_surrogates(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if !bytes.contains(&b'\\') {
+        return false;
+    }
+    let pairs = bytes.iter().zip(bytes.get(2..).unwrap_or_default());
+    pairs.fold(0, |found, (&first, &third)| {
+        found | (u8::from(first == b'\\') & u8::from(third | 0x20 == b'd'))
+    }) != 0
+}
+
+/// The members of a JSON object in their order, repeated keys included.
+#[derive(Debug)]
+pub struct Members<K, V>(pub Vec<(K, V)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Members<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder<K, V>(PhantomData<(K, V)>);
+
+        impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for InOrder<K, V> {
+            type Value = Members<K, V>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder(PhantomData))
     }
 }
 
@@ -118,6 +171,25 @@ mod tests {
     fn a_string_keeps_its_escapes() {
         let text: StringText = serde_json::from_str(r#""Shen\u0027s \u00a7aAuction""#).unwrap();
         assert_eq!(serde_json::to_string(&text).unwrap(), r#""Shen\u0027s \u00a7aAuction""#);
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_not_a_string() {
+        let read = |text: &str| serde_json::from_str::<StringText>(text).map(StringText::decoded).ok();
+        assert_eq!(read(r#""\ud83d\udd25 \UD800""#), None, "an escape has a small u");
+        assert_eq!(read(r#""\ud83d\uDD25""#).as_deref(), Some("\u{1f525}"));
+        assert_eq!(read(r#""C:\\ud800""#).as_deref(), Some(r"C:\ud800"));
+        for text in [r#""\ud800""#, r#""A\uD83D""#, r#""\udd25\ud83d""#, r#""\ud83dx""#] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert!(serde_json::from_str::<ObjectText>(r#"{"a":"\ud800"}"#).is_ok(), "objects pass through");
+    }
+
+    #[test]
+    fn members_keep_their_order_and_repeated_keys() {
+        let members: Members<String, i64> = serde_json::from_str(r#"{"b":1,"a":2,"b":3}"#).unwrap();
+        assert_eq!(members.0, [("b", 1), ("a", 2), ("b", 3)].map(|(key, value)| (key.to_owned(), value)));
+        assert!(serde_json::from_str::<Members<String, i64>>("[]").is_err());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Points in time as the provider and the gateway write them. The current time is always an input: it comes with the event, so
-//! that the same event always has the same result.
+//! Points in time as the provider and the gateway write them. The current time of a request is an input: it comes with the event,
+//! so that the same event always has the same result. Only the recorders read a clock.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -27,7 +27,7 @@ impl UnixMilliseconds {
         if epoch < Self::SMALLEST_MILLISECONDS { Self(epoch.saturating_mul(1_000)) } else { Self(epoch) }
     }
 
-    /// The time of the system clock, for events without a time.
+    /// The time of the system clock, for events without a time and for recorders.
     #[must_use]
     pub fn of_system_clock() -> Self {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -98,11 +98,12 @@ impl UnixSeconds {
         self.0
     }
 
-    /// Returns the start of the interval that contains this time. The first interval starts at the Unix epoch.
+    /// Returns the start of the interval that contains this time. One interval starts at the Unix epoch. The earliest interval
+    /// starts with the earliest time that this type can hold.
     #[must_use]
     pub const fn rounded_down(self, interval: Duration) -> Self {
         let interval = interval.as_secs().cast_signed();
-        Self(self.0 - self.0.rem_euclid(interval))
+        Self(self.0.saturating_sub(self.0.rem_euclid(interval)))
     }
 
     /// Returns the time `by` later.
@@ -214,5 +215,20 @@ mod tests {
         assert_eq!(UnixSeconds::new(10_799).rounded_down(interval), UnixSeconds::new(0));
         assert_eq!(UnixSeconds::new(10_800).rounded_down(interval), UnixSeconds::new(10_800));
         assert_eq!(UnixSeconds::new(-1).rounded_down(interval), UnixSeconds::new(-10_800));
+    }
+
+    #[test]
+    fn no_operation_overflows() {
+        for seconds in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX] {
+            let (time, milliseconds) = (UnixSeconds::new(seconds), UnixMilliseconds::new(seconds));
+            for interval in [1, 60, 10_800, i64::MAX.cast_unsigned()].map(Duration::from_secs) {
+                assert!(time.rounded_down(interval) <= time);
+                assert!(time.minus(interval) <= time && time <= time.plus(interval));
+                assert!(milliseconds <= milliseconds.plus(interval));
+            }
+            let tick = Tick::of(time);
+            assert_eq!(Tick::of(tick.time()), tick);
+            assert!(UnixMilliseconds::from_request_time(seconds).distance(milliseconds) >= Duration::ZERO);
+        }
     }
 }

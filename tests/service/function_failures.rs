@@ -189,7 +189,7 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
 async fn a_function_that_cannot_start_logs_its_name() {
     let cloud = start_with(with_parameters(one_instance_each(), &[("UserAgent", "two\nlines")])).await;
     get(&cloud, "/v1/mayor").await.error("INTERNAL_ERROR");
-    invoke(&cloud, "record-mayor", r#"{"time":"2026-11-21T15:04:00Z"}"#.to_owned()).await;
+    invoke(&cloud, "record-mayor", r#"{"time":"2026-11-21T15:04:00Z","backfill":true}"#.to_owned()).await;
     for (name, value) in [("route", "/v1/mayor"), ("function", "record-mayor")] {
         let matches = |line: &Value| line["message"] == "cannot start" && line[name] == value;
         let line = await_logs(&cloud, 1, matches).await.pop().unwrap();

@@ -22,6 +22,7 @@ mod openapi;
 mod parameters;
 mod real_responses;
 mod routes;
+mod rows;
 mod shapes;
 mod storm;
 mod upstream_faults;

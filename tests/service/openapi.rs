@@ -200,7 +200,8 @@ async fn every_response_fits_its_schema() {
     // A mayor is in the history once the term has ended.
     let recorded = async |recorder: &str, path: &str| {
         let time = Timestamp::from_second(cloud.clock().now_ms() / 1_000).unwrap();
-        let invoked = invoke(&cloud, recorder, json!({"time": time.to_string()}).to_string()).await;
+        let invoked =
+            invoke(&cloud, recorder, json!({"time": time.to_string(), "backfill": true}).to_string()).await;
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{path}: {}", invoked.text);
     };
     recorded("record-mayor", "/v1/mayor/history").await;
@@ -318,7 +319,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     let document = served_document(&cloud).await;
     let record = async |recorder: &str, path: &str, body: Value, time: &str| {
         simulator(&cloud).set_fault(path, Fault::status(200).with_body(provided(body)));
-        let invoked = invoke(&cloud, recorder, json!({"time": time}).to_string()).await;
+        let invoked = invoke(&cloud, recorder, json!({"time": time, "backfill": true}).to_string()).await;
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{recorder}: {}", invoked.text);
     };
     let moment = |entry: &Value, field: &str| entry[field].as_str().unwrap().to_owned();

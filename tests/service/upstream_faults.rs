@@ -490,13 +490,32 @@ async fn a_product_without_prices_does_not_hide_the_others() {
     let cloud = start_with(one_instance_each()).await;
     let prices = r#"{"sellPrice":6.0E7,"buyPrice":6.5E7,"sellVolume":2.0E4,"buyVolume":20000,"sellMovingWeek":1.0,"buyMovingWeek":2}"#;
     let body = format!(
-        r#"{{"success":true,"lastUpdated":1.0E12,"products":{{"A":{{"quick_status":null}},"B":{{"quick_status":{prices}}},"C":{{}}}}}}"#
+        r#"{{"success":true,"lastUpdated":1.0E12,"products":{{"A":{{"quick_status":null}},"B":{{"quick_status":{prices}}},"C":{{}},"D":{{"quick_status":{prices}}}}}}}"#
     );
     simulator(&cloud).set_fault(BAZAAR, Fault::default().with_body(body));
-    assert_eq!(get(&cloud, "/v1/bazaar?mode=list").await.data(), json!({"count": 1, "items": [{"id": "B"}]}));
+    let list = get(&cloud, "/v1/bazaar?mode=list").await.data();
+    assert_eq!(list, json!({"count": 2, "items": [{"id": "B"}, {"id": "D"}]}));
     let flips = get(&cloud, "/v1/bazaar?mode=flips").await.data();
     assert_eq!(flips["items"][0]["sellVolume"], json!(20_000));
     assert_eq!(get(&cloud, "/v1/bazaar").await.data()["lastUpdated"], json!(1_000_000_000_000_i64));
+}
+
+#[tokio::test]
+async fn the_name_of_the_encoding_is_compared_without_case() {
+    let cloud = start_with(one_instance_each()).await;
+    let cases = ["gzip", "GZIP", "Gzip", "x-gzip", "X-GZIP", " gzip ", "identity, gzip"];
+    for (name, now) in cases.into_iter().zip((START..).step_by(86_400_000)) {
+        // The simulator compresses the body, because the function accepts that.
+        simulator(&cloud).set_fault(BAZAAR, Fault::default().with_header("Content-Encoding", name));
+        assert!(!get_at(&cloud, "/v1/bazaar?mode=list", now).await.cached(), "{name:?}");
+    }
+    let plain = Fault::default().with_body(r#"{"success":true,"sales":[]}"#);
+    for (name, now) in ["Identity", "IDENTITY", ""].into_iter().zip((START..).step_by(86_400_000)) {
+        let fault = plain.clone().with_header("Content-Encoding", name);
+        simulator(&cloud).set_fault("/v2/skyblock/firesales", fault);
+        assert!(!get_at(&cloud, "/v1/fire-sales", now).await.cached(), "{name:?}");
+    }
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

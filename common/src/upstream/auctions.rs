@@ -2,7 +2,8 @@
 //!
 //! - Every page is a snapshot of its own, refreshed every 60 s: two pages can be a minute apart, and `totalPages` can shrink
 //!   from one to the next. The service therefore caches each page by itself.
-//! - A page beyond the last is a 404, a number that is too large for the provider a 422. Both mean that there is no such page.
+//! - A page beyond the last is a 404, a number that is too large for the provider a 422. Both mean that there is no such page;
+//!   but for a moment during a refresh, the provider also responds with 404 to pages that exist.
 //! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
 
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use super::StatusCode;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
+use super::rows::{Entry, Row, Rows, check_period};
 use crate::invocation::Invocation;
 use crate::json::{StringText, whole_number};
 use crate::params::Page;
@@ -22,7 +24,7 @@ pub const PATH: &str = "/v2/skyblock/auctions";
 /// The provider's response.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AuctionsPage<'a> {
+pub struct AuctionsPage<A> {
     #[serde(rename = "success")]
     _success: Success,
     /// The page, counted from 0.
@@ -38,8 +40,7 @@ pub struct AuctionsPage<'a> {
     #[serde(deserialize_with = "whole_number")]
     pub last_updated: i64,
     /// The auctions of this page, the last updated one first.
-    #[serde(borrow)]
-    pub auctions: Vec<Auction<'a>>,
+    pub auctions: A,
 }
 
 /// One running auction.
@@ -73,14 +74,38 @@ pub struct Auction<'a> {
     pub end: i64,
 }
 
+impl<'a> Row for Auction<'a> {
+    const NAME: &'static str = "uuid";
+
+    type Key = &'a str;
+
+    fn key(&self) -> &'a str {
+        self.uuid.get()
+    }
+
+    fn name(&self) -> String {
+        self.uuid.decoded()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if self.uuid.is_empty() || self.auctioneer.is_empty() {
+            return Err("uuid or auctioneer is empty");
+        }
+        if self.starting_bid < 0 || self.highest_bid_amount < 0 {
+            return Err("starting_bid or highest_bid_amount is negative");
+        }
+        check_period(self.start, self.end)
+    }
+}
+
 /// The provider's error body.
 #[derive(Deserialize)]
 struct Failure {
     success: bool,
 }
 
-/// Returns the provider's response for `page`, or `None` if the page is beyond the last. The first page always exists: a 404
-/// for it is a failure.
+/// Returns the provider's response for `page`, or `None` if the page is beyond the last. `is_known` says that it is not; the
+/// first page never is. A 404 for such a page is a failure.
 ///
 /// # Errors
 /// If the provider gives no usable response.
@@ -88,10 +113,11 @@ pub async fn fetch(
     upstream: &Upstream,
     invocation: &Invocation,
     page: Page,
+    is_known: bool,
 ) -> Result<Option<UpstreamResponse>, UpstreamError> {
     const BEYOND_THE_LAST: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::UNPROCESSABLE_ENTITY];
     let number = page.get().to_string();
-    let expected_statuses = if page == Page::default() { &[] } else { BEYOND_THE_LAST };
+    let expected_statuses = if is_known || page == Page::default() { &[] } else { BEYOND_THE_LAST };
     let request = UpstreamRequest { path: PATH, parameter: Some(("page", &number)), expected_statuses };
     let response = upstream.get(invocation, &request).await?;
     if !expected_statuses.contains(&response.status) {
@@ -101,15 +127,37 @@ pub async fn fetch(
     if failure.success { Err(response.invalid("an error that says success: true")) } else { Ok(None) }
 }
 
+impl<'a, A: Into<Rows<Auction<'a>>>> AuctionsPage<A> {
+    fn with_rows(self) -> AuctionsPage<Rows<Auction<'a>>> {
+        let Self { page, total_pages, total_auctions, last_updated, auctions, .. } = self;
+        AuctionsPage {
+            _success: Success,
+            page,
+            total_pages,
+            total_auctions,
+            last_updated,
+            auctions: auctions.into(),
+        }
+    }
+}
+
 /// Parses the provider's response to the request for the page `requested`.
 ///
 /// # Errors
 /// If the response is invalid or holds another page.
-pub fn parse(requested: Page, response: &UpstreamResponse) -> Result<AuctionsPage<'_>, UpstreamError> {
-    let page: AuctionsPage = response.parse()?;
-    if page.page == i64::from(requested.get()) {
-        Ok(page)
-    } else {
-        Err(response.invalid("it holds another page"))
+pub fn parse(
+    requested: Page,
+    response: &UpstreamResponse,
+) -> Result<AuctionsPage<Rows<Auction<'_>>>, UpstreamError> {
+    let page = match response.parse::<AuctionsPage<Vec<Auction<'_>>>>() {
+        Ok(page) => page.with_rows(),
+        Err(_) => response.parse::<AuctionsPage<Vec<Entry<'_, Auction<'_>>>>>()?.with_rows(),
+    };
+    if page.page != i64::from(requested.get()) {
+        return Err(response.invalid("it holds another page"));
     }
+    if page.total_pages < 0 || page.total_auctions < 0 || page.last_updated < 0 {
+        return Err(response.invalid("a total or the time is negative"));
+    }
+    Ok(page)
 }

@@ -1,6 +1,6 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`Bazaar`] reads the raw products and [`Market`] the prices. Each parses the body once, so a request takes the time of one.
+//! [`Bazaar`] reads the raw products and [`market`] the prices. Each parses the body once, so a request takes the time of one.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is what an instant sale brings; `buy_summary` holds the open sell offers, the lowest price first. A spread
@@ -12,16 +12,17 @@
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use foldhash::fast::RandomState;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::response::Success;
-use crate::json::{ObjectText, whole_number};
+use super::error::UpstreamError;
+use super::response::{Success, UpstreamResponse};
+use super::rows::{KeySet, Rows, Skipped};
+use crate::json::{Members, ObjectText, whole_number};
+
+/// The highest price of one item, in coins: the purses of the game hold less.
+pub const HIGHEST_PRICE: f64 = 1e12;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
@@ -39,43 +40,12 @@ pub struct Bazaar<'a> {
     pub products: ObjectText<'a>,
 }
 
-/// The provider's response with the prices of its products.
-#[derive(Debug, Deserialize)]
-pub struct Market {
+/// The provider's response with its products as `P`.
+#[derive(Deserialize)]
+struct Market<P> {
     #[serde(rename = "success")]
     _success: Success,
-    /// Not used, but required: without it, the body would be invalid as a [`Bazaar`] and must not be cached.
-    #[serde(rename = "lastUpdated", deserialize_with = "whole_number")]
-    _last_updated: i64,
-    /// The products, in the provider's order.
-    #[serde(deserialize_with = "products")]
-    pub products: Vec<Product>,
-}
-
-/// The provider's response, parsed product by product so that one invalid product does not invalidate the others. [`Market`] takes a
-/// third of the time but fails at the first invalid product.
-#[derive(Debug, Deserialize)]
-pub struct LenientMarket<'a> {
-    #[serde(rename = "success")]
-    _success: Success,
-    #[serde(borrow)]
-    products: HashMap<Cow<'a, str>, &'a RawValue>,
-}
-
-impl LenientMarket<'_> {
-    /// Returns the products with valid prices, and the ids of the others.
-    #[must_use]
-    pub fn into_valid_and_invalid(self) -> (Vec<Product>, Vec<Box<str>>) {
-        let (mut products, mut invalid) = (Vec::new(), Vec::new());
-        for (id, text) in self.products {
-            let id = Box::from(id.as_ref());
-            match serde_json::from_str::<RawProduct>(text.get()) {
-                Ok(raw) => products.extend(raw.quick_status.map(|status| Product { id, status })),
-                Err(_) => invalid.push(id),
-            }
-        }
-        (products, invalid)
-    }
+    products: P,
 }
 
 #[derive(Deserialize)]
@@ -114,27 +84,60 @@ pub struct QuickStatus {
     pub buy_moving_week: i64,
 }
 
-/// Reads the map of products into a list. A hash map would only be iterated over.
-fn products<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Product>, D::Error> {
-    struct Products;
-
-    impl<'de> Visitor<'de> for Products {
-        type Value = Vec<Product>;
-
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            formatter.write_str("products by id")
+impl QuickStatus {
+    fn check(&self) -> Result<(), &'static str> {
+        const PRICES: std::ops::RangeInclusive<f64> = 0.0..=HIGHEST_PRICE;
+        if !PRICES.contains(&self.sell_price) || !PRICES.contains(&self.buy_price) {
+            return Err("a price is negative or above 1e12");
         }
+        let volumes = [self.sell_volume, self.buy_volume, self.sell_moving_week, self.buy_moving_week];
+        if volumes.into_iter().any(i64::is_negative) { Err("a volume is negative") } else { Ok(()) }
+    }
+}
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut products = Vec::with_capacity(2_048);
-            while let Some(id) = map.next_key()? {
-                let raw: RawProduct = map.next_value()?;
-                // A product without prices is left out and does not invalidate the others.
-                products.extend(raw.quick_status.map(|status| Product { id, status }));
-            }
-            Ok(products)
+impl RawProduct {
+    fn checked(self) -> Result<QuickStatus, String> {
+        let status = self.quick_status.ok_or("it has no quick_status")?;
+        status.check()?;
+        Ok(status)
+    }
+}
+
+/// Returns the products with their prices, in the provider's order.
+///
+/// # Errors
+/// If the response is invalid.
+pub fn market(response: &UpstreamResponse) -> Result<Rows<Product>, UpstreamError> {
+    let members: Vec<(Box<str>, Result<QuickStatus, String>)> =
+        if let Ok(market) = response.parse::<Market<Members<Box<str>, RawProduct>>>() {
+            market.products.0.into_iter().map(|(id, product)| (id, product.checked())).collect()
+        } else {
+            let market: Market<Members<&RawValue, &RawValue>> = response.parse()?;
+            market.products.0.into_iter().map(|(id, product)| parsed(id, product)).collect()
+        };
+    let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
+    // As in every JSON parser that a client may read `mode=full` with, the last of equal keys counts.
+    let mut is_last: Vec<bool> = members.iter().rev().map(|(id, _)| ids.insert(&**id)).collect();
+    is_last.reverse();
+    let (mut usable, mut skipped) = (Vec::with_capacity(members.len()), Skipped::default());
+    for ((id, status), is_last) in members.into_iter().zip(is_last) {
+        match status {
+            _ if !is_last => skipped.add(id, "a later product has the same id"),
+            _ if id.is_empty() => skipped.add(id, "the id is empty"),
+            Ok(status) => usable.push(Product { id, status }),
+            Err(reason) => skipped.add(id, reason),
         }
     }
+    Ok(Rows { usable, skipped })
+}
 
-    deserializer.deserialize_map(Products)
+/// Parses one product and its id.
+fn parsed(id: &RawValue, product: &RawValue) -> (Box<str>, Result<QuickStatus, String>) {
+    match serde_json::from_str::<Box<str>>(id.get()) {
+        Ok(id) => {
+            let product = serde_json::from_str::<RawProduct>(product.get());
+            (id, product.map_err(|error| error.to_string()).and_then(RawProduct::checked))
+        }
+        Err(error) => (id.get().into(), Err(error.to_string())),
+    }
 }

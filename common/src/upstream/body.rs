@@ -3,10 +3,11 @@
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use lambda_http::http::header::{self, HeaderMap, HeaderValue};
+use lambda_http::http::header::{self, HeaderMap};
 
 use super::error::UpstreamError;
 use crate::error::chain;
+use crate::excerpt::Excerpt;
 
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
@@ -33,17 +34,27 @@ pub(super) fn decompress(
     compressed: Vec<u8>,
 ) -> Result<String, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
-    let plain = match headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
-        None | Some(b"identity") => compressed,
-        Some(b"gzip") => inflate(&compressed).map_err(|error| unreadable(error.to_string()))?,
-        Some(other) => {
-            return Err(unreadable(format!("unknown encoding {}", String::from_utf8_lossy(other))));
+    let plain = match encoding(headers).as_slice() {
+        [] => compressed,
+        [only] if matches!(only.as_str(), "gzip" | "x-gzip") => {
+            inflate(&compressed).map_err(|error| unreadable(error.to_string()))?
         }
+        others => return Err(unreadable(format!("unknown encoding {}", Excerpt::of(&others.join(", "))))),
     };
     if plain.len() > LARGEST_BODY {
         return Err(unreadable(format!("it decompresses to more than {LARGEST_BODY} bytes")));
     }
     String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))
+}
+
+/// Returns the encodings of the body in lower case, as their names are compared (RFC 9110, 8.4.1), without `identity`.
+fn encoding(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(header::CONTENT_ENCODING).into_iter();
+    let names = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
+    names
+        .flat_map(|names| names.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>())
+        .filter(|name| !matches!(name.as_str(), "" | "identity"))
+        .collect()
 }
 
 /// Decompresses at most one byte more than the limit, so that the caller can tell.
@@ -59,7 +70,34 @@ fn inflate(compressed: &[u8]) -> std::io::Result<Vec<u8>> {
 mod tests {
     use std::io::Write;
 
+    use lambda_http::http::header::HeaderValue;
+
     use super::*;
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn encodings_are_compared_without_case_and_blanks() {
+        let decompressed = |encodings: &[&str], body: Vec<u8>| {
+            let header = |value: &&str| (header::CONTENT_ENCODING, HeaderValue::from_str(value).unwrap());
+            decompress("/", &encodings.iter().map(header).collect(), body).ok()
+        };
+        for name in ["gzip", "GZIP", "Gzip", "x-gzip", "X-GZip", " gzip ", "gzip,", "identity, gzip"] {
+            assert_eq!(decompressed(&[name], gzip(b"{}")).as_deref(), Some("{}"), "{name:?}");
+        }
+        for name in ["", " ", "identity", "Identity", "IDENTITY, identity"] {
+            assert_eq!(decompressed(&[name], b"{}".to_vec()).as_deref(), Some("{}"), "{name:?}");
+        }
+        for name in ["br", "gzip, gzip", "gzip, br", "deflate", "gzipped", "x_gzip", "g zip"] {
+            assert_eq!(decompressed(&[name], gzip(b"{}")), None, "{name:?}");
+        }
+        assert_eq!(decompressed(&["gzip", "br"], gzip(b"{}")), None, "two headers");
+        assert_eq!(decompressed(&["identity", "gzip"], gzip(b"{}")).as_deref(), Some("{}"), "two headers");
+    }
 
     #[test]
     fn a_body_that_decompresses_to_more_than_the_limit_is_an_error() {

@@ -9,7 +9,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::response::Success;
+use super::error::UpstreamError;
+use super::response::{Success, UpstreamResponse};
+use super::rows::{Entry, Row, Rows};
 use crate::json::{ObjectText, StringText};
 
 /// The provider's path.
@@ -17,31 +19,27 @@ pub const PATH: &str = "/v2/resources/skyblock/election";
 
 /// The provider's response.
 #[derive(Debug, Deserialize)]
-pub struct Elections<'a> {
+#[serde(bound(deserialize = "'de: 'a, P: Deserialize<'de>"))]
+pub struct Elections<'a, P> {
     #[serde(rename = "success")]
     _success: Success,
     /// The sitting mayor.
-    #[serde(borrow)]
-    pub mayor: Mayor<'a>,
+    pub mayor: Mayor<'a, P>,
     /// The open election; absent while the booth is closed.
-    #[serde(borrow)]
     pub current: Option<ObjectText<'a>>,
 }
 
 /// The sitting mayor.
 #[derive(Debug, Deserialize)]
-pub struct Mayor<'a> {
+#[serde(bound(deserialize = "'de: 'a, P: Deserialize<'de>"))]
+pub struct Mayor<'a, P> {
     /// The role, such as `mining`: lower case.
-    #[serde(borrow)]
     pub key: StringText<'a>,
     /// The display name.
-    #[serde(borrow)]
     pub name: StringText<'a>,
     /// The perks of this term.
-    #[serde(borrow)]
-    pub perks: Vec<Perk<'a>>,
+    pub perks: P,
     /// The election that this mayor won.
-    #[serde(borrow)]
     pub election: Option<ObjectText<'a>>,
 }
 
@@ -54,4 +52,45 @@ pub struct Perk<'a> {
     /// Its effect, with the game's `§` colour codes.
     #[serde(borrow)]
     pub description: StringText<'a>,
+}
+
+impl<'a> Row for Perk<'a> {
+    const NAME: &'static str = "name";
+
+    type Key = &'a str;
+
+    fn key(&self) -> &'a str {
+        self.name.get()
+    }
+
+    fn name(&self) -> String {
+        self.name.decoded()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if self.name.is_empty() { Err("name is empty") } else { Ok(()) }
+    }
+}
+
+impl<'a, P: Into<Rows<Perk<'a>>>> Elections<'a, P> {
+    fn with_rows(self) -> Elections<'a, Rows<Perk<'a>>> {
+        let Self { mayor, current, .. } = self;
+        let Mayor { key, name, perks, election } = mayor;
+        Elections { _success: Success, mayor: Mayor { key, name, perks: perks.into(), election }, current }
+    }
+}
+
+/// Returns the mayor and the elections in the provider's response.
+///
+/// # Errors
+/// If the response is invalid, or the mayor has no name.
+pub fn parse(response: &UpstreamResponse) -> Result<Elections<'_, Rows<Perk<'_>>>, UpstreamError> {
+    let elections = match response.parse::<Elections<'_, Vec<Perk<'_>>>>() {
+        Ok(all) => all.with_rows(),
+        Err(_) => response.parse::<Elections<'_, Vec<Entry<'_, Perk<'_>>>>>()?.with_rows(),
+    };
+    if elections.mayor.name.is_empty() || elections.mayor.key.is_empty() {
+        return Err(response.invalid("the mayor has no name"));
+    }
+    Ok(elections)
 }

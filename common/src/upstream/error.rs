@@ -8,7 +8,7 @@ use crate::cache::SourceError;
 use crate::error::ApiError;
 
 /// Why an upstream gave no usable response. For the log; it holds no key.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
     /// The connection failed, or it broke before a response began.
     #[error("cannot reach the upstream for {path}: {cause}")]

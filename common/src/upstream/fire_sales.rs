@@ -5,32 +5,21 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use super::response::Success;
+use super::error::UpstreamError;
+use super::response::{Success, UpstreamResponse};
+use super::rows::{Entry, Row, Rows, check_period};
 use crate::json::{StringText, whole_number};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/firesales";
 
 /// The provider's response.
-#[derive(Debug, Deserialize)]
-pub struct FireSales<'a> {
+#[derive(Deserialize)]
+struct FireSales<S> {
     #[serde(rename = "success")]
     _success: Success,
-    /// The sales.
-    #[serde(borrow)]
-    pub sales: Vec<FireSale<'a>>,
-}
-
-/// The provider's response with each sale as raw text, so that one invalid sale does not invalidate the others.
-#[derive(Debug, Deserialize)]
-pub struct RawFireSales<'a> {
-    #[serde(rename = "success")]
-    _success: Success,
-    /// The sales.
-    #[serde(borrow)]
-    pub sales: Vec<&'a RawValue>,
+    sales: Vec<S>,
 }
 
 /// One fire sale.
@@ -51,4 +40,40 @@ pub struct FireSale<'a> {
     /// The price of one item, in gems.
     #[serde(deserialize_with = "whole_number")]
     pub price: i64,
+}
+
+impl<'a> Row for FireSale<'a> {
+    const NAME: &'static str = "item_id";
+
+    /// The same item may be sold again.
+    type Key = (i64, &'a str);
+
+    fn key(&self) -> Self::Key {
+        (self.start, self.item_id.get())
+    }
+
+    fn name(&self) -> String {
+        self.item_id.decoded()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if self.item_id.is_empty() {
+            return Err("item_id is empty");
+        }
+        if self.amount < 0 || self.price < 0 {
+            return Err("amount or price is negative");
+        }
+        check_period(self.start, self.end)
+    }
+}
+
+/// Returns the fire sales in the provider's response.
+///
+/// # Errors
+/// If the response is invalid.
+pub fn parse(response: &UpstreamResponse) -> Result<Rows<FireSale<'_>>, UpstreamError> {
+    match response.parse::<FireSales<FireSale<'_>>>() {
+        Ok(all) => Ok(all.sales.into()),
+        Err(_) => Ok(response.parse::<FireSales<Entry<'_, FireSale<'_>>>>()?.sales.into()),
+    }
 }

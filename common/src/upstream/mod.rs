@@ -5,6 +5,7 @@
 //!
 //! - JSON is written by Java: a whole number may arrive as `6.0E7` (`json::whole_number`), and texts keep escapes such as
 //!   `\u0027`, which pass through unchanged (`json::Verbatim`).
+//! - A row of a list that makes no sense is left out, and the others are served (`rows.rs`).
 //! - `success: true` marks a good body ([`Success`]); a failure may have status 200 and `success: false`.
 //! - Failures in front of the provider have HTML bodies and any status, so an unexpected body is an error and no panic.
 //! - Times are integers in Unix milliseconds.
@@ -19,6 +20,7 @@ mod client;
 mod error;
 mod rate_limit;
 mod response;
+mod rows;
 
 pub mod auctions;
 pub mod bazaar;
@@ -33,3 +35,4 @@ pub use lambda_http::http::StatusCode;
 pub use self::client::{Upstream, UpstreamRequest};
 pub use self::error::UpstreamError;
 pub use self::response::{Success, UpstreamResponse};
+pub use self::rows::{Entry, Row, Rows, Skipped};

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
+use super::rows::{Entry, Row, Rows};
 use crate::invocation::Invocation;
 use crate::json::{ObjectText, StringText};
 
@@ -17,13 +18,14 @@ use crate::json::{ObjectText, StringText};
 pub const PATH: &str = "/v2/skyblock/profiles";
 
 /// The provider's response.
-#[derive(Debug, Deserialize)]
-pub struct Profiles<'a> {
+#[derive(Deserialize)]
+#[serde(bound = "P: Deserialize<'de>")]
+struct Profiles<P> {
     #[serde(rename = "success")]
     _success: Success,
     /// The profiles. They may be `null`, but not absent.
-    #[serde(borrow, deserialize_with = "Option::deserialize")]
-    pub profiles: Option<Vec<Profile<'a>>>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    profiles: Option<Vec<P>>,
 }
 
 /// One profile.
@@ -40,6 +42,36 @@ pub struct Profile<'a> {
     /// The members by id.
     #[serde(borrow)]
     pub members: ObjectText<'a>,
+}
+
+impl<'a> Row for Profile<'a> {
+    const NAME: &'static str = "profile_id";
+
+    type Key = &'a str;
+
+    fn key(&self) -> &'a str {
+        self.profile_id.get()
+    }
+
+    fn name(&self) -> String {
+        self.profile_id.decoded()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if self.profile_id.is_empty() { Err("profile_id is empty") } else { Ok(()) }
+    }
+}
+
+/// Returns the profiles in the provider's response; none if they are `null`.
+///
+/// # Errors
+/// If the response is invalid.
+pub fn parse(response: &UpstreamResponse) -> Result<Rows<Profile<'_>>, UpstreamError> {
+    if let Ok(all) = response.parse::<Profiles<Profile<'_>>>() {
+        return Ok(all.profiles.unwrap_or_default().into());
+    }
+    let entries = response.parse::<Profiles<Entry<'_, Profile<'_>>>>()?.profiles;
+    Ok(entries.unwrap_or_default().into())
 }
 
 /// Returns the provider's response for the player `uuid` (32 hexadecimal digits).

@@ -6,7 +6,9 @@
 
 use serde::Deserialize;
 
-use super::response::Success;
+use super::error::UpstreamError;
+use super::response::{Success, UpstreamResponse};
+use super::rows::{Entry, Row, Rows};
 use crate::json::{ObjectText, StringText};
 
 /// The provider's path to the collections.
@@ -26,13 +28,11 @@ pub struct Collections<'a> {
 }
 
 /// The provider's items.
-#[derive(Debug, Deserialize)]
-pub struct Items<'a> {
+#[derive(Deserialize)]
+struct Items<I> {
     #[serde(rename = "success")]
     _success: Success,
-    /// The items, in the provider's order.
-    #[serde(borrow)]
-    pub items: Vec<Item<'a>>,
+    items: Vec<I>,
 }
 
 /// One item.
@@ -50,4 +50,33 @@ pub struct Item<'a> {
     /// The rarity.
     #[serde(borrow)]
     pub tier: Option<StringText<'a>>,
+}
+
+impl<'a> Row for Item<'a> {
+    const NAME: &'static str = "id";
+
+    type Key = &'a str;
+
+    fn key(&self) -> &'a str {
+        self.id.get()
+    }
+
+    fn name(&self) -> String {
+        self.id.decoded()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        if self.id.is_empty() { Err("id is empty") } else { Ok(()) }
+    }
+}
+
+/// Returns the items in the provider's response.
+///
+/// # Errors
+/// If the response is invalid.
+pub fn items(response: &UpstreamResponse) -> Result<Rows<Item<'_>>, UpstreamError> {
+    match response.parse::<Items<Item<'_>>>() {
+        Ok(all) => Ok(all.items.into()),
+        Err(_) => Ok(response.parse::<Items<Entry<'_, Item<'_>>>>()?.items.into()),
+    }
 }

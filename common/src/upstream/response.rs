@@ -44,12 +44,15 @@ impl UpstreamResponse {
     /// The error of a body that is not what it should be because of `cause`.
     #[must_use]
     pub fn invalid(&self, cause: impl fmt::Display) -> UpstreamError {
-        let key = self.key.as_ref();
-        // The parser's message can quote the whole body.
-        let cause = Excerpt::up_to(LONGEST_CAUSE, &without_key(key, &cause.to_string())).to_string();
+        let cause = self.excerpt(&cause.to_string());
         let beginning: String = self.body.chars().take(LONGEST_CAUSE).collect();
-        let body = Excerpt::of(&without_key(key, &beginning)).to_string();
+        let body = Excerpt::of(&without_key(self.key.as_ref(), &beginning)).to_string();
         UpstreamError::Invalid { path: self.path.clone(), cause, body }
+    }
+
+    /// Returns the beginning of a text about this response, for the log: the parser's messages can quote the whole body.
+    pub(super) fn excerpt(&self, text: &str) -> String {
+        Excerpt::up_to(LONGEST_CAUSE, &without_key(self.key.as_ref(), text)).to_string()
     }
 }
 

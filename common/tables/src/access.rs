@@ -21,6 +21,7 @@ use crate::session::Session;
 /// The index of keys by account.
 const BY_ACCOUNT: &str = "by-account";
 
+const ACCOUNT_PREFIX: &str = "account#";
 const ACCOUNT: &str = "account";
 const TIER: &str = "tier";
 const STATUS: &str = "status";
@@ -33,7 +34,7 @@ const PENDING: &str = "pending";
 const REVOKED_AT: &str = "revoked_at";
 
 fn account_key(name: &AccountName) -> String {
-    format!("account#{name}")
+    format!("{ACCOUNT_PREFIX}{name}")
 }
 
 fn key_key(id: &KeyId) -> String {
@@ -84,6 +85,24 @@ pub fn keys_of<'a>(
     let read = move |row: Item| checked(table, &row, read_key(&row));
     let pages = table.pages(query);
     pages.map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Row {
+    /// An account.
+    Account(Account),
+    /// A key.
+    Key(KeyRecord),
+}
+
+/// Returns every account and key, in no order. A corrupt row is an error after which the stream continues.
+///
+/// # Errors
+/// If the table does not answer in time, or a row is corrupt.
+pub fn rows(table: Session<'_>) -> impl Stream<Item = Result<Row, Error>> + use<'_> {
+    let read = move |row: Item| checked(table, &row, read_row(&row));
+    table.scan().map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
 }
 
 /// Writes the account if the stored one is still `before`, and returns whether it did. Of two concurrent changes, the second
@@ -193,6 +212,15 @@ fn checked<T>(table: Session<'_>, row: &Item, read: Result<T, Corrupt>) -> Resul
         key: text(row, PARTITION_KEY).unwrap_or_default(),
         cause: corrupt.to_string(),
     })
+}
+
+fn read_row(row: &Item) -> Result<Row, Corrupt> {
+    let key = text(row, PARTITION_KEY)?;
+    if let Some(name) = key.strip_prefix(ACCOUNT_PREFIX) {
+        let name = name.parse().map_err(|_| Corrupt::new(PARTITION_KEY, "the key of an account"))?;
+        return read_account(row, &name).map(Row::Account);
+    }
+    read_key(row).map(Row::Key)
 }
 
 fn read_account(row: &Item, name: &AccountName) -> Result<Account, Corrupt> {

@@ -1,10 +1,14 @@
 //! The runner of the recorders: functions on a schedule that fetch something from the provider and record it in the table of
 //! histories. It lives here and not in `common`, because every recorder writes to a table.
 //!
-//! The event names the minute to record. A failure fails the invocation, so that Lambda retries it and finally
-//! keeps the event as a dead letter.
+//! A recorder records what the provider shows now, under the minute in which it fetches it. Schedulers and Lambda retry events, and
+//! their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill records the minute
+//! of its event: there, the provider is a simulated one that shows what it showed then.
+//!
+//! A failure fails the invocation, so that Lambda retries it and finally keeps the event as a dead letter.
 
 use std::error::Error as StandardError;
+use std::time::Duration;
 
 use common::config::Config;
 use common::error::chain;
@@ -13,13 +17,16 @@ use common::lambda::{
     Diagnostic, Error, LambdaEvent, LogName, StartError, deadline, failed_invocation, guard, milliseconds,
     serve, set_up,
 };
-use common::time::{Tick, UnixMilliseconds};
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::Upstream;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::session::Session;
 use crate::table::Table;
+
+/// How far the time of an event may be from the clock, unless it is a backfill's.
+const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
 
 /// A function that records what the provider shows at a tick.
 pub trait Recorder {
@@ -29,17 +36,37 @@ pub trait Recorder {
     /// What was recorded, for the log and for the response to a manual invocation.
     type Outcome: Serialize;
 
-    /// Records the tick. Recording it twice has the same result as recording it once. The provider's data is fetched for each
-    /// tick and never cached.
+    /// Records what the provider shows, and returns the tick of the fetch, by `ticks`. Recording a tick twice has the same
+    /// result as recording it once. The provider's data is fetched for each tick and never cached.
     ///
     /// # Errors
     /// If the tick is not recorded, or not completely. Recording it again completes it.
     fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        tick: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> impl Future<Output = Result<Self::Outcome, Box<dyn StandardError + Send + Sync>>>;
+    ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>>;
+}
+
+/// Says which tick it is.
+#[derive(Debug, Clone, Copy)]
+pub enum Ticks {
+    /// The current minute of the system's clock.
+    OfClock,
+    /// Always the minute of the event, which is a backfill's.
+    OfEvent(Tick),
+}
+
+impl Ticks {
+    /// Returns the tick of what is fetched now.
+    #[must_use]
+    pub fn current(self) -> Tick {
+        match self {
+            Self::OfClock => Tick::of(UnixMilliseconds::of_system_clock()),
+            Self::OfEvent(tick) => tick,
+        }
+    }
 }
 
 /// A schedule's event. Other fields are ignored.
@@ -47,8 +74,38 @@ pub trait Recorder {
 struct ScheduledEvent {
     /// When the recorder was due.
     time: UnixMilliseconds,
-    /// The current time, if it is another one: for a backfill.
+    /// Whether to record the minute of `time`, whatever the clock shows.
+    #[serde(default)]
+    backfill: bool,
+    /// The current time of a backfill, if it is another one than `time`.
     now: Option<UnixMilliseconds>,
+}
+
+/// An event that is not of the present.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the event must be of the present, at most {} s from the clock, or have \"backfill\": true: its time is {time}, and the \
+     clock shows {clock}",
+    LARGEST_DISTANCE.as_secs()
+)]
+struct NotOfThePresent {
+    time: UnixSeconds,
+    clock: UnixSeconds,
+}
+
+impl ScheduledEvent {
+    /// Returns which tick to record, and the current time.
+    fn ticks(&self) -> Result<(Ticks, UnixMilliseconds), NotOfThePresent> {
+        let &Self { time, backfill, now } = self;
+        if backfill {
+            return Ok((Ticks::OfEvent(Tick::of(time)), now.unwrap_or(time)));
+        }
+        let clock = UnixMilliseconds::of_system_clock();
+        if clock.distance(time) > LARGEST_DISTANCE {
+            return Err(NotOfThePresent { time: time.into(), clock: clock.into() });
+        }
+        Ok((Ticks::OfClock, clock))
+    }
 }
 
 /// The response to an event.
@@ -87,22 +144,23 @@ impl Instance {
         let start = Instant::now();
         let deadline = deadline(&event.context);
         let request_id = &event.context.request_id;
+        let refuse = |message: &str, cause: String| {
+            tracing::error!(function = R::NAME, request_id, cause, message);
+            failed_invocation(cause)
+        };
         let event: ScheduledEvent = serde_json::from_value(event.payload).map_err(|error| {
-            tracing::error!(
-                function = R::NAME,
-                request_id,
-                cause = error.to_string(),
-                "the event is not a schedule's"
-            );
-            failed_invocation(format_args!(
-                "the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}"
-            ))
+            let cause = format!("the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}");
+            refuse("the event is not a schedule's", cause)
         })?;
-        let tick = Tick::of(event.time);
-        let invocation = Invocation::new(event.now.unwrap_or(event.time), deadline);
+        let (ticks, now) =
+            event.ticks().map_err(|error| refuse("the event is not of the present", error.to_string()))?;
+        let mut tick = ticks.current();
+        let invocation = Invocation::new(now, deadline);
         let table = self.table.during_recording(&invocation);
-        let result = guard(deadline, R::record(&self.upstream, table, tick, &invocation)).await;
-        let result = result.unwrap_or_else(|interrupted| Err(interrupted.into())).and_then(|recorded| {
+        let result = guard(deadline, R::record(&self.upstream, table, ticks, &invocation)).await;
+        let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
+        let result = result.and_then(|(recorded_tick, recorded)| {
+            tick = recorded_tick;
             let recorded = serde_json::to_value(&recorded)?;
             Ok(serde_json::to_value(RecorderResponse { tick, recorded })?)
         });

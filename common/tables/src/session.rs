@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemFluentBuilder;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity, WriteRequest};
 use common::error::chain;
@@ -141,6 +142,17 @@ impl<'a> Session<'a> {
             let Some(query) = query else { return Ok(None) };
             let page = self.wait(self.operation("Query").send(query.clone().send())).await?;
             let next = page.last_evaluated_key.map(|last| query.set_exclusive_start_key(Some(last)));
+            Ok(Some((page.items.unwrap_or_default(), next)))
+        })
+    }
+
+    /// Returns the latest versions of all rows of the table, in no order, page by page. Each page is an operation.
+    pub(crate) fn scan(self) -> impl Stream<Item = Result<Vec<Item>, Error>> + use<'a> {
+        let scan = self.table.client().scan().table_name(self.table.name()).consistent_read(true);
+        stream::try_unfold(Some(scan), move |scan: Option<ScanFluentBuilder>| async move {
+            let Some(scan) = scan else { return Ok(None) };
+            let page = self.wait(self.operation("Scan").send(scan.clone().send())).await?;
+            let next = page.last_evaluated_key.map(|last| scan.set_exclusive_start_key(Some(last)));
             Ok(Some((page.items.unwrap_or_default(), next)))
         })
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use common::cache::Cache;
+use common::cache::{Cache, Weight};
 use common::config::Config;
 use common::envelope::Document;
 use common::error::ApiError;
@@ -12,6 +12,7 @@ use common::params::Page;
 use common::request::Request;
 use common::response::Response;
 use common::routes::{self, Route};
+use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Auction, AuctionsPage};
 use common::upstream::{Upstream, UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
@@ -41,11 +42,26 @@ struct Data<'a> {
 ///
 /// # Errors
 /// If the provider's response is invalid.
-pub fn shape(requested: Page, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+pub fn shape(requested: Page, response: &UpstreamResponse) -> Result<CachedPage, UpstreamError> {
     let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } =
         auctions::parse(requested, response)?;
+    let auctions = auctions.into_usable(response)?;
     let data = Data { page, total_pages, total_auctions, last_updated, auctions };
-    Document::of(&data).map_err(|error| response.invalid(error))
+    let document = Document::of(&data).map_err(|error| response.invalid(error))?;
+    Ok(CachedPage { document: Arc::new(document), total_pages })
+}
+
+/// The data of a page, and how many pages there were.
+#[derive(Debug, Clone)]
+pub struct CachedPage {
+    document: Arc<Document>,
+    total_pages: i64,
+}
+
+impl Weight for CachedPage {
+    fn bytes(&self) -> usize {
+        self.document.bytes()
+    }
 }
 
 /// The handler.
@@ -53,7 +69,20 @@ pub fn shape(requested: Page, response: &UpstreamResponse) -> Result<Document, U
 pub struct Auctions {
     upstream: Upstream,
     /// The pages by number; `None` for a page beyond the last.
-    pages: Cache<Page, Option<Arc<Document>>, UpstreamError>,
+    pages: Cache<Page, Option<CachedPage>, UpstreamError>,
+}
+
+impl Auctions {
+    /// Whether page 0 or the page itself, if they are cached, say that the page exists.
+    async fn is_known(&self, page: Page, now: UnixMilliseconds) -> bool {
+        for kept in [page, Page::default()] {
+            let kept = self.pages.kept(&kept, now).await;
+            if kept.and_then(|kept| kept.value).is_some_and(|kept| i64::from(page.get()) < kept.total_pages) {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 impl Handler for Auctions {
@@ -71,13 +100,16 @@ impl Handler for Auctions {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let page: Page = request.parameter("page")?;
         let invocation = request.invocation();
-        let fetch = async || match auctions::fetch(&self.upstream, invocation, page).await? {
-            Some(response) => Ok(Some(Arc::new(shape(page, &response)?))),
-            None => Ok(None),
+        let now = invocation.now();
+        // While it refreshes, the provider responds with 404 to pages that exist.
+        let is_known = self.is_known(page, now).await;
+        let fetch = async || {
+            let response = auctions::fetch(&self.upstream, invocation, page, is_known).await?;
+            response.map(|response| shape(page, &response)).transpose()
         };
-        let lookup = self.pages.get(page, invocation.now(), fetch).await?;
-        let document = lookup.value.as_ref().ok_or_else(|| unknown_page(page))?;
-        Ok(Response::of_lookup(&lookup, Arc::clone(document)))
+        let lookup = self.pages.get(page, now, fetch).await?;
+        let cached = lookup.value.as_ref().ok_or_else(|| unknown_page(page))?;
+        Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document)))
     }
 }
 

@@ -7,11 +7,11 @@
 
 use std::hint::black_box;
 
-use bazaar::{Query, Snapshot};
+use bazaar::{MarketQuery, Query, Snapshot};
 use common::response::Response;
 use common::routes::FlipsLimit;
 use common::upstream::UpstreamResponse;
-use common::upstream::bazaar::{Market, PATH};
+use common::upstream::bazaar::{PATH, market};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 
@@ -23,17 +23,23 @@ fn body() -> String {
 
 fn modes(criterion: &mut Criterion) {
     let response = UpstreamResponse::new(PATH, body());
-    let document = |query: &Query| Snapshot::new(response.clone()).document(query).unwrap().unwrap();
-    let last = response.parse::<Market>().unwrap().products.last().unwrap().id.clone();
+    let document = |query: &Query| {
+        let snapshot = Snapshot::new(response.clone());
+        match query {
+            Query::Full => snapshot.full().unwrap(),
+            Query::Market(query) => snapshot.market().unwrap().document(query).unwrap(),
+        }
+    };
+    let last = market(&response).unwrap().usable.last().unwrap().id.clone();
     let mut group = criterion.benchmark_group("bazaar");
     group.bench_function("skip", |bencher| {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
     });
     for (name, query) in [
         ("full", Query::Full),
-        ("list", Query::List),
-        ("item", Query::Item(last.parse().unwrap())),
-        ("flips", Query::Flips(FlipsLimit::default())),
+        ("list", Query::Market(MarketQuery::List)),
+        ("item", Query::Market(MarketQuery::Item(last.parse().unwrap()))),
+        ("flips", Query::Market(MarketQuery::Flips(FlipsLimit::default()))),
     ] {
         group.bench_function(name, |bencher| bencher.iter(|| document(&query)));
     }

@@ -1,6 +1,8 @@
-//! `GET /v1/bazaar`: the bazaar in four modes, all from one snapshot.
+//! `GET /v1/bazaar`: the bazaar in four modes, all from one snapshot. A snapshot that a mode cannot be served from does not
+//! replace an earlier one for that mode.
 
 mod flips;
+mod market;
 mod mode;
 mod processed;
 mod query;
@@ -9,9 +11,11 @@ mod snapshot;
 
 use std::sync::Arc;
 
-use common::cache::Cache;
+use common::cache::{Cache, Lookup};
 use common::config::Config;
+use common::envelope::Document;
 use common::error::ApiError;
+use common::invocation::Invocation;
 use common::lambda::{Handler, StartError};
 use common::openapi::{Describe, Description};
 use common::request::Request;
@@ -20,14 +24,54 @@ use common::routes::{self, Route};
 use common::upstream::bazaar::PATH;
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest};
 
-pub use self::query::{ID_CONDITION, ProductId, Query, unknown_item};
-pub use self::snapshot::Snapshot;
+pub use self::market::Market;
+pub use self::query::{ID_CONDITION, MarketQuery, ProductId, Query, unknown_item};
+pub use self::snapshot::{Earlier, Snapshot};
 
 /// The handler.
 #[derive(Debug)]
 pub struct Bazaar {
     upstream: Upstream,
+    /// The last response of the provider, from which all modes are served for a TTL.
     latest: Cache<(), Arc<Snapshot>, UpstreamError>,
+    /// The last response that `mode=full` can be served from. A later one that is invalid for a mode does not replace it.
+    full: Cache<(), Arc<Document>, UpstreamError>,
+    /// The last response that the other modes can be served from.
+    market: Cache<(), Arc<Market>, UpstreamError>,
+}
+
+impl Bazaar {
+    /// Returns what `read` reads from the latest snapshot, which is fetched if it has expired, or from an earlier one if the
+    /// latest is invalid for it.
+    async fn latest<T>(
+        &self,
+        invocation: &Invocation,
+        read: impl Fn(&Snapshot) -> Result<T, UpstreamError>,
+    ) -> Result<Lookup<T>, UpstreamError> {
+        let now = invocation.now();
+        let may_serve = |fetched_at| self.latest.may_serve(fetched_at, now);
+        let replaced = self.latest.kept(&(), now).await;
+        let fetch = async || {
+            let snapshot = Snapshot::new(self.upstream.get(invocation, &UpstreamRequest::of(PATH)).await?);
+            // A body that cannot serve the request that it was fetched for is a failed refresh.
+            read(&snapshot)?;
+            Ok(Arc::new(match replaced {
+                Some(Lookup { value, fetched_at, .. }) => {
+                    snapshot.replacing(Earlier { snapshot: value, fetched_at }, may_serve)
+                }
+                None => snapshot,
+            }))
+        };
+        let Lookup { value, fetched_at, cached, refresh_failure } = self.latest.get((), now, fetch).await?;
+        let failure = match read(&value) {
+            Ok(value) => return Ok(Lookup { value, fetched_at, cached, refresh_failure }),
+            Err(failure) => failure,
+        };
+        let earlier = value.earlier().filter(|earlier| may_serve(earlier.fetched_at));
+        let Some(Earlier { snapshot, fetched_at }) = earlier else { return Err(failure) };
+        let Ok(value) = read(&snapshot) else { return Err(failure) };
+        Ok(Lookup { value, fetched_at, cached: true, refresh_failure: Some(failure.to_string()) })
+    }
 }
 
 impl Handler for Bazaar {
@@ -35,7 +79,9 @@ impl Handler for Bazaar {
 
     fn new(config: &Config) -> Result<Self, StartError> {
         let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
-        Ok(Self { upstream, latest: Cache::new(Self::ROUTE.cache, usize::MAX) })
+        let ttl = Self::ROUTE.cache;
+        let (latest, full) = (Cache::new(ttl, usize::MAX), Cache::new(ttl, usize::MAX));
+        Ok(Self { upstream, latest, full, market: Cache::new(ttl, usize::MAX) })
     }
 
     async fn warm_up(&self) {
@@ -43,18 +89,19 @@ impl Handler for Bazaar {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let query = Query::of(request)?;
         let invocation = request.invocation();
-        let mut fetched = None;
-        let fetch = async || {
-            let snapshot = Snapshot::new(self.upstream.get(invocation, &UpstreamRequest::of(PATH)).await?);
-            // A body that cannot serve the query is a failed refresh and must not replace the cached snapshot.
-            fetched = Some(snapshot.document(&query)?);
-            Ok(Arc::new(snapshot))
-        };
-        let lookup = self.latest.get((), invocation.now(), fetch).await?;
-        let document = fetched.map_or_else(|| lookup.value.document(&query), Ok)??;
-        Ok(Response::of_lookup(&lookup, document))
+        let now = invocation.now();
+        match Query::of(request)? {
+            Query::Full => {
+                let source = async || self.latest(invocation, Snapshot::full).await;
+                Ok(self.full.get_through((), now, source).await?.into())
+            }
+            Query::Market(query) => {
+                let source = async || self.latest(invocation, Snapshot::market).await;
+                let lookup = self.market.get_through((), now, source).await?;
+                Ok(Response::of_lookup(&lookup, lookup.value.document(&query)?))
+            }
+        }
     }
 }
 
@@ -62,7 +109,7 @@ impl Describe for Bazaar {
     fn description() -> Description {
         Description::new(Self::ROUTE)
             .kind::<schema::Bazaar>("full")
-            .kind::<snapshot::List>("list")
+            .kind::<market::List>("list")
             .kind::<processed::ProcessedItem>("item")
             .kind::<flips::Flips>("flips")
     }

@@ -15,6 +15,13 @@ use crate::mode::Mode;
 pub enum Query {
     /// All products as the provider gives them.
     Full,
+    /// What follows from the prices.
+    Market(MarketQuery),
+}
+
+/// A request for what follows from the prices.
+#[derive(Debug)]
+pub enum MarketQuery {
     /// The ids of the active products.
     List,
     /// The product with this id.
@@ -31,9 +38,9 @@ impl Query {
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
         Ok(match request.parameter("mode")? {
             Mode::Full => Self::Full,
-            Mode::List => Self::List,
-            Mode::Item => Self::Item(request.required("id", ID_CONDITION)?),
-            Mode::Flips => Self::Flips(request.parameter("limit")?),
+            Mode::List => Self::Market(MarketQuery::List),
+            Mode::Item => Self::Market(MarketQuery::Item(request.required("id", ID_CONDITION)?)),
+            Mode::Flips => Self::Market(MarketQuery::Flips(request.parameter("limit")?)),
         })
     }
 }

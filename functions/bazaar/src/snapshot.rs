@@ -1,115 +1,98 @@
-//! One refresh of the bazaar, which serves all four modes. There are two ways to read the body: as raw products and as prices.
-//! Each is read when a mode first needs it, so that no request waits for the one that it does not need.
+//! One refresh of the bazaar. There are two ways to read it: as raw products and as prices. Each is read when a mode first
+//! needs it, so that no request waits for the one that it does not need.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use common::cache::Weight;
 use common::envelope::Document;
-use common::error::ApiError;
-use common::upstream::bazaar::{Bazaar, Market, Product};
-use common::upstream::{UpstreamError, UpstreamResponse};
-use schemars::JsonSchema;
-use serde::Serialize;
+use common::time::UnixMilliseconds;
+use common::upstream::{UpstreamError, UpstreamResponse, bazaar};
 
-use crate::flips::flips;
-use crate::processed::ProcessedItem;
-use crate::query::{Query, unknown_item};
-
-/// The data of `mode=list`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BazaarList")]
-pub(crate) struct List<'a> {
-    /// The number of items.
-    count: usize,
-    /// The ids of the products with both prices above 0, sorted.
-    items: Vec<ListItem<'a>>,
-}
-
-/// One active product.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BazaarListItem")]
-struct ListItem<'a> {
-    /// The product's id.
-    id: &'a str,
-}
+use crate::market::Market;
 
 /// One refresh of the bazaar.
 #[derive(Debug)]
 pub struct Snapshot {
     response: UpstreamResponse,
-    full: OnceLock<Arc<Document>>,
-    products: OnceLock<Vec<Product>>,
-    list: OnceLock<Arc<Document>>,
+    full: OnceLock<Result<Arc<Document>, UpstreamError>>,
+    market: OnceLock<Result<Arc<Market>, UpstreamError>>,
+    /// An earlier snapshot that was not read in both ways.
+    earlier: Mutex<Option<Earlier>>,
+}
+
+/// A snapshot that another one has replaced.
+#[derive(Debug, Clone)]
+pub struct Earlier {
+    /// The snapshot.
+    pub snapshot: Arc<Snapshot>,
+    /// When it was fetched.
+    pub fetched_at: UnixMilliseconds,
 }
 
 impl Snapshot {
     /// The snapshot in the provider's response, not yet parsed.
     #[must_use]
-    pub fn new(response: UpstreamResponse) -> Self {
-        let (full, products, list) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { response, full, products, list }
+    pub const fn new(response: UpstreamResponse) -> Self {
+        Self { response, full: OnceLock::new(), market: OnceLock::new(), earlier: Mutex::new(None) }
     }
 
-    /// Returns the data for the query, or the error of a query for a product that does not exist.
+    /// Lets this snapshot replace `latest`. A mode that this one turns out to be invalid for may need an earlier one that it
+    /// has not read yet: the oldest that `may_serve` allows, as the last ones are the most likely to be invalid, too. All
+    /// others are dropped, so that no more than two bodies are in memory.
+    #[must_use]
+    pub fn replacing(self, latest: Earlier, may_serve: impl Fn(UnixMilliseconds) -> bool) -> Self {
+        let oldest = latest.snapshot.lock_earlier().take();
+        let mut unread = [oldest, Some(latest)].into_iter().flatten();
+        let earlier = unread.find(|one| one.snapshot.is_unread() && may_serve(one.fetched_at));
+        Self { earlier: Mutex::new(earlier), ..self }
+    }
+
+    /// Returns the snapshot that this one has replaced, if it may be needed.
+    #[must_use]
+    pub fn earlier(&self) -> Option<Earlier> {
+        self.lock_earlier().clone()
+    }
+
+    fn lock_earlier(&self) -> MutexGuard<'_, Option<Earlier>> {
+        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a way of reading it was not tried yet.
+    fn is_unread(&self) -> bool {
+        self.full.get().is_none() || self.market.get().is_none()
+    }
+
+    /// Returns the data of `mode=full`: the provider's products, byte for byte.
     ///
     /// # Errors
     /// If the provider's response is invalid.
-    pub fn document(&self, query: &Query) -> Result<Result<Arc<Document>, ApiError>, UpstreamError> {
-        match query {
-            Query::Full => self.full().map(Ok),
-            Query::List => self.list().map(Ok),
-            Query::Item(id) => {
-                let product = self.products()?.iter().find(|product| *product.id == *id.as_str());
-                let Some(product) = product else { return Ok(Err(unknown_item(id.as_str()))) };
-                self.written(&ProcessedItem::of(product)).map(Ok)
-            }
-            Query::Flips(limit) => self.written(&flips(self.products()?, limit.get())).map(Ok),
-        }
+    pub fn full(&self) -> Result<Arc<Document>, UpstreamError> {
+        self.full.get_or_init(|| full(&self.response)).clone()
     }
 
-    /// The data of `mode=full`: the provider's products, byte for byte.
-    fn full(&self) -> Result<Arc<Document>, UpstreamError> {
-        if let Some(full) = self.full.get() {
-            return Ok(Arc::clone(full));
-        }
-        let Bazaar { last_updated, products, .. } = self.response.parse()?;
-        let body = &self.response.body;
-        let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
-        let document = Document::passing(head, Arc::clone(body), products.range_in(body), "}");
-        Ok(Arc::clone(self.full.get_or_init(|| Arc::new(document))))
-    }
-
-    /// The products and their prices, in the provider's order.
-    fn products(&self) -> Result<&[Product], UpstreamError> {
-        if let Some(products) = self.products.get() {
-            return Ok(products);
-        }
-        let market: Market = self.response.parse()?;
-        Ok(self.products.get_or_init(|| market.products))
-    }
-
-    /// The data of `mode=list`.
-    fn list(&self) -> Result<Arc<Document>, UpstreamError> {
-        if let Some(list) = self.list.get() {
-            return Ok(Arc::clone(list));
-        }
-        let products = self.products()?.iter();
-        let active =
-            products.filter(|product| product.status.sell_price > 0.0 && product.status.buy_price > 0.0);
-        let mut items: Vec<_> = active.map(|product| ListItem { id: &product.id }).collect();
-        items.sort_unstable_by_key(|item| item.id);
-        let document = self.written(&List { count: items.len(), items })?;
-        Ok(Arc::clone(self.list.get_or_init(|| document)))
-    }
-
-    fn written(&self, data: &impl Serialize) -> Result<Arc<Document>, UpstreamError> {
-        Document::of(data).map(Arc::new).map_err(|error| self.response.invalid(error))
+    /// Returns the products and their prices, for the other modes.
+    ///
+    /// # Errors
+    /// If the provider's response is invalid, or more than half of its products are.
+    pub fn market(&self) -> Result<Arc<Market>, UpstreamError> {
+        self.market.get_or_init(|| market(&self.response)).clone()
     }
 }
 
+fn full(response: &UpstreamResponse) -> Result<Arc<Document>, UpstreamError> {
+    let bazaar::Bazaar { last_updated, products, .. } = response.parse()?;
+    let body = &response.body;
+    let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
+    Ok(Arc::new(Document::passing(head, Arc::clone(body), products.range_in(body), "}")))
+}
+
+fn market(response: &UpstreamResponse) -> Result<Arc<Market>, UpstreamError> {
+    let products = bazaar::market(response)?.into_usable(response)?;
+    Ok(Arc::new(Market::new(products)))
+}
+
 impl Weight for Snapshot {
-    /// The body and its escaped form.
     fn bytes(&self) -> usize {
-        self.response.body.len() * 2
+        self.response.body.len()
     }
 }

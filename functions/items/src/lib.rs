@@ -57,7 +57,7 @@ impl ProviderRoute for Items {
     const PATH: &'static str = ITEMS_PATH;
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-        let resources::Items { items, .. } = response.parse()?;
+        let items = resources::items(response)?.into_usable(response)?;
         let items = items.into_iter().map(Item::from).collect();
         Document::of(&Data { items }).map_err(|error| response.invalid(error))
     }

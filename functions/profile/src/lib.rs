@@ -58,8 +58,8 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
 }
 
 fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-    let profiles::Profiles { profiles, .. } = response.parse()?;
-    let profiles = profiles.into_iter().flatten().map(Profile::from).collect();
+    let profiles = profiles::parse(response)?.into_usable(response)?;
+    let profiles = profiles.into_iter().map(Profile::from).collect();
     let data = Data { uuid: &player.uuid, username: &player.name, profiles };
     Document::of(&data).map_err(|error| response.invalid(error))
 }

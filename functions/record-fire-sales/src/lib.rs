@@ -6,12 +6,11 @@ use std::error::Error;
 use common::excerpt::Excerpt;
 use common::invocation::Invocation;
 use common::time::Tick;
-use common::upstream::fire_sales::{FireSale, PATH, RawFireSales};
-use common::upstream::{Upstream, UpstreamRequest};
+use common::upstream::fire_sales::{self, FireSale, PATH};
+use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use serde::Serialize;
-use serde_json::value::RawValue;
-use tables::history::fire_sales::{self, Fields, Sighting};
-use tables::{Recorder, Session};
+use tables::history::fire_sales::{self as history, Fields, Sighting};
+use tables::{Recorder, Session, Ticks};
 
 /// How many characters the log has for an invalid sale.
 const LONGEST_REASON: usize = 256;
@@ -37,41 +36,35 @@ impl Recorder for RecordFireSales {
     async fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        tick: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
-        let RawFireSales { sales, .. } = response.parse()?;
-        let mut outcome = Outcome { shown: sales.len(), changed: 0 };
-        let (sightings, invalid) = sightings(&sales, tick);
-        if let Some(first) = invalid.first() {
-            tracing::warn!(count = invalid.len(), first, "invalid fire sales are not recorded");
+        let tick = ticks.current();
+        let sales = fire_sales::parse(&response)?;
+        let mut outcome = Outcome { shown: sales.usable.len() + sales.skipped.names.len(), changed: 0 };
+        let (sightings, skipped) = sightings(sales, tick);
+        if let Some(first) = &skipped.reason {
+            let (some, first) = (skipped.first_names(), Excerpt::up_to(LONGEST_REASON, first).to_string());
+            tracing::warn!(count = skipped.names.len(), some, first, "invalid fire sales are not recorded");
         }
         for sighting in sightings {
-            outcome.changed += usize::from(fire_sales::record(table, &sighting).await?);
+            outcome.changed += usize::from(history::record(table, &sighting).await?);
         }
-        Ok(outcome)
+        Ok((tick, outcome))
     }
 }
 
-/// Returns the sales as seen at the tick, and what is wrong with the invalid ones, which must not prevent the others from being
-/// recorded.
-fn sightings(sales: &[&RawValue], tick: Tick) -> (Vec<Sighting>, Vec<String>) {
-    let (mut sightings, mut invalid) = (Vec::new(), Vec::new());
-    for text in sales {
-        match sale(text) {
+/// Returns the sales as seen at the tick, and the invalid ones, which must not prevent the others from being recorded.
+fn sightings(sales: Rows<FireSale<'_>>, tick: Tick) -> (Vec<Sighting>, Skipped) {
+    let Rows { usable, mut skipped } = sales;
+    let mut sightings = Vec::with_capacity(usable.len());
+    for FireSale { item_id, start, end, amount, price } in usable {
+        let fields = Fields { item_id: item_id.decoded(), start, end, amount, price };
+        match fields.try_into() {
             Ok(sale) => sightings.push(Sighting { sale, recorded_at: tick.time(), seen_at: tick.time() }),
-            Err(reason) => {
-                invalid.push(Excerpt::up_to(LONGEST_REASON, &format!("{reason}: {text}")).to_string());
-            }
+            Err(history::InvalidFireSale(reason)) => skipped.add(item_id.decoded(), reason),
         }
     }
-    (sightings, invalid)
-}
-
-fn sale(text: &RawValue) -> Result<fire_sales::FireSale, String> {
-    let sale: FireSale<'_> = serde_json::from_str(text.get()).map_err(|error| error.to_string())?;
-    let FireSale { item_id, start, end, amount, price } = sale;
-    let fields = Fields { item_id: item_id.decoded(), start, end, amount, price };
-    fields.try_into().map_err(|fire_sales::InvalidFireSale(reason)| reason.to_owned())
+    (sightings, skipped)
 }

@@ -11,7 +11,7 @@ use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Recorder, Session};
+use tables::{Recorder, Session, Ticks};
 
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
@@ -40,22 +40,23 @@ impl Recorder for RecordMayor {
     async fn record(
         upstream: &Upstream,
         table: Session<'_>,
-        _: Tick,
+        ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let tick = ticks.current();
         let mayor = mayor(&response)?;
-        // A row is never overwritten, so an incomplete mayor must not be recorded.
-        if mayor.name.is_empty() || mayor.key.is_empty() {
-            return Err(response.invalid("the mayor has no name").into());
-        }
-        Ok(Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? })
+        Ok((tick, Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? }))
     }
 }
 
 /// Returns the sitting mayor.
 fn mayor(response: &UpstreamResponse) -> Result<Mayor, UpstreamError> {
-    let Elections { mayor, .. } = response.parse()?;
+    let Elections { mayor, .. } = election::parse(response)?;
+    // A row is never overwritten, so an incomplete mayor must not be recorded.
+    if let Some(reason) = &mayor.perks.skipped.reason {
+        return Err(response.invalid(format_args!("a perk makes no sense: {reason}")));
+    }
     let won =
         mayor.election.map(ObjectText::get).ok_or_else(|| response.invalid("the mayor has no election"))?;
     let Election { year } = serde_json::from_str(won).map_err(|error| response.invalid(error))?;
@@ -67,6 +68,6 @@ fn mayor(response: &UpstreamResponse) -> Result<Mayor, UpstreamError> {
         year,
         name: mayor.name.decoded(),
         key: mayor.key.decoded(),
-        perks: mayor.perks.into_iter().map(perk).collect(),
+        perks: mayor.perks.usable.into_iter().map(perk).collect(),
     })
 }

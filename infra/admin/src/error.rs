@@ -57,17 +57,23 @@ pub(crate) enum Error {
     #[error("the system has no random source: {0}")]
     Random(getrandom::Error),
     #[error(
-        "an API key is required: --key KEY, --key - with the key on standard input, or the environment variable API_KEY"
+        "an API key is required: --key - with the key on standard input, --key-file FILE, or the environment variable \
+         API_KEY"
     )]
     NoApiKey,
+    #[error(
+        "every user of this machine can see arguments: give the key with --key - on standard input, --key-file FILE or the \
+         environment variable API_KEY"
+    )]
+    KeyArgument,
     #[error("{place} has no valid API key: {cause}")]
     MalformedApiKey { place: &'static str, cause: MalformedKey },
     #[error(transparent)]
     Client(#[from] ClientError),
     #[error("no response to {cause}; check --url and the network")]
     Unreachable { cause: String },
-    #[error("there is no key on standard input")]
-    EmptyInput,
+    #[error("{name} has no key")]
+    EmptyInput { name: String },
     #[error("cannot read {name}: {cause}")]
     Read { name: String, cause: io::Error },
     #[error("cannot write {name}: {cause}")]
@@ -86,7 +92,9 @@ impl Error {
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NoApiKey | Self::MalformedApiKey { .. } => ExitCode::from(INVALID_COMMAND_LINE),
+            Self::NoApiKey | Self::KeyArgument | Self::MalformedApiKey { .. } => {
+                ExitCode::from(INVALID_COMMAND_LINE)
+            }
             _ => ExitCode::FAILURE,
         }
     }

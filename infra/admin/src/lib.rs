@@ -10,9 +10,9 @@ mod error;
 mod gateway;
 mod history;
 mod interrupt;
+mod key_input;
 mod output;
 mod stack;
-mod standard_input;
 
 use std::process::ExitCode;
 

@@ -161,7 +161,8 @@ impl Measurement<'_> {
     async fn tiers(&self, body: String) -> Result<(usize, Vec<TierCost>), Error> {
         const FUNCTION: &str = "record-bazaar";
         self.serve(bazaar::PATH, body);
-        let RecordedTick { recorded } = self.invoke(FUNCTION, &json!({"time": TICK.to_string()})).await?;
+        let RecordedTick { recorded } =
+            self.invoke(FUNCTION, &json!({"time": TICK.to_string(), "backfill": true})).await?;
         let rows = self.history.rows().await?;
         let mut tiers = Vec::with_capacity(TIERS.len());
         for tier in &TIERS {
@@ -210,14 +211,14 @@ impl Measurement<'_> {
         operation: &str,
     ) -> Result<Additional, Error> {
         // The first run creates rows; later runs usually change nothing.
-        let _: Value = self.invoke(function, &json!({"time": TICK.to_string()})).await?;
+        let _: Value = self.invoke(function, &json!({"time": TICK.to_string(), "backfill": true})).await?;
         let mut write_units = 0.0_f64;
         for row in self.history.rows().await?.iter().filter(|row| row.place == Place::Other(function)) {
             write_units = write_units.max(self.history.write_units(row).await?);
         }
         let before = self.cloud.dynamodb().requests(operation);
         let next = TICK.plus(Duration::from_mins(minutes.into()));
-        let _: Value = self.invoke(function, &json!({"time": next.to_string()})).await?;
+        let _: Value = self.invoke(function, &json!({"time": next.to_string(), "backfill": true})).await?;
         let requests = self.cloud.dynamodb().requests(operation) - before;
         Ok(Additional { what, minutes, read_units: 0.0, write_units: write_units * float(requests) })
     }

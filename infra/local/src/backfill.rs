@@ -219,7 +219,7 @@ impl Worker {
     }
 
     async fn record(&self, pool: &Arc<Pool>, tick: UnixSeconds, state: &State) {
-        let event = json!({"time": tick.to_string(), "now": state.now.to_string()});
+        let event = json!({"time": tick.to_string(), "now": state.now.to_string(), "backfill": true});
         let event = Bytes::from(event.to_string());
         for attempt in 1..=ATTEMPTS {
             self.clock.set(tick.get() * 1_000);

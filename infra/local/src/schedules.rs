@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use serde_json::Value;
 use simulator::Clock;
 use tokio::task::JoinSet;
 
@@ -22,6 +23,8 @@ const MAX_BACKOFF: Duration = Duration::from_mins(1);
 const MAX_CONCURRENT: usize = 4;
 /// The placeholder for the time at which an event is due.
 const SCHEDULED_TIME: &str = "<aws.scheduler.scheduled-time>";
+/// The field of an event that makes a recorder record the minute of the event, whatever the system's clock shows.
+const BACKFILL: &str = "backfill";
 
 struct Scheduled {
     schedule: Schedule,
@@ -121,9 +124,13 @@ impl Scheduled {
     }
 }
 
-/// The event of a schedule.
+/// The event of a schedule. It is a backfill's, because recorders refuse events that are not of the present by the system's
+/// clock, and the cloud's clock may show another time.
 fn event(input: &str, due_ms: i64) -> Bytes {
-    Bytes::from(input.replace(SCHEDULED_TIME, &rfc_3339(due_ms)))
+    let input = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
+    let Ok(Value::Object(mut event)) = serde_json::from_str(&input) else { return Bytes::from(input) };
+    event.insert(BACKFILL.to_owned(), true.into());
+    Bytes::from(Value::Object(event).to_string())
 }
 
 /// The time in UTC, to the second.
@@ -138,7 +145,14 @@ mod tests {
     #[test]
     fn an_event_carries_the_time_at_which_it_is_due() {
         let input = "{\"time\":\"<aws.scheduler.scheduled-time>\",\"id\":\"<aws.scheduler.execution-id>\"}";
-        let expected = "{\"time\":\"2026-02-03T04:05:00Z\",\"id\":\"<aws.scheduler.execution-id>\"}";
-        assert_eq!(event(input, 1_770_091_500_000), expected);
+        let expected = serde_json::json!({
+            "time": "2026-02-03T04:05:00Z",
+            "id": "<aws.scheduler.execution-id>",
+            "backfill": true,
+        });
+        let event_of = |input| event(input, 1_770_091_500_000);
+        assert_eq!(serde_json::from_slice::<Value>(&event_of(input)).unwrap(), expected);
+        assert_eq!(event_of("[]"), "[]");
+        assert_eq!(event_of("at <aws.scheduler.scheduled-time>"), "at 2026-02-03T04:05:00Z");
     }
 }

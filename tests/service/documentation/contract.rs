@@ -8,8 +8,8 @@ use hyper::Method;
 use serde_json::Value;
 use tables::history::bazaar::TIERS;
 
-use super::CONTRACT;
 use super::page::{Page, read};
+use super::{CONTRACT, OPERATIONS};
 use crate::support::{get, send, start, template};
 
 /// How much older than its TTL a cached response may become while refreshes fail: this many TTLs …
@@ -181,6 +181,28 @@ fn the_table_of_limits_has_the_defaults_of_the_template() {
         (tier, vec![limit("Rate"), limit("Burst")])
     }));
     assert_eq!(rows, expected);
+}
+
+#[test]
+fn the_pages_state_the_limits_for_all_clients_together() {
+    let parameters = template().parameters;
+    let (rate, burst) = (&parameters["RouteRateLimit"], &parameters["RouteBurstLimit"]);
+    // The first method setting is for what has no other one.
+    let source = read("template.yaml");
+    let first = |name: &str| {
+        let value = source.split_once(&format!("{name}: ")).and_then(|(_, rest)| rest.lines().next());
+        value.unwrap_or_else(|| panic!("the template has no {name}")).to_owned()
+    };
+    let (open_rate, open_burst) = (first("ThrottlingRateLimit"), first("ThrottlingBurstLimit"));
+    for (page, sentence) in [
+        (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
+        (CONTRACT, format!("What requires no key takes {open_rate} with a burst of {open_burst}")),
+        (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
+        (OPERATIONS, format!("{open_rate} requests per second and a burst of {open_burst} for each of")),
+    ] {
+        let text = read(page).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&sentence), "{page} does not say: {sentence}");
+    }
 }
 
 #[test]

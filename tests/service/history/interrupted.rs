@@ -30,7 +30,7 @@ fn writes(cloud: &Cloud) -> u64 {
 }
 
 /// Records the tick until `done` writes are done, and kills the recorder while all others hang.
-async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
+pub(super) async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
     let before = writes(cloud);
     cloud.dynamodb().set_fault(fault.after(done));
@@ -118,7 +118,7 @@ async fn a_recorder_killed_while_it_replaces_a_later_tick_leaves_what_the_retry_
     // The base tick completes the slots of one hour and of three. In the slots of five minutes and of thirty, the early tick
     // replaces the late one, whose market has other products, so there are rows to write and rows to delete.
     let ticks = [START, START + 31 * MINUTE, START + 32 * MINUTE];
-    let [base, early, late] = [market(0..30), market(0..100), market(50..150)];
+    let [base, early, late] = [market(0..60), market(0..100), market(50..150)];
     base.record(&cloud, ticks[0]).await;
     early.record(&cloud, ticks[1]).await;
     late.record(&cloud, ticks[2]).await;
@@ -127,24 +127,47 @@ async fn a_recorder_killed_while_it_replaces_a_later_tick_leaves_what_the_retry_
     table::clear(&cloud).await;
     base.record(&cloud, ticks[0]).await;
     late.record(&cloud, ticks[2]).await;
-    let without = table::dump(&cloud).await;
-    let before = writes(&cloud);
-    let recorded = early.record(&cloud, ticks[1]).await;
-    let needed = writes(&cloud) - before;
-    assert_eq!(tiers(&recorded), ["1m", "5m", "30m"]);
-    table::expect_same(&table::dump(&cloud).await, &in_order, "without being killed");
+    expect_retries_complete(&cloud, &early, ticks[1], &["1m", "5m", "30m"], Some(in_order)).await;
+}
+
+#[tokio::test]
+async fn a_recorder_killed_while_it_replaces_a_poor_tick_leaves_what_the_retry_completes() {
+    let cloud = Arc::new(start().await);
+    // The full tick has products in shards that the poor one has not, and the other way round.
+    let [poor, full] = [market(80..120), market(0..100)];
+    poor.record(&cloud, START).await;
+    expect_retries_complete(&cloud, &full, START + MINUTE, &["1m", "5m", "30m", "1h", "3h"], None).await;
+}
+
+/// Records the market at the tick, which fills slots of these tiers, and checks what is left if the recorder is killed after any
+/// write. `expected` is the table at the end, if it is known.
+async fn expect_retries_complete(
+    cloud: &Arc<Cloud>,
+    market: &Market,
+    tick: i64,
+    filled: &[&str],
+    expected: Option<Dump>,
+) {
+    let without = table::dump(cloud).await;
+    let before = writes(cloud);
+    let recorded = market.record(cloud, tick).await;
+    let needed = writes(cloud) - before;
+    assert_eq!(tiers(&recorded), filled);
+    let complete = table::dump(cloud).await;
+    let in_order = expected.unwrap_or_else(|| complete.clone());
+    table::expect_same(&complete, &in_order, "without being killed");
     let gone = |(key, row): &(&(String, String), &Row)| in_order.get(*key) != Some(*row);
     assert!(without.iter().filter(gone).count() > 100, "rows are replaced");
     assert!(without.keys().any(|key| !in_order.contains_key(key)), "rows are deleted");
 
     for done in 0..needed {
         let what = format!("killed after {done} of {needed} writes");
-        table::clear(&cloud).await;
-        table::put(&cloud, without.values().cloned()).await;
-        early.show(&cloud);
-        record_and_kill(&cloud, ticks[1], done).await;
-        expect_part_of(&table::dump(&cloud).await, &without, &in_order, &what);
-        record(&cloud, RECORDER, ticks[1]).await;
-        table::expect_same(&table::dump(&cloud).await, &in_order, &what);
+        table::clear(cloud).await;
+        table::put(cloud, without.values().cloned()).await;
+        market.show(cloud);
+        record_and_kill(cloud, tick, done).await;
+        expect_part_of(&table::dump(cloud).await, &without, &in_order, &what);
+        record(cloud, RECORDER, tick).await;
+        table::expect_same(&table::dump(cloud).await, &in_order, &what);
     }
 }

@@ -4,8 +4,10 @@ mod bazaar;
 mod caching;
 mod capacity;
 mod chart;
+mod clock;
 mod concurrent_recorders;
 mod corrupt_rows;
+mod corrupt_rows_at_random;
 mod decimal;
 mod faults;
 mod fire_sales;
@@ -14,6 +16,7 @@ mod limit_parameter;
 mod market;
 mod mayors;
 mod parameters;
+mod poor_ticks;
 mod ranges;
 mod replay;
 mod table;
@@ -61,9 +64,9 @@ fn rfc3339(time: i64) -> String {
     Timestamp::from_second(time).unwrap().to_string()
 }
 
-/// The schedule's event for the moment in Unix seconds.
+/// The event of a backfill for the moment in Unix seconds.
 fn event(time: i64) -> String {
-    json!({"time": rfc3339(time)}).to_string()
+    json!({"time": rfc3339(time), "backfill": true}).to_string()
 }
 
 /// `recorded` in the recorder's response to the event for `time`. Panics if the recorder fails.

@@ -63,6 +63,12 @@ pub(super) async fn clear(cloud: &Cloud) {
     assert!(dump(cloud).await.is_empty(), "the table is empty");
 }
 
+/// Deletes a row.
+pub(super) async fn delete(cloud: &Cloud, partition: &str, sort: &str) {
+    let key = json!({"pk": {"S": partition}, "sk": {"S": sort}});
+    write(cloud, vec![json!({"DeleteRequest": {"Key": key}})]).await;
+}
+
 async fn write(cloud: &Cloud, requests: Vec<Value>) {
     for batch in requests.chunks(BATCH) {
         let request = json!({"RequestItems": {NAME: batch}});

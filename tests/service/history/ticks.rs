@@ -164,7 +164,7 @@ async fn a_tick_is_the_minute_of_its_event_in_any_time_zone() {
         (5, "2026-04-28t15:05:00z"),
     ] {
         Market::of("A", quote(format!("{minute}.0"), "9.0", 1, 1)).show(&cloud);
-        let response = invoke(&cloud, RECORDER, json!({"time": time}).to_string()).await;
+        let response = invoke(&cloud, RECORDER, json!({"time": time, "backfill": true}).to_string()).await;
         assert_eq!(recorded(&response, START + minute * MINUTE)["products"], 1, "{time}");
     }
     let points = points(&cloud, "A", "1h", START + 5 * MINUTE).await;
@@ -196,6 +196,8 @@ async fn an_invalid_event_fails_and_the_message_shows_a_valid_one() {
             r#"{"time":"1999-12-31T23:59:00Z"}"#,
             r#"{"time":"2300-01-01T00:00:00Z"}"#,
             r#"{"Time":"2026-04-28T15:00:00Z"}"#,
+            r#"{"time":"2026-04-28T15:00:00Z","backfill":"true"}"#,
+            r#"{"time":"2026-04-28T15:00:00Z","backfill":true,"now":5}"#,
             r#"{"time":"<aws.scheduler.scheduled-time>"}"#,
         ] {
             let cause = failure(&cloud, recorder, event.to_owned()).await;
@@ -216,7 +218,7 @@ async fn an_event_may_have_its_own_now_and_unknown_fields() {
     let cloud = start().await;
     market_at(START).show(&cloud);
     let at = |time: i64, now: i64| {
-        json!({"time": rfc3339(time), "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
+        json!({"time": rfc3339(time), "backfill": true, "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
             .to_string()
     };
     // Rows that would have expired are not written: after ten days, those of ranges up to seven days.

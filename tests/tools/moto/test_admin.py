@@ -16,6 +16,7 @@ moto's CloudFormation has no stages and no usage plans. They are created without
 throttling and eventual consistency of AWS are not simulated.
 """
 
+import datetime
 import http.client
 import json
 import logging
@@ -92,6 +93,12 @@ TEMPLATE = {
 }
 
 
+def now():
+    """The time two minutes ago."""
+    moment = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(minutes=2)
+    return moment.strftime("%Y-%m-%dT%H:%M:00Z")
+
+
 def operation(method, path, headers, body):
     """AWS's name for the operation."""
     if target := headers.get("X-Amz-Target"):
@@ -102,6 +109,16 @@ def operation(method, path, headers, body):
     verb = {"GET": "Get", "POST": "Create", "DELETE": "Delete", "PATCH": "Update"}[method]
     thing = "UsagePlanKey" if len(parts) > 2 else {"apikeys": "ApiKey", "usageplans": "UsagePlan"}.get(parts[0], parts[0])
     return verb + thing + ("s" if method == "GET" and len(parts) % 2 else "")
+
+
+def tables(body):
+    """The names of the tables of a request to DynamoDB."""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return []
+    single = [document["TableName"]] if "TableName" in document else []
+    return single + list(document.get("RequestItems", {}))
 
 
 class Proxy(ThreadingHTTPServer):
@@ -124,6 +141,8 @@ class Proxy(ThreadingHTTPServer):
         self.failing = {}
         # Operations that are executed, but whose response is lost, once each.
         self.losing = set()
+        # The operations of the program, each with the name of its table, if it has one.
+        self.operations = set()
 
     @property
     def url(self):
@@ -167,6 +186,7 @@ class Proxy(ThreadingHTTPServer):
     def respond(self, method, path, headers, body):
         name = operation(method, path, headers, body)
         assert not KEY.search(body.decode()) and not KEY.search(path), f"{name} sends AWS a key"
+        self.operations.update((table, name) for table in tables(body) or [None])
         if self.failing.get(name, (0,))[0] > 0:
             left, status, code = self.failing[name]
             self.failing[name] = (left - 1, status, code)
@@ -274,6 +294,14 @@ class Cloud:
             found[key["value"]] = {**key, "tiers": sorted(tier for tier, plan in self.plans.items() if plan in plans)}
         return found
 
+    def clear(self):
+        """Deletes all accounts and keys."""
+        for key in self.gateway.get_api_keys()["items"]:
+            self.gateway.delete_api_key(apiKey=key["id"])
+        table = self.outputs["AccessTable"]
+        for row in self.dynamodb.scan(TableName=table, ProjectionExpression="pk")["Items"]:
+            self.dynamodb.delete_item(TableName=table, Key=row)
+
     def rows(self, account):
         rows = self.dynamodb.scan(TableName=self.outputs["AccessTable"])["Items"]
         assert not KEY.search(json.dumps(rows)), "the table has a key in plain text"
@@ -373,14 +401,14 @@ class Test(unittest.TestCase):
             explained = self.explain(key)
             self.assertEqual((explained.code, explained.document["gateway"]), (0, "good"), explained)
 
-    def each_cut(self, prepare, *, command):
+    def each_cut(self, prepare, *, command, given=None):
         """Kills the command before and after each of its writes, every time after a new `prepare`."""
         for when in ("before", "after"):
             number = 1
             while True:
                 CLOUD.proxy.reset()
                 prepared = prepare()
-                ended = admin(*command(prepared), kill=(number, when))
+                ended = admin(*command(prepared), kill=(number, when), given=given)
                 if ended.code != -9:
                     self.assertEqual(ended.code, 0, ended)
                     self.assertGreater(number, 2, "there were hardly any writes")
@@ -659,6 +687,130 @@ class Explaining(Test):
         explained = self.explain(key).document
         self.assertEqual((explained["status"], explained["gateway"]), (403, "missing"))
         self.assertEqual(explained["reason"], "the account's subscription is suspended")
+
+
+class Restoring(Test):
+    """`account export` and `account import` after API Gateway or the table has lost everything."""
+
+    def exported(self):
+        """The lines of a starter with two keys and a revoked one, and of a pro with one key, and their keys."""
+        CLOUD.clear()
+        starter, pro = self.account("starter"), self.account("pro")
+        keys = {self.issue(starter, label)[0]: starter for label in ("one", "two words")}
+        keys[self.issue(pro)[0]] = pro
+        _, revoked = self.issue(starter, "old")
+        self.succeed("key", "revoke", revoked)
+        lines = self.succeed("account", "export", "-").output
+        self.assertEqual(len(lines.splitlines()), 6)
+        return lines, keys, {starter: "starter", pro: "pro"}
+
+    def assert_restored(self, lines, keys, tiers):
+        for key, account in keys.items():
+            held = [other for other in keys.values() if other == account]
+            self.assert_in_order(account, tiers[account], len(held), key)
+        self.assertEqual(len(CLOUD.keys()), len(keys))
+        self.assertEqual(self.succeed("account", "export", "-").output, lines)
+
+    def test_everything_is_restored_after_a_loss(self):
+        lines, keys, tiers = self.exported()
+        CLOUD.clear()
+        ended = self.succeed("account", "import", "-", "--json", given=lines)
+        self.assertEqual(ended.document["gateway"], {"added": 3, "moved": 0, "already_there": 0, "without_account": 0})
+        self.assert_restored(lines, keys, tiers)
+        again = self.succeed("account", "import", "-", "--json", given=lines)
+        self.assertEqual(again.document["gateway"]["already_there"], 3)
+        # Of a row that exists, the condition of a write is false.
+        self.assertEqual(set(CLOUD.proxy.writes), {"PutItem"})
+        self.assert_restored(lines, keys, tiers)
+
+    def test_keys_in_the_wrong_plan_or_in_none_are_moved(self):
+        lines, keys, tiers = self.exported()
+        held = [key["id"] for key in CLOUD.keys().values() if key["tiers"] == ["starter"]]
+        for key in held:
+            CLOUD.gateway.delete_usage_plan_key(usagePlanId=CLOUD.plans["starter"], keyId=key)
+        CLOUD.gateway.create_usage_plan_key(usagePlanId=CLOUD.plans["pro"], keyId=held[0], keyType="API_KEY")
+        ended = self.succeed("account", "import", "-", given=lines)
+        self.assertIn("API Gateway: added 0, moved 2, already there 1\n", ended.errors)
+        self.assert_restored(lines, keys, tiers)
+
+    def test_an_interrupted_import_is_completed(self):
+        lines, keys, tiers = self.exported()
+
+        def lose():
+            CLOUD.clear()
+            return "account", "import", "-"
+
+        cuts = []
+        for _, cut in self.each_cut(lose, command=lambda command: command, given=lines):
+            cuts.append(cut.split()[-1])
+            self.succeed("account", "import", "-", given=lines)
+            self.assert_restored(lines, keys, tiers)
+        steps = ["PutItem"] * 6 + ["CreateApiKey", "CreateUsagePlanKey"] * 3
+        self.assertEqual(cuts, steps * 2)
+
+    def test_a_lost_response_does_no_harm(self):
+        lines, keys, tiers = self.exported()
+        for lost in ("PutItem", "CreateApiKey", "CreateUsagePlanKey"):
+            CLOUD.clear()
+            CLOUD.proxy.losing = {lost}
+            self.succeed("account", "import", "-", given=lines)
+            self.assertFalse(CLOUD.proxy.losing)
+            self.assert_restored(lines, keys, tiers)
+
+    def test_a_key_without_its_account_is_named(self):
+        lines, *_ = self.exported()
+        CLOUD.clear()
+        only_keys = "".join(line for line in lines.splitlines(keepends=True) if "sha256" in line)
+        ended = admin("account", "import", "-", given=only_keys)
+        self.assertEqual(ended.code, 1, ended)
+        self.assertEqual(ended.errors.count("warning: there is no account "), 3, ended)
+        self.assertEqual(CLOUD.keys(), {})
+        self.succeed("account", "import", "-", given=lines)
+        self.assertEqual(len(CLOUD.keys()), 3)
+
+    def test_without_a_stack_the_gateway_stays_as_it_is(self):
+        lines, *_ = self.exported()
+        CLOUD.clear()
+        ended = self.succeed("account", "import", "-", given=lines, stack=None)
+        self.assertEqual(CLOUD.keys(), {})
+
+
+class Permissions(Test):
+    """The tables of permissions in infra/admin/README.md list what the commands use, and nothing else."""
+
+    def listed(self):
+        """The actions of each table in the section Permissions."""
+        section = (ROOT / "infra/admin/README.md").read_text().split("\n### Permissions\n")[1].split("\n## ")[0]
+        rows = re.findall(r"^\| DynamoDB, on the table `(\w+)`.*?\| (.*) \|$", section, re.MULTILINE)
+        return {table: set(re.findall(r"`(\w+)`", actions)) for table, actions in rows}
+
+    def test_the_actions_on_tables_are_listed(self):
+        CLOUD.clear()
+        used = {}
+        account = self.account()
+        _, key_id = self.issue(account)
+        # A key that was not issued completely is removed.
+        admin("key", "issue", account, "--label", "cut", kill=(1, "after"))
+        self.issue(account, "cut")
+        self.succeed("key", "revoke", key_id)
+        lines = self.succeed("account", "export", "-").output
+        self.succeed("account", "import", "-", given=lines)
+        for kind, line in {
+            "mayors": {"year": 1, "name": "N", "key": "k", "perks": []},
+            "fire-sales": {
+                "item_id": "A", "start": 1762000000000, "end": 1762000600000, "amount": 1, "price": 1,
+                "recorded_at": "2025-11-01T00:00:00Z",
+            },
+            "bazaar": {"recorded_at": now(), "products": {"A": [1, 2, 3, 4]}},
+        }.items():
+            for _ in range(2):
+                self.succeed("history", "import", kind, "-", given=json.dumps(line))
+            self.succeed("history", "export", kind, "-")
+        names = {CLOUD.outputs[f"{table}Table"]: table for table in ("Access", "History")}
+        for table, operation in CLOUD.proxy.operations:
+            if table in names:
+                used.setdefault(names[table], set()).add(operation)
+        self.assertEqual(used, self.listed())
 
 
 class Stacks(Test):

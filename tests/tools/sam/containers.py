@@ -169,7 +169,7 @@ def check_api(sam, tables, cloud, results):
     minute = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime())
     for recorder in ["record-bazaar", "record-fire-sales", "record-mayor"]:
         for each in [tables, cloud]:
-            each.invoke(recorder, json.dumps({"time": minute}))
+            each.invoke(recorder, json.dumps({"time": minute, "backfill": True}))
     with sam.api() as (process, api):
         key = {"X-API-Key": cloud.keys["pro"]}
         for method, path in REQUESTS:

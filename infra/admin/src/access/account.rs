@@ -1,5 +1,6 @@
-//! `account set` and `account show`.
+//! `account` and its commands.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -9,7 +10,7 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
-use super::{ATTEMPTS, Access, Place, now, quoted};
+use super::{ATTEMPTS, Access, Place, export, import, now, quoted};
 use crate::arguments::{account_name, time};
 use crate::console::Console;
 use crate::error::Error;
@@ -49,6 +50,19 @@ enum Command {
         #[arg(value_parser = account_name)]
         name: AccountName,
     },
+    /// Export all accounts and keys to FILE; of a key, it has only the hash
+    Export {
+        /// The file to create, which only its owner can read; - writes to standard output
+        file: PathBuf,
+        /// Replace FILE if it exists
+        #[arg(long)]
+        force: bool,
+    },
+    /// Import accounts and keys from FILE; importing it again changes nothing
+    Import {
+        /// A file that `account export` has written (see infra/admin/README.md); - reads standard input
+        file: PathBuf,
+    },
 }
 
 fn tier() -> impl clap::builder::TypedValueParser<Value = Tier> {
@@ -81,12 +95,17 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
         let access = place.open().await?;
         match command {
             Command::Set { name, tier, paid_until, status } => {
-                set(&access, name, Changes { tier, paid_until, status }, format, console).await
+                set(&access, name, Changes { tier, paid_until, status }, format, console).await?;
             }
-            Command::Show { name } => show(&access, &name, format).await,
+            Command::Show { name } => show(&access, &name, format).await?,
+            Command::Export { file, force } => {
+                return export::run(&access, &file, force, format, console).await;
+            }
+            Command::Import { file } => return Box::pin(import::run(&access, &file, format, console)).await,
         }
+        Ok(ExitCode::SUCCESS)
     };
-    unless_interrupted(run).await.map(|()| ExitCode::SUCCESS)
+    unless_interrupted(run).await
 }
 
 async fn set(

@@ -11,8 +11,8 @@ use crate::arguments::STANDARD_STREAM;
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::Plan;
+use crate::key_input;
 use crate::output::{table, write};
-use crate::standard_input;
 
 /// The state of the key in API Gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -60,8 +60,8 @@ struct Document<'a> {
 /// # Errors
 /// If the table or AWS cannot be reached.
 pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result<ExitCode, Error> {
-    let key = if key == STANDARD_STREAM { standard_input::read_key(console).await? } else { key };
-    let (access, record, account, decision) = match standard_input::trim(&key).parse::<ApiKey>() {
+    let key = if key == STANDARD_STREAM { key_input::read_standard_input(console).await? } else { key };
+    let (access, record, account, decision) = match key_input::trim(&key).parse::<ApiKey>() {
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
             let access = place.open().await?;

@@ -117,7 +117,7 @@ async fn prepare(
 }
 
 /// Moves the API Gateway key to the plan of the account's tier, which another process may be changing.
-async fn move_to_plan(
+pub(super) async fn move_to_plan(
     access: &Access,
     gateway: &Gateway,
     mut account: Account,

@@ -4,8 +4,11 @@
 
 pub(crate) mod account;
 mod explain;
+mod export;
+mod import;
 mod issue;
 pub(crate) mod key;
+mod line;
 mod revoke;
 mod view;
 

@@ -6,6 +6,7 @@ use conformance::{Mismatch, Operation};
 
 use super::envelope;
 use super::inspection::Inspection;
+use super::keys::{NO_LAPSED_KEY, NO_REVOKED_KEY};
 use super::report::Report;
 use super::request::{KEY_HEADER, Request};
 
@@ -22,32 +23,38 @@ pub(super) async fn check(inspection: &Inspection<'_>, report: &mut Report) {
     let good = inspection.keys.good.expose();
     let cached = || Request::anonymous(CACHED_PATH);
     let unknown = unknown_key();
+    let random = unknown.as_ref().ok_or("the system has no random source");
+    let in_url = if inspection.puts_key_into_url {
+        Ok(Request::anonymous(format!("{CACHED_PATH}?{KEY_HEADER}={good}")))
+    } else {
+        Err("it puts the key into a URL, which logs keep; --key-in-url is not given")
+    };
     let malformed = [
-        ("empty key", Some(cached().header(KEY_HEADER, ""))),
-        ("malformed key", Some(cached().header(KEY_HEADER, "gd_no-key"))),
-        ("mistyped key", unknown.as_ref().map(|key| cached().header(KEY_HEADER, &mistyped(key)))),
-        ("unknown key", unknown.as_ref().map(|key| Request::unauthorized(CACHED_PATH, key))),
-        ("key in the query", Some(Request::anonymous(format!("{CACHED_PATH}?X-API-Key={good}")))),
-        ("key in Authorization", Some(cached().header("Authorization", &format!("Bearer {good}")))),
-        ("two keys", Some(cached().header(KEY_HEADER, good).header(KEY_HEADER, good))),
+        ("empty key", Ok(cached().header(KEY_HEADER, ""))),
+        ("malformed key", Ok(cached().header(KEY_HEADER, "gd_no-key"))),
+        ("mistyped key", random.map(|key| cached().header(KEY_HEADER, &mistyped(key)))),
+        ("unknown key", random.map(|key| Request::unauthorized(CACHED_PATH, key))),
+        ("key in the query", in_url),
+        ("key in Authorization", Ok(cached().header("Authorization", &format!("Bearer {good}")))),
+        ("two keys", Ok(cached().header(KEY_HEADER, good).header(KEY_HEADER, good))),
     ];
     for (name, request) in malformed {
         let name = format!("error 401 {name}");
         match request {
-            Some(request) => report.check(name, check_rejected(inspection, &request, 401).await),
-            None => report.skip(name, "the system has no random source"),
+            Ok(request) => report.check(name, check_rejected(inspection, &request, 401).await),
+            Err(reason) => report.skip(name, reason),
         }
     }
-    for (name, key, status, option) in [
-        ("error 403 lapsed key", &inspection.keys.lapsed, 403, "--lapsed-key"),
-        ("error 401 revoked key", &inspection.keys.revoked, 401, "--revoked-key"),
+    for (name, key, status, reason) in [
+        ("error 403 lapsed key", &inspection.keys.lapsed, 403, NO_LAPSED_KEY),
+        ("error 401 revoked key", &inspection.keys.revoked, 401, NO_REVOKED_KEY),
     ] {
         match key {
             Some(key) => {
                 let request = Request::unauthorized(CACHED_PATH, key);
                 report.check(name, check_rejected(inspection, &request, status).await);
             }
-            None => report.skip(name, format!("{option} is not given")),
+            None => report.skip(name, reason),
         }
     }
     report.check("cached response requires a key", check_cached(inspection).await);

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Read as _;
 use std::time::Duration;
 
+use common::auth::ApiKey;
 use common::error::chain;
 use conformance::Mismatch;
 use flate2::read::GzDecoder;
@@ -15,10 +16,11 @@ use tokio::time::{Instant, sleep};
 use super::rate_limiter::RateLimiter;
 use super::request::Request;
 use super::response::Response;
+use super::wire::{self, KeyHeader, WireError, WireResponse};
 use crate::error::Error;
 
 /// How long a response may take. API Gateway gives up after 29 s.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 /// How long all requests together may wait after a 429.
 const RETRY_BUDGET: Duration = Duration::from_mins(2);
 /// The bounds of one wait. A 429 with a longer `Retry-After` is final.
@@ -80,19 +82,55 @@ impl Client {
     pub(super) async fn send(&self, request: &Request) -> Result<Response, Mismatch> {
         loop {
             if request.is_counted {
-                let delay = self.limiter.borrow_mut().reserve(Instant::now());
-                sleep(delay).await;
+                self.wait_for_turn().await;
             }
             let response = self.send_once(request).await?;
-            let delay = response.retry_after().unwrap_or_default().max(MIN_RETRY_DELAY);
-            if response.status != 429 || delay > MAX_RETRY_DELAY {
+            if response.status != 429 || !self.wait_after_429(response.retry_after()).await {
                 return Ok(response);
             }
-            let Some(budget) = self.retry_budget.get().checked_sub(delay) else { return Ok(response) };
-            self.retry_budget.set(budget);
-            self.throttled.set(self.throttled.get() + 1);
-            sleep(delay).await;
         }
+    }
+
+    /// The response to `GET target` with the key in this header.
+    ///
+    /// # Errors
+    /// Why such a request cannot be sent, or why there is no response.
+    pub(super) async fn send_with_key(
+        &self,
+        target: &str,
+        header: &KeyHeader,
+        key: &ApiKey,
+    ) -> Result<WireResponse, WireError> {
+        loop {
+            self.wait_for_turn().await;
+            if self.failures.get() >= MAX_FAILURES {
+                return Err(WireError::Failed("not sent, because other requests had no response".to_owned()));
+            }
+            let url = format!("{}{target}", self.base_url);
+            let response = wire::send(&url, header, key).await?;
+            self.sent.set(self.sent.get() + 1);
+            self.progress.inc(1);
+            if response.status != 429 || !self.wait_after_429(None).await {
+                return Ok(response);
+            }
+        }
+    }
+
+    /// Waits until the good key may be used.
+    async fn wait_for_turn(&self) {
+        let delay = self.limiter.borrow_mut().reserve(Instant::now());
+        sleep(delay).await;
+    }
+
+    /// Waits after a 429. Returns `false` if the request must not be repeated.
+    async fn wait_after_429(&self, retry_after: Option<Duration>) -> bool {
+        let delay = retry_after.unwrap_or_default().max(MIN_RETRY_DELAY);
+        let budget = self.retry_budget.get().checked_sub(delay);
+        let Some(budget) = budget.filter(|_| delay <= MAX_RETRY_DELAY) else { return false };
+        self.retry_budget.set(budget);
+        self.throttled.set(self.throttled.get() + 1);
+        sleep(delay).await;
+        true
     }
 
     /// The response to the request, which is sent at once and not retried.

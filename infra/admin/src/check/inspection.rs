@@ -1,26 +1,19 @@
 //! What every check of a deployment needs: a client, keys, and the OpenAPI document that the deployment serves.
 
-use common::auth::ApiKey;
 use common::params::Username;
 use conformance::{Document, Mismatch, Operation};
 
 use super::client::Client;
+use super::keys::Keys;
 use super::request::Request;
 use super::response::Response;
-
-/// The keys to check with.
-pub(super) struct Keys {
-    /// A key that the service accepts.
-    pub(super) good: ApiKey,
-    /// A key whose account is not paid for.
-    pub(super) lapsed: Option<ApiKey>,
-    pub(super) revoked: Option<ApiKey>,
-}
 
 /// A check of one deployment.
 pub(super) struct Inspection<'a> {
     pub(super) client: &'a Client,
     pub(super) keys: &'a Keys,
+    /// Whether the good key may be part of a URL.
+    pub(super) puts_key_into_url: bool,
     pub(super) document: Document,
     /// The player to request instead of the one in the examples.
     pub(super) player: Option<&'a Username>,

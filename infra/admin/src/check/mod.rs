@@ -10,9 +10,12 @@ mod compression;
 mod cors;
 mod envelope;
 mod error_responses;
+mod escapes;
 mod examples;
+mod front_end;
 mod inspection;
 mod json;
+mod keys;
 mod latency;
 mod observations;
 mod openapi;
@@ -20,28 +23,27 @@ mod rate_limiter;
 mod report;
 mod request;
 mod response;
+mod spellings;
 mod throttling;
+mod wire;
 
 use std::process::ExitCode;
 
 use clap::Args;
-use common::auth::{ApiKey, without_keys};
+use common::auth::without_keys;
 use common::params::Username;
 use indicatif::ProgressBar;
 
 use self::client::Client;
-use self::inspection::{Inspection, Keys};
+use self::inspection::Inspection;
+use self::keys::{KeyArguments, Keys};
 use self::latency::Latency;
 use self::report::Report;
-use crate::arguments::STANDARD_STREAM;
 use crate::console::Console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::output::Format;
-use crate::standard_input;
 
-/// The environment variable that holds the good key if no option gives it.
-const KEY_VARIABLE: &str = "API_KEY";
 /// The default of `--rate`. The smallest tier allows 2.
 const DEFAULT_RATE: f64 = 1.5;
 
@@ -51,16 +53,8 @@ pub(crate) struct Arguments {
     /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local cloud
     #[arg(long, value_parser = client::base_url)]
     url: String,
-    /// An API key that the service accepts; - reads it from standard input; the default is the environment variable
-    /// `API_KEY`
-    #[arg(long)]
-    key: Option<String>,
-    /// A key whose account is not paid for; without it, 403 is not checked
-    #[arg(long, value_name = "KEY")]
-    lapsed_key: Option<String>,
-    /// A revoked key; without it, its 401 is not checked
-    #[arg(long, value_name = "KEY")]
-    revoked_key: Option<String>,
+    #[command(flatten)]
+    keys: KeyArguments,
     /// The player to request instead of the one in the examples
     #[arg(long, value_name = "NAME", value_parser = player)]
     player: Option<Username>,
@@ -89,11 +83,7 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
 
 async fn check(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
     let format = if arguments.json { Format::Json } else { Format::Text };
-    let keys = Keys {
-        good: good_key(arguments.key.clone(), console).await?,
-        lapsed: arguments.lapsed_key.as_deref().map(|key| parse_key("--lapsed-key", key)).transpose()?,
-        revoked: arguments.revoked_key.as_deref().map(|key| parse_key("--revoked-key", key)).transpose()?,
-    };
+    let keys = Keys::read(&arguments.keys, console).await?;
     let progress = console.progress_in_rows(None);
     let result = inspect(&arguments, &keys, &progress).await;
     progress.finish_and_clear();
@@ -114,6 +104,7 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
     let inspection = Inspection {
         client: &client,
         keys,
+        puts_key_into_url: arguments.keys.key_in_url,
         document,
         player: arguments.player.as_ref(),
         repetitions: arguments.requests,
@@ -122,35 +113,17 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
     examples::check(&inspection, &mut report, &mut latency).await;
     error_responses::check(&inspection, &mut report).await;
     authorization::check(&inspection, &mut report).await;
+    spellings::check(&inspection, &mut report).await;
     cors::check(&inspection, &mut report).await;
     compression::check(&inspection, &mut report).await;
-    let cache_key_is_broken = cache_key::check(&inspection, &mut report).await;
+    escapes::check(&inspection, &mut report).await;
+    let expect_stage_cache = observations::functions_expect_stage_cache(&inspection, &mut report).await;
+    let cache_key_is_broken = cache_key::check(&inspection, expect_stage_cache, &mut report).await;
     observations::observe(&inspection, cache_key_is_broken, &mut report).await;
+    front_end::observe(&inspection, &mut report).await;
     throttling::check(&inspection, arguments.throttle, &mut report).await;
     report.finish(latency, client.sent(), client.throttled());
     Ok(report)
-}
-
-/// The good key, from the option, standard input or the environment.
-async fn good_key(option: Option<String>, console: &Console) -> Result<ApiKey, Error> {
-    match option {
-        Some(option) if option == STANDARD_STREAM => {
-            let line = standard_input::read_key(console).await;
-            let line = line
-                .map_err(|error| if matches!(error, Error::EmptyInput) { Error::NoApiKey } else { error })?;
-            parse_key("standard input", standard_input::trim(&line))
-        }
-        Some(key) => parse_key("--key", &key),
-        None => match std::env::var(KEY_VARIABLE) {
-            Ok(key) if !key.trim().is_empty() => parse_key(KEY_VARIABLE, standard_input::trim(&key)),
-            _ => Err(Error::NoApiKey),
-        },
-    }
-}
-
-/// Parses a key. Errors do not repeat the text.
-fn parse_key(place: &'static str, text: &str) -> Result<ApiKey, Error> {
-    text.parse().map_err(|cause| Error::MalformedApiKey { place, cause })
 }
 
 fn player(text: &str) -> Result<Username, &'static str> {

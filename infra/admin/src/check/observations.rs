@@ -6,7 +6,7 @@ use std::time::Duration;
 use common::routes::{BAZAAR, BAZAAR_HISTORY, OPENAPI};
 use conformance::Mismatch;
 use reqwest::Method;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::authorization::{CACHED_PATH, rejected_requests};
 use super::inspection::Inspection;
@@ -23,6 +23,8 @@ const BEFORE_EXPIRY: Duration = Duration::from_secs(2);
 const REPEAT_DELAY: Duration = Duration::from_millis(3_500);
 /// The precision of HTTP dates, and the duration of a request.
 const MARGIN: Duration = Duration::from_millis(1_200);
+/// The limit of the stage cache for a response.
+const MAX_CACHED_BYTES: usize = 1_048_576;
 /// How many errors are timed.
 const TIMED_ERRORS: usize = 4;
 /// Headers that do not depend on the origin of a response.
@@ -52,44 +54,65 @@ struct Replay {
     /// Whether API Gateway obeyed the `Cache-Control` of the client, if that is known.
     obeys_clients: Option<bool>,
     uncached: [Response; 2],
+    large: LargeResponse,
+}
+
+/// A response that is above the limit of the stage cache, but compressed below it.
+enum LargeResponse {
+    /// It was served again, so the cache measures compressed bodies.
+    Stored,
+    /// It was not served again, so the cache measures bodies before compression.
+    NotStored,
+    Unknown(&'static str),
 }
 
 pub(super) async fn observe(inspection: &Inspection<'_>, cache_key_is_broken: bool, report: &mut Report) {
-    let (value, text) = functions_expect_stage_cache(inspection).await;
-    report.observe("functions_expect_stage_cache", value, text);
     let stage_cache = find_stage_cache(inspection).await;
     let stage_cache = stage_cache.unwrap_or_else(|mismatch| StageCache::Unknown(mismatch.received));
     let (value, text) = describe_stage_cache(&stage_cache);
     report.observe("stage_cache", value, text);
     let (value, text) = cache_control_of_clients(&stage_cache);
     report.observe("cache_control_of_clients", value, text);
+    let (value, text) = cache_measures(&stage_cache);
+    report.observe("cache_measures", value, text);
     let (value, text) = errors_stored(inspection, &stage_cache, cache_key_is_broken).await;
     report.observe("errors_stored", value, text);
     let (value, text) = authorizer_on_hit(inspection, &stage_cache).await;
     report.observe("authorizer_on_hit", value, text);
     let (value, text) = head(inspection).await;
     report.observe("head", value, text);
-    let (value, text) = without_accept_encoding(inspection).await;
-    report.observe("without_accept_encoding", value, text);
+    for (name, encoding) in [
+        ("without_accept_encoding", None),
+        ("accept_encoding_br_gzip", Some("br, gzip")),
+        ("accept_encoding_gzip_br", Some("gzip, br")),
+    ] {
+        let (value, text) = content_encoding(inspection, encoding).await;
+        report.observe(name, value, text);
+    }
 }
 
-/// Whether the functions expect a stage cache in front of them.
-async fn functions_expect_stage_cache(inspection: &Inspection<'_>) -> Observation {
+/// Reports and returns whether the functions expect a stage cache in front of them. `None` if that is not visible.
+pub(super) async fn functions_expect_stage_cache(
+    inspection: &Inspection<'_>,
+    report: &mut Report,
+) -> Option<bool> {
     let request = format!("{}?item_id={}", BAZAAR_HISTORY.path, inspection.unknown_item());
-    let response = match inspection.get(&request).await {
-        Ok(response) => response,
-        Err(mismatch) => return unknown(mismatch.received),
+    let response = inspection.get(&request).await;
+    let is_cached = response.as_ref().ok().and_then(Response::is_cached);
+    let (value, text) = match (is_cached, response) {
+        (Some(is_cached), _) => {
+            let (value, answer) = if is_cached { ("on", "do") } else { ("off", "do not") };
+            let text = format!(
+                "the first response to a request had cached: {is_cached}, so the functions {answer} expect a stage cache \
+                 (GatewayCache)"
+            );
+            (value, text)
+        }
+        (None, Ok(response)) => unknown(response.summary()),
+        (None, Err(mismatch)) => unknown(mismatch.received),
     };
-    let (value, is_cached, answer) = match response.is_cached() {
-        Some(true) => ("on", true, "do"),
-        Some(false) => ("off", false, "do not"),
-        None => return unknown(response.summary()),
-    };
-    let text = format!(
-        "the first response to a request had cached: {is_cached}, so the functions {answer} expect a stage cache \
-         (GatewayCache)"
-    );
-    (value, text)
+    report.observe("functions_expect_stage_cache", value, text);
+    is_cached
 }
 
 /// Tells a stage cache from the cache of a function. Both keep a response for the TTL of the route, but the stage cache
@@ -116,14 +139,18 @@ async fn find_stage_cache(inspection: &Inspection<'_>) -> Result<StageCache, Mis
         let request = new_request();
         let stored_at = Instant::now();
         let original = inspection.client.send(&request).await?;
+        let large_request = format!("{}?mode=full&id={}", BAZAAR.path, inspection.unknown_item());
+        let large = inspection.get(&large_request).await?;
         if original.fetched_at() != Some(fetched_at) {
             continue;
         }
-        sleep(REPEAT_DELAY).await;
+        sleep_until(stored_at + REPEAT_DELAY).await;
         let replayed = inspection.client.send(&request).await?;
         let is_in_time = stored_at.elapsed() < BAZAAR.cache;
         let bypassing = inspection.client.send(&request.header("Cache-Control", "max-age=0")).await?;
         let is_still_in_time = stored_at.elapsed() < BAZAAR.cache;
+        let large_again = inspection.get(&large_request).await?;
+        let large_is_in_time = stored_at.elapsed() < BAZAAR.cache;
         let control = inspection.client.send(&new_request()).await?;
         if replayed.fetched_at() != Some(fetched_at) {
             if is_in_time {
@@ -141,8 +168,19 @@ async fn find_stage_cache(inspection: &Inspection<'_>) -> Result<StageCache, Mis
             _ if is_still_in_time => Some(true),
             _ => None,
         };
+        let large = if large.fetched_at() != Some(fetched_at) {
+            LargeResponse::Unknown("the large response came from another instance")
+        } else if large.text.len() <= MAX_CACHED_BYTES || large.encoded_bytes > MAX_CACHED_BYTES {
+            LargeResponse::Unknown("no response is above 1 MiB and compressed below it")
+        } else if large_again.fetched_at() == large.fetched_at() {
+            LargeResponse::Stored
+        } else if large_is_in_time {
+            LargeResponse::NotStored
+        } else {
+            LargeResponse::Unknown("the responses took too long")
+        };
         let uncached = [first, control];
-        return Ok(StageCache::On(Box::new(Replay { original, replayed, obeys_clients, uncached })));
+        return Ok(StageCache::On(Box::new(Replay { original, replayed, obeys_clients, uncached, large })));
     }
     Ok(StageCache::Unknown(reason.to_owned()))
 }
@@ -179,6 +217,21 @@ fn cache_control_of_clients(stage_cache: &StageCache) -> Observation {
         ),
         Some(false) => ("ignored", "a request with Cache-Control: max-age=0 got the cached response"),
         None => return unknown("the cached response had expired"),
+    };
+    (value, text.to_owned())
+}
+
+/// Whether the stage cache measures responses compressed or not: it does not store those above 1 MiB.
+fn cache_measures(stage_cache: &StageCache) -> Observation {
+    let StageCache::On(replay) = stage_cache else { return unknown("no cached response was observed") };
+    let (value, text) = match replay.large {
+        LargeResponse::Stored => {
+            ("compressed", "a response above 1 MiB that is compressed below it was served again")
+        }
+        LargeResponse::NotStored => {
+            ("uncompressed", "a response above 1 MiB was not stored, although it is compressed below it")
+        }
+        LargeResponse::Unknown(reason) => return unknown(reason),
     };
     (value, text.to_owned())
 }
@@ -312,12 +365,16 @@ async fn head(inspection: &Inspection<'_>) -> (String, String) {
     }
 }
 
-async fn without_accept_encoding(inspection: &Inspection<'_>) -> (String, String) {
-    match inspection.client.send(&Request::anonymous(OPENAPI.path).encoding(None)).await {
+/// The content encoding of the response to a request with this `Accept-Encoding`.
+async fn content_encoding(inspection: &Inspection<'_>, accepted: Option<&'static str>) -> (String, String) {
+    match inspection.client.send(&Request::anonymous(OPENAPI.path).encoding(accepted)).await {
         Ok(response) => {
             let encoding = response.header("content-encoding").unwrap_or("identity").to_owned();
-            let text = format!("a request without Accept-Encoding gets {} bytes", response.encoded_bytes);
-            (encoding, text)
+            let sent = accepted.map_or_else(
+                || "without Accept-Encoding".to_owned(),
+                |accepted| format!("with Accept-Encoding: {accepted}"),
+            );
+            (encoding, format!("a request {sent} gets {} bytes", response.encoded_bytes))
         }
         Err(mismatch) => ("none".to_owned(), mismatch.received),
     }

@@ -61,6 +61,12 @@ impl Response {
         format!("{} {media_type}: {}", self.status, if body.is_empty() { "an empty body" } else { &body })
     }
 
+    /// Whether the body is a success or an error of the service.
+    pub(super) fn has_envelope(&self) -> bool {
+        let body: Result<Value, _> = serde_json::from_str(&self.text);
+        body.is_ok_and(|body| body.get("success").is_some_and(Value::is_boolean))
+    }
+
     /// The value of `meta.cached`.
     pub(super) fn is_cached(&self) -> Option<bool> {
         let body: Value = serde_json::from_str(&self.text).ok()?;

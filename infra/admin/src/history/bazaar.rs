@@ -175,16 +175,18 @@ impl Kind for Bazaar {
             Some(complete) => complete,
             empty => empty.insert(CompleteSlots::read(table).await?),
         };
-        match complete.status(*tick, now()) {
+        match complete.status(*tick, products.len(), now()) {
             TickStatus::Open => {}
             TickStatus::Complete => return Ok(Stored::AlreadyThere),
             TickStatus::Expired => return Ok(Stored::TooOld),
         }
-        let slots = open_slots(table, *tick, now()).await?;
-        fill(table, *tick, &slots, products).await?;
-        complete.insert(*tick);
+        let slots = open_slots(table, *tick, Some(products.len()), now()).await?;
+        let filled = fill(table, *tick, &slots, products).await?;
+        for slot in &filled {
+            complete.insert(slot.holder);
+        }
         // The recorder may have filled the slots in the meantime.
-        Ok(if slots.is_empty() { Stored::AlreadyThere } else { Stored::Imported })
+        Ok(if filled.is_empty() { Stored::AlreadyThere } else { Stored::Imported })
     }
 
     async fn rows(&self) -> Result<Rows<'_, Prices>, tables::Error> {
@@ -194,7 +196,7 @@ impl Kind for Bazaar {
         let rows = stream::iter(ticks).map(move |recorded| async move {
             let products = quotes(table, recorded).await?;
             if products.is_none() {
-                // An earlier tick has replaced it since the ticks were listed, or its rows were changed by hand.
+                // Another tick has replaced it since the ticks were listed, or its rows were changed by hand.
                 let tick = recorded.tick;
                 let _ = writeln!(io::stderr(), "{tick} is incomplete in the table and is skipped");
             }

@@ -1,7 +1,8 @@
 //! Writes the file of an export. A file appears with all its lines or not at all: it is written under a temporary name in
-//! the same folder, and renamed at the end.
+//! the same folder, and renamed at the end. A file that is replaced keeps its mode, because the new one may have the same
+//! readers only.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,18 @@ use crate::error::Error;
 /// How many bytes to write at a time.
 const CHUNK: usize = 256 * 1024;
 
+/// The mode of a new file, to which the umask of the process applies.
+const USUAL_MODE: u32 = 0o666;
+
+/// The bits of a mode that say who may read and write.
+const PERMISSION_BITS: u32 = 0o777;
+
+fn mode(file: &Metadata) -> u32 {
+    file.permissions().mode() & PERMISSION_BITS
+}
+
 /// The file of an export, or standard output.
-pub(super) struct ExportFile {
+pub(crate) struct ExportFile {
     writer: BufWriter<Box<dyn AsyncWrite + Unpin>>,
     /// Its name in messages.
     name: String,
@@ -36,7 +47,7 @@ struct TemporaryFile {
 
 /// Whether the reader of standard output is still there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(crate) enum Reader {
     Connected,
     Disconnected,
 }
@@ -47,6 +58,15 @@ impl ExportFile {
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.
     pub(super) fn create(file: &Path, replaces: bool) -> Result<Self, Error> {
+        // The usual permissions, to which the umask of the process applies.
+        Self::create_with_mode(file, replaces, 0o666)
+    }
+
+    /// Creates a temporary file for `file` that has only these permissions from the beginning.
+    ///
+    /// # Errors
+    /// If that fails, or if `file` exists and must not be replaced.
+    pub(crate) fn create_with_mode(file: &Path, replaces: bool, mode: u32) -> Result<Self, Error> {
         let name = file.display().to_string();
         if file.as_os_str() == STANDARD_STREAM {
             let writer = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);
@@ -55,17 +75,18 @@ impl ExportFile {
         let failed = |cause| Error::Write { name: file.display().to_string(), cause };
         // Of a symbolic link, its target is replaced.
         let place = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        match fs::metadata(&place) {
-            Ok(_) if !replaces => return Err(Error::Exists { path: file.to_owned() }),
-            Ok(metadata) if !metadata.is_file() => return Err(Error::NotRegular { path: file.to_owned() }),
+        let existing = fs::metadata(&place).ok();
+        match &existing {
+            Some(_) if !replaces => return Err(Error::Exists { path: file.to_owned() }),
+            Some(metadata) if !metadata.is_file() => return Err(Error::NotRegular { path: file.to_owned() }),
             _ => {}
         }
+        let mode = existing.map_or(USUAL_MODE, |existing| mode(&existing));
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let written = tempfile::Builder::new()
             .prefix(".export-")
             .suffix(".partial")
-            // The usual permissions, to which the umask of the process applies.
-            .permissions(Permissions::from_mode(0o666))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(failed)?;
         let writer = File::from_std(written.as_file().try_clone().map_err(failed)?);
@@ -74,7 +95,7 @@ impl ExportFile {
     }
 
     /// Writes a line.
-    pub(super) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
+    pub(crate) async fn write(&mut self, row: &impl Serialize) -> Result<Reader, Error> {
         let mut line = match serde_json::to_vec(row) {
             Ok(line) => line,
             Err(error) => return self.reader(Err(error.into())),
@@ -85,11 +106,16 @@ impl ExportFile {
     }
 
     /// Writes the rest and renames the file.
-    pub(super) async fn finish(mut self) -> Result<Reader, Error> {
+    pub(crate) async fn finish(mut self) -> Result<Reader, Error> {
         let flushed = self.writer.flush().await;
         let reader = self.reader(flushed)?;
         if let Some(TemporaryFile { written, place, replaces }) = self.file {
             let failed = |cause| Error::Write { name: self.name.clone(), cause };
+            // Again, because the umask has applied to the temporary file, and the mode may have changed since.
+            if let Ok(existing) = fs::metadata(&place) {
+                let permissions = Permissions::from_mode(mode(&existing));
+                written.as_file().set_permissions(permissions).map_err(failed)?;
+            }
             written.as_file().sync_all().map_err(failed)?;
             if replaces {
                 written.persist(&place).map_err(|error| failed(error.error))?;

@@ -19,24 +19,24 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A line.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Its number, starting at 1.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// The offset of its end in the file, in bytes.
-    pub(super) end: u64,
+    pub(crate) end: u64,
     /// Its text, without white space around it.
-    pub(super) text: Result<String, BadLine>,
+    pub(crate) text: Result<String, BadLine>,
 }
 
 /// The lines of a file.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     reader: BufReader<R>,
     number: u64,
     end: u64,
 }
 
 /// The lines of `file`, and its size in bytes, if it is known.
-pub(super) async fn open(file: &Path) -> Result<(Lines<Box<dyn AsyncRead + Unpin>>, Option<u64>), Error> {
+pub(crate) async fn open(file: &Path) -> Result<(Lines<Box<dyn AsyncRead + Unpin>>, Option<u64>), Error> {
     if file.as_os_str() == STANDARD_STREAM {
         return Ok((Lines::of(Box::new(tokio::io::stdin())), None));
     }
@@ -53,7 +53,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// The next line that is not blank, or `None` at the end.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         while let Some(bytes) = self.next_bytes().await? {
             let text = match bytes {
                 Some(bytes) => String::from_utf8(bytes).map_err(|_| BadLine::new("not UTF-8 text")),

@@ -3,12 +3,12 @@
 
 mod bazaar;
 mod export;
-mod export_file;
+pub(crate) mod export_file;
 mod fire_sales;
 mod import;
-mod import_file;
+pub(crate) mod import_file;
 mod kind;
-mod line;
+pub(crate) mod line;
 mod mayors;
 #[cfg(test)]
 mod tests;

@@ -84,7 +84,7 @@ fn no_key_on_standard_input() {
     for input in ["", "\n", "  \n"] {
         let outcome = run(&mut access.command(&["key", "explain", "-"]), input);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""));
-        assert_eq!(outcome.stderr, "error: there is no key on standard input\n");
+        assert_eq!(outcome.stderr, "error: standard input has no key\n");
     }
     let endless = "x".repeat(1024 * 1024);
     assert_eq!(run(&mut access.command(&["key", "explain", "-"]), &endless).code, 1);

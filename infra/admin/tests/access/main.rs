@@ -11,6 +11,7 @@ mod accounts;
 #[path = "../dynamodb/mod.rs"]
 mod dynamodb;
 mod explained;
+mod exported;
 mod issued;
 mod refused;
 mod revoked;

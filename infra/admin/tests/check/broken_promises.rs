@@ -24,12 +24,12 @@ pub(crate) fn checks_that_fail() -> BTreeSet<String> {
         errors::browsers_and_caches(),
         keys::keys(),
         keys::no_key(),
+        keys::one_spelling(),
         errors::gateway_errors(),
         vec![errors::retry_after()],
         caches::cache_without_authorization(),
         caches::cache_with_joined_parameters(),
-        caches::cache_by_first_value(),
-        caches::cache_without_order(),
+        caches::cache_of_rejections(),
         caches::mixed_up_items(),
     ];
     promises.into_iter().flatten().flat_map(|broken| broken.fails).collect()
@@ -73,7 +73,14 @@ async fn broken_errors_and_keys_are_reported() {
         Run::new("no key", keys::no_key()).observations(&[("without_accept_encoding", "gzip")]),
         Run::new("errors of the gateway", errors::gateway_errors())
             .options(&["--rate", "1000", "--throttle"])
-            .observations(&[("repeated_parameter", "first_and_poisons"), ("throttling", "none")]),
+            .observations(&[("repeated_parameter", "unknown"), ("throttling", "none")]),
+        Run::new("one spelling of the key's header", keys::one_spelling()),
+        Run::new("a front end of its own", errors::front_end()).may_fail().observations(&[
+            ("raw_characters", "no_envelope"),
+            ("reserved_paths", "no_envelope"),
+            ("accept_encoding_br_gzip", "identity"),
+            ("accept_encoding_gzip_br", "gzip"),
+        ]),
     ];
     carry_out_all(&cloud, runs).await;
 }
@@ -89,11 +96,11 @@ async fn broken_caches_are_reported() {
             .observations(&[("authorizer_on_hit", "no")]),
         Run::new("a cache that joins parameters", caches::cache_with_joined_parameters())
             .behind(cache(stage_cache::unescaped, stage_cache::bazaar_errors)),
-        Run::new("a cache by first values", caches::cache_by_first_value())
+        Run::new("a cache of rejections by first values", caches::cache_of_rejections())
             .behind(cache(stage_cache::first_values, stage_cache::bazaar_errors))
-            .observations(&[("repeated_parameter", "last_and_poisons"), ("errors_stored", "yes")]),
-        Run::new("a cache without order", caches::cache_without_order())
-            .behind(cache(stage_cache::unordered, stage_cache::bazaar_errors)),
+            .observations(&[("errors_stored", "yes")]),
+        Run::new("a cache of rejections by last values", caches::cache_of_rejections())
+            .behind(cache(stage_cache::last_values, stage_cache::bazaar_errors)),
         Run::new("mixed-up items", caches::mixed_up_items()).behind(Behind::MixedUpItems),
     ];
     carry_out_all(&cloud, runs).await;
@@ -104,6 +111,7 @@ async fn broken_caches_are_reported() {
 async fn caches_are_told_apart() {
     let (with_cache, without_cache) = tokio::join!(start_cloud("on"), start_cloud("off"));
     let short = |stores| StageCache::new(stage_cache::target, stores).ttl(Duration::from_secs(5));
+    let by_key = |key| StageCache::new(key, stage_cache::bazaar_successes).ttl(Duration::from_secs(5));
     let traced = |stores| Behind::StageCache(short(stores).traced());
     let obeying = short(stage_cache::bazaar_successes).obeying_clients();
     let runs = vec![
@@ -114,13 +122,29 @@ async fn caches_are_told_apart() {
             .behind(traced(stage_cache::bazaar_successes))
             .observations(&[("stage_cache", "on"), ("errors_stored", "no")]),
     ];
-    let obeying = Run::new("a cache that obeys clients", Vec::new())
-        .behind(Behind::StageCache(obeying))
-        .observations(&[
-            ("stage_cache", "on"),
-            ("cache_control_of_clients", "obeyed"),
-            ("functions_expect_stage_cache", "off"),
-        ])
-        .may_fail();
-    tokio::join!(carry_out_all(&with_cache, runs), carry_out_all(&without_cache, vec![obeying]));
+    let other_runs = vec![
+        Run::new("a cache that obeys clients", vec![responses::large()])
+            .behind(Behind::StageCache(obeying))
+            .observations(&[
+                ("stage_cache", "on"),
+                ("cache_control_of_clients", "obeyed"),
+                ("functions_expect_stage_cache", "off"),
+                ("cache_measures", "uncompressed"),
+                ("repeated_parameter", "all"),
+            ])
+            .may_fail(),
+        Run::new("a cache that measures compressed bodies", vec![responses::large()])
+            .behind(Behind::StageCache(short(stage_cache::all_bazaar_successes)))
+            .observations(&[("stage_cache", "on"), ("cache_measures", "compressed")])
+            .may_fail(),
+        Run::new("a cache by first values", Vec::new())
+            .behind(Behind::StageCache(by_key(stage_cache::first_values)))
+            .observations(&[("repeated_parameter", "first")])
+            .may_fail(),
+        Run::new("a cache by last values", Vec::new())
+            .behind(Behind::StageCache(by_key(stage_cache::last_values)))
+            .observations(&[("repeated_parameter", "last")])
+            .may_fail(),
+    ];
+    tokio::join!(carry_out_all(&with_cache, runs), carry_out_all(&without_cache, other_runs));
 }

@@ -25,6 +25,10 @@ async fn a_cloud_with_a_stage_cache_passes_every_check_and_each_has_failed_in_an
         ("authorizer_on_hit", "yes"),
         ("repeated_parameter", "last"),
         ("without_accept_encoding", "identity"),
+        ("accept_encoding_br_gzip", "gzip"),
+        ("accept_encoding_gzip_br", "gzip"),
+        ("raw_characters", "envelope"),
+        ("reserved_paths", "envelope"),
     ]);
     let (report, _) = tokio::join!(
         carry_out(&cloud, limits.observations(&[("throttling", "429")])),
@@ -47,6 +51,7 @@ async fn a_cloud_without_a_stage_cache_passes_every_check() {
         ("stage_cache", "off"),
         ("functions_expect_stage_cache", "off"),
         ("errors_stored", "no"),
+        ("repeated_parameter", "all"),
     ]);
     let retry_after = Run::new("Retry-After", vec![retry_after()]).tier(Tier::Starter).options(STARTER);
     tokio::join!(carry_out(&cloud, unbroken), carry_out(&cloud, retry_after));

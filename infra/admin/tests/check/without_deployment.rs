@@ -12,7 +12,10 @@ const KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
-    command.arg("check").args(arguments).env_remove("API_KEY").stdin(Stdio::null());
+    command.arg("check").args(arguments).stdin(Stdio::null());
+    for variable in ["API_KEY", "LAPSED_API_KEY", "REVOKED_API_KEY"] {
+        command.env_remove(variable);
+    }
     command
 }
 
@@ -46,34 +49,65 @@ fn serve(response: impl Into<String>) -> (String, Receiver<String>) {
     (format!("http://{address}"), requests)
 }
 
+/// The program with the key in the environment.
+fn with_key(arguments: &[&str]) -> Command {
+    let mut command = command(arguments);
+    command.env("API_KEY", format!("{KEY}\n"));
+    command
+}
+
+/// A file with this content.
+fn file(name: &str, content: &str) -> String {
+    let path = format!("{}/check-{name}-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
 #[test]
 fn an_invalid_command_line_has_an_exit_code_of_its_own() {
     let url = ["--url", "http://127.0.0.1:9"];
+    let wrong = file("wrong", "secret\n");
+    let mistyped = file("mistyped", &KEY.replace('J', "K"));
+    let good = file("good", KEY);
     for (arguments, expected) in [
         (&[][..], "--url"),
-        (&["--url", "127.0.0.1:9", "--key", KEY], "must be a URL like https://"),
-        (&["--url", "ftp://x.example", "--key", KEY], "must begin with https:// or http://"),
-        (&["--url", "https://x.example/?a", "--key", KEY], "must have no query"),
-        (&["--url", "https://a:b@x.example", "--key", KEY], "must have no user name"),
-        (&url, "an API key is required: --key KEY, --key -"),
-        (&[&url[..], &["--key", "secret"]].concat(), "--key has no valid API key: "),
-        (&[&url[..], &["--key", &KEY.replace('J', "K")]].concat(), "its checksum is wrong"),
+        (&["--url", "127.0.0.1:9", "--key-file", &good], "must be a URL like https://"),
+        (&["--url", "ftp://x.example", "--key-file", &good], "must begin with https:// or http://"),
+        (&["--url", "https://x.example/?a", "--key-file", &good], "must have no query"),
+        (&["--url", "https://a:b@x.example", "--key-file", &good], "must have no user name"),
+        (&url, "an API key is required: --key - with"),
+        (&[&url[..], &["--key", KEY]].concat(), "every user of this machine can see arguments"),
+        (&[&url[..], &["--key", "secret"]].concat(), "every user of this machine can see arguments"),
+        (&[&url[..], &["--key", "-"]].concat(), "an API key is required"),
+        (&[&url[..], &["--key", "-", "--key-file", &good]].concat(), "cannot be used with"),
+        (&[&url[..], &["--key-file", &wrong]].concat(), "--key-file has no valid API key: "),
+        (&[&url[..], &["--key-file", &mistyped]].concat(), "its checksum is wrong"),
+        (&[&url[..], &["--key-file", &good, "--lapsed-key", KEY]].concat(), "unexpected argument"),
         (
-            &[&url[..], &["--key", KEY, "--lapsed-key", "secret"]].concat(),
-            "--lapsed-key has no valid API key",
+            &[&url[..], &["--key-file", &good, "--lapsed-key-file", &wrong]].concat(),
+            "--lapsed-key-file has no valid API key",
         ),
         (
-            &[&url[..], &["--key", KEY, "--revoked-key", "secret"]].concat(),
-            "--revoked-key has no valid API key",
+            &[&url[..], &["--key-file", &good, "--revoked-key-file", &wrong]].concat(),
+            "--revoked-key-file has no valid API key",
         ),
-        (&[&url[..], &["--key", KEY, "--player", "not.a.name"]].concat(), "--player"),
-        (&[&url[..], &["--key", KEY, "--requests", "0"]].concat(), "--requests"),
-        (&[&url[..], &["--key", KEY, "--rate", "fast"]].concat(), "--rate"),
+        (&[&url[..], &["--key-file", &good, "--player", "not.a.name"]].concat(), "--player"),
+        (&[&url[..], &["--key-file", &good, "--requests", "0"]].concat(), "--requests"),
+        (&[&url[..], &["--key-file", &good, "--rate", "fast"]].concat(), "--rate"),
     ] {
         let (output, messages, code) = outcome(&command(arguments).output().unwrap());
         assert_eq!((output.as_str(), code), ("", 2), "{arguments:?}: {messages}");
         assert!(messages.contains(expected) && !messages.contains("secret"), "{arguments:?}: {messages}");
     }
+    for variable in ["API_KEY", "LAPSED_API_KEY", "REVOKED_API_KEY"] {
+        let output = with_key(&url).env(variable, "secret").output().unwrap();
+        let (output, messages, code) = outcome(&output);
+        assert_eq!((output.as_str(), code), ("", 2), "{variable}: {messages}");
+        assert_eq!(messages.split(':').nth(1), Some(format!(" {variable} has no valid API key").as_str()));
+    }
+    let (_, messages, code) =
+        outcome(&command(&[&url[..], &["--key-file", "/no/file"]].concat()).output().unwrap());
+    assert_eq!((messages.starts_with("error: cannot read /no/file: "), code), (true, 1), "{messages}");
 }
 
 #[test]
@@ -83,13 +117,13 @@ fn an_unreachable_service_is_one_line() {
     };
     let (hangs_up, _requests) = serve("");
     for url in ["http://127.0.0.1:9", "http://nobody.invalid", &hangs_up] {
-        let (output, messages, code) = outcome(&command(&["--url", url, "--key", KEY]).output().unwrap());
+        let (output, messages, code) = outcome(&with_key(&["--url", url]).output().unwrap());
         assert_eq!((output.as_str(), code), ("", 1), "{messages}");
         assert!(expected(&messages), "{messages}");
     }
-    // The key may come from the environment or standard input, too.
-    let output =
-        command(&["--url", "http://127.0.0.1:9"]).env("API_KEY", format!("{KEY}\n")).output().unwrap();
+    // The key may come from a file or standard input, too.
+    let from_file = file("first-line", &format!(" {KEY}\r\nanything\n"));
+    let output = command(&["--url", "http://127.0.0.1:9", "--key-file", &from_file]).output().unwrap();
     assert!(expected(&outcome(&output).1));
     let mut child = command(&["--url", "http://127.0.0.1:9", "--key", "-"])
         .stdin(Stdio::piped())
@@ -110,7 +144,7 @@ fn with_document(document: &str) -> String {
 #[test]
 fn another_service_gets_no_key() {
     let (url, requests) = serve("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello");
-    let (output, messages, code) = outcome(&command(&["--url", &url, "--key", KEY]).output().unwrap());
+    let (output, messages, code) = outcome(&with_key(&["--url", &url]).output().unwrap());
     assert_eq!((messages.as_str(), code), ("", 1));
     assert!(!output.contains("pass  "), "{output}");
     let is_told = "FAIL  OpenAPI document is served\n      expected a JSON body\n      received ";
@@ -130,8 +164,8 @@ fn a_document_cannot_lead_to_another_host() {
         .replace("GET /v1/mayor", &format!("GET {elsewhere}/v1/mayor"))
         .replace("\"/v1/profile/{username}\"", &format!("\"{elsewhere}/{{username}}\""));
     let (url, _requests) = serve(with_document(&misled));
-    let arguments = ["--url", &url, "--key", KEY, "--rate", "1000", "--player", "Notch"];
-    let (output, _, code) = outcome(&command(&arguments).output().unwrap());
+    let arguments = ["--url", &url, "--rate", "1000", "--player", "Notch"];
+    let (output, _, code) = outcome(&with_key(&arguments).output().unwrap());
     assert_eq!(code, 1);
     for request in [format!("{elsewhere}/v1/mayor"), format!("{elsewhere}/Notch")] {
         assert!(
@@ -145,10 +179,11 @@ fn a_document_cannot_lead_to_another_host() {
 #[test]
 fn a_server_with_only_the_document_fails_every_other_check() {
     let document = include_str!("../../../../functions/index/openapi.json");
-    let (url, _requests) = serve(with_document(document));
-    let arguments =
-        ["--url", &url, "--key", KEY, "--rate", "1000", "--lapsed-key", KEY, "--revoked-key", KEY, "--json"];
-    let (output, _, code) = outcome(&command(&arguments).output().unwrap());
+    let (url, requests) = serve(with_document(document));
+    let file = file("rejected", KEY);
+    let keys = ["--lapsed-key-file", &file, "--revoked-key-file", &file];
+    let arguments = [&["--url", &url, "--rate", "1000", "--json"][..], &keys].concat();
+    let (output, _, code) = outcome(&with_key(&arguments).output().unwrap());
     assert_eq!(code, 1);
     let report: Value = serde_json::from_str(&output).unwrap();
     // The document is served, and is that of this version.
@@ -169,4 +204,7 @@ fn a_server_with_only_the_document_fails_every_other_check() {
         assert!(observation["name"].is_string() && observation["value"].is_string(), "{observation}");
     }
     assert!(report["latency"][0]["first"]["p50_ms"].is_number(), "{}", report["latency"]);
+    // Logs keep URLs.
+    let is_in_url = |request: &String| request.lines().next().is_some_and(|line| line.contains("gd_"));
+    assert_eq!(requests.try_iter().find(is_in_url), None);
 }

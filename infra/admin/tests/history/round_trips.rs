@@ -1,7 +1,10 @@
 //! An export has all rows of the table, its import gives the same table, and an import can be interrupted anywhere.
 
+use std::fs::Permissions;
 use std::io::Write as _;
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{
@@ -311,6 +314,118 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
     let output = dynamodb.history(&["export", "mayors", "/dev/null", "--force"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(messages(&output).starts_with("error: /dev/null is not a regular file"), "{}", messages(&output));
+}
+
+#[test]
+fn a_replaced_file_keeps_its_mode_and_a_new_one_gets_that_of_the_umask() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.import("mayors", "History", MAYORS.as_bytes());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    for (umask, new) in [("022", 0o644), ("077", 0o600), ("000", 0o666)] {
+        let export = |path: &Path| {
+            let history = dynamodb.history(&["export", "mayors", text(path), "--force"]);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("umask {umask} && exec \"$0\" \"$@\"")]).arg(history.get_program());
+            shell.args(history.get_args()).env_clear();
+            shell.envs(history.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let output = shell.output().unwrap();
+            assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
+            assert_eq!(std::fs::read_to_string(path).unwrap(), MAYORS);
+        };
+        let created = path("mayors.ndjson");
+        export(&created);
+        assert_eq!(mode(&created), new, "umask {umask}");
+        for existing in [0o600, 0o640, 0o644, 0o664, 0o400, 0o666] {
+            let replaced = file("mayors.ndjson", "old");
+            std::fs::set_permissions(&replaced, Permissions::from_mode(existing)).unwrap();
+            export(&replaced);
+            assert_eq!(mode(&replaced), existing, "umask {umask}");
+            // Through a link, too.
+            let link = replaced.with_file_name("link");
+            std::os::unix::fs::symlink(&replaced, &link).unwrap();
+            export(&link);
+            assert_eq!(mode(&replaced), existing, "umask {umask}");
+        }
+    }
+}
+
+#[test]
+fn while_an_export_runs_only_the_readers_of_the_old_file_can_read_the_new_one() {
+    let dynamodb = DynamoDb::start();
+    let existing = file("mayors.ndjson", "old");
+    std::fs::set_permissions(&existing, Permissions::from_mode(0o600)).unwrap();
+    // The endpoint accepts the connection and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut export = dynamodb.history(&["export", "mayors", text(&existing), "--force"]);
+    export.env("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{}", silent.local_addr().unwrap()));
+    let mut child = export.stderr(Stdio::piped()).spawn().unwrap();
+    let (_connection, _) = silent.accept().unwrap();
+    let entries = std::fs::read_dir(existing.parent().unwrap()).unwrap();
+    let modes: Vec<_> =
+        entries.map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o7777).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(modes, [0o600, 0o600]);
+}
+
+#[test]
+fn a_later_tick_with_more_than_twice_as_many_products_gets_the_slots() {
+    let dynamodb = DynamoDb::start();
+    let start = this_morning();
+    let lines = [
+        tick(start, &products(3, 1)),
+        tick(start + minutes(1), &products(100, 2)),
+        tick(start + minutes(2), &products(40, 3)),
+        tick(start + minutes(3), &products(100, 4)),
+    ];
+    let (exported, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
+    assert_eq!(exported, lines.concat());
+    let slots: Vec<_> = dump
+        .iter()
+        .filter(|((partition, _), row)| partition != "bazaar#1m" && row["recorded_at"].is_object())
+        .map(|((partition, _), row)| (partition.as_str(), row["recorded_at"]["N"].as_str().unwrap()))
+        .collect();
+    let full = (start + minutes(1)).as_second().to_string();
+    assert_eq!(
+        slots,
+        ["bazaar#1h", "bazaar#30m", "bazaar#3h", "bazaar#5m"].map(|tier| (tier, full.as_str()))
+    );
+    let again = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
+    assert_eq!(again, ("imported 0, already there 4, too old 0, bad lines 0\n".to_owned(), Some(0)));
+    dynamodb.create("Backwards");
+    dynamodb.import("bazaar", "Backwards", lines.iter().rev().cloned().collect::<String>().as_bytes());
+    assert_eq!(dynamodb.dump("Backwards"), dump);
+    // A marker of an older version has no number of products: its tick counts as full, and is exported.
+    for ((partition, sort), row) in &dump {
+        if !partition.ends_with(|last: char| last.is_ascii_digit()) {
+            let mut row = row.clone();
+            row.as_object_mut().unwrap().remove("products");
+            assert!(sort.len() == 10 && row["rows"].is_object());
+            dynamodb.put("History", &row);
+        }
+    }
+    assert_eq!(dynamodb.export("bazaar", "History"), lines.concat());
+    let again = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
+    assert_eq!(again, ("imported 0, already there 4, too old 0, bad lines 0\n".to_owned(), Some(0)));
+}
+
+#[test]
+fn a_marker_at_the_limits_of_time_is_skipped() {
+    let dynamodb = DynamoDb::start();
+    let (exported, dump) = round_trip(&dynamodb, "bazaar", &morning()[0]);
+    let (_, marker) = dump.iter().find(|((partition, _), _)| partition == "bazaar#3h").unwrap();
+    for number in [i64::MIN, i64::MIN + 1, -1, i64::MAX] {
+        for sort in [number.to_string(), format!("{number:010}"), "0".to_owned()] {
+            let mut row = marker.clone();
+            row["sk"]["S"] = sort.into();
+            row["recorded_at"]["N"] = number.to_string().into();
+            dynamodb.put("History", &row);
+        }
+    }
+    assert_eq!(dynamodb.export("bazaar", "History"), exported);
+    let again = dynamodb.import("bazaar", "History", exported.as_bytes());
+    assert_eq!(again.1, Some(0), "{}", again.0);
+    assert!(again.0.ends_with("imported 0, already there 1, too old 0, bad lines 0\n"), "{}", again.0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, corrupt_products};
-use super::tiers::{PRODUCTS, Tier, slot_key, tick_key};
+use super::tiers::{FIRST_SLOT, LAST_SLOT, PRODUCTS, Tier, slot_key, tick_key};
 use crate::error::Error;
 use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
 use crate::session::Session;
@@ -37,8 +37,13 @@ pub async fn points(
     now: UnixSeconds,
 ) -> Result<Vec<Point>, Error> {
     let partition = tier.partition(tier.shard(id));
-    let last = tier.slot(now);
-    let first = last.minus(tier.interval * (tier.slots - 1));
+    let newest = tier.slot(now);
+    let oldest = newest.minus(tier.interval * (tier.slots - 1));
+    // No tick is recorded at any other time. DynamoDB refuses a range of keys that ends before it begins.
+    let (first, last) = (oldest.max(FIRST_SLOT), newest.min(tier.slot(LAST_SLOT)));
+    if first > last {
+        return Ok(Vec::new());
+    }
     let query = table
         .query()
         .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
@@ -52,7 +57,8 @@ pub async fn points(
         .scan_index_forward(false);
     let rows = table.rows(query, tier.slots as usize * MOST_ROWS_PER_SLOT).await?;
     let points = readable(&rows, &partition, |row| point(row, tier, id));
-    // The earliest tick of a slot comes last here, and replaces the others.
+    // The earliest tick of a slot comes last here, and replaces the others. The rows of a tick that lost the slot are deleted
+    // before the marker moves, so its rows are here only while that happens, or if a recorder was killed.
     let slots: BTreeMap<_, _> =
         points.into_iter().map(|point| (tier.slot(point.recorded_at), point)).collect();
     Ok(slots.into_values().collect())

@@ -1,8 +1,8 @@
 //! Writes a tick: finds the slots that it must fill, and fills them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, ReturnValue, WriteRequest};
+use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, WriteRequest};
 use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::item::{self, Item, PARTITION_KEY, TIME_TO_LIVE, number, readable, text};
 use crate::session::Session;
 
-/// A slot that a tick must fill.
+/// A slot that a tick may have to fill.
 #[derive(Debug)]
 pub struct OpenSlot {
     tier: &'static Tier,
@@ -21,13 +21,13 @@ pub struct OpenSlot {
     marker: Marker,
 }
 
-/// What the marker of an open slot says.
+/// What the marker of a slot says.
 #[derive(Debug, Clone, Copy)]
 enum Marker {
     /// There is none.
     Absent,
-    /// The slot is complete with a later tick, which the new one replaces.
-    LaterTick(Tick),
+    /// The slot is complete with this tick.
+    Complete(RecordedTick),
     /// It is corrupt.
     Corrupt,
 }
@@ -43,14 +43,42 @@ pub struct FilledSlot {
     pub rows: usize,
     /// The write units that the rows took.
     pub write_units: f64,
+    /// The tick that holds the slot now. It is another one if that one was recorded concurrently.
+    #[serde(skip)]
+    pub holder: RecordedTick,
 }
 
-/// Returns the slots that the tick must fill: of each tier the one that contains the tick, unless it is complete with this or
-/// an earlier tick, or its rows would have expired at the time `now`.
+impl Marker {
+    fn of(tier: &'static Tier, marker: Option<&Item>) -> Self {
+        let Some(marker) = marker else { return Self::Absent };
+        let read = |marker: &Item| RecordedTick::of_marker(tier, marker).map(Some);
+        let read = readable(std::slice::from_ref(marker), &tier.markers(), read);
+        read.first().map_or(Self::Corrupt, |recorded| Self::Complete(*recorded))
+    }
+
+    /// Reads the marker of the slot as it is now.
+    async fn read(table: Session<'_>, tier: &'static Tier, slot: UnixSeconds) -> Result<Self, Error> {
+        let markers = table.get_all(vec![item::key(tier.markers(), slot_key(slot))]).await?;
+        Ok(Self::of(tier, markers.first()))
+    }
+
+    const fn holder(&self) -> Option<&RecordedTick> {
+        if let Self::Complete(recorded) = self { Some(recorded) } else { None }
+    }
+}
+
+/// Returns the slots that the tick may have to fill: of each tier the one that contains the tick, unless another tick keeps it
+/// whatever this one has, or its rows would have expired at the time `now`. There are none if it is known that the tick fills
+/// none of them: `products` is the number of its products, if it is known.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn open_slots(table: Session<'_>, tick: Tick, now: UnixSeconds) -> Result<Vec<OpenSlot>, Error> {
+pub async fn open_slots(
+    table: Session<'_>,
+    tick: Tick,
+    products: Option<usize>,
+    now: UnixSeconds,
+) -> Result<Vec<OpenSlot>, Error> {
     let mut slots = Vec::new();
     for tier in &TIERS {
         let slot = tier.slot(tick.time());
@@ -62,19 +90,30 @@ pub async fn open_slots(table: Session<'_>, tick: Tick, now: UnixSeconds) -> Res
     let markers = table.get_all(keys).await?;
     let marker_of = |tier: &'static Tier| {
         let is_of_tier = |marker: &&Item| text(marker, PARTITION_KEY).is_ok_and(|key| key == tier.markers());
-        let Some(marker) = markers.iter().find(is_of_tier) else { return Marker::Absent };
-        let read = |marker: &Item| RecordedTick::of_marker(tier, marker).map(Some);
-        let read = readable(std::slice::from_ref(marker), &tier.markers(), read);
-        read.first().map_or(Marker::Corrupt, |recorded| Marker::LaterTick(recorded.tick))
+        Marker::of(tier, markers.iter().find(is_of_tier))
     };
-    let open = slots.into_iter().filter_map(|(tier, slot)| match marker_of(tier) {
-        Marker::LaterTick(recorded) if recorded <= tick => None,
-        marker => Some(OpenSlot { tier, slot, marker }),
-    });
-    Ok(open.collect())
+    let slots = slots.into_iter().map(|(tier, slot)| OpenSlot { tier, slot, marker: marker_of(tier) });
+    let mut slots: Vec<_> = slots.collect();
+    // A slot that the tick holds already says how many products it has, so that a repeated event needs no fetch.
+    let own =
+        slots.iter().filter_map(|slot| slot.marker.holder()).find(|holder| holder.tick == tick).copied();
+    let known = products.or(own.and_then(|own| own.products));
+    let is_open = |slot: &OpenSlot| match (slot.marker.holder(), known) {
+        (None, _) => true,
+        (Some(holder), Some(products)) => holder.yields_to(tick, products),
+        (Some(holder), None) if own.is_some() => tick < holder.tick,
+        (Some(holder), None) => holder.may_yield_to(tick),
+    };
+    if !slots.iter().any(is_open) {
+        return Ok(Vec::new());
+    }
+    // The provider may show more now than when the event was recorded before.
+    slots.retain(|slot| slot.marker.holder().is_none_or(|holder| holder.may_yield_to(tick)));
+    Ok(slots)
 }
 
-/// Fills the slots with the quotes of the tick. After a failure, the same call completes the slots.
+/// Fills those of the slots that the quotes of the tick must fill, and returns them. After a failure, the same call completes
+/// the slots.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
@@ -85,30 +124,73 @@ pub async fn fill(
     quotes: &Quotes,
 ) -> Result<Vec<FilledSlot>, Error> {
     let mut filled = Vec::with_capacity(slots.len());
-    for &OpenSlot { tier, slot, marker } in slots {
-        let mut shards = BTreeMap::<u32, HashMap<String, AttributeValue>>::new();
-        for (id, quote) in quotes {
-            shards.entry(tier.shard(id)).or_default().insert(id.as_str().to_owned(), quote.attribute());
-        }
-        let rows = shards.len();
-        let puts = shards.into_iter().map(|(shard, products)| put(table, tier, shard, slot, tick, products));
-        let write_units = table.write_all(puts.collect::<Result<_, _>>()?).await?;
-        if let Marker::LaterTick(later) = marker {
-            remove(table, tier, slot, later).await?;
-        }
-        match claim(table, RecordedTick { tick, tier, slot, rows }, marker).await? {
-            // A later tick was completed after the marker was read.
-            Claim::Won { replaced: Some(later) }
-                if later > tick && !matches!(marker, Marker::LaterTick(read) if read == later) =>
-            {
-                remove(table, tier, slot, later).await?;
-            }
-            Claim::Won { .. } => {}
-            Claim::LostToEarlierTick => remove(table, tier, slot, tick).await?,
-        }
-        filled.push(FilledSlot { tier: tier.name, slot, rows, write_units });
+    for slot in slots {
+        filled.extend(fill_slot(table, tick, slot, quotes).await?);
     }
     Ok(filled)
+}
+
+/// The rows of a tick in one slot.
+struct Written {
+    shards: BTreeSet<u32>,
+    write_units: f64,
+}
+
+/// Fills the slot, unless the tick that holds it keeps it.
+async fn fill_slot(
+    table: Session<'_>,
+    tick: Tick,
+    open: &OpenSlot,
+    quotes: &Quotes,
+) -> Result<Option<FilledSlot>, Error> {
+    let &OpenSlot { tier, slot, mut marker } = open;
+    let products = quotes.len();
+    let mut written: Option<Written> = None;
+    loop {
+        let holder = marker.holder().copied();
+        let is_same_tick = holder.is_some_and(|holder| holder.tick == tick);
+        if let Some(holder) = holder.filter(|holder| !holder.yields_to(tick, products)) {
+            let Some(Written { shards, write_units }) = written else { return Ok(None) };
+            let rows = shards.len();
+            if !is_same_tick {
+                remove(table, tier, slot, tick, shards).await?;
+            }
+            return Ok(Some(FilledSlot { tier: tier.name, slot, rows, write_units, holder }));
+        }
+        let Written { shards, write_units } = match written.take() {
+            Some(written) if !is_same_tick => written,
+            // If another recorder of the same tick holds the slot, it may have overwritten these rows.
+            _ => write(table, tier, slot, tick, quotes).await?,
+        };
+        if let Some(holder) = holder {
+            let others = (0..tier.shards).filter(|shard| !is_same_tick || !shards.contains(shard));
+            remove(table, tier, slot, holder.tick, others).await?;
+        }
+        let rows = shards.len();
+        let holder = RecordedTick { tick, tier, slot, rows, products: Some(products) };
+        if claim(table, holder, marker).await? {
+            return Ok(Some(FilledSlot { tier: tier.name, slot, rows, write_units, holder }));
+        }
+        written = Some(Written { shards, write_units });
+        marker = Marker::read(table, tier, slot).await?;
+    }
+}
+
+async fn write(
+    table: Session<'_>,
+    tier: &Tier,
+    slot: UnixSeconds,
+    tick: Tick,
+    quotes: &Quotes,
+) -> Result<Written, Error> {
+    let mut rows = BTreeMap::<u32, HashMap<String, AttributeValue>>::new();
+    for (id, quote) in quotes {
+        rows.entry(tier.shard(id)).or_default().insert(id.as_str().to_owned(), quote.attribute());
+    }
+    let shards = rows.keys().copied().collect();
+    let puts = rows.into_iter().map(|(shard, products)| put(table, tier, shard, slot, tick, products));
+    let write_units = table.write_all(puts.collect::<Result<_, _>>()?).await?;
+    Ok(Written { shards, write_units })
 }
 
 fn put(
@@ -127,45 +209,43 @@ fn put(
     Ok(WriteRequest::builder().put_request(put).build())
 }
 
-/// Deletes the rows of a tick from a slot that belongs to another one. A query ignores them, so this only saves space.
-async fn remove(table: Session<'_>, tier: &Tier, slot: UnixSeconds, tick: Tick) -> Result<(), Error> {
+/// Deletes rows of a tick from a slot that belongs, or is about to belong, to another one.
+async fn remove(
+    table: Session<'_>,
+    tier: &Tier,
+    slot: UnixSeconds,
+    tick: Tick,
+    shards: impl IntoIterator<Item = u32>,
+) -> Result<(), Error> {
     let delete = |shard| {
         let key = item::key(tier.partition(shard), tick_key(slot, tick));
         let delete = DeleteRequest::builder().set_key(Some(key)).build();
         let delete = delete.map_err(|error| table.operation("BatchWriteItem").failed(error.to_string()))?;
         Ok(WriteRequest::builder().delete_request(delete).build())
     };
-    let deletes = (0..tier.shards).map(delete).collect::<Result<_, _>>()?;
+    let deletes = shards.into_iter().map(delete).collect::<Result<_, _>>()?;
     table.write_all(deletes).await.map(drop)
 }
 
-/// The result of the claim to a slot.
-enum Claim {
-    /// The slot belongs to the tick now, and belonged to `replaced` before.
-    Won { replaced: Option<Tick> },
-    /// An earlier tick was completed in the meantime.
-    LostToEarlierTick,
-}
-
-/// Writes the marker of the slot, unless an earlier tick was completed in the meantime.
-async fn claim(table: Session<'_>, recorded: RecordedTick, marker: Marker) -> Result<Claim, Error> {
-    let RecordedTick { tick, tier, slot, rows } = recorded;
-    let request = table
-        .put_item()
-        .set_item(Some(item::key(tier.markers(), slot_key(slot))))
-        .item(RECORDED_AT, number(tick.time().get()))
-        .item(ROWS, number(rows))
-        .item(TIME_TO_LIVE, number(tier.expires(slot).get()))
-        .return_values(ReturnValue::AllOld);
-    let request = match marker {
+/// Writes the marker of the slot if it is still `before`, and returns whether it did.
+async fn claim(table: Session<'_>, recorded: RecordedTick, before: Marker) -> Result<bool, Error> {
+    let RecordedTick { tick, tier, slot, rows, products } = recorded;
+    let mut marker = item::key(tier.markers(), slot_key(slot));
+    marker.insert(RECORDED_AT.to_owned(), number(tick.time().get()));
+    marker.insert(ROWS.to_owned(), number(rows));
+    marker.extend(products.map(|products| (PRODUCTS.to_owned(), number(products))));
+    marker.insert(TIME_TO_LIVE.to_owned(), number(tier.expires(slot).get()));
+    let request = table.put_item().set_item(Some(marker));
+    let request = match before {
         Marker::Corrupt => request,
-        Marker::Absent | Marker::LaterTick(_) => request
-            .condition_expression("attribute_not_exists(recorded_at) OR recorded_at >= :tick")
-            .expression_attribute_values(":tick", number(tick.time().get())),
+        Marker::Absent => request.condition_expression("attribute_not_exists(recorded_at)"),
+        Marker::Complete(RecordedTick { tick, products: None, .. }) => request
+            .condition_expression("recorded_at = :before AND attribute_not_exists(products)")
+            .expression_attribute_values(":before", number(tick.time().get())),
+        Marker::Complete(RecordedTick { tick, products: Some(products), .. }) => request
+            .condition_expression("recorded_at = :before AND products = :products")
+            .expression_attribute_values(":before", number(tick.time().get()))
+            .expression_attribute_values(":products", number(products)),
     };
-    let Some(response) = table.write("PutItem", request.send()).await? else {
-        return Ok(Claim::LostToEarlierTick);
-    };
-    let replaced = response.attributes.and_then(|marker| RecordedTick::of_marker(tier, &marker).ok());
-    Ok(Claim::Won { replaced: replaced.map(|replaced| replaced.tick) })
+    Ok(table.write("PutItem", request.send()).await?.is_some())
 }

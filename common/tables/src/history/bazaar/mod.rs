@@ -12,10 +12,25 @@
 //! | `products` | the map |
 //! | `ttl` | when the row expires, in Unix seconds |
 //!
-//! A slot belongs to its earliest recorded tick. When all rows of a tick are written, a marker is written under `bazaar#TIER` and
-//! the slot: `recorded_at` is the tick, `rows` the number of its rows. Ticks never overwrite each other's rows, and a query uses
-//! the earliest tick of a slot. So a repeated event changes nothing, events may arrive in any order or at once, and a missed
-//! tick leaves no gap in a coarse tier: the next tick fills the slot.
+//! When all rows of a tick are written, a marker is written under `bazaar#TIER` and the slot:
+//!
+//! | attribute | value |
+//! |---|---|
+//! | `recorded_at` | the tick |
+//! | `rows` | the number of its rows |
+//! | `products` | the number of its products. Markers of older versions do not have it and count as full |
+//!
+//! A slot belongs to its earliest recorded tick. But if a later tick has more than twice as many products, the earlier one was
+//! recorded while the provider's response was mostly unusable, and the slot belongs to the later one. So a repeated event changes
+//! nothing, events may arrive in any order or at once, and neither a missed nor a poor tick leaves a gap in a coarse tier: the next
+//! tick fills the slot. (Only if the numbers of three ticks or more double in several steps, the order of events decides which
+//! of the full ones holds the slot.)
+//!
+//! Ticks never overwrite each other's rows. A tick that gets a slot writes its rows, deletes those of the tick before, and then
+//! moves the marker, on the condition that the marker has not changed since; otherwise it reads the marker again. A tick that
+//! does not get the slot deletes its own rows. A query needs no marker: it uses the earliest tick of a slot that has the
+//! product. While rows are replaced, and after a recorder was killed, that may be another tick than the marker's, but its
+//! price is one of its own minute, and no product is missing.
 
 mod chart;
 mod complete;

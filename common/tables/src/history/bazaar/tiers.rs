@@ -9,6 +9,10 @@ pub(super) const PRODUCTS: &str = "products";
 pub(super) const RECORDED_AT: &str = "recorded_at";
 pub(super) const ROWS: &str = "rows";
 
+/// The first and the last time whose slots have keys of ten digits.
+pub(super) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
+pub(super) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
+
 /// Rows are kept for this long after they have left their tier's range. It is the longest interval, so that no row expires
 /// that a query may need.
 const MARGIN: Duration = Duration::from_hours(3);
@@ -77,7 +81,7 @@ impl Tier {
     }
 }
 
-/// Returns the sort key of a slot. Sort keys have the order of time.
+/// Returns the sort key of a slot. Sort keys have the order of time, from `FIRST_SLOT` to `LAST_SLOT`.
 pub(super) fn slot_key(slot: UnixSeconds) -> String {
     format!("{:010}", slot.get())
 }
@@ -86,7 +90,7 @@ pub(super) fn slot_key(slot: UnixSeconds) -> String {
 ///
 /// Nearly always the tick is the start of the slot. The key is then as short as possible, because a query reads hundreds.
 pub(super) fn tick_key(slot: UnixSeconds, tick: Tick) -> String {
-    match (tick.time().get() - slot.get()) / 60 {
+    match tick.time().get().saturating_sub(slot.get()) / 60 {
         0 => slot_key(slot),
         minutes => format!("{}#{minutes:03}", slot_key(slot)),
     }

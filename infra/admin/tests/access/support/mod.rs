@@ -11,7 +11,7 @@ use crate::dynamodb;
 /// A key that was not issued, and its KEY-ID.
 pub(crate) const UNKNOWN_KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
 pub(crate) const UNKNOWN_ID: &str = "95f291419f81e24891fed21a";
-const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
+pub(crate) const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
 
 /// A table `Access` of the test's own.
 pub(crate) struct Access {

@@ -12,20 +12,12 @@ pub(crate) fn cache_with_joined_parameters() -> Vec<Broken> {
     vec![broken("separate parameters", &["parameters are kept apart"])]
 }
 
-pub(crate) fn cache_by_first_value() -> Vec<Broken> {
-    let fails = [
-        "repeated parameter does not affect the first value",
-        "repeated parameter has a cache key of its own",
-    ];
-    vec![broken("all values belong to the cache key", &fails)]
-}
-
-pub(crate) fn cache_without_order() -> Vec<Broken> {
-    let fails = ["repeated parameter has a cache key of its own"];
-    vec![broken("the order of values belongs to the cache key", &fails)]
+pub(crate) fn cache_of_rejections() -> Vec<Broken> {
+    let fails = ["repeated parameter does not affect ?id=A", "repeated parameter does not affect ?id=B"];
+    vec![broken("rejections are not stored under the key of another request", &fails)]
 }
 
 pub(crate) fn mixed_up_items() -> Vec<Broken> {
-    let fails = ["repeated parameter does not affect the last value"];
+    let fails = ["repeated parameter does not affect ?id=B"];
     vec![broken("the last value has a response of its own", &fails)]
 }

@@ -120,6 +120,37 @@ pub(crate) fn parameters() -> Vec<Broken> {
             |target| target == "/v1/mayor?unknown=1",
             "/v1/nothing",
         ),
+        request(
+            "equal values of a parameter",
+            &["parameter that is repeated with the same value is accepted"],
+            |request, _| {
+                let (_, query) = request.target.split_once('?').unwrap_or_default();
+                let ids: Vec<_> = query.split('&').filter(|pair| pair.starts_with("id=CHECK_")).collect();
+                if let [one, other] = ids.as_slice()
+                    && one == other
+                {
+                    request.target.push('0');
+                }
+            },
+        ),
+        request(
+            "path parameters are decoded",
+            &["escaped player has the response of the plain name"],
+            |request, _| {
+                if request.target.starts_with("/v1/profile/%") {
+                    request.target = request.target.replace('%', "%25");
+                }
+            },
+        ),
+        request(
+            "query parameters are decoded",
+            &["escaped parameter has the response of the plain value"],
+            |request, _| {
+                if request.target.starts_with("/v1/bazaar?mode=item&id=%") {
+                    "/v1/bazaar?mode=item&id=DARK_FANG".clone_into(&mut request.target);
+                }
+            },
+        ),
         request("limits of lists", &["response GET /v1/bazaar?mode=flips&limit=5"], |request, _| {
             if request.target == FLIPS {
                 request.target = FLIPS.replace("limit=5", "limit=9");
@@ -176,6 +207,9 @@ pub(crate) fn browsers_and_caches() -> Vec<Broken> {
     ]
 }
 
+const REPEATED: [&str; 2] =
+    ["repeated parameter ?id=A&id=B is rejected", "repeated parameter ?id=B&id=A is rejected"];
+
 /// Promises about errors of API Gateway, and about limits.
 pub(crate) fn gateway_errors() -> Vec<Broken> {
     let mut not_stored = WITHOUT_KEY.to_vec();
@@ -189,7 +223,7 @@ pub(crate) fn gateway_errors() -> Vec<Broken> {
             without("access-control-allow-origin"),
         ),
         error(401, "/", "browsers do not store errors", &not_stored, without("cache-control")),
-        request("the last value wins", &["repeated parameter: the last value wins"], |request, _| {
+        request("repeated parameters are rejected", &REPEATED, |request, _| {
             let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
             let mut pairs = Vec::<&str>::new();
             for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -202,6 +236,28 @@ pub(crate) fn gateway_errors() -> Vec<Broken> {
             request.target = format!("{path}{query}");
         }),
         broken("limits", &["error 429"]),
+    ]
+}
+
+/// No promise is broken: API Gateway answers these requests by itself, and looks at the first encoding only.
+pub(crate) fn front_end() -> Vec<Broken> {
+    vec![
+        response("raw characters", &[], |request, response| {
+            if request.target.contains(['|', '{', '}']) {
+                response.replace(400, "text/html", "Bad Request");
+            }
+        }),
+        response("reserved paths", &[], |request, response| {
+            if matches!(request.target.as_str(), "/ping" | "/sping") {
+                response.replace(200, "text/plain", "healthy");
+            }
+        }),
+        request("encodings", &[], |request, _| {
+            let accepted = request.headers.get("accept-encoding").map(|value| value.to_str().unwrap());
+            if accepted.is_some_and(|accepted| accepted.starts_with("br")) {
+                request.headers.remove("accept-encoding");
+            }
+        }),
     ]
 }
 

@@ -5,6 +5,12 @@ use reqwest::header::HeaderValue;
 use super::requests::{CACHED_RESPONSE, COMPRESSION, WITHOUT_KEY};
 use crate::support::mutation::{Broken, accepted, request};
 
+const SPELLINGS: [&str; 3] = [
+    "key in the header X-API-Key over HTTP/1.1",
+    "key in the header X-Api-Key over HTTP/1.1",
+    "key in the header x-api-key over HTTP/1.1",
+];
+
 /// Promises about keys.
 pub(crate) fn keys() -> Vec<Broken> {
     vec![
@@ -38,10 +44,25 @@ pub(crate) fn keys() -> Vec<Broken> {
         request("no keys in messages", &["error 404 GET /v1/nothing"], |request, keys| {
             request.target = request.target.replace("/v1/nothing", keys.pro.expose());
         }),
+        request("every spelling of the header", &SPELLINGS, |request, _| {
+            // Only these requests have a connection of their own.
+            if request.spelling.is_some() && request.headers.contains_key("connection") {
+                request.headers.remove("x-api-key");
+            }
+        }),
         request("compression", &COMPRESSION, |request, _| {
             request.headers.remove("accept-encoding");
         }),
     ]
+}
+
+/// An identity source that is case-sensitive.
+pub(crate) fn one_spelling() -> Vec<Broken> {
+    vec![request("spellings of the header", &SPELLINGS[..2], |request, _| {
+        if request.spelling.as_ref().is_some_and(|spelling| spelling != "x-api-key") {
+            request.headers.remove("x-api-key");
+        }
+    })]
 }
 
 pub(crate) fn no_key() -> Vec<Broken> {

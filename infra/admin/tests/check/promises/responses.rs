@@ -199,6 +199,15 @@ pub(crate) fn exhausted_quota() -> Vec<Broken> {
     })]
 }
 
+/// No promise is broken: a response above the limit of the stage cache, but compressed below it.
+pub(crate) fn large() -> Broken {
+    response("large responses", &[], |request, response| {
+        if request.target.contains("mode=full&id=") {
+            response.edit_json(|body| body["data"]["padding"] = "x".repeat(1_100_000).into());
+        }
+    })
+}
+
 pub(crate) fn outage() -> Vec<Broken> {
     vec![broken("responses", &["response GET /v1/items", "preflight OPTIONS /v1/mayor"])]
 }

@@ -16,6 +16,8 @@ pub(crate) struct Request {
     /// Path and query.
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
+    /// How the header with the key is spelled, in the first request of a connection.
+    pub(crate) spelling: Option<String>,
 }
 
 /// A response on its way from the cloud.

@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use local::{Cloud, Keys};
 use reqwest::Client;
 use reqwest::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use super::message::{Request, Response};
@@ -65,24 +65,39 @@ impl Proxy {
             let mut served = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let upstream = Arc::clone(&upstream);
-                let service = service_fn(move |request| respond(Arc::clone(&upstream), request));
-                let connection = hyper::server::conn::http1::Builder::new()
-                    .serve_connection(TokioIo::new(stream), service);
-                served.spawn(async move { drop(connection.await) });
+                served.spawn(async move {
+                    let spelling = Mutex::new(key_spelling(&stream).await);
+                    let service = service_fn(|request| {
+                        respond(Arc::clone(&upstream), request, spelling.lock().unwrap().take())
+                    });
+                    let connection = hyper::server::conn::http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), service);
+                    drop(connection.await);
+                });
             }
         });
         Self { url, _connections: connections }
     }
 }
 
+/// How the header with the key is spelled in the request that comes next.
+async fn key_spelling(stream: &TcpStream) -> Option<String> {
+    let mut head = vec![0; 4096];
+    let length = stream.peek(&mut head).await.ok()?;
+    let head = String::from_utf8_lossy(&head[..length]).into_owned();
+    let mut names = head.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name);
+    names.find(|name| name.eq_ignore_ascii_case("x-api-key")).map(str::to_owned)
+}
+
 /// The response to a request of the program. An error closes the connection without a response.
 async fn respond(
     upstream: Arc<Upstream>,
     request: hyper::Request<Incoming>,
+    spelling: Option<String>,
 ) -> Result<hyper::Response<Full<Bytes>>, std::io::Error> {
     let (head, _) = request.into_parts();
     let target = head.uri.path_and_query().unwrap().as_str().to_owned();
-    let request = Request { method: head.method, target, headers: head.headers };
+    let request = Request { method: head.method, target, headers: head.headers, spelling };
     let response = upstream.respond(request).await.ok_or(std::io::ErrorKind::ConnectionAborted)?;
     let mut result = hyper::Response::new(Full::new(Bytes::from(response.body)));
     *result.status_mut() = response.status;

@@ -157,9 +157,11 @@ async fn check(cloud: &Cloud, proxy: &Proxy, tier: Tier, options: &[&str]) -> (R
     let key = if tier == Tier::Starter { &keys.starter } else { &keys.pro };
     let mut child = Command::new(env!("CARGO_BIN_EXE_admin"))
         .args(["check", "--url", &proxy.url, "--key", "-", "--json", "--requests", "1"])
-        .args(["--lapsed-key", keys.lapsed.expose(), "--revoked-key", keys.revoked.expose()])
+        .arg("--key-in-url")
         .args(options)
         .env_remove("API_KEY")
+        .env("LAPSED_API_KEY", keys.lapsed.expose())
+        .env("REVOKED_API_KEY", keys.revoked.expose())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

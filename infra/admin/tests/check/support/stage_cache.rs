@@ -1,6 +1,6 @@
 //! A stage cache in front of the cloud that has the faults of a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -98,6 +98,13 @@ pub(crate) fn target(target: &str) -> String {
     target.to_owned()
 }
 
+/// The path with the last value of each parameter.
+pub(crate) fn last_values(target: &str) -> String {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let pairs: BTreeMap<&str, &str> = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+    format!("{path}?{pairs:?}")
+}
+
 /// The target without escapes, which joins parameters that are separate.
 pub(crate) fn unescaped(target: &str) -> String {
     target.replace("%26", "&").replace("%3D", "=")
@@ -116,21 +123,20 @@ pub(crate) fn first_values(target: &str) -> String {
     format!("{path}?{pairs:?}")
 }
 
-/// The parameters without their order.
-pub(crate) fn unordered(target: &str) -> String {
-    let mut pairs: Vec<_> = target.split_once('?').map_or("", |(_, query)| query).split('&').collect();
-    pairs.sort_unstable();
-    pairs.join("&")
-}
-
+/// Every error of the bazaar, also those of the gateway.
 pub(crate) fn bazaar_errors(request: &Request, response: &Response) -> bool {
-    response.status == 404 && request.path() == "/v1/bazaar"
+    response.status != 200 && request.path() == "/v1/bazaar"
 }
 
 /// Successes and errors of the bazaar, without the largest response.
 pub(crate) fn bazaar(request: &Request, response: &Response) -> bool {
     let is_small = request.path() == "/v1/bazaar" && !request.target.contains("mode=full");
     is_small && !response.status.is_server_error()
+}
+
+/// Successes of the bazaar, however large they are.
+pub(crate) fn all_bazaar_successes(request: &Request, response: &Response) -> bool {
+    response.status == 200 && request.path() == "/v1/bazaar"
 }
 
 pub(crate) fn bazaar_successes(request: &Request, response: &Response) -> bool {

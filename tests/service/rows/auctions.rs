@@ -1,0 +1,156 @@
+//! A page of auctions: `auctions`. And pages that the provider loses for a moment.
+
+use local::Cloud;
+use serde_json::json;
+use simulator::Fault;
+
+use super::table::{Field, Route, START, bare, expect_failure, in_braces, texts};
+use crate::support::{await_logs, get_at, one_instance_each, simulator, start_with};
+
+const AUCTIONS: Route = Route {
+    path: "/v1/auctions",
+    upstream: "/v2/skyblock/auctions",
+    fields: &[
+        Field::id("uuid"),
+        Field {
+            name: "auctioneer",
+            usual: r#""053eb0f0a27842539d065e3d33d5478a""#,
+            optional: false,
+            good: &[r#""another""#],
+            bad: &["5", "true", "{}", "[]", r#""""#, r#""\ud800""#],
+        },
+        Field::text("item_name", r#""Divine Pickaxe""#),
+        Field::text("item_lore", r#""line\nline\ud83d\udd25""#),
+        Field::count("starting_bid"),
+        // 0 without bids, and never absent.
+        Field::count("highest_bid_amount"),
+        Field {
+            name: "bin",
+            usual: "true",
+            optional: false,
+            good: &["false"],
+            bad: &["0", "1", r#""true""#, "{}", "[]"],
+        },
+        Field {
+            name: "start",
+            usual: "1777388000000",
+            optional: false,
+            good: &["1.777388E12", "1777399000000"],
+            bad: Field::NO_TIMES,
+        },
+        Field {
+            name: "end",
+            usual: "1777399000000",
+            optional: false,
+            good: &["1777388000000", "9999999999999"],
+            bad: &["1777387999999", "-1777399000000", "0", "1777399000", r#""soon""#, "true", "{}", "[]"],
+        },
+    ],
+    id: Some("uuid"),
+    row: in_braces,
+    no_row: bare,
+    body: |rows| page(0, 1, rows),
+    listed: |data| texts(&data["auctions"], "uuid"),
+};
+
+/// The provider's response with this page.
+fn page(number: i64, total_pages: i64, rows: &str) -> String {
+    format!(
+        r#"{{"success":true,"page":{number},"totalPages":{total_pages},"totalAuctions":7,"lastUpdated":1777388578000,"auctions":[{rows}]}}"#
+    )
+}
+
+#[tokio::test]
+async fn an_auction_that_makes_no_sense_is_left_out() {
+    AUCTIONS.expect_table().await;
+}
+
+#[tokio::test]
+async fn a_page_fails_only_if_most_auctions_make_no_sense() {
+    AUCTIONS.expect_majority().await;
+}
+
+#[tokio::test]
+async fn of_two_auctions_with_the_same_id_the_first_counts() {
+    let cloud = start_with(one_instance_each()).await;
+    let auction = |name: &str| AUCTIONS.usual("B").replace("Divine Pickaxe", name);
+    let response = AUCTIONS.expect_first_of_two(&cloud, &auction("first"), &auction("second")).await;
+    assert_eq!(response.data()["auctions"][1]["item_name"], "first");
+}
+
+#[tokio::test]
+async fn a_page_whose_own_numbers_make_no_sense_is_a_failure() {
+    let cloud = start_with(one_instance_each()).await;
+    let good = page(0, 1, &AUCTIONS.usual("A"));
+    for (part, other) in [
+        (r#""page":0"#, r#""page":1"#),
+        (r#""page":0"#, r#""page":null"#),
+        (r#""totalPages":1"#, r#""totalPages":-1"#),
+        (r#""totalPages":1,"#, ""),
+        (r#""totalAuctions":7"#, r#""totalAuctions":-7"#),
+        (r#""totalAuctions":7"#, r#""totalAuctions":"7""#),
+        (r#""lastUpdated":1777388578000"#, r#""lastUpdated":-1"#),
+        (r#""lastUpdated":1777388578000"#, r#""lastUpdated":{}"#),
+        (r#""auctions""#, r#""sales""#),
+        (r#""success":true"#, r#""success":false"#),
+    ] {
+        let body = good.replacen(part, other, 1);
+        assert_ne!(body, good, "{part}");
+        simulator(&cloud).set_fault(AUCTIONS.upstream, Fault::default().with_body(body));
+        expect_failure(&get_at(&cloud, AUCTIONS.path, START).await);
+    }
+}
+
+fn serve(cloud: &Cloud, fault: Fault) {
+    simulator(cloud).set_fault(AUCTIONS.upstream, fault);
+}
+
+/// The provider's response for a page that it has lost, or that does not exist.
+fn not_found() -> Fault {
+    Fault::status(404).with_body(r#"{"success":false,"cause":"Page not found"}"#)
+}
+
+#[tokio::test]
+async fn a_page_that_the_provider_loses_goes_on() {
+    let cloud = start_with(one_instance_each()).await;
+    serve(&cloud, Fault::default().with_body(page(3, 5, &AUCTIONS.usual("A"))));
+    let earlier = get_at(&cloud, "/v1/auctions?page=3", START).await;
+    serve(&cloud, not_found());
+    for after in [30_000, 60_000, 330_000] {
+        get_at(&cloud, "/v1/auctions?page=3", START + after).await.expect_replay_of(&earlier);
+        let stale = await_logs(&cloud, 1, |line| line["level"] == "WARN").await.pop().unwrap();
+        assert!(stale["cause"].as_str().unwrap().contains("404"), "{stale}");
+    }
+    // Now the page is too old to say anything.
+    get_at(&cloud, "/v1/auctions?page=3", START + 330_001).await.error("NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
+    let cloud = start_with(one_instance_each()).await;
+    serve(&cloud, Fault::default().with_body(page(0, 5, &AUCTIONS.usual("A"))));
+    let page_0 = get_at(&cloud, "/v1/auctions", START).await;
+    assert_eq!(page_0.data()["totalPages"], 5);
+    for fault in [not_found(), Fault::status(422), Fault::status(404).with_body("")] {
+        serve(&cloud, fault);
+        for after in [0, 29_999, 330_000] {
+            let response = get_at(&cloud, "/v1/auctions?page=4", START + after).await;
+            expect_failure(&response);
+            assert_eq!(response.headers["retry-after"], "5");
+        }
+    }
+    serve(&cloud, not_found());
+    // Page 0 counts five pages, so there is no page 5.
+    get_at(&cloud, "/v1/auctions?page=5", START).await.error("NOT_FOUND");
+    // Page 0 itself is never unknown.
+    get_at(&cloud, "/v1/auctions", START + 30_000).await.expect_replay_of(&page_0);
+    // The page comes back.
+    serve(&cloud, Fault::default().with_body(page(4, 5, &AUCTIONS.usual("Z"))));
+    let back = get_at(&cloud, "/v1/auctions?page=4", START + 1).await;
+    assert_eq!((back.cached(), texts(&back.data()["auctions"], "uuid")), (false, vec!["Z".to_owned()]));
+    // A response of page 0 that counts fewer pages makes a 404 an answer again.
+    serve(&cloud, Fault::default().with_body(page(0, 2, "")));
+    assert_eq!(get_at(&cloud, "/v1/auctions", START + 60_000).await.data()["auctions"], json!([]));
+    serve(&cloud, not_found());
+    get_at(&cloud, "/v1/auctions?page=3", START + 60_000).await.error("NOT_FOUND");
+}

@@ -1,0 +1,78 @@
+//! The mayor: `perks`. The mayor is not a row: without a mayor, there is nothing to serve.
+
+use serde_json::json;
+use simulator::Fault;
+
+use super::fire_sales::event;
+use super::table::{Field, Route, START, bare, expect_failure, in_braces, texts};
+use crate::support::{get_at, invoke, one_instance_each, simulator, start_with};
+
+const PERKS: Route = Route {
+    path: "/v1/mayor",
+    upstream: "/v2/resources/skyblock/election",
+    fields: &[Field::id("name"), Field::text("description", r#""Text""#)],
+    id: Some("name"),
+    row: in_braces,
+    no_row: bare,
+    body: |rows| {
+        format!(
+            r#"{{"success":true,"mayor":{{"key":"pets","name":"Diana","perks":[{rows}],"election":{{"year":510}}}}}}"#
+        )
+    },
+    listed: |data| texts(&data["mayor"]["perks"], "name"),
+};
+
+#[tokio::test]
+async fn a_perk_that_makes_no_sense_is_left_out() {
+    PERKS.expect_table().await;
+}
+
+#[tokio::test]
+async fn the_mayor_fails_only_if_most_perks_make_no_sense() {
+    PERKS.expect_majority().await;
+}
+
+#[tokio::test]
+async fn of_two_perks_with_the_same_name_the_first_counts() {
+    let cloud = start_with(one_instance_each()).await;
+    let perk = |text: &str| json!({"name": "B", "description": text}).to_string();
+    let response = PERKS.expect_first_of_two(&cloud, &perk("first"), &perk("second")).await;
+    assert_eq!(response.data()["mayor"]["perks"][1]["description"], "first");
+}
+
+#[tokio::test]
+async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() {
+    let cloud = start_with(one_instance_each()).await;
+    let good = (PERKS.body)(&PERKS.usual("A"));
+    for (part, other) in [
+        (r#""name":"Diana""#, r#""name":null"#),
+        (r#""name":"Diana""#, r#""name":5"#),
+        (r#""name":"Diana""#, r#""name":"""#),
+        (r#""name":"Diana""#, r#""name":"Diana\ud800""#),
+        (r#""name":"Diana","#, ""),
+        (r#""key":"pets""#, r#""key":null"#),
+        (r#""key":"pets""#, r#""key":["pets"]"#),
+        (r#""key":"pets""#, r#""key":"\udd25""#),
+        (r#""key":"pets","#, ""),
+        (r#""key":"pets","#, r#""key":"pets","key":"pets","#),
+        (r#""perks":["#, r#""bonuses":["#),
+        (r#""mayor":"#, r#""major":"#),
+        (r#""election":{"year":510}"#, r#""election":[]"#),
+    ] {
+        let body = good.replacen(part, other, 1);
+        assert_ne!(body, good, "{part}");
+        simulator(&cloud).set_fault(PERKS.upstream, Fault::default().with_body(&body));
+        expect_failure(&get_at(&cloud, PERKS.path, START).await);
+        let recorded = invoke(&cloud, "record-mayor", event()).await;
+        assert!(recorded.headers.contains_key("x-amz-function-error"), "{body}: {}", recorded.text);
+    }
+    // A row of history is never overwritten: the recorder waits until all perks make sense.
+    PERKS.show(&cloud, &[PERKS.usual("A"), PERKS.usual("HALF\\ud800")]);
+    let live = get_at(&cloud, PERKS.path, START).await.data();
+    assert_eq!(texts(&live["mayor"]["perks"], "name"), ["A"]);
+    let recorded = invoke(&cloud, "record-mayor", event()).await;
+    assert!(recorded.headers.contains_key("x-amz-function-error"), "{}", recorded.text);
+    simulator(&cloud).set_fault(PERKS.upstream, Fault::default().with_body(good));
+    let recorded = invoke(&cloud, "record-mayor", event()).await.json();
+    assert_eq!(recorded["recorded"], json!({"year": 510, "new": true}), "{recorded}");
+}
