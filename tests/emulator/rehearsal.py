@@ -10,17 +10,16 @@ from datetime import datetime, timedelta, timezone
 
 from botocore.exceptions import ClientError
 
-from cloud import ADMIN, BUCKET, STACK, cloud
+from cloud import ADMIN, cloud
 from differences import DIFFERENCES, FAILED_CHECKS, OBSERVATIONS, SKIPPED_CHECKS
 from inventory import inventory
-from packing import pack
 from policies import functions_with_tables, operator, without_policies
 from processes import LOGS, Failure, end_politely_when_asked
 from services import UPSTREAM_KEY
+from stack import Stack, eventually, expect
 
-CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
 SECRET = "game-data-query-service/upstream-key"
-# The default is far above what one client sends, so that the first check is fast.
+# The limits are far above what one client sends, so that the first check is fast.
 FIRST = {"GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "TableProtection": "off"}
 SECOND = {"GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "TableProtection": "on"}
 
@@ -37,39 +36,18 @@ def step(sentence):
         print(f"{outcome:6}  {time.monotonic() - began:5.1f} s  {sentence}", flush=True)
 
 
-def expect(condition, otherwise):
-    """Fails with this sentence if the condition is false."""
-    if not condition:
-        raise Failure(otherwise)
-
-
-def eventually(look, seconds, otherwise):
-    """The first true result of `look`."""
-    deadline = time.monotonic() + seconds
-    while not (result := look()):
-        expect(time.monotonic() < deadline, otherwise)
-        time.sleep(0.2)
-    return result
-
-
 class Rehearsal:
     """One run, from an empty account to a removed stack."""
 
     def __init__(self, account):
         self.account = account
-        self.parameters = {
-            "Architecture": "x86_64",
-            "DashboardUrl": "https://dashboard.example",
-            "UpstreamBaseUrl": account.provider,
-            "NamesBaseUrl": account.provider,
-            "AlarmEmail": "operator@example.com",
-        }
+        self.stack = Stack(account)
 
     def run(self):
         """Every step depends on the ones before."""
         self.empty = inventory(self.account)
         with step("packages the development builds as `sam build` would"):
-            self.package()
+            self.stack.package()
         with step("refuses parameters that are not allowed"):
             self.refuse_parameters()
         with step("fails to create a stack with protected tables, whose deletion the operator completes"):
@@ -90,6 +68,10 @@ class Rehearsal:
             self.exhaust_open_routes()
         with step("cannot use its tables without its policies"):
             self.take_policies_away()
+        with step("keeps events that failed in the dead-letter queue"):
+            self.fail_events()
+        with step("writes the functions' log, without keys"):
+            self.read_log()
         with step("exports and imports with cargo admin"):
             self.export_and_import()
         with step("updates the stack: stage cache on, other limits, protected tables"):
@@ -105,26 +87,8 @@ class Rehearsal:
         with step("creates the stack again, and accepts the keys that are imported"):
             self.create_again()
 
-    def package(self):
-        self.built = self.account.folder / "built"
-        pack(self.built)
-        ended = self.account.sam(
-            "package", "--template-file", "template.yaml", "--s3-bucket", BUCKET, "--output-template-file", "packaged.yaml",
-            folder=self.built,
-        )
-        expect(ended.returncode == 0, f"sam package fails: {ended.stderr}")
-
-    def deploy(self, **parameters):
-        given = [f"{name}={value}" for name, value in {**self.parameters, **parameters}.items()]
-        return self.account.sam(
-            "deploy", "--template-file", "template.yaml", "--stack-name", STACK, "--s3-bucket", BUCKET, "--no-progressbar",
-            "--no-fail-on-empty-changeset", "--capabilities", *CAPABILITIES, "--parameter-overrides", *given,
-            folder=self.built,
-        )
-
     def refuse_parameters(self):
         """One value for each kind of constraint in the template."""
-        self.account.client("s3").upload_file(str(self.built / "packaged.yaml"), BUCKET, "template.yaml")
         for name, value in [
             ("GatewayCache", "maybe"),
             ("DashboardUrl", 'https://dashboard.example/"quoted"'),
@@ -134,80 +98,41 @@ class Rehearsal:
             # Without CertificateArn.
             ("DomainName", "api.example.com"),
         ]:
-            reason = self.refusal({**self.parameters, name: value})
+            reason = self.stack.refusal({**self.stack.parameters, name: value})
             expect(name in reason, f"{name}={value} is not refused, or for another reason: {reason or 'none'}")
 
-    def refusal(self, parameters):
-        """Why CloudFormation creates no stack with these parameters. A parameter without a value is not given."""
-        given = {name: value for name, value in parameters.items() if value is not None}
-        try:
-            self.account.client("cloudformation").create_stack(
-                StackName="refused",
-                TemplateURL=f"{self.account.url}/{BUCKET}/template.yaml",
-                Capabilities=CAPABILITIES,
-                Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()],
-            )
-        except ClientError as error:
-            return error.response["Error"]["Message"]
-        return ""
+    def left_behind(self):
+        """What the account has that it did not have before the stack."""
+        return inventory(self.account) - self.empty
 
     def fail_protected_creation(self):
         """infra/README.md, Deploy: what to do if the first deployment fails with TableProtection on."""
-        expect(self.deploy(**FIRST | {"TableProtection": "on"}).returncode != 0, "the deployment succeeds without the secret")
-        expect(SECRET in self.reasons(), f"no event of the stack names the missing secret: {self.reasons()}")
+        expect(self.stack.deploy(**FIRST | {"TableProtection": "on"}).returncode != 0, "the deployment succeeds without the secret")
+        expect(SECRET in self.stack.reasons(), f"no event of the stack names the missing secret: {self.stack.reasons()}")
         expect(self.account.status() == "ROLLBACK_FAILED", f"the failed stack is {self.account.status()}")
-        self.delete_stack()
+        self.stack.delete()
         self.tables = [name for kind, name in self.left_behind() if kind == "table"]
         self.delete_tables()
 
     def fail_first_creation(self):
         self.account.client("secretsmanager").create_secret(Name=SECRET, SecretString=UPSTREAM_KEY)
         self.empty = inventory(self.account)
-        expect(self.deploy(**FIRST).returncode != 0, "the deployment succeeds without a role for logs")
-        expect("CloudWatch Logs role" in self.reasons(), f"the creation fails for other reasons: {self.reasons()}")
+        expect(self.stack.deploy(**FIRST).returncode != 0, "the deployment succeeds without a role for logs")
+        expect("CloudWatch Logs role" in self.stack.reasons(), f"the creation fails for other reasons: {self.stack.reasons()}")
         expect(self.account.status() == "ROLLBACK_COMPLETE", f"the failed stack is {self.account.status()}")
-        created = [event for event in self.events() if event["ResourceStatus"] == "CREATE_COMPLETE"]
+        created = [event for event in self.stack.events() if event["ResourceStatus"] == "CREATE_COMPLETE"]
         logs = {event["PhysicalResourceId"] for event in created if event["ResourceType"] == "AWS::Logs::LogGroup"}
-        self.delete_stack()
+        self.stack.delete()
         expect(not self.left_behind(), f"the failed stack leaves behind: {self.left_behind()}")
         # Functions that ran during the creation deliver their logs late, and Lambda may create their group again.
         expect(logs, "the failed creation had no log group")
         for group in logs:
             self.account.client("logs").create_log_group(logGroupName=group)
 
-    def left_behind(self):
-        """What the account has that it did not have before the stack."""
-        return inventory(self.account) - self.empty
-
-    def events(self):
-        """What happened to the stack."""
-        return self.account.client("cloudformation").describe_stack_events(StackName=STACK)["StackEvents"]
-
-    def reasons(self):
-        """The reasons of all failures, one in a line."""
-        failed = [event for event in self.events() if event["ResourceStatus"].endswith("_FAILED")]
-        return "".join(f"\n  {event['LogicalResourceId']}: {event.get('ResourceStatusReason')}" for event in failed)
-
-    def delete_stack(self):
-        self.account.client("cloudformation").delete_stack(StackName=STACK)
-        eventually(lambda: self.account.status() is None, 30, "the stack is not deleted")
-
     def create(self):
-        formation = self.account.client("cloudformation")
-        formation.create_stack(
-            StackName="api-gateway-log-role", TemplateBody=(self.built / "infra" / "account.yaml").read_text(),
-            Capabilities=CAPABILITIES,
-        )
-        formation.get_waiter("stack_create_complete").wait(StackName="api-gateway-log-role", WaiterConfig={"Delay": 1})
+        self.stack.create_account_settings()
         self.empty = inventory(self.account)
-        self.deploy_first()
-
-    def deploy_first(self):
-        """Creates the stack."""
-        ended = self.deploy(**FIRST)
-        expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.reasons()}")
-        expect(self.account.status() == "CREATE_COMPLETE", f"the stack is {self.account.status()}")
-        self.account.stage_path = f"/_aws/execute-api/{self.account.outputs()['ApiId']}/live"
+        self.stack.create(**FIRST)
 
     def issue_keys(self):
         self.account.operator = operator(self.account)
@@ -303,6 +228,37 @@ class Rehearsal:
         )
         return 500 if "FunctionError" in result else result["StatusCode"]
 
+    def fail_events(self):
+        """infra/README.md, Dead letters. A recorder refuses an event of the past."""
+        event = {"time": "2025-01-01T00:00:00Z"}
+        recorders = {f["FunctionName"] for n, f in functions_with_tables(self.account).items() if n.startswith("Record")}
+        for recorder in recorders:
+            self.account.client("lambda").invoke(
+                FunctionName=recorder, InvocationType="Event", Payload=json.dumps(event)
+            )
+        queue = self.account.client("sqs")
+        found = set()
+
+        def has_all():
+            received = queue.receive_message(QueueUrl=self.account.outputs()["DeadLetters"], MaxNumberOfMessages=10)
+            for message in received.get("Messages", []):
+                body = json.loads(message["Body"])
+                expect(body["requestPayload"] == event, f"another event in the queue: {body}")
+                found.update(recorder for recorder in recorders if recorder in body["requestContext"]["functionArn"])
+            return found == recorders
+
+        eventually(has_all, 30, f"the events of {recorders - found} are not in the queue")
+
+    def read_log(self):
+        group = self.account.outputs()["FunctionLog"]
+        pages = self.account.client("logs").get_paginator("filter_log_events").paginate(logGroupName=group)
+        messages = [event["message"] for page in pages for event in page["events"]]
+        lines = [json.loads(message) for message in messages if message.startswith("{")]
+        logged = {line.get("route") or line.get("function") for line in lines}
+        expect({"/v1/bazaar", "authorizer", "record-mayor"} <= logged, f"the log has lines of {logged} only")
+        for key in self.keys.values():
+            expect(not any(key in message for message in messages), "the log has a key")
+
     def export_and_import(self):
         """An import writes rows that are not there, and an export has all of them."""
         for kind, line in self.history().items():
@@ -328,8 +284,8 @@ class Rehearsal:
     def update(self):
         before = self.account.outputs()
         deployment = self.stage()["deploymentId"]
-        ended = self.deploy(**SECOND)
-        expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.reasons()}")
+        ended = self.stack.deploy(**SECOND)
+        expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.stack.reasons()}")
         expect(self.account.outputs() == before, f"other outputs: {before}, then {self.account.outputs()}")
         expect(self.stage()["deploymentId"] != deployment, "the stage still has its former deployment")
         plan = self.account.client("apigateway").get_usage_plan(usagePlanId=before["ProUsagePlan"])
@@ -352,7 +308,7 @@ class Rehearsal:
         keys = {resource for resource in inventory(self.account) if resource[0] == "API key"}
         expect(len(keys) == len(self.keys) - 1, f"API Gateway has other keys than the issued ones: {keys}")
         rows = self.rows()
-        self.delete_stack()
+        self.stack.delete()
         kept = keys | {("table", table) for table in self.tables}
         left = self.left_behind()
         expect(left == kept, f"left behind: {sorted(left - kept)}; not kept: {sorted(kept - left)}")
@@ -373,7 +329,7 @@ class Rehearsal:
         expect(not left, f"left behind: {left}")
 
     def create_again(self):
-        self.deploy_first()
+        self.stack.create(**FIRST)
         # The rights of the operator are for the former tables.
         self.account.operator = {}
         expect(self.status_of("/v1/mayor") == 401, "the new stack accepts a key that it does not have")
