@@ -110,10 +110,13 @@ pub fn without_keys(text: &str) -> String {
     while let Some((before, after)) = rest.split_once(KEY_PREFIX) {
         cleaned.push_str(before);
         cleaned.push_str(KEY_PREFIX);
-        rest = after.trim_start_matches(|character: char| character.is_ascii_alphanumeric());
-        if rest.len() < after.len() {
+        let word = after.find(|character: char| !character.is_ascii_alphanumeric()).unwrap_or(after.len());
+        // The word can end with the letters of the next prefix.
+        let end = after.find(KEY_PREFIX).map_or(word, |next| next.min(word));
+        if end > 0 {
             cleaned.push('…');
         }
+        rest = after.get(end..).unwrap_or_default();
     }
     cleaned.push_str(rest);
     cleaned
@@ -217,6 +220,10 @@ mod tests {
     fn keys_are_removed_from_a_text() {
         assert_eq!(without_keys("a 'gd_0aZ' b gd_1\ngd_ c"), "a 'gd_…' b gd_…\ngd_ c");
         assert_eq!(without_keys("none"), "none");
+        for (text, cleaned) in [("gd_gd_0aZ x", "gd_gd_… x"), ("gd_xgd_0aZ", "gd_…gd_…"), ("gd_gd", "gd_…")]
+        {
+            assert_eq!(without_keys(text), cleaned);
+        }
     }
 
     proptest! {

@@ -108,8 +108,12 @@ impl Handler for Auctions {
             response.map(|response| shape(page, &response)).transpose()
         };
         let lookup = self.pages.get(page, now, fetch).await?;
-        let cached = lookup.value.as_ref().ok_or_else(|| unknown_page(page))?;
-        Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document)))
+        match (&lookup.value, &lookup.refresh_failure) {
+            (Some(cached), _) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
+            // An earlier 404, from before page 0 counted the page.
+            (None, Some(failure)) if is_known => Err(ApiError::internal(failure.clone())),
+            (None, _) => Err(unknown_page(page)),
+        }
     }
 }
 

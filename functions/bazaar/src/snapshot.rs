@@ -96,3 +96,47 @@ impl Weight for Snapshot {
         self.response.body.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{}}"#;
+
+    /// The snapshots of 20 refreshes, each fetched a second after the one before, of which `read` reads something.
+    fn refreshes(read: impl Fn(&Snapshot), oldest: i64) -> Vec<Arc<Snapshot>> {
+        let snapshot = || Snapshot::new(UpstreamResponse::new(bazaar::PATH, GOOD.to_owned()));
+        let mut snapshots = vec![Arc::new(snapshot())];
+        for second in 0..20 {
+            let latest = Arc::clone(snapshots.last().unwrap());
+            read(&latest);
+            let latest = Earlier { snapshot: latest, fetched_at: UnixMilliseconds::new(second) };
+            let next = snapshot().replacing(latest, |fetched_at| fetched_at.get() >= second - oldest);
+            snapshots.push(Arc::new(next));
+        }
+        snapshots
+    }
+
+    fn kept(snapshots: &[Arc<Snapshot>]) -> Vec<i64> {
+        snapshots.iter().filter_map(|one| one.earlier()).map(|one| one.fetched_at.get()).collect()
+    }
+
+    #[test]
+    fn at_most_one_earlier_snapshot_stays_in_memory() {
+        // The oldest that was not read in both ways, while it may be served.
+        assert_eq!(kept(&refreshes(|_| (), 100)), [0]);
+        assert_eq!(kept(&refreshes(|latest| drop(latest.full()), 100)), [0]);
+        assert_eq!(kept(&refreshes(|latest| drop(latest.market()), 100)), [0]);
+        assert_eq!(kept(&refreshes(|_| (), 7)), [16]);
+        assert_eq!(kept(&refreshes(|_| (), -1)), [] as [i64; 0]);
+    }
+
+    #[test]
+    fn a_snapshot_that_was_read_in_both_ways_is_dropped() {
+        let read = |latest: &Snapshot| {
+            latest.full().unwrap();
+            latest.market().unwrap();
+        };
+        assert_eq!(kept(&refreshes(read, 100)), [] as [i64; 0]);
+    }
+}

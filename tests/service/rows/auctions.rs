@@ -154,3 +154,18 @@ async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
     serve(&cloud, not_found());
     get_at(&cloud, "/v1/auctions?page=3", START + 60_000).await.error("NOT_FOUND");
 }
+
+#[tokio::test]
+async fn an_earlier_404_is_not_served_once_page_0_counts_the_page() {
+    let cloud = start_with(one_instance_each()).await;
+    serve(&cloud, not_found());
+    get_at(&cloud, "/v1/auctions?page=3", START).await.error("NOT_FOUND");
+    serve(&cloud, Fault::default().with_body(page(0, 4, "")));
+    get_at(&cloud, "/v1/auctions", START + 1_000).await.data();
+    // The 404 was right a moment ago, and holds for its TTL like any response.
+    get_at(&cloud, "/v1/auctions?page=3", START + 29_999).await.error("NOT_FOUND");
+    for fault in [not_found(), Fault::status(503)] {
+        serve(&cloud, fault);
+        expect_failure(&get_at(&cloud, "/v1/auctions?page=3", START + 30_000).await);
+    }
+}

@@ -73,6 +73,16 @@ impl Facts {
     }
 }
 
+impl Facts {
+    /// Whether every route can be served.
+    pub(super) fn is_usable(&self) -> bool {
+        match self {
+            Self::Single(data) => data.is_some(),
+            Self::Bazaar(market) => market.is_usable,
+        }
+    }
+}
+
 /// The usable rows, or `None` if more than half are unusable.
 fn usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
     let rows = rows.as_array().unwrap();

@@ -123,6 +123,14 @@ impl Journal {
         entries.servings.entry(snapshot.source.clone()).or_default().push(serving);
     }
 
+    /// Notes a fault of the upstream, which can make requests of a function fail for `lasting`.
+    pub(super) fn fault(&self, function: &'static str, kind: &'static str, lasting: Option<Duration>) {
+        match lasting {
+            Some(lasting) => self.trouble(function, kind, lasting),
+            None => *self.entries.lock().unwrap().counts.entry(kind).or_default() += 1,
+        }
+    }
+
     /// Notes something that can make requests of a function fail for `lasting`, on either clock.
     pub(super) fn trouble(&self, function: &'static str, kind: &'static str, lasting: Duration) {
         self.trouble_for(&[function], kind, lasting);

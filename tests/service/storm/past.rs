@@ -15,6 +15,9 @@ const EPOCH: i64 = 1_560_275_700;
 const YEAR: i64 = 124 * 60 * 60;
 const CLOSE: i64 = 1_760 * 60;
 
+/// How long a recorder can take to read a body, in seconds. It files it under the minute in which it has it.
+const READING: i64 = 10;
+
 /// When the term of the mayor elected in this year begins, in Unix seconds.
 fn term_begins(year: i64) -> i64 {
     EPOCH + year * YEAR + CLOSE
@@ -87,10 +90,10 @@ fn sales(journal: &Journal, data: &Value, until: i64) -> Result<Vec<Value>, Stri
     let mut found = Vec::new();
     for entry in entries(data)? {
         let recorded_at = time(&entry["recorded_at"])?;
-        let same =
+        let is_shown =
             |sale: &&Value| ["item_id", "amount", "price"].iter().all(|field| sale[*field] == entry[*field]);
-        let after = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 >= recorded_at);
-        let sale = after.flat_map(|shown| &shown.content).find(same);
+        let after = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 + READING >= recorded_at);
+        let sale = after.flat_map(|shown| &shown.content).find(is_shown);
         let Some(sale) = sale.filter(|_| recorded_at % 60 == 0 && recorded_at <= until) else {
             return Err(format!("the sale was never shown so: {entry}"));
         };
@@ -131,7 +134,7 @@ fn chart(
             return Err(format!("{point} is out of range or order"));
         }
         last_slot = slot;
-        let mut candidates = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 >= tick);
+        let mut candidates = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 + READING >= tick);
         if !candidates.any(|shown| shown.content.get(id) == Some(&quote)) {
             return Err(format!("no snapshot since then has {point} of {id}"));
         }
@@ -199,7 +202,7 @@ impl Archive {
         };
         let shown = journal.sales();
         let mut shown =
-            shown.iter().filter(|shown| served_for(line, shown.requested.cloud_ms, shown.requested.real));
+            shown.iter().filter(|shown| served_for(line, shown.sent.cloud_ms, shown.requested.real));
         if shown.any(|shown| shown.content.iter().all(is_known)) {
             Ok(())
         } else {
@@ -219,7 +222,7 @@ impl Archive {
         let shown = journal.quotes();
         let candidates = |line: &Recorded| -> Vec<&Quotes> {
             let shown =
-                shown.iter().filter(|shown| served_for(line, shown.requested.cloud_ms, shown.requested.real));
+                shown.iter().filter(|shown| served_for(line, shown.sent.cloud_ms, shown.requested.real));
             shown.map(|shown| &shown.content).collect()
         };
         let of_tick = candidates(line);
@@ -274,7 +277,7 @@ impl Archive {
     }
 }
 
-/// Whether a body that was requested then can be the one that was recorded.
-fn served_for(line: &Recorded, requested_ms: i64, requested: std::time::Instant) -> bool {
-    requested_ms / 1_000 >= line.tick && requested <= line.logged
+/// Whether a body that was sent and requested then can be the one that was recorded.
+fn served_for(line: &Recorded, sent_ms: i64, requested: std::time::Instant) -> bool {
+    sent_ms / 1_000 + READING >= line.tick && requested <= line.logged
 }

@@ -136,14 +136,19 @@ fn spoil(row: &mut Value, field: &str, rng: &mut Rng) {
     }
 }
 
-/// A snapshot that is rendered once, also for concurrent requests.
+/// A value that is computed once, also for concurrent requests.
 type Once<T> = Arc<OnceLock<T>>;
+
+/// Values that are computed once for each key.
+type Memory<K, V> = Mutex<HashMap<K, Once<V>>>;
 
 /// The simulated game.
 pub(super) struct Game {
     pub(super) seed: u64,
-    snapshots: Mutex<HashMap<(Source, i64), Once<Option<Arc<Snapshot>>>>>,
-    auctions: Mutex<HashMap<i64, Once<auctions::Snapshot>>>,
+    /// By resource and refresh.
+    snapshots: Memory<(Source, i64), Option<Arc<Snapshot>>>,
+    /// By refresh.
+    auctions: Memory<i64, auctions::Snapshot>,
 }
 
 impl Game {
@@ -198,8 +203,8 @@ impl Game {
     }
 }
 
-fn once<K: Eq + std::hash::Hash, V>(map: &Mutex<HashMap<K, Once<V>>>, key: K) -> Once<V> {
-    let mut map = map.lock().unwrap();
+fn once<K: Eq + std::hash::Hash, V>(memory: &Memory<K, V>, key: K) -> Once<V> {
+    let mut map = memory.lock().unwrap();
     if map.len() > KEPT {
         map.clear();
     }

@@ -9,8 +9,27 @@ use super::verdict::{Exchange, Verdict};
 /// After this many wrong responses, the storm ends early.
 const ENOUGH: usize = 5;
 
-/// The highest peak of resident memory of each function, in KiB.
-const BOUNDS: [(&str, u64); 0] = [];
+/// The highest peak of resident memory (`VmHWM`) of each function, in KiB, in a storm of 420 s with development builds, before
+/// unusable rows were left out.
+const PEAKS: [(&str, u64); 14] = [
+    ("auctions", 26_308),
+    ("authorizer", 14_556),
+    ("bazaar", 32_380),
+    ("bazaar-history", 15_072),
+    ("collections", 10_928),
+    ("fire-sales", 10_984),
+    ("fire-sales-history", 14_672),
+    ("items", 15_592),
+    ("mayor", 10_712),
+    ("mayor-history", 14_860),
+    ("profile", 37_984),
+    ("record-bazaar", 26_804),
+    ("record-fire-sales", 15_388),
+    ("record-mayor", 15_204),
+];
+
+/// How much more a function may take, in per cent.
+const TOLERANCE: u64 = 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Summary {
@@ -18,6 +37,8 @@ pub(super) struct Summary {
     by_function: BTreeMap<&'static str, [u64; 2]>,
     wrong: Vec<String>,
     slowest: (Duration, String),
+    /// The longest that a timer was late.
+    lag: Duration,
     ticks: usize,
     points: usize,
     faults: BTreeMap<&'static str, u64>,
@@ -37,6 +58,10 @@ impl Summary {
         if waited > self.slowest.0 {
             self.slowest = (waited, exchange.query.path.clone());
         }
+    }
+
+    pub(super) fn add_lag(&mut self, lag: Duration) {
+        self.lag = self.lag.max(lag);
     }
 
     pub(super) fn add_wrong(&mut self, reason: String) {
@@ -73,8 +98,9 @@ impl Summary {
             self.wrong.len(),
             self.wrong.join("\n")
         );
-        for (function, bound) in BOUNDS {
-            let peak = self.peaks.get(function).copied().unwrap_or_default();
+        for (function, usual) in PEAKS {
+            let (peak, bound) =
+                (self.peaks.get(function).copied().unwrap_or_default(), usual * (100 + TOLERANCE) / 100);
             assert!(peak <= bound, "{function} took {peak} KiB of {bound} KiB. {repeat}");
         }
         for (function, [good, _]) in &self.by_function {
@@ -99,6 +125,7 @@ impl fmt::Display for Summary {
             self.wrong.len(),
         )?;
         writeln!(formatter, "slowest: {:.1?} for {}", self.slowest.0, self.slowest.1)?;
+        writeln!(formatter, "longest delay of a timer: {:.1?}", self.lag)?;
         writeln!(formatter, "history: {} ticks and {} points checked", self.ticks, self.points)?;
         writeln!(formatter, "function: right, failed, peak in KiB")?;
         for (function, peak) in &self.peaks {

@@ -30,8 +30,8 @@ const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 /// For how long functions wait for an upstream.
 const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// For how long a snapshot with unusable rows may be in a cache: one that serves `mode=full` is kept.
-const UNUSABLE: Duration = Duration::from_mins(1);
+/// For how long a snapshot that cannot be used may be cached: the TTL of the bazaar, whose `mode=full` it serves.
+const UNUSABLE: Duration = Duration::from_secs(6);
 
 /// How likely faults are, in per mille of the requests.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ impl Fault {
             6 => Self::Cut,
             7 => Self::Close,
             8 => Self::RateLimit(rng.u64(1..20)),
-            9 | 10 => Self::Slow(Duration::from_millis(rng.u64(50..2_500))),
+            9 | 10 => Self::Slow(Duration::from_millis(rng.u64(50..1_500))),
             11 => Self::NotGzip,
             12 => Self::HalfGzip,
             13 => Self::OtherGzip(rng.choice(["GZIP", "x-gzip", "Gzip"]).unwrap()),
@@ -124,16 +124,16 @@ impl Fault {
         }
     }
 
-    /// For how long it can make requests fail.
-    fn lasting(self) -> Duration {
-        match self {
+    /// For how long it can make requests fail. `None` if it cannot, or if that depends on the rows.
+    fn lasting(self) -> Option<Duration> {
+        Some(match self {
             Self::RateLimit(seconds) => Duration::from_secs(seconds + 1),
             Self::Hang => UPSTREAM_TIMEOUT + Duration::from_secs(5),
             Self::Slow(delay) => delay + Duration::from_secs(1),
-            Self::SomeRows | Self::MostRows => UNUSABLE,
+            Self::OtherGzip(_) | Self::SomeRows | Self::MostRows => return None,
             // A retry follows, and the pause before it.
             _ => Duration::from_secs(2),
-        }
+        })
     }
 }
 
@@ -241,7 +241,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         (Fault::any(&mut rng, weather, &source), rng.fork())
     };
     if let Some(fault) = fault {
-        shared.journal.trouble(source.function(), fault.name(), fault.lasting());
+        shared.journal.fault(source.function(), fault.name(), fault.lasting());
     }
     match fault {
         Some(Fault::Hang) => return std::future::pending().await,
@@ -258,7 +258,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         let found = names::lookup(shared.game.seed, path.strip_prefix(NAME_SERVICE).unwrap());
         let (status, text) = (found.status, found.body);
         return Ok(match fault {
-            Some(Fault::Cut) => cut(text.into()),
+            Some(Fault::Cut) => cut(&text.into()),
             Some(Fault::HalfJson) => response(200, text[..text.len() / 2].to_owned()),
             _ => response(status, text),
         });
@@ -268,7 +268,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         let snapshot = shared.game.snapshot(&source, requested.cloud_ms);
         snapshot.map(|snapshot| body(&journal, &snapshot, fault, &mut rng, requested))
     });
-    Ok(rendered.await.unwrap().unwrap_or_else(|| lost_page()))
+    Ok(rendered.await.unwrap().unwrap_or_else(lost_page))
 }
 
 /// The response of a fault that does not depend on the resource.
@@ -308,13 +308,16 @@ fn body(
     };
     let spoiled = |most: bool, rng: &mut Rng| {
         let spoiled = snapshot.spoiled(rng, most).unwrap_or_else(|| Arc::clone(snapshot));
+        if !spoiled.facts().is_usable() {
+            journal.trouble(snapshot.source.function(), "more than half of the rows unusable", UNUSABLE);
+        }
         journal.serve(&spoiled, requested);
         response(200, spoiled.text.clone())
     };
     match fault {
-        Some(Fault::Cut) => cut(snapshot.text.clone().into()),
+        Some(Fault::Cut) => cut(&snapshot.text.clone().into()),
         Some(Fault::HalfJson) => {
-            let half = (snapshot.text.len() / 2..).find(|end| snapshot.text.is_char_boundary(*end)).unwrap();
+            let half = snapshot.text.floor_char_boundary(snapshot.text.len() / 2);
             response(200, snapshot.text[..half].to_owned())
         }
         Some(Fault::HalfGzip) => {
@@ -334,7 +337,7 @@ fn body(
 }
 
 /// Announces the whole body, sends half of it, and closes the connection.
-fn cut(text: Bytes) -> Response<Body> {
+fn cut(text: &Bytes) -> Response<Body> {
     let frames = [Ok(Frame::data(text.slice(..text.len() / 2))), Err(io::Error::other("cut on purpose"))];
     let mut response = response(200, Bytes::new());
     *response.body_mut() = StreamBody::new(stream::iter(frames)).boxed_unsync();

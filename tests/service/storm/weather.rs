@@ -71,7 +71,7 @@ pub(super) fn database(rng: &mut Rng, is_hanging: bool) -> Vec<(&'static str, Fa
 
 fn any_database_fault(rng: &mut Rng, is_hanging: bool) -> (&'static str, Fault) {
     let times = rng.u64(1..12);
-    let (kind, fault) = match rng.u32(..7) {
+    let (kind, fault) = match rng.u32(if is_hanging { ..7 } else { ..6 }) {
         0 => ("DynamoDB throttles", Fault::throttled().times(times)),
         1 => ("DynamoDB fails", Fault::refusal(Refusal::InternalServerError).times(times)),
         2 => ("DynamoDB is slow", Fault::delay(Duration::from_millis(rng.u64(5..300))).times(times)),
@@ -82,14 +82,13 @@ fn any_database_fault(rng: &mut Rng, is_hanging: bool) -> (&'static str, Fault) 
         }
         5 => ("DynamoDB misses a table", Fault::missing_table().times(times)),
         _ => {
-            let fault = Fault::hang().times(rng.u64(1..3));
-            let operation = if is_hanging { rng.choice(RECORDING).unwrap() } else { "Query" };
-            return ("DynamoDB does not respond", fault.on(operation));
+            let operation = *rng.choice(&[&RECORDING[..], &["Query"]].concat()).unwrap();
+            return ("DynamoDB does not respond", Fault::hang().times(rng.u64(1..3)).on(operation));
         }
     };
     // An authorizer that waits and a function that waits together take longer than a client may wait.
     if is_hanging {
-        return (kind, RECORDING.into_iter().fold(fault, |fault, operation| fault.on(operation)));
+        return (kind, RECORDING.into_iter().fold(fault, Fault::on));
     }
     (kind, fault)
 }

@@ -17,9 +17,6 @@ use crate::error::Error;
 use crate::history::export_file::{ExportFile, Reader};
 use crate::output::{Format, write};
 
-/// The permissions of the file: only its owner reads and writes it.
-const MODE: u32 = 0o600;
-
 /// The result as a JSON document.
 #[derive(Debug, Default, Serialize)]
 struct Document {
@@ -40,7 +37,7 @@ pub(super) async fn run(
     format: Format,
     console: &Console,
 ) -> Result<ExitCode, Error> {
-    let mut output = ExportFile::create_with_mode(file, replaces, MODE)?;
+    let mut output = ExportFile::create_private(file, replaces)?;
     let mut document = Document::default();
     for row in rows(access, &mut document, console).await? {
         let line = Line::from(&row);

@@ -20,11 +20,13 @@ const CHUNK: usize = 256 * 1024;
 
 /// The mode of a new file, to which the umask of the process applies.
 const USUAL_MODE: u32 = 0o666;
+/// The mode of a file that only its owner can read.
+const PRIVATE_MODE: u32 = 0o600;
 
 /// The bits of a mode that say who may read and write.
 const PERMISSION_BITS: u32 = 0o777;
 
-fn mode(file: &Metadata) -> u32 {
+fn mode_of(file: &Metadata) -> u32 {
     file.permissions().mode() & PERMISSION_BITS
 }
 
@@ -43,6 +45,8 @@ struct TemporaryFile {
     place: PathBuf,
     /// Whether it may replace an existing file.
     replaces: bool,
+    /// Whether only its owner can read it, even if it replaces another.
+    is_private: bool,
 }
 
 /// Whether the reader of standard output is still there.
@@ -53,20 +57,23 @@ pub(crate) enum Reader {
 }
 
 impl ExportFile {
-    /// Creates a temporary file for `file`.
+    /// Creates a temporary file for `file`, with the permissions of the file that it replaces.
     ///
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.
     pub(super) fn create(file: &Path, replaces: bool) -> Result<Self, Error> {
-        // The usual permissions, to which the umask of the process applies.
-        Self::create_with_mode(file, replaces, 0o666)
+        Self::create_for(file, replaces, false)
     }
 
-    /// Creates a temporary file for `file` that has only these permissions from the beginning.
+    /// Creates a temporary file for `file` that only its owner can read, even if it replaces another.
     ///
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.
-    pub(crate) fn create_with_mode(file: &Path, replaces: bool, mode: u32) -> Result<Self, Error> {
+    pub(crate) fn create_private(file: &Path, replaces: bool) -> Result<Self, Error> {
+        Self::create_for(file, replaces, true)
+    }
+
+    fn create_for(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
         let name = file.display().to_string();
         if file.as_os_str() == STANDARD_STREAM {
             let writer = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);
@@ -81,7 +88,11 @@ impl ExportFile {
             Some(metadata) if !metadata.is_file() => return Err(Error::NotRegular { path: file.to_owned() }),
             _ => {}
         }
-        let mode = existing.map_or(USUAL_MODE, |existing| mode(&existing));
+        let mode = match &existing {
+            _ if is_private => PRIVATE_MODE,
+            Some(existing) => mode_of(existing),
+            None => USUAL_MODE,
+        };
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let written = tempfile::Builder::new()
             .prefix(".export-")
@@ -91,7 +102,7 @@ impl ExportFile {
             .map_err(failed)?;
         let writer = File::from_std(written.as_file().try_clone().map_err(failed)?);
         let writer = BufWriter::with_capacity(CHUNK, Box::new(writer) as Box<_>);
-        Ok(Self { writer, name, file: Some(TemporaryFile { written, place, replaces }) })
+        Ok(Self { writer, name, file: Some(TemporaryFile { written, place, replaces, is_private }) })
     }
 
     /// Writes a line.
@@ -109,11 +120,11 @@ impl ExportFile {
     pub(crate) async fn finish(mut self) -> Result<Reader, Error> {
         let flushed = self.writer.flush().await;
         let reader = self.reader(flushed)?;
-        if let Some(TemporaryFile { written, place, replaces }) = self.file {
+        if let Some(TemporaryFile { written, place, replaces, is_private }) = self.file {
             let failed = |cause| Error::Write { name: self.name.clone(), cause };
             // Again, because the umask has applied to the temporary file, and the mode may have changed since.
-            if let Ok(existing) = fs::metadata(&place) {
-                let permissions = Permissions::from_mode(mode(&existing));
+            if !is_private && let Ok(existing) = fs::metadata(&place) {
+                let permissions = Permissions::from_mode(mode_of(&existing));
                 written.as_file().set_permissions(permissions).map_err(failed)?;
             }
             written.as_file().sync_all().map_err(failed)?;

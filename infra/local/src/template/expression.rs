@@ -118,13 +118,23 @@ impl Scope {
         };
         match (function, operands) {
             // CloudFormation compares scalars as text.
-            ("Fn::Equals", [left, right]) => {
-                let text = |value| Ok::<_, String>(self.evaluate(value)?.as_ref().and_then(text));
-                Ok(text(left)? == text(right)?)
-            }
+            ("Fn::Equals", [left, right]) => Ok(self.operand(left)? == self.operand(right)?),
             ("Fn::Not", [operand]) => Ok(!self.condition(operand)?),
             _ => Err("it must be Fn::Equals with two operands or Fn::Not with one".to_owned()),
         }
+    }
+
+    /// The text that a condition compares. It cannot depend on a condition, so no condition depends on itself.
+    fn operand(&self, operand: &Value) -> Result<Option<String>, String> {
+        let is_allowed = match operand {
+            Value::Array(_) => false,
+            Value::Object(entries) => intrinsic(entries).is_some_and(|(function, _)| function != "Fn::If"),
+            _ => true,
+        };
+        if !is_allowed {
+            return Err("Fn::Equals must compare texts, without Fn::If".to_owned());
+        }
+        Ok(self.evaluate(operand)?.as_ref().and_then(text))
     }
 }
 
@@ -157,6 +167,8 @@ mod tests {
             "CacheIsOn": {"Fn::Equals": [{"Ref": "GatewayCache"}, "on"]},
             "CacheIsOff": {"Fn::Not": [{"Fn::Equals": [{"Ref": "GatewayCache"}, "on"]}]},
             "Odd": {"Fn::Equals": [1]},
+            "Circular": {"Fn::Equals": [{"Fn::If": ["Circular", 1, 2]}, 1]},
+            "List": {"Fn::Equals": [[{"Fn::If": ["List", 1, 2]}], 1]},
         });
         Scope {
             parameters: BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]),
@@ -203,6 +215,8 @@ mod tests {
             (json!({"Fn::Sub": "${Open"}), "without a }"),
             (json!({"Fn::If": ["Absent", 1, 2]}), "Absent"),
             (json!({"Fn::If": ["Odd", 1, 2]}), "condition Odd"),
+            (json!({"Fn::If": ["Circular", 1, 2]}), "condition Circular: Fn::Equals must compare texts"),
+            (json!({"Fn::If": ["List", 1, 2]}), "condition List: Fn::Equals must compare texts"),
             (json!({"Fn::Join": ["", []]}), "Fn::Join"),
         ] {
             let message = scope().evaluate(&expression).unwrap_err();

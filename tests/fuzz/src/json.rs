@@ -1,5 +1,6 @@
 //! Arbitrary JSON as text. Unlike `serde_json::Value`, it can repeat a name, nest to any depth, and have numbers and escapes that
 //! a parser may refuse.
+#![expect(clippy::indexing_slicing, reason = "tests may panic")]
 
 use std::fmt;
 
@@ -28,16 +29,18 @@ const NAMES: [&str; 14] = [
 
 /// A JSON value.
 #[derive(Debug, Clone)]
-pub(super) enum Json {
+pub enum Json {
     /// Anything that is written as it is.
     Text(String),
+    /// An array.
     Array(Vec<Json>),
+    /// An object, in which names may repeat.
     Object(Vec<(String, Json)>),
 }
 
 /// A change of one value inside of another.
 #[derive(Debug, Clone)]
-pub(super) enum Mutation {
+enum Mutation {
     Remove,
     Replace(Json),
     /// Adds another entry with the same name, or another element.
@@ -179,7 +182,7 @@ fn nested() -> impl Strategy<Value = Json> {
 }
 
 /// Any JSON value.
-pub(super) fn json() -> impl Strategy<Value = Json> {
+pub fn json() -> impl Strategy<Value = Json> {
     let name = prop_oneof![3 => select(NAMES.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
     let leaf = prop_oneof![8 => scalar(), 1 => nested()];
     leaf.prop_recursive(4, 32, 6, move |inner| {
@@ -200,7 +203,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
 }
 
 /// The text of events: any JSON, and more often `sample` with a few changes.
-pub(super) fn event(sample: &Value) -> impl Strategy<Value = String> + use<> {
+pub fn event(sample: &Value) -> impl Strategy<Value = String> + use<> {
     let sample = Json::from(sample);
     let changed = vec((any::<Index>(), mutation()), 1..4).prop_map(move |mutations| {
         let mut event = sample.clone();

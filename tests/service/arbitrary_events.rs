@@ -1,9 +1,7 @@
 //! Whatever event a function receives, it responds or fails cleanly, its process survives, and it responds to the next good event
 //! as before. The events are arbitrary JSON, and the sample events with arbitrary changes.
 //!
-//! `PROPTEST_CASES=10000 cargo test -p tests arbitrary_events` sends many more of them.
-
-mod json;
+//! `PROPTEST_CASES=1000 cargo test -p tests arbitrary_events` sends many more of them.
 
 use common::routes::{INDEX, VERSION_1};
 use local::{Cloud, InvocationError};
@@ -20,7 +18,7 @@ use crate::support::{
 const EVENTS: usize = 6;
 
 /// How many good events each function gets, unless the environment says otherwise.
-const CASES: u32 = 12;
+const CASES: u32 = 8;
 
 /// The time of the sample events, and a second more. The provider refreshes nothing in this second.
 const NOW_MS: i64 = 1_794_830_401_000;
@@ -71,7 +69,7 @@ fn expect_survival(
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = CASES;
     }
-    let events = prop::collection::vec(json::event(changed), EVENTS);
+    let events = prop::collection::vec(fuzz::json::event(changed), EVENTS);
     let result = TestRunner::new(config).run(&events, |events| {
         for event in events {
             if let Some(response) = invoke(runtime, cloud, function, &event) {

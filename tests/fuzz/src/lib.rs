@@ -1,0 +1,17 @@
+//! The bodies of the fuzz targets: each reads one input and panics if a promise is broken. Two runners call them. `cargo test -p
+//! fuzz` generates inputs with `proptest`, and `cargo fuzz` (`tests/README.md`) finds them by coverage.
+
+pub mod json;
+
+mod event;
+mod key;
+mod provider;
+mod template;
+
+pub use self::event::event_to_request;
+pub use self::key::key;
+pub use self::provider::provider_body;
+pub use self::template::template_expression;
+
+#[cfg(test)]
+mod tests;

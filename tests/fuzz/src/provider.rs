@@ -1,0 +1,44 @@
+//! From a body of the provider to the rows that the service reads.
+
+use common::params::Page;
+use common::upstream::{Rows, auctions, bazaar, election, fire_sales, profiles, resources};
+use common::upstream::{UpstreamError, UpstreamResponse};
+
+/// Longer than the error about any body. Of a body it shows a few hundred characters, whose escapes are longer.
+const LONGEST_ERROR: usize = 4_000;
+
+/// Reads a body as each resource of the provider. It is refused if it is no such resource, or if most of its rows make no sense.
+///
+/// # Panics
+/// If it is refused for another reason, or a message grows with the body.
+pub fn provider_body(data: &[u8]) {
+    let Ok(body) = str::from_utf8(data) else { return };
+    let response = UpstreamResponse::new("/body", body.to_owned());
+    check(&response, bazaar::market(&response));
+    check(&response, auctions::parse(Page::default(), &response).map(|page| page.auctions));
+    check(&response, fire_sales::parse(&response));
+    check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
+    check(&response, profiles::parse(&response));
+    check(&response, resources::items(&response));
+}
+
+fn check<T>(response: &UpstreamResponse, rows: Result<Rows<T>, UpstreamError>) {
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => return check_length(&error.to_string()),
+    };
+    let (usable, skipped) = (rows.usable.len(), rows.skipped.names.len());
+    assert_eq!(rows.skipped.reason.is_some(), skipped > 0);
+    check_length(&rows.skipped.first_names());
+    match rows.into_usable(response) {
+        Ok(rows) => assert!(rows.len() == usable && skipped <= usable),
+        Err(error) => {
+            assert!(skipped > usable);
+            check_length(&error.to_string());
+        }
+    }
+}
+
+fn check_length(text: &str) {
+    assert!(text.len() <= LONGEST_ERROR, "{} bytes", text.len());
+}

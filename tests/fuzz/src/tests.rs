@@ -1,0 +1,136 @@
+//! The bodies with generated inputs. `PROPTEST_CASES` is the number of inputs.
+
+use common::auth::ApiKey;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Value, json};
+use simulator::{auctions, bazaar, election, fire_sales, items, names, profiles};
+
+use super::*;
+
+/// The sample event of a function whose route has a parameter.
+fn sample_event() -> impl Strategy<Value = Value> {
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    select(vec![
+        read(include_str!("../../../events/profile.json")),
+        read(include_str!("../../../events/bazaar.json")),
+        read(include_str!("../../../events/bazaar-history.json")),
+    ])
+}
+
+/// A body of the provider as the simulator writes it, with a few rows of each list.
+fn sample_body() -> impl Strategy<Value = Value> {
+    const NOW_MS: i64 = 1_777_388_600_000;
+    select(vec![
+        shortened(&bazaar::body(1, NOW_MS)),
+        shortened(&auctions::Snapshot::new(1, auctions::refreshed_at(1, 0, NOW_MS)).page(0).unwrap()),
+        shortened(&fire_sales::body(1, NOW_MS)),
+        shortened(&election::body(1, NOW_MS)),
+        shortened(&profiles::body(1, &names::uuid(1, "Notch").unwrap(), NOW_MS)),
+        shortened(&items::body(1, NOW_MS)),
+    ])
+}
+
+/// The body with at most three entries in each list, and in each object with many.
+fn shortened(body: &str) -> Value {
+    fn shorten(value: &mut Value) {
+        match value {
+            Value::Array(elements) => {
+                elements.truncate(3);
+                elements.iter_mut().for_each(shorten);
+            }
+            Value::Object(entries) => {
+                let last = if entries.len() > 30 { entries.keys().nth(3).cloned() } else { None };
+                entries.retain(|name, _| last.as_ref().is_none_or(|last| name < last));
+                entries.values_mut().for_each(shorten);
+            }
+            _ => {}
+        }
+    }
+    let mut value = serde_json::from_str(body).unwrap();
+    shorten(&mut value);
+    value
+}
+
+/// A key with up to three characters replaced, and texts around it.
+fn nearly_a_key() -> impl Strategy<Value = String> {
+    let key =
+        "[0-9A-Za-z]{32}".prop_map(|random| ApiKey::of_random_part(&random).unwrap().expose().to_owned());
+    let around = || select(vec!["", "gd_", "gd", "x", "_", " ", "\u{e4}", "gd_gd_", "/v1/gd_x"]);
+    (key, vec((any::<Index>(), any::<char>()), 0..3), around(), around()).prop_map(
+        |(key, changes, before, after)| {
+            let mut characters: Vec<char> = key.chars().collect();
+            for (at, character) in changes {
+                let position = at.index(characters.len());
+                characters[position] = character;
+            }
+            format!("{before}{}{after}", characters.into_iter().collect::<String>())
+        },
+    )
+}
+
+/// Expressions of `CloudFormation`, most of them with the arguments that they should have.
+fn expression() -> impl Strategy<Value = Value> {
+    let name =
+        select(vec!["Stage", "Rows", "Reader", "Chosen", "AWS::Region", "AWS::NoValue", "Nothing", ""]);
+    let pattern =
+        select(vec!["${Stage}", "${Rows.Arn}", "a${Stage}b${", "${}", "$", "${Reader.Name}", "}${Stage"]);
+    let leaf = prop_oneof![
+        name.clone().prop_map(|name| json!({"Ref": name})),
+        pattern.prop_map(|pattern| json!({"Fn::Sub": pattern})),
+        name.clone().prop_map(|name| json!({"Fn::GetAtt": [name, "Arn"]})),
+        name.prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(5, 32, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(left, right)| json!({"Fn::Equals": [left, right]})),
+            inner.clone().prop_map(|operand| json!({"Fn::Not": [operand]})),
+            (inner.clone(), inner.clone())
+                .prop_map(|(then, other)| json!({"Fn::If": ["Chosen", then, other]})),
+            vec(inner.clone(), 0..3).prop_map(Value::from),
+            (select(vec!["Ref", "Fn::Sub", "Fn::Join", "Fn::If", "a"]), inner)
+                .prop_map(|(name, argument)| json!({name: argument})),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_event_is_a_request_or_refused(
+        event in sample_event().prop_flat_map(|sample| json::event(&sample))
+    ) {
+        event_to_request(event.as_bytes());
+    }
+
+    #[test]
+    fn any_text_is_a_key_or_refused(text in prop_oneof![nearly_a_key(), any::<String>()]) {
+        key(text.as_bytes());
+    }
+
+    #[test]
+    fn any_expression_is_evaluated_or_refused(expression in expression()) {
+        template_expression(expression.to_string().as_bytes());
+    }
+
+    #[test]
+    fn any_body_is_read_row_by_row_or_refused(
+        body in sample_body().prop_flat_map(|sample| json::event(&sample))
+    ) {
+        provider_body(body.as_bytes());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused(bytes in vec(any::<u8>(), 0..200)) {
+        event_to_request(&bytes);
+        key(&bytes);
+        provider_body(&bytes);
+        template_expression(&bytes);
+    }
+}
