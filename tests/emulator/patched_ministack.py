@@ -134,8 +134,8 @@ def execute_with_raw_path(original, api, stage, method, path, *rest):
     return original(api, stage, method, path, *rest)
 
 
-# With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads the header only.
-# The name of the key goes through MiniStack's cache of authorizations as a part of their context.
+# With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads only the
+# header. The name of the key goes through MiniStack's cache of authorizations as a part of their context.
 KEY_IN_CONTEXT = "usageIdentifierKey of the authorizer"
 api_key_of_request = contextvars.ContextVar("api_key_of_request", default=None)
 

@@ -107,7 +107,8 @@ class Rehearsal:
 
     def fail_protected_creation(self):
         """infra/README.md, Deploy: what to do if the first deployment fails with TableProtection on."""
-        expect(self.stack.deploy(**FIRST | {"TableProtection": "on"}).returncode != 0, "the deployment succeeds without the secret")
+        ended = self.stack.deploy(**FIRST | {"TableProtection": "on"})
+        expect(ended.returncode != 0, "the deployment succeeds without the secret")
         expect(SECRET in self.stack.reasons(), f"no event of the stack names the missing secret: {self.stack.reasons()}")
         expect(self.account.status() == "ROLLBACK_FAILED", f"the failed stack is {self.account.status()}")
         self.stack.delete()
