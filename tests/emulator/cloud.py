@@ -1,7 +1,6 @@
 """AWS as MiniStack emulates it, with the simulated game as the provider, and the tools of an operator for it."""
 
 import contextlib
-import json
 import os
 import pathlib
 import shutil
@@ -55,7 +54,12 @@ class Cloud:
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
             "PATH": os.environ["PATH"],
+            "SAM_CLI_TELEMETRY": "0",
         }
+        # The path of the deployed stage, which MiniStack serves at this address.
+        self.stage_path = None
+        # The credentials of `cargo admin`.
+        self.operator = {}
         self.session = boto3.Session("test", "test", region_name=REGION)
 
     def client(self, service):
@@ -67,6 +71,10 @@ class Cloud:
         [stack] = self.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
         return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
+    def table_arn(self, table):
+        """The ARN of a table."""
+        return self.client("dynamodb").describe_table(TableName=table)["Table"]["TableArn"]
+
     def status(self):
         """The status of the stack, or None if there is no stack."""
         try:
@@ -74,25 +82,21 @@ class Cloud:
         except botocore.exceptions.ClientError:
             return None
 
-    def api_url(self):
-        """The base URL of the deployed API."""
-        return f"{self.url}{self.stage_path()}"
-
-    def stage_path(self):
-        """The path of the deployed stage on the emulator."""
-        return f"/_aws/execute-api/{self.outputs()['ApiId']}/live"
-
     def get(self, path, key=None, **headers):
         """The response of the deployed API. The path is sent as it is."""
         headers = {**headers, **({"X-API-Key": key} if key else {})}
-        return request(self.url, "GET", self.stage_path() + path, headers)
+        return request(self.url, "GET", self.stage_path + path, headers)
 
     def run(self, *command, folder=None, given=None, environment=None, log):
-        """The exit code and the standard output of a command. All of its output is appended to the log."""
+        """How a command ends. Its output is appended to the log."""
         ended = subprocess.run(
-            [str(part) for part in command], cwd=folder or self.folder,
-            env=self.environment | {"SAM_CLI_TELEMETRY": "0"} | (environment or {}), input=given,
-            text=True, capture_output=True, timeout=PATIENCE,
+            [str(part) for part in command],
+            cwd=folder or self.folder,
+            env=self.environment | (environment or {}),
+            input=given,
+            text=True,
+            capture_output=True,
+            timeout=PATIENCE,
         )
         with open(processes.LOGS / f"{log}.log", "a") as output:
             output.write(f"$ {' '.join(map(str, command))}\n{ended.stdout}{ended.stderr}\n")
@@ -103,11 +107,11 @@ class Cloud:
         return self.run(SAM, *arguments, folder=folder, log="sam")
 
     def admin(self, *arguments, given=None):
-        """The document that `cargo admin` prints about the stack."""
-        ended = self.run(ADMIN, *arguments, "--stack", STACK, "--json", given=given, log="admin")
+        """The standard output of `cargo admin` about the stack, as the operator."""
+        ended = self.run(ADMIN, *arguments, "--stack", STACK, given=given, environment=self.operator, log="admin")
         if ended.returncode != 0:
-            raise Failure(f"cargo admin {' '.join(arguments)} fails: {ended.stderr}")
-        return json.loads(ended.stdout)
+            raise Failure(f"cargo admin {' '.join(map(str, arguments))} fails: {ended.stderr}")
+        return ended.stdout
 
 
 @contextlib.contextmanager
@@ -145,8 +149,6 @@ def cloud():
             "S3_DATA_DIR": str(folder / "s3"),
             "STATE_DIR": str(folder / "state"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            # The functions inherit it.
-            "AWS_ENDPOINT_URL_DYNAMODB": account.url,
         }
         command = [sys.executable, HERE / "patched_ministack.py"]
         emulator = stack.enter_context(Process("MiniStack", command, environment))

@@ -9,8 +9,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# No tool may reach AWS or use credentials.
+# No tool may reach AWS or use credentials, and no proxy is between here and the emulator.
 while read -r variable; do unset "$variable"; done < <(compgen -e AWS_ || true)
+export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
 
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target/emulator"
@@ -18,6 +19,7 @@ target=$(cd "$target" && pwd)
 export CARGO_TARGET_DIR=$target
 
 tests/tools/sam/check_with_sam.sh install
+
 [ -x "$target/emulator/venv/bin/python" ] || python3 -m venv "$target/emulator/venv"
 "$target/emulator/venv/bin/pip" --disable-pip-version-check install --quiet --requirement tests/emulator/requirements.txt
 PYTHONDONTWRITEBYTECODE=1 exec "$target/emulator/venv/bin/python" tests/emulator/rehearsal.py

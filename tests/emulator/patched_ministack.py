@@ -134,8 +134,8 @@ def execute_with_raw_path(original, api, stage, method, path, *rest):
     return original(api, stage, method, path, *rest)
 
 
-# With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads the header only.
-# The name of the key goes through MiniStack's cache of authorizations as a part of their context.
+# With `ApiKeySourceType: AUTHORIZER`, the authorizer names the API key in `usageIdentifierKey`; MiniStack reads only the
+# header. The name of the key goes through MiniStack's cache of authorizations as a part of their context.
 KEY_IN_CONTEXT = "usageIdentifierKey of the authorizer"
 api_key_of_request = contextvars.ContextVar("api_key_of_request", default=None)
 
@@ -212,7 +212,7 @@ def usage_plans(original, query):
     return gateway._v1_paginated_response(plans, query)
 
 
-# --- Log groups -----------------------------------------------------------------------------------------------------------
+# --- What blocks a deployment ---------------------------------------------------------------------------------------------
 
 
 # AWS creates no log group whose name exists, and the name that it generates is a new one for every stack. MiniStack takes over
@@ -228,6 +228,23 @@ def create_log_group(original, logical_id, properties, stack):
 @handles("AWS::Logs::LogGroup", "update", "_cwlogs_update")
 def update_log_group(original, name, before, after, *rest):
     return original(name, before, {"LogGroupName": name, **after}, *rest)
+
+
+# API Gateway accepts no stage with an access log until the account has a role for logs.
+@handles("AWS::ApiGateway::Stage", "create", "_apigw_stage_create")
+def create_stage(original, logical_id, properties, stack):
+    role = gateway._account_settings.get("settings", {}).get("cloudwatchRoleArn")
+    if "AccessLogSetting" in properties and not role:
+        raise ValueError("CloudWatch Logs role ARN must be set in account settings to enable logging")
+    return original(logical_id, properties, stack)
+
+
+# CloudFormation cannot delete a protected table either.
+@handles("AWS::DynamoDB::Table", "delete", "_ddb_delete")
+def delete_table(original, name, properties):
+    if formation._dynamodb._tables.get(name, {}).get("DeletionProtectionEnabled"):
+        raise ValueError(f"the table {name} is protected against deletion")
+    return original(name, properties)
 
 
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------

@@ -1,10 +1,37 @@
-"""Takes the policies of functions away for a moment, to show that they are what lets a function use its table."""
+"""Rights: an operator with the documented ones, and functions whose policies are taken away for a moment."""
 
 import contextlib
 import json
 
-from cloud import STACK
+from cloud import REGION, STACK
 from processes import Failure
+
+
+def operator(account):
+    """The environment of a user whose rights are those that infra/admin/README.md, Permissions lists."""
+    iam = account.client("iam")
+    outputs = account.outputs()
+    access, history = (account.table_arn(outputs[name]) for name in ("AccessTable", "HistoryTable"))
+    [stack] = account.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+    paths = ["/apikeys", "/apikeys/*", "/usageplans", "/usageplans/*/keys", "/usageplans/*/keys/*"]
+    rights = {
+        access: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Scan"],
+        f"{access}/index/*": ["dynamodb:Query"],
+        history: [
+            "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem",
+        ],
+        f"{stack['StackId'].rsplit('/', 1)[0]}/*": ["cloudformation:DescribeStacks"],
+        **{
+            f"arn:aws:apigateway:{REGION}::{path}": ["apigateway:GET", "apigateway:POST", "apigateway:DELETE"]
+            for path in paths
+        },
+    }
+    statements = [{"Effect": "Allow", "Action": actions, "Resource": resource} for resource, actions in rights.items()]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    iam.create_user(UserName="operator")
+    iam.put_user_policy(UserName="operator", PolicyName="cargo-admin", PolicyDocument=policy)
+    key = iam.create_access_key(UserName="operator")["AccessKey"]
+    return {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
 
 
 def functions_with_tables(account):

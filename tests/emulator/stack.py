@@ -1,0 +1,104 @@
+"""The stack that the rehearsal deploys, as an operator does it."""
+
+import platform
+import time
+
+from botocore.exceptions import ClientError
+
+from cloud import BUCKET, STACK
+from packing import pack
+from processes import Failure
+
+CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
+
+
+def expect(condition, otherwise):
+    """Fails with this sentence if the condition is false."""
+    if not condition:
+        raise Failure(otherwise)
+
+
+def eventually(look, seconds, otherwise):
+    """The first true result of `look`."""
+    deadline = time.monotonic() + seconds
+    while not (result := look()):
+        expect(time.monotonic() < deadline, otherwise)
+        time.sleep(0.2)
+    return result
+
+
+class Stack:
+    """The stack, which does not exist at first."""
+
+    def __init__(self, account):
+        self.account = account
+        self.formation = account.client("cloudformation")
+        # What `sam build` would leave.
+        self.built = account.folder / "built"
+        self.parameters = {
+            "Architecture": {"aarch64": "arm64"}.get(platform.machine(), platform.machine()),
+            "DashboardUrl": "https://dashboard.example",
+            "UpstreamBaseUrl": account.provider,
+            "NamesBaseUrl": account.provider,
+            "AlarmEmail": "operator@example.com",
+        }
+
+    def package(self):
+        """Packs the development builds, and uploads them with a template that names them."""
+        pack(self.built)
+        ended = self.account.sam(
+            "package", "--template-file", "template.yaml", "--s3-bucket", BUCKET, "--output-template-file", "packaged.yaml",
+            folder=self.built,
+        )
+        expect(ended.returncode == 0, f"sam package fails: {ended.stderr}")
+        self.account.client("s3").upload_file(str(self.built / "packaged.yaml"), BUCKET, "template.yaml")
+
+    def deploy(self, **parameters):
+        """How `sam deploy` ends."""
+        given = [f"{name}={value}" for name, value in {**self.parameters, **parameters}.items()]
+        return self.account.sam(
+            "deploy", "--template-file", "template.yaml", "--stack-name", STACK, "--s3-bucket", BUCKET, "--no-progressbar",
+            "--no-fail-on-empty-changeset", "--capabilities", *CAPABILITIES, "--parameter-overrides", *given,
+            folder=self.built,
+        )
+
+    def create(self, **parameters):
+        """Creates the stack, or fails with the reasons."""
+        ended = self.deploy(**parameters)
+        expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.reasons()}")
+        expect(self.account.status() == "CREATE_COMPLETE", f"the stack is {self.account.status()}")
+        self.account.stage_path = f"/_aws/execute-api/{self.account.outputs()['ApiId']}/live"
+
+    def refusal(self, parameters):
+        """Why CloudFormation creates no stack with these parameters. A parameter without a value is not given."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        try:
+            self.formation.create_stack(
+                StackName="refused",
+                TemplateURL=f"{self.account.url}/{BUCKET}/template.yaml",
+                Capabilities=CAPABILITIES,
+                Parameters=[{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()],
+            )
+        except ClientError as error:
+            return error.response["Error"]["Message"]
+        return ""
+
+    def create_account_settings(self):
+        """infra/README.md, Deploy, step 1."""
+        name = "api-gateway-log-role"
+        template = (self.built / "infra" / "account.yaml").read_text()
+        self.formation.create_stack(StackName=name, TemplateBody=template, Capabilities=CAPABILITIES)
+        self.formation.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 1})
+
+    def events(self):
+        """What happened to the stack."""
+        return self.formation.describe_stack_events(StackName=STACK)["StackEvents"]
+
+    def reasons(self):
+        """The reasons of all failures, one in a line."""
+        failed = [event for event in self.events() if event["ResourceStatus"].endswith("_FAILED")]
+        return "".join(f"\n  {event['LogicalResourceId']}: {event.get('ResourceStatusReason')}" for event in failed)
+
+    def delete(self):
+        self.formation.delete_stack(StackName=STACK)
+        eventually(lambda: self.account.status() is None, 30, "the stack is not deleted")
