@@ -7,6 +7,7 @@
 mod expected;
 mod journal;
 mod past;
+mod place;
 mod processes;
 mod query;
 mod snapshot;
@@ -16,45 +17,29 @@ mod verdict;
 mod weather;
 
 use std::io::Write;
-use std::num::NonZeroU16;
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
-use hyper::Method;
 use jiff::Timestamp;
-use local::{Binaries, Cloud, Options};
-use serde_json::Value;
 use simulator::{Clock, election, fire_sales};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
-use self::journal::{Journal, Moment, Recorded};
-use self::past::Archive;
+use self::place::Place;
 use self::processes::Peaks;
-use self::query::{Kind, Query};
+use self::query::Query;
 use self::snapshot::Game;
 use self::summary::Summary;
-use self::upstream::{Upstream, Weather};
+use self::upstream::Weather;
 use self::verdict::{Caller, Court, Exchange};
-use crate::support::{KEY_HEADER, RECORDERS, get_at, send_with, start_with, with_parameters};
 
 /// The usual length of a storm.
 const USUAL_SECONDS: u64 = 30;
 
 /// The clients of each cloud.
 const CLIENTS: u64 = 4;
-
-/// More instances than clients, so that no request waits for one: AWS has no queue either.
-const INSTANCES: u16 = 12;
-
-/// A client that gets no response for this long has found a failure.
-const PATIENCE: Duration = Duration::from_secs(40);
-
-/// A timer that is late shows that the machine is busy.
-const TIMER: Duration = Duration::from_millis(50);
 
 /// After the storm, recorders must record one of this many ticks, and may take this long for it on a busy machine.
 const MOST_TICKS: u32 = 4;
@@ -78,15 +63,6 @@ const OBSERVED: [&str; 12] = [
     "SUGAR_CANE",
     "DIAMOND",
 ];
-
-/// One cloud of the storm.
-struct Place {
-    name: &'static str,
-    cloud: Cloud,
-    upstream: Upstream,
-    journal: Arc<Journal>,
-    has_stage_cache: bool,
-}
 
 /// Everything that the clients share.
 struct Storm {
@@ -335,138 +311,4 @@ impl Storm {
         }
         summary
     }
-}
-
-impl Place {
-    async fn start(
-        name: &'static str,
-        seed: u64,
-        clock: &Clock,
-        game: &Arc<Game>,
-        has_stage_cache: bool,
-    ) -> Self {
-        let journal = Arc::new(Journal::new(clock.clone(), OBSERVED.to_vec()));
-        let seed = seed.wrapping_add(u64::from(has_stage_cache));
-        let upstream = Upstream::start(Arc::clone(game), Arc::clone(&journal), seed).await;
-        let lines = Arc::clone(&journal);
-        let options = Options {
-            upstream: local::Upstream::Url(upstream.url()),
-            schedules: true,
-            throttling: true,
-            concurrency: NonZeroU16::new(INSTANCES).unwrap(),
-            clock: clock.clone(),
-            binaries: binaries(),
-            function_log: Some(Arc::new(move |line| note_recorded(&lines, line))),
-            ..Options::for_tests()
-        };
-        let cache = if has_stage_cache { "on" } else { "off" };
-        let parameters = [
-            ("GatewayCache", cache),
-            ("ProRateLimit", "100000"),
-            ("ProBurstLimit", "100000"),
-            ("StarterRateLimit", "1"),
-            ("StarterBurstLimit", "1"),
-        ];
-        let cloud = start_with(with_parameters(options, &parameters)).await;
-        Self { name, cloud, upstream, journal, has_stage_cache }
-    }
-
-    fn set_weather(&self, rng: &mut Rng, is_hanging: bool) {
-        self.upstream.set(weather::upstream(rng, is_hanging));
-        for (kind, fault) in weather::database(rng, is_hanging) {
-            self.journal.trouble_for(&weather::TABLE_FUNCTIONS, kind, weather::LONGEST_ROUND);
-            self.cloud.dynamodb().set_fault(fault);
-        }
-    }
-
-    /// Sends the request.
-    ///
-    /// # Errors
-    /// If there is no response.
-    async fn exchange(&self, query: Query, caller: Caller) -> Result<Exchange, String> {
-        let keys = self.cloud.keys().unwrap();
-        let key = match caller {
-            Caller::Pro => Some(&keys.pro),
-            Caller::Starter => Some(&keys.starter),
-            Caller::Lapsed => Some(&keys.lapsed),
-            Caller::Revoked => Some(&keys.revoked),
-            Caller::WithoutKey => None,
-        };
-        let headers: Vec<_> = key.map(|key| (KEY_HEADER, key.expose())).into_iter().collect();
-        let url = self.cloud.url();
-        let sent = Moment::now(&self.journal.clock);
-        let path = query.path.clone();
-        let mut response = pin!(send_with(&url, Method::GET, &path, &headers));
-        let mut stalled = Duration::ZERO;
-        let response = loop {
-            let started = Instant::now();
-            tokio::select! {
-                response = &mut response => break response,
-                () = tokio::time::sleep(TIMER) => stalled += started.elapsed().saturating_sub(TIMER),
-            }
-            if sent.real.elapsed() > PATIENCE {
-                return Err(format!("{path}: no response"));
-            }
-        };
-        let received = Moment::now(&self.journal.clock);
-        Ok(Exchange { query, caller, sent, received, stalled, response })
-    }
-
-    async fn kill_all(&self) {
-        for function in self.cloud.template().functions.values() {
-            self.cloud.kill(&function.binary).await.unwrap();
-        }
-    }
-
-    /// A recorder that has recorded no tick after this time in Unix seconds.
-    fn unrecorded_since(&self, time: i64) -> Option<String> {
-        let recorded = self.journal.recorded();
-        let has_recorded =
-            |recorder: &str| recorded.iter().any(|line| line.recorder == recorder && line.tick > time);
-        let missing = RECORDERS.into_iter().find(|recorder| !has_recorded(recorder))?;
-        let lines: Vec<_> = self.cloud.logs().into_iter().filter(|line| line.contains(missing)).collect();
-        let last = lines[lines.len().saturating_sub(8)..].join("\n");
-        Some(format!("{}: {missing} records nothing. The end of its log:\n{last}\n", self.name))
-    }
-
-    /// All histories, read without the gateway.
-    async fn archive(&self) -> Archive {
-        let now_ms = self.journal.clock.now_ms();
-        let read = async |path: &str| get_at(&self.cloud, path, now_ms).await.data();
-        let mut archive = Archive {
-            charts: std::collections::BTreeMap::new(),
-            mayors: read("/v1/mayor/history?limit=100").await,
-            sales: read("/v1/fire-sales/history?limit=200").await,
-            now: now_ms / 1_000,
-        };
-        for query in Archive::queries(&self.journal) {
-            if let Kind::Chart { id, range } = query.kind {
-                archive.charts.insert((id, range), read(&query.path).await);
-            }
-        }
-        archive
-    }
-}
-
-/// The functions: of this version, or those in the folder `STORM_BINARIES`, which may be of another one.
-fn binaries() -> Binaries {
-    match std::env::var_os("STORM_BINARIES") {
-        Some(folder) => Binaries::Folder(folder.into()),
-        None => Options::for_tests().binaries,
-    }
-}
-
-/// Notes a recorder's line about a recorded tick.
-fn note_recorded(journal: &Journal, line: &str) {
-    let Ok(line) = serde_json::from_str::<Value>(line) else { return };
-    if line["message"] != "recorded" {
-        return;
-    }
-    let text = |field: &str| line[field].as_str().unwrap_or_default();
-    journal.record(Recorded {
-        recorder: text("function").to_owned(),
-        tick: text("tick").parse::<Timestamp>().unwrap().as_second(),
-        outcome: serde_json::from_str(text("recorded")).unwrap(),
-        logged: Instant::now(),
-    });
 }
