@@ -262,7 +262,8 @@ async fn every_fault_of_the_table_fails_the_decision() {
         cloud.dynamodb().set_fault(fault);
         let start = Instant::now();
         let response = decide(&cloud, key.expose(), time + CACHED_FOR).await;
-        assert!(start.elapsed() < Duration::from_secs(10), "{name}: {:?}", start.elapsed());
+        // The function that is invoked next may take eight seconds, and a client waits for ten at most.
+        assert!(start.elapsed() < Duration::from_millis(2_500), "{name}: {:?}", start.elapsed());
         assert_eq!(response, common::error::INTERNAL_MESSAGE, "{name}");
         cloud.dynamodb().clear_faults();
         assert_eq!(decide(&cloud, key.expose(), time + CACHED_FOR).await, "pro", "after {name}");

@@ -82,13 +82,9 @@ fn any_database_fault(rng: &mut Rng, is_hanging: bool) -> (&'static str, Fault) 
         }
         5 => ("DynamoDB misses a table", Fault::missing_table().times(times)),
         _ => {
-            let operation = *rng.choice(&[&RECORDING[..], &["Query"]].concat()).unwrap();
-            return ("DynamoDB does not respond", Fault::hang().times(rng.u64(1..3)).on(operation));
+            let operation = *rng.choice(&[&RECORDING[..], &["GetItem", "Query"]].concat()).unwrap();
+            ("DynamoDB does not respond", Fault::hang().times(rng.u64(1..3)).on(operation))
         }
     };
-    // An authorizer that waits and a function that waits together take longer than a client may wait.
-    if is_hanging {
-        return (kind, RECORDING.into_iter().fold(fault, Fault::on));
-    }
     (kind, fault)
 }
