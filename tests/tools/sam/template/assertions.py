@@ -338,6 +338,9 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(statement["Principal"], {"Service": "apigateway.amazonaws.com"})
         [policy] = role["Properties"]["ManagedPolicyArns"]
         self.assertTrue(policy["Fn::Sub"].endswith("/AmazonAPIGatewayPushToCloudWatchLogs"), policy)
+        # In an AWS account without any resource of API Gateway, the settings cannot be created.
+        [(name, _)] = of_type("AWS::ApiGateway::RestApi", ACCOUNT["Resources"]).items()
+        self.assertEqual(settings["DependsOn"], name)
         # API Gateway keeps the ARN of a deleted role, and then no API of the region can write its log.
         for resource in (settings, role):
             self.assertEqual((resource["DeletionPolicy"], resource["UpdateReplacePolicy"]), ("Retain", "Retain"))

@@ -69,6 +69,7 @@ REPLACEMENTS = [
     (SERVICE, "      RetentionInDays: !Ref LogRetentionDays", "      RetentionInDays: !Ref LogRetentionDays\n      LogGroupName: /log"),
     (SERVICE, "    Value: !Ref FunctionLog\n", "    Value: !GetAtt FunctionLog.Arn\n"),
     (SERVICE, "    Value: !Ref AccessLog\n", "    Value: !Ref FunctionLog\n"),
+    (ACCOUNT, "    DependsOn: FirstApi\n", ""),
     (ACCOUNT, "DeletionPolicy: Retain\n", "DeletionPolicy: RetainExceptOnCreate\n"),
     (ACCOUNT, "UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
     (ACCOUNT, BOUNDARY, ""),
