@@ -570,6 +570,9 @@ class Plans(unittest.TestCase):
             {"starter": ("StarterRateLimit", "StarterBurstLimit"), "pro": ("ProRateLimit", "ProBurstLimit")},
         )
 
+    def test_only_one_plan_changes_at_a_time(self):
+        self.assertEqual(RESOURCES["ProUsagePlan"]["DependsOn"], "StarterUsagePlan")
+
 
 class Stack(unittest.TestCase):
     def test_conditions_match_their_names(self):

@@ -31,6 +31,7 @@ REPLACEMENTS = [
     (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
     (SERVICE, "ThrottlingRateLimit: !Ref RouteRateLimit", "ThrottlingRateLimit: 10"),
     (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
+    (SERVICE, "    DependsOn: StarterUsagePlan\n", ""),
     (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: HEAD"),
     # Tables.
     (SERVICE, "      DeletionProtectionEnabled: !If [TablesAreProtected, true, false]\n", ""),
