@@ -338,6 +338,9 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(statement["Principal"], {"Service": "apigateway.amazonaws.com"})
         [policy] = role["Properties"]["ManagedPolicyArns"]
         self.assertTrue(policy["Fn::Sub"].endswith("/AmazonAPIGatewayPushToCloudWatchLogs"), policy)
+        # In an AWS account without any resource of API Gateway, the settings cannot be created.
+        [(name, _)] = of_type("AWS::ApiGateway::RestApi", ACCOUNT["Resources"]).items()
+        self.assertEqual(settings["DependsOn"], name)
         # API Gateway keeps the ARN of a deleted role, and then no API of the region can write its log.
         for resource in (settings, role):
             self.assertEqual((resource["DeletionPolicy"], resource["UpdateReplacePolicy"]), ("Retain", "Retain"))
@@ -567,6 +570,9 @@ class Plans(unittest.TestCase):
             plans,
             {"starter": ("StarterRateLimit", "StarterBurstLimit"), "pro": ("ProRateLimit", "ProBurstLimit")},
         )
+
+    def test_only_one_plan_changes_at_a_time(self):
+        self.assertEqual(RESOURCES["ProUsagePlan"]["DependsOn"], "StarterUsagePlan")
 
 
 class Stack(unittest.TestCase):

@@ -31,6 +31,7 @@ REPLACEMENTS = [
     (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
     (SERVICE, "ThrottlingRateLimit: !Ref RouteRateLimit", "ThrottlingRateLimit: 10"),
     (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
+    (SERVICE, "    DependsOn: StarterUsagePlan\n", ""),
     (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: HEAD"),
     # Tables.
     (SERVICE, "      DeletionProtectionEnabled: !If [TablesAreProtected, true, false]\n", ""),
@@ -69,6 +70,7 @@ REPLACEMENTS = [
     (SERVICE, "      RetentionInDays: !Ref LogRetentionDays", "      RetentionInDays: !Ref LogRetentionDays\n      LogGroupName: /log"),
     (SERVICE, "    Value: !Ref FunctionLog\n", "    Value: !GetAtt FunctionLog.Arn\n"),
     (SERVICE, "    Value: !Ref AccessLog\n", "    Value: !Ref FunctionLog\n"),
+    (ACCOUNT, "    DependsOn: FirstApi\n", ""),
     (ACCOUNT, "DeletionPolicy: Retain\n", "DeletionPolicy: RetainExceptOnCreate\n"),
     (ACCOUNT, "UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
     (ACCOUNT, BOUNDARY, ""),
