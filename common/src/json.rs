@@ -1,6 +1,7 @@
 //! JSON text that passes through as the provider wrote it. Parsing a value and writing it again takes time and can change its
 //! spelling. These types check the kind of a value and keep its text.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -33,7 +34,7 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
     }
 }
 
-impl StringText<'_> {
+impl<'a> StringText<'a> {
     /// Whether it is the empty string.
     #[must_use]
     pub fn is_empty(self) -> bool {
@@ -42,9 +43,12 @@ impl StringText<'_> {
 
     /// Returns the string without quotes and escapes.
     #[must_use]
-    pub fn decoded(self) -> String {
-        // It was checked when it was parsed.
-        serde_json::from_str(self.get()).unwrap_or_default()
+    pub fn decoded(self) -> Cow<'a, str> {
+        if self.get().contains('\\') {
+            // It was checked when it was parsed.
+            return Cow::Owned(serde_json::from_str(self.get()).unwrap_or_default());
+        }
+        Cow::Borrowed(self.get().trim_matches('"'))
     }
 }
 
@@ -75,6 +79,39 @@ fn may_have_surrogates(text: &str) -> bool {
     pairs.fold(0, |found, (&first, &third)| {
         found | (u8::from(first == b'\\') & u8::from(third | 0x20 == b'd'))
     }) != 0
+}
+
+/// A struct from a JSON object. Serde alone also reads it from an array, whose elements it takes for the fields in order.
+#[derive(Debug)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfObjects<D>(D);
+
+        impl<'de, D: Deserializer<'de>> Deserializer<'de> for OfObjects<D> {
+            type Error = D::Error;
+
+            fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+                self.0.deserialize_map(visitor)
+            }
+
+            serde::forward_to_deserialize_any! {
+                bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+                newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+            }
+        }
+
+        T::deserialize(OfObjects(deserializer)).map(Self)
+    }
+}
+
+/// Reads a struct from a JSON object, as [`Object`] does. For `deserialize_with`.
+///
+/// # Errors
+/// If it is not an object, or not one of `T`.
+pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
 /// The members of a JSON object in their order, repeated keys included.
@@ -175,7 +212,8 @@ mod tests {
 
     #[test]
     fn half_a_surrogate_pair_is_not_a_string() {
-        let read = |text: &str| serde_json::from_str::<StringText>(text).map(StringText::decoded).ok();
+        let read =
+            |text: &'static str| serde_json::from_str::<StringText>(text).map(StringText::decoded).ok();
         assert_eq!(read(r#""\ud83d\udd25 \UD800""#), None, "an escape has a small u");
         assert_eq!(read(r#""\ud83d\uDD25""#).as_deref(), Some("\u{1f525}"));
         assert_eq!(read(r#""C:\\ud800""#).as_deref(), Some(r"C:\ud800"));
@@ -183,6 +221,31 @@ mod tests {
             assert_eq!(read(text), None, "{text}");
         }
         assert!(serde_json::from_str::<ObjectText>(r#"{"a":"\ud800"}"#).is_ok(), "objects pass through");
+    }
+
+    #[test]
+    fn a_struct_is_read_from_an_object_only() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Point<'a> {
+            x: i64,
+            name: &'a str,
+        }
+        let read = |text| serde_json::from_str(text).ok().map(|Object(point): Object<Point<'_>>| point);
+        assert_eq!(read(r#"{"x":1,"y":2,"name":"A"}"#), Some(Point { x: 1, name: "A" }));
+        for text in [r#"[1,"A"]"#, "[]", "null", "1", r#""A""#, r#"{"x":1}"#] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert!(serde_json::from_str::<Point<'_>>(r#"[1,"A"]"#).is_ok(), "by serde alone");
+    }
+
+    #[test]
+    fn a_decoded_string_has_no_quotes_and_escapes() {
+        let decoded = |text| serde_json::from_str::<StringText<'_>>(text).map(StringText::decoded).unwrap();
+        for (text, expected) in
+            [(r#""plain""#, "plain"), (r#""""#, ""), (r#""\u0041\"""#, "A\""), (r#""\\""#, "\\")]
+        {
+            assert_eq!(decoded(text), expected);
+        }
     }
 
     #[test]

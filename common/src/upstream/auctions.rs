@@ -6,6 +6,8 @@
 //!   but for a moment during a refresh, the provider also responds with 404 to pages that exist.
 //! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,7 @@ use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
 use crate::invocation::Invocation;
-use crate::json::{StringText, whole_number};
+use crate::json::{Object, StringText, whole_number};
 use crate::params::Page;
 
 /// The provider's path.
@@ -77,14 +79,14 @@ pub struct Auction<'a> {
 impl<'a> Row for Auction<'a> {
     const NAME: &'static str = "uuid";
 
-    type Key = &'a str;
+    type Key = Cow<'a, str>;
 
-    fn key(&self) -> &'a str {
-        self.uuid.get()
+    fn key(&self) -> Cow<'a, str> {
+        self.uuid.decoded()
     }
 
     fn name(&self) -> String {
-        self.uuid.decoded()
+        self.uuid.decoded().into_owned()
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -149,7 +151,7 @@ pub fn parse(
     requested: Page,
     response: &UpstreamResponse,
 ) -> Result<AuctionsPage<Rows<Auction<'_>>>, UpstreamError> {
-    let page = match response.parse::<AuctionsPage<Vec<Auction<'_>>>>() {
+    let page = match response.parse::<AuctionsPage<Vec<Object<Auction<'_>>>>>() {
         Ok(page) => page.with_rows(),
         Err(_) => response.parse::<AuctionsPage<Vec<Entry<'_, Auction<'_>>>>>()?.with_rows(),
     };

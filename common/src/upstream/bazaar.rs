@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{KeySet, Rows, Skipped};
-use crate::json::{Members, ObjectText, whole_number};
+use crate::json::{Members, Object, ObjectText, whole_number};
 
 /// The highest price of one item, in coins: the purses of the game hold less.
 pub const HIGHEST_PRICE: f64 = 1e12;
@@ -50,7 +50,7 @@ struct Market<P> {
 
 #[derive(Deserialize)]
 struct RawProduct {
-    quick_status: Option<QuickStatus>,
+    quick_status: Option<Object<QuickStatus>>,
 }
 
 /// One product and its prices.
@@ -97,7 +97,7 @@ impl QuickStatus {
 
 impl RawProduct {
     fn checked(self) -> Result<QuickStatus, String> {
-        let status = self.quick_status.ok_or("it has no quick_status")?;
+        let Object(status) = self.quick_status.ok_or("it has no quick_status")?;
         status.check()?;
         Ok(status)
     }
@@ -109,8 +109,8 @@ impl RawProduct {
 /// If the response is invalid.
 pub fn market(response: &UpstreamResponse) -> Result<Rows<Product>, UpstreamError> {
     let members: Vec<(Box<str>, Result<QuickStatus, String>)> =
-        if let Ok(market) = response.parse::<Market<Members<Box<str>, RawProduct>>>() {
-            market.products.0.into_iter().map(|(id, product)| (id, product.checked())).collect()
+        if let Ok(market) = response.parse::<Market<Members<Box<str>, Object<RawProduct>>>>() {
+            market.products.0.into_iter().map(|(id, Object(product))| (id, product.checked())).collect()
         } else {
             let market: Market<Members<&RawValue, &RawValue>> = response.parse()?;
             market.products.0.into_iter().map(|(id, product)| parsed(id, product)).collect()
@@ -135,8 +135,8 @@ pub fn market(response: &UpstreamResponse) -> Result<Rows<Product>, UpstreamErro
 fn parsed(id: &RawValue, product: &RawValue) -> (Box<str>, Result<QuickStatus, String>) {
     match serde_json::from_str::<Box<str>>(id.get()) {
         Ok(id) => {
-            let product = serde_json::from_str::<RawProduct>(product.get());
-            (id, product.map_err(|error| error.to_string()).and_then(RawProduct::checked))
+            let product = serde_json::from_str(product.get()).map_err(|error| error.to_string());
+            (id, product.and_then(|Object(product): Object<RawProduct>| product.checked()))
         }
         Err(error) => (id.get().into(), Err(error.to_string())),
     }

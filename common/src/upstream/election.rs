@@ -6,13 +6,15 @@
 //!   are in no particular order. Elections therefore pass through as raw text.
 //! - Perks differ from term to term of the same mayor, so a recorded mayor keeps those of the term.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
-use crate::json::{ObjectText, StringText};
+use crate::json::{Object, ObjectText, StringText, object};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/election";
@@ -24,6 +26,7 @@ pub struct Elections<'a, P> {
     #[serde(rename = "success")]
     _success: Success,
     /// The sitting mayor.
+    #[serde(deserialize_with = "object")]
     pub mayor: Mayor<'a, P>,
     /// The open election; absent while the booth is closed.
     pub current: Option<ObjectText<'a>>,
@@ -57,14 +60,14 @@ pub struct Perk<'a> {
 impl<'a> Row for Perk<'a> {
     const NAME: &'static str = "name";
 
-    type Key = &'a str;
+    type Key = Cow<'a, str>;
 
-    fn key(&self) -> &'a str {
-        self.name.get()
+    fn key(&self) -> Cow<'a, str> {
+        self.name.decoded()
     }
 
     fn name(&self) -> String {
-        self.name.decoded()
+        self.name.decoded().into_owned()
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -85,7 +88,7 @@ impl<'a, P: Into<Rows<Perk<'a>>>> Elections<'a, P> {
 /// # Errors
 /// If the response is invalid, or the mayor has no name.
 pub fn parse(response: &UpstreamResponse) -> Result<Elections<'_, Rows<Perk<'_>>>, UpstreamError> {
-    let elections = match response.parse::<Elections<'_, Vec<Perk<'_>>>>() {
+    let elections = match response.parse::<Elections<'_, Vec<Object<Perk<'_>>>>>() {
         Ok(all) => all.with_rows(),
         Err(_) => response.parse::<Elections<'_, Vec<Entry<'_, Perk<'_>>>>>()?.with_rows(),
     };

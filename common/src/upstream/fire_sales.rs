@@ -3,13 +3,15 @@
 //! - The list is usually empty, and a sale disappears when it ends. Past sales exist only if the service records them.
 //! - There is no `lastUpdated`, no id and no remaining amount: a sale is identified by its start and its item.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
-use crate::json::{StringText, whole_number};
+use crate::json::{Object, StringText, whole_number};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/firesales";
@@ -46,14 +48,14 @@ impl<'a> Row for FireSale<'a> {
     const NAME: &'static str = "item_id";
 
     /// The same item may be sold again.
-    type Key = (i64, &'a str);
+    type Key = (i64, Cow<'a, str>);
 
     fn key(&self) -> Self::Key {
-        (self.start, self.item_id.get())
+        (self.start, self.item_id.decoded())
     }
 
     fn name(&self) -> String {
-        self.item_id.decoded()
+        self.item_id.decoded().into_owned()
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -72,7 +74,7 @@ impl<'a> Row for FireSale<'a> {
 /// # Errors
 /// If the response is invalid.
 pub fn parse(response: &UpstreamResponse) -> Result<Rows<FireSale<'_>>, UpstreamError> {
-    match response.parse::<FireSales<FireSale<'_>>>() {
+    match response.parse::<FireSales<Object<FireSale<'_>>>>() {
         Ok(all) => Ok(all.sales.into()),
         Err(_) => Ok(response.parse::<FireSales<Entry<'_, FireSale<'_>>>>()?.sales.into()),
     }

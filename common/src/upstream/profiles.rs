@@ -5,6 +5,8 @@
 //!   settings and drifts over the years, so `members` pass through as raw text.
 //! - `selected` is absent on some profiles.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use super::client::{Upstream, UpstreamRequest};
@@ -12,7 +14,7 @@ use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
 use crate::invocation::Invocation;
-use crate::json::{ObjectText, StringText};
+use crate::json::{Object, ObjectText, StringText};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/profiles";
@@ -47,14 +49,14 @@ pub struct Profile<'a> {
 impl<'a> Row for Profile<'a> {
     const NAME: &'static str = "profile_id";
 
-    type Key = &'a str;
+    type Key = Cow<'a, str>;
 
-    fn key(&self) -> &'a str {
-        self.profile_id.get()
+    fn key(&self) -> Cow<'a, str> {
+        self.profile_id.decoded()
     }
 
     fn name(&self) -> String {
-        self.profile_id.decoded()
+        self.profile_id.decoded().into_owned()
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -67,7 +69,7 @@ impl<'a> Row for Profile<'a> {
 /// # Errors
 /// If the response is invalid.
 pub fn parse(response: &UpstreamResponse) -> Result<Rows<Profile<'_>>, UpstreamError> {
-    if let Ok(all) = response.parse::<Profiles<Profile<'_>>>() {
+    if let Ok(all) = response.parse::<Profiles<Object<Profile<'_>>>>() {
         return Ok(all.profiles.unwrap_or_default().into());
     }
     let entries = response.parse::<Profiles<Entry<'_, Profile<'_>>>>()?.profiles;

@@ -4,12 +4,14 @@
 //!   present, so these are required; `tier` is absent for one item in five.
 //! - Collections already have the shape of the service's response and pass through as raw text.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
-use crate::json::{ObjectText, StringText};
+use crate::json::{Object, ObjectText, StringText};
 
 /// The provider's path to the collections.
 pub const COLLECTIONS_PATH: &str = "/v2/resources/skyblock/collections";
@@ -55,14 +57,14 @@ pub struct Item<'a> {
 impl<'a> Row for Item<'a> {
     const NAME: &'static str = "id";
 
-    type Key = &'a str;
+    type Key = Cow<'a, str>;
 
-    fn key(&self) -> &'a str {
-        self.id.get()
+    fn key(&self) -> Cow<'a, str> {
+        self.id.decoded()
     }
 
     fn name(&self) -> String {
-        self.id.decoded()
+        self.id.decoded().into_owned()
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -75,7 +77,7 @@ impl<'a> Row for Item<'a> {
 /// # Errors
 /// If the response is invalid.
 pub fn items(response: &UpstreamResponse) -> Result<Rows<Item<'_>>, UpstreamError> {
-    match response.parse::<Items<Item<'_>>>() {
+    match response.parse::<Items<Object<Item<'_>>>>() {
         Ok(all) => Ok(all.items.into()),
         Err(_) => Ok(response.parse::<Items<Entry<'_, Item<'_>>>>()?.items.into()),
     }

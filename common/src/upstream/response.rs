@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::error::UpstreamError;
 use crate::excerpt::Excerpt;
+use crate::json::Object;
 
 /// How many characters of an upstream's text a cause repeats.
 const LONGEST_CAUSE: usize = 256;
@@ -36,9 +37,10 @@ impl UpstreamResponse {
     /// Parses the body as `T`, which borrows from it.
     ///
     /// # Errors
-    /// [`UpstreamError::Invalid`] if the body is not JSON, has another shape, or says `success: false`.
+    /// [`UpstreamError::Invalid`] if the body is not a JSON object, has another shape, or says `success: false`.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, UpstreamError> {
-        serde_json::from_str(&self.body).map_err(|error| self.invalid(error))
+        let Object(document) = serde_json::from_str(&self.body).map_err(|error| self.invalid(error))?;
+        Ok(document)
     }
 
     /// The error of a body that is not what it should be because of `cause`.

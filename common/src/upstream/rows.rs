@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use super::error::UpstreamError;
 use super::response::UpstreamResponse;
 use crate::excerpt::Excerpt;
+use crate::json::Object;
 
 /// How many ids of skipped rows a log line has.
 const NAMED: usize = 5;
@@ -96,8 +97,14 @@ impl<T> Rows<T> {
     }
 }
 
-impl<T: Row> From<Vec<T>> for Rows<T> {
-    fn from(rows: Vec<T>) -> Self {
+impl<T: Row> From<Vec<Object<T>>> for Rows<T> {
+    fn from(rows: Vec<Object<T>>) -> Self {
+        Self::of(rows.into_iter().map(|Object(row)| row).collect())
+    }
+}
+
+impl<T: Row> Rows<T> {
+    fn of(rows: Vec<T>) -> Self {
         let mut skipped = Skipped::default();
         let mut keys = KeySet::with_capacity_and_hasher(rows.len(), RandomState::default());
         let mut usable = rows;
@@ -124,7 +131,7 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Entry<'a, T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&'de RawValue>::deserialize(deserializer)?;
         Ok(match serde_json::from_str(text.get()) {
-            Ok(row) => Self::Parsed(row),
+            Ok(Object(row)) => Self::Parsed(row),
             Err(error) => Self::Unparsed(text, error.to_string()),
         })
     }
@@ -141,7 +148,7 @@ impl<T: Row> From<Vec<Entry<'_, T>>> for Rows<T> {
                 }
             }
         }
-        let Self { usable, skipped: others } = Self::from(parsed);
+        let Self { usable, skipped: others } = Self::of(parsed);
         skipped.names.extend(others.names);
         skipped.reason = skipped.reason.or(others.reason);
         Self { usable, skipped }

@@ -60,10 +60,10 @@ fn sightings(sales: Rows<FireSale<'_>>, tick: Tick) -> (Vec<Sighting>, Skipped) 
     let Rows { usable, mut skipped } = sales;
     let mut sightings = Vec::with_capacity(usable.len());
     for FireSale { item_id, start, end, amount, price } in usable {
-        let fields = Fields { item_id: item_id.decoded(), start, end, amount, price };
+        let fields = Fields { item_id: item_id.decoded().into_owned(), start, end, amount, price };
         match fields.try_into() {
             Ok(sale) => sightings.push(Sighting { sale, recorded_at: tick.time(), seen_at: tick.time() }),
-            Err(history::InvalidFireSale(reason)) => skipped.add(item_id.decoded(), reason),
+            Err(history::InvalidFireSale(reason)) => skipped.add(item_id.decoded().into_owned(), reason),
         }
     }
     (sightings, skipped)

@@ -61,13 +61,13 @@ fn mayor(response: &UpstreamResponse) -> Result<Mayor, UpstreamError> {
         mayor.election.map(ObjectText::get).ok_or_else(|| response.invalid("the mayor has no election"))?;
     let Election { year } = serde_json::from_str(won).map_err(|error| response.invalid(error))?;
     let perk = |perk: election::Perk<'_>| Perk {
-        name: perk.name.decoded(),
-        description: perk.description.decoded(),
+        name: perk.name.decoded().into_owned(),
+        description: perk.description.decoded().into_owned(),
     };
     Ok(Mayor {
         year,
-        name: mayor.name.decoded(),
-        key: mayor.key.decoded(),
+        name: mayor.name.decoded().into_owned(),
+        key: mayor.key.decoded().into_owned(),
         perks: mayor.perks.usable.into_iter().map(perk).collect(),
     })
 }

@@ -44,7 +44,8 @@ async fn the_bazaar_fails_only_if_most_products_make_no_sense() {
 #[tokio::test]
 async fn quick_status_must_be_an_object() {
     let cloud = start_with(one_instance_each()).await;
-    for (number, value) in (0..).zip(["null", "5", r#""A""#, "[]", "{}", "true"]) {
+    let values = ["null", "5", r#""A""#, "[]", "{}", "true", "[5.5,5.5,7,7,7,7]"];
+    for (number, value) in (0..).zip(values) {
         let odd = format!(r#""B":{{"product_id":"B","quick_status":{value}}}"#);
         PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), odd, PRODUCTS.usual("C")]);
         let now = START + number * 60_000;
@@ -53,6 +54,15 @@ async fn quick_status_must_be_an_object() {
         let full = get_at(&cloud, "/v1/bazaar", now).await;
         assert!(full.text.contains(&format!(r#""quick_status":{value}}}"#)), "{}", full.text);
     }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_product_must_be_an_object() {
+    let cloud = start_with(one_instance_each()).await;
+    let odd = PRODUCTS.usual("B").replace(r#"{"product_id":"B","quick_status":"#, "[").replace("}}", "}]");
+    PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), odd, PRODUCTS.usual("C")]);
+    assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, START).await.data()["items"], "id"), ["A", "C"]);
     expect_clean_logs(&cloud);
 }
 

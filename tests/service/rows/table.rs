@@ -174,6 +174,9 @@ impl Route {
         for value in ["null", "5", "true", r#""text""#, "[]", "{}", "[{}]"] {
             cases.push((value.to_owned(), (self.no_row)("B", value), place.to_owned(), false));
         }
+        let values = self.fields.iter().map(|field| field.usual.replace("ID", r#""B""#)).collect::<Vec<_>>();
+        let values = format!("[{}]", values.join(","));
+        cases.push((values.clone(), (self.no_row)("B", &values), place.to_owned(), false));
         cases
     }
 
@@ -198,6 +201,12 @@ impl Route {
             }
             now += DAY;
         }
+        // An id that is spelled in two ways.
+        self.show(&cloud, &[self.usual("A"), self.usual("B"), self.usual(r"\u0042"), self.usual("C")]);
+        assert_eq!((self.listed)(&get_at(&cloud, self.path, now).await.data()), ["A", "B", "C"]);
+        warnings += 1;
+        let line = await_logs(&cloud, warnings, is_warning).await.pop().unwrap();
+        assert_eq!((&line["skipped"], &line["ids"]), (&json!(1), &json!("B")), "{line}");
         assert_eq!(log_lines(&cloud).iter().filter(|line| is_warning(line)).count(), warnings);
         expect_clean_logs(&cloud);
     }
