@@ -234,3 +234,27 @@ async fn concurrent_recorders_of_a_poor_and_a_full_tick_leave_what_one_after_the
     assert!(met >= 3, "the recorders overlapped in {met} of six rounds");
     expect_clean_logs(&cloud);
 }
+
+#[tokio::test]
+async fn after_a_poor_recorder_overwrites_a_full_one_of_its_minute_the_next_tick_repairs_the_slots() {
+    let cloud = Arc::new(start_with_instances(2).await);
+    let (poor, full) = (market(30, 1), market(80, 2));
+    // The response to the first event is poor and slow: the second event is recorded in the meantime.
+    let slow = ::simulator::Fault::delay(Duration::from_millis(1_500)).with_body(poor.body());
+    simulator(&cloud).set_fault(BAZAAR, slow);
+    let before = simulator(&cloud).requests(BAZAAR);
+    let first = tokio::spawn({
+        let cloud = Arc::clone(&cloud);
+        async move { recorded(&invoke(&cloud, RECORDER, event(START)).await, START) }
+    });
+    while simulator(&cloud).requests(BAZAAR) == before {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(full.record(&cloud, START).await["products"], 80);
+    assert_eq!(first.await.unwrap()["products"], 30, "the recorders did not overlap");
+    assert_eq!(tiers(&full.record(&cloud, START + MINUTE).await), TIERS);
+    for id in full.0.keys() {
+        expect_ticks(&cloud, id, &[START + MINUTE]).await;
+    }
+    expect_clean_logs(&cloud);
+}

@@ -146,25 +146,40 @@ async fn fill_slot(
     let &OpenSlot { tier, slot, mut marker } = open;
     let products = quotes.len();
     let mut written: Option<Written> = None;
+    // Ticks whose rows this recorder has deleted: they cannot keep the slot, whatever the marker says of them by now.
+    let mut removed = BTreeSet::new();
     loop {
         let holder = marker.holder().copied();
         let is_same_tick = holder.is_some_and(|holder| holder.tick == tick);
-        if let Some(holder) = holder.filter(|holder| !holder.yields_to(tick, products)) {
-            let Some(Written { shards, write_units }) = written else { return Ok(None) };
+        let keeps =
+            |holder: &RecordedTick| !holder.yields_to(tick, products) && !removed.contains(&holder.tick);
+        if let Some(holder) = holder.filter(keeps) {
+            let Some(Written { shards, write_units }) = &written else { return Ok(None) };
             let rows = shards.len();
+            let own = RecordedTick { tick, tier, slot, rows, products: Some(products) };
+            let filled =
+                |holder| FilledSlot { tier: tier.name, slot, rows, write_units: *write_units, holder };
             if !is_same_tick {
-                remove(table, tier, slot, tick, shards).await?;
+                remove(table, tier, slot, tick, shards.iter().copied()).await?;
+                return Ok(Some(filled(holder)));
             }
-            return Ok(Some(FilledSlot { tier: tier.name, slot, rows, write_units, holder }));
+            // This recorder may have overwritten rows of another one that fetched more in the same minute. The marker must
+            // not count what may be lost, so that a later tick takes the slot.
+            if !holder.products.is_some_and(|others| own.yields_to(tick, others)) {
+                return Ok(Some(filled(holder)));
+            }
+            if claim(table, own, marker).await? {
+                return Ok(Some(filled(own)));
+            }
+            marker = Marker::read(table, tier, slot).await?;
+            continue;
         }
-        let Written { shards, write_units } = match written.take() {
-            Some(written) if !is_same_tick => written,
-            // If another recorder of the same tick holds the slot, it may have overwritten these rows.
-            _ => write(table, tier, slot, tick, quotes).await?,
-        };
+        // Again after a failed claim: another recorder may have overwritten or deleted the rows in the meantime.
+        let Written { shards, write_units } = write(table, tier, slot, tick, quotes).await?;
         if let Some(holder) = holder {
             let others = (0..tier.shards).filter(|shard| !is_same_tick || !shards.contains(shard));
             remove(table, tier, slot, holder.tick, others).await?;
+            removed.extend((!is_same_tick).then_some(holder.tick));
         }
         let rows = shards.len();
         let holder = RecordedTick { tick, tier, slot, rows, products: Some(products) };

@@ -23,10 +23,11 @@
 //! A slot belongs to its earliest recorded tick. But if a later tick has more than twice as many products, the earlier one was
 //! recorded while the provider's response was mostly unusable, and the slot belongs to the later one. So a repeated event changes
 //! nothing, events may arrive in any order or at once, and neither a missed nor a poor tick leaves a gap in a coarse tier: the next
-//! tick fills the slot. (Only if the numbers of three ticks or more double in several steps, the order of events decides which
-//! of the full ones holds the slot.)
+//! tick fills the slot. (Only if three ticks or more have very different numbers of products, such as 10, 20 and 30, the order of
+//! events decides which of them holds the slot.)
 //!
-//! Ticks never overwrite each other's rows. A tick that gets a slot writes its rows, deletes those of the tick before, and then
+//! Ticks never overwrite each other's rows. Two recorders of one tick do, so the marker counts what the one with fewer products
+//! wrote, if that is less than half. A tick that gets a slot writes its rows, deletes those of the tick before, and then
 //! moves the marker, on the condition that the marker has not changed since; otherwise it reads the marker again. A tick that
 //! does not get the slot deletes its own rows. A query needs no marker: it uses the earliest tick of a slot that has the
 //! product. While rows are replaced, and after a recorder was killed, that may be another tick than the marker's, but its
