@@ -222,6 +222,22 @@ async fn a_page_that_appears_is_found_after_the_ttl() {
 }
 
 #[tokio::test]
+async fn an_expired_404_is_not_served_while_the_provider_fails() {
+    let cloud = start_with(one_instance_each()).await;
+    simulator(&cloud).set_fault(NAMES, Fault::status(204));
+    simulator(&cloud).set_fault(AUCTION_PAGES, Fault::status(404));
+    let paths = [("/v1/auctions?page=1", &AUCTIONS, AUCTION_PAGES), ("/v1/profile/Nobody", &PROFILE, NAMES)];
+    for (path, route, upstream) in paths {
+        get_at(&cloud, path, START).await.error("NOT_FOUND");
+        simulator(&cloud).set_fault(upstream, Fault::status(503));
+        let ttl = milliseconds(route.cache);
+        get_at(&cloud, path, START + ttl - 1).await.error("NOT_FOUND");
+        get_at(&cloud, path, START + ttl).await.error("INTERNAL_ERROR");
+        assert!(get_at(&cloud, path, START + ttl).await.headers.contains_key("retry-after"));
+    }
+}
+
+#[tokio::test]
 async fn the_least_recently_requested_auction_page_is_evicted() {
     let cloud = start_with(one_instance_each()).await;
     let page = async |page: u64| get_at(&cloud, &format!("/v1/auctions?page={page}"), START).await.cached();

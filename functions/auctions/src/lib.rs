@@ -110,9 +110,9 @@ impl Handler for Auctions {
         let lookup = self.pages.get(page, now, fetch).await?;
         match (&lookup.value, &lookup.refresh_failure) {
             (Some(cached), _) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
-            // An earlier 404, from before page 0 counted the page.
-            (None, Some(failure)) if is_known => Err(ApiError::internal(failure.clone())),
-            (None, _) => Err(unknown_page(page)),
+            // An expired 404 is no good response: the page may exist by now.
+            (None, Some(failure)) => Err(ApiError::internal(failure.clone())),
+            (None, None) => Err(unknown_page(page)),
         }
     }
 }

@@ -108,8 +108,12 @@ impl Handler for Profiles {
         let invocation = request.invocation();
         let fetch = async || self.fetch(invocation, &username).await;
         let lookup = self.players.get(username.folded(), invocation.now(), fetch).await?;
-        let document = lookup.value.as_ref().ok_or_else(|| unknown_player(&username))?;
-        Ok(Response::of_lookup(&lookup, Arc::clone(document)))
+        match (&lookup.value, &lookup.refresh_failure) {
+            (Some(document), _) => Ok(Response::of_lookup(&lookup, Arc::clone(document))),
+            // An expired 404 is no good response: the player may exist by now.
+            (None, Some(failure)) => Err(ApiError::internal(failure.clone())),
+            (None, None) => Err(unknown_player(&username)),
+        }
     }
 }
 
