@@ -23,6 +23,10 @@ use crate::support::{AUTHORIZER, Response};
 /// The longest that a client may wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// The authorizer has less than two seconds. If timers are late by this much, the machine is too busy for it, and a 500 needs no
+/// other reason.
+const LONGEST_STALL: Duration = Duration::from_millis(500);
+
 /// How late a body can be read and parsed after it was sent, on a busy machine. A function counts that as part of the fetch.
 const PARSING_MS: i64 = 8_000;
 
@@ -159,6 +163,7 @@ impl Court<'_> {
                 && (trouble.until.real >= sent.real || trouble.until.cloud_ms >= sent.cloud_ms)
         };
         query.kind == Kind::Leviathan
+            || exchange.stalled > LONGEST_STALL
             || self.journal.had_trouble(query.function, overlaps)
             || self.journal.had_trouble(AUTHORIZER, overlaps)
     }
