@@ -201,20 +201,6 @@ async fn a_stale_response_serves_for_ten_further_ttls_and_an_hour_at_most() {
 }
 
 #[tokio::test]
-async fn a_stale_not_found_serves_like_any_stale_response() {
-    let cloud = start_with(one_instance_each()).await;
-    for (path, upstream, ttl) in [
-        ("/v1/auctions?page=9999", "/v2/skyblock/auctions", 30_000),
-        ("/v1/profile/nobody_1", NAMES, 900_000),
-    ] {
-        get_at(&cloud, path, START).await.error("NOT_FOUND");
-        simulator(&cloud).set_fault(upstream, Fault::status(503));
-        get_at(&cloud, path, START + ttl).await.error("NOT_FOUND");
-        assert_eq!(simulator(&cloud).requests(upstream), 3, "{path}");
-    }
-}
-
-#[tokio::test]
 async fn a_first_failure_is_retried_once() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
