@@ -114,9 +114,16 @@ pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
-/// The members of a JSON object in their order, repeated keys included.
+/// The members of a JSON object in their order, repeated keys included. A map would keep only one of several with the same key.
 #[derive(Debug)]
 pub struct Members<K, V>(pub Vec<(K, V)>);
+
+impl<V> Members<String, V> {
+    /// Returns the values with this key.
+    pub fn named(&self, key: &str) -> impl Iterator<Item = &V> {
+        self.0.iter().filter(move |(given, _)| given == key).map(|(_, value)| value)
+    }
+}
 
 impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Members<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

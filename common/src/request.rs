@@ -4,16 +4,15 @@
 //! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 use std::str::FromStr;
 
 use percent_encoding::percent_decode_str;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
 
 use crate::error::ApiError;
 use crate::excerpt::Excerpt;
 use crate::invocation::Invocation;
+use crate::json::Members;
 use crate::params::{InvalidValue, Value};
 use crate::routes::{Location, Parameter, Route};
 use crate::time::UnixMilliseconds;
@@ -22,21 +21,21 @@ use crate::time::UnixMilliseconds;
 const CONFLICT_EXCERPT: usize = 32;
 
 /// The fields of a proxy event that the service reads.
-#[derive(Debug, serde::Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProxyEvent {
     resource: String,
     http_method: String,
     path: String,
-    query_string_parameters: Option<Entries<String>>,
-    multi_value_query_string_parameters: Option<Entries<Vec<String>>>,
+    query_string_parameters: Option<Members<String, String>>,
+    multi_value_query_string_parameters: Option<Members<String, Vec<String>>>,
     /// As the client wrote them: the gateway decodes the query, but not the path.
-    path_parameters: Option<Entries<String>>,
+    path_parameters: Option<Members<String, String>>,
     request_context: RequestContext,
 }
 
 /// The part of every gateway event that describes the request.
-#[derive(Debug, Default, serde::Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestContext {
     request_time_epoch: Option<i64>,
@@ -208,41 +207,6 @@ fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
 
 fn parse<T: FromStr<Err = InvalidValue>>(name: &str, text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|invalid| invalid_parameter(name, invalid, text))
-}
-
-/// All entries of a JSON object. A map would keep only one of several with the same name.
-#[derive(Debug)]
-struct Entries<T>(Vec<(String, T)>);
-
-impl<T> Entries<T> {
-    /// Returns the values with this name.
-    fn named(&self, name: &str) -> impl Iterator<Item = &T> {
-        self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
-            type Value = Entries<T>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Entries<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = object.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
-        }
-
-        deserializer.deserialize_map(EntriesVisitor(PhantomData))
-    }
 }
 
 #[cfg(test)]

@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(request.uri().path_and_query().unwrap(), "/live/v1/mayor?a=b");
     }
 
-    /// A TLS connection to a server that offers these versions, or why there is none.
+    /// A TLS connection to a server that offers these versions, or why the handshake failed.
     async fn secured(version: Version, offered: &[Version]) -> Result<(), WireError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let generated = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
