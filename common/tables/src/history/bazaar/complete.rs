@@ -6,8 +6,9 @@ use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, Quotes, corrupt_products};
-use super::tiers::{PRODUCTS, RECORDED_AT, ROWS, TIERS, Tier, tick_key};
+use super::tiers::{RECORDED_AT, ROWS, TIERS, Tier, tick_key};
 use crate::error::Error;
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, readable, string, text};
 use crate::session::Session;
 
@@ -38,6 +39,11 @@ impl RecordedTick {
         };
         let products = marker.contains_key(PRODUCTS).then(|| count(PRODUCTS)).transpose()?;
         Ok(Self { tick, tier, slot, rows: count(ROWS)?, products })
+    }
+
+    /// The number of its products. `None` if a version wrote the marker that did not count them.
+    pub(in crate::history) const fn products(&self) -> Option<usize> {
+        self.products
     }
 
     /// Whether the slot must be given to `tick`, which has this number of products. It is given to the earlier of two ticks,
@@ -78,10 +84,30 @@ pub async fn recorded_ticks(table: Session<'_>, now: UnixSeconds) -> Result<Vec<
 
 /// Returns the complete slots of a tier, in order.
 async fn complete_slots(table: Session<'_>, tier: &'static Tier) -> Result<Vec<RecordedTick>, Error> {
+    complete_between(table, tier, FIRST_SLOT, LAST_SLOT).await
+}
+
+/// Returns the complete slots of a tier from `first` until before `end`, in order.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub(in crate::history) async fn complete_between(
+    table: Session<'_>,
+    tier: &'static Tier,
+    first: UnixSeconds,
+    end: UnixSeconds,
+) -> Result<Vec<RecordedTick>, Error> {
+    if first >= end {
+        return Ok(Vec::new());
+    }
+    let last = UnixSeconds::new(end.get() - 1);
     let query = table
         .query()
-        .key_condition_expression("pk = :partition")
-        .expression_attribute_values(":partition", string(tier.markers()));
+        .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
+        .expression_attribute_values(":partition", string(tier.markers()))
+        .expression_attribute_values(":first", string(slot_key(first)))
+        .expression_attribute_values(":last", string(slot_key(last)))
+        .consistent_read(true);
     let markers = table.rows(query, usize::MAX).await?;
     Ok(readable(&markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some)))
 }

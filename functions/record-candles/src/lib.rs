@@ -1,0 +1,43 @@
+//! Every five minutes, builds the candles whose intervals have ended, for `GET /v1/bazaar/candles`. It reads the recorded minutes and
+//! finer candles, and nothing from the provider.
+
+use std::error::Error;
+
+use common::config::Config;
+use common::invocation::Invocation;
+use common::lambda::StartError;
+use common::time::Tick;
+use serde::Serialize;
+use tables::history::candles::{self, Built, BuiltSlot};
+use tables::{Recorder, Session, Ticks};
+
+/// The outcome of one run.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    /// The slots that were built; empty if there was nothing to do.
+    slots: Vec<BuiltSlot>,
+}
+
+/// The `record-candles` recorder.
+#[derive(Debug)]
+pub struct RecordCandles;
+
+impl Recorder for RecordCandles {
+    const NAME: &'static str = "record-candles";
+
+    type Outcome = Outcome;
+
+    fn new(_: &Config) -> Result<Self, StartError> {
+        Ok(Self)
+    }
+
+    async fn record(
+        &self,
+        table: Session<'_>,
+        ticks: Ticks,
+        invocation: &Invocation,
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
+        let Built { slots, until } = candles::build(table, invocation.now().into()).await?;
+        Ok((until.map_or_else(|| ticks.current(), Tick::of), Outcome { slots }))
+    }
+}
