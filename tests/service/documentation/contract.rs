@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use common::params::Allowed;
 use common::routes::VERSION_1;
 use hyper::Method;
 use serde_json::Value;
 use tables::history::bazaar::TIERS;
+use tables::history::candles::INTERVALS;
 
 use super::page::{Page, read};
 use super::{CONTRACT, OPERATIONS};
@@ -143,6 +145,11 @@ fn the_table_of_parameters_has_every_parameter_with_its_bounds_and_default() {
         } else if schema["type"] == "integer" {
             assert_eq!(allowed.text, format!("{} to {}", schema["minimum"], schema["maximum"]), "{context}");
         }
+        if let Allowed::Time { default: now } = parameter.allowed {
+            assert_eq!(allowed.text, parameter.allowed.to_string(), "{context}");
+            assert_eq!(default.text, now, "{context}");
+            continue;
+        }
         match &schema["default"] {
             Value::Null => assert!(default.text.starts_with("required"), "{context}"),
             Value::String(text) => assert_eq!(&default.text, text, "{context}"),
@@ -219,4 +226,22 @@ fn the_table_of_resolutions_has_the_tiers() {
         };
         assert_eq!(rows[tier.range], [interval, tier.slots.to_string()], "{}", tier.range);
     }
+}
+
+#[test]
+fn the_table_of_intervals_says_how_long_candles_are_kept() {
+    let page = Page::read(CONTRACT);
+    let rows = page.rows("Resolution of history", 1);
+    let rows: Vec<_> = rows.iter().map(|row| (row[0].text.as_str(), row[1].text.clone())).collect();
+    let expected = INTERVALS.each_ref().map(|interval| {
+        let days = interval.kept.map(|kept| kept.as_secs() / (24 * 60 * 60));
+        let kept = match days {
+            None => "for ever".to_owned(),
+            Some(365) => "1 year".to_owned(),
+            Some(days) if days % 365 == 0 => format!("{} years", days / 365),
+            Some(days) => format!("{days} days"),
+        };
+        (interval.name, kept)
+    });
+    assert_eq!(rows, expected);
 }

@@ -27,6 +27,7 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
             "mayor-history" => ("/v1/mayor/history", &[]),
             "fire-sales-history" => ("/v1/fire-sales/history", &[]),
             "bazaar-history" => ("/v1/bazaar/history?item_id=INK_SACK:3", &[]),
+            "bazaar-candles" => ("/v1/bazaar/candles?item_id=INK_SACK:3", &[]),
             "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
             "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
             "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),

@@ -160,7 +160,7 @@ fn check_parameters(operation: &Operation<'_>, request: &str, data: &Value) -> R
             return Err(Mismatch::new(format!("data with {name} {value}"), format!("{name} {received}")));
         }
         let limit: Option<usize> = value.parse().ok().filter(|_| name == "limit");
-        for list in ["items", "history"] {
+        for list in ["items", "history", "candles"] {
             if let (Some(limit), Some(entries)) = (limit, data.get(list).and_then(Value::as_array))
                 && entries.len() > limit
             {

@@ -112,7 +112,7 @@ mod tests {
             assert!(operation.examples(200).next().is_some(), "{}", operation.path());
             assert_eq!(operation.requires_key(), operation.path().starts_with("/v1/"));
         }
-        assert_eq!(document.operations().count(), 12);
+        assert_eq!(document.operations().count(), 13);
     }
 
     #[test]

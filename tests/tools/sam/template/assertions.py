@@ -55,10 +55,15 @@ RIGHTS = {
     "mayor-history": {"History": {"dynamodb:Query"}},
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
+    "bazaar-candles": {"History": {"dynamodb:Query"}},
     "record-mayor": {"History": {"dynamodb:PutItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-fire-sales": {"History": {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
         "History": {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem"},
+        "DeadLetters": {"sqs:SendMessage"},
+    },
+    "record-candles": {
+        "History": {"dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"},
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
@@ -72,6 +77,7 @@ ENVIRONMENT = {
     "fire-sales-history": HISTORY,
     "bazaar": UPSTREAM,
     "bazaar-history": HISTORY,
+    "bazaar-candles": HISTORY,
     "auctions": UPSTREAM,
     "collections": UPSTREAM,
     "items": UPSTREAM,
@@ -83,12 +89,15 @@ ENVIRONMENT = {
     "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
     "authorizer": {"ACCESS_TABLE": reference("Access")},
     "record-bazaar": UPSTREAM | HISTORY,
+    "record-candles": HISTORY,
     "record-fire-sales": UPSTREAM | HISTORY,
     "record-mayor": UPSTREAM | HISTORY,
 }
 # The schedules, on which histories and alarms rely.
 SCHEDULES = {
     "record-bazaar": "rate(1 minute)",
+    # Two minutes after the end of an interval: the last minute of the interval is recorded then.
+    "record-candles": "cron(2/5 * * * ? *)",
     "record-fire-sales": "rate(1 minute)",
     "record-mayor": "rate(5 minutes)",
 }
@@ -206,7 +215,7 @@ class Routes(unittest.TestCase):
         return {path: item["get"] for path, item in described.items() if path.startswith("/v1/")}
 
     def test_every_route_has_its_function_its_authorizer_and_requires_a_key(self):
-        self.assertEqual(len(self.routes()), 10)
+        self.assertEqual(len(self.routes()), 11)
         for path in self.routes():
             methods = {name for name in API["paths"][path] if name != "options"}
             self.assertEqual(methods, {"get"}, path)
@@ -420,8 +429,9 @@ class Functions(unittest.TestCase):
     def test_functions_have_their_timeout_and_memory(self):
         for binary, (_, function) in FUNCTIONS.items():
             # The authorizer decides within 2 s, a function responds within 8 s, and the gateway waits for 29 s. record-bazaar
-            # writes two thousand rows every three hours and must end before its next tick.
-            timeout = {"authorizer": 3, "record-bazaar": 50}.get(binary, 10)
+            # writes two thousand rows every three hours and must end before its next tick; record-candles writes as many at
+            # midnight.
+            timeout = {"authorizer": 3, "record-bazaar": 50, "record-candles": 50}.get(binary, 10)
             self.assertEqual(function["Timeout"], timeout, binary)
             # Cost is proportional to memory.
             self.assertIn(function["MemorySize"], (256, 512), binary)

@@ -85,6 +85,21 @@ REPLACEMENTS = [
     (SERVICE, "/stages/${Api.Stage}", "/stages/${Stage}"),
     (SERVICE, "WebACLArn: !Ref WebAclArn", "WebACLArn: !Ref CertificateArn"),
     (MONITORING, "MetricName: Throttles", "MetricName: Throttle"),
+    # Candles: each right of their recorder, its schedule, timeout and queue, the cache keys of the route, the alarms.
+    (SERVICE, "[dynamodb:BatchWriteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query]", "[dynamodb:BatchWriteItem, dynamodb:GetItem, dynamodb:PutItem]"),
+    (SERVICE, "[dynamodb:BatchWriteItem, dynamodb:GetItem, ", "[dynamodb:BatchWriteItem, "),
+    (SERVICE, "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query]", "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:DeleteItem]"),
+    (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: cron(0/5 * * * ? *)"),
+    (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: rate(5 minutes)"),
+    (SERVICE, "      Timeout: 50\n", "      Timeout: 10\n"),
+    (SERVICE, "                  - !GetAtt RecordCandlesFunction.Arn\n", ""),
+    (SERVICE, "Role: !GetAtt RecordCandlesRole.Arn", "Role: !GetAtt RecordBazaarRole.Arn"),
+    (SERVICE, "querystring.interval: {Required: false, Caching: true}", "querystring.interval: {Required: false, Caching: false}"),
+    (SERVICE, "              - method.request.querystring.before: {Required: false, Caching: true}\n", ""),
+    (SERVICE, "RecordCandles: !Ref RecordCandlesFunction", "RecordCandles: !Ref RecordBazaarFunction"),
+    (MONITORING, "Value: !Ref RecordCandles}", "Value: !Ref RecordBazaar}"),
+    (MONITORING, '"FunctionName", "${RecordCandles}", ', '"FunctionName", "${RecordMayor}", '),
+    (MONITORING, "            Period: 900\n", "            Period: 300\n"),
     (MONITORING, "      Namespace: AWS/Lambda\n      MetricName: Throttles", "      Namespace: AWS/lambda\n      MetricName: Throttles"),
 ]
 

@@ -3,8 +3,8 @@
 use reqwest::StatusCode;
 
 use super::requests::{
-    AUCTIONS, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MAYOR, NOTCH, OPENAPI, PAST_MAYORS,
-    PAST_SALES, PRICES, UNKNOWN_ITEM,
+    AUCTIONS, CANDLES, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MAYOR, NOTCH, OPENAPI,
+    PAST_MAYORS, PAST_SALES, PRICES, UNKNOWN_ITEM,
 };
 use crate::support::mutation::{
     Broken, at, broken, every_second, fetched_at_another_time, instead, replaced, response, twice, without,
@@ -53,6 +53,14 @@ pub(crate) fn responses() -> Vec<Broken> {
                 let fetched_at = response.headers["last-modified"].clone();
                 response.headers.insert("expires", fetched_at);
             },
+        ),
+        at(
+            CANDLES,
+            "the requested interval",
+            &[
+                "response GET /v1/bazaar/candles?item_id=INK_SACK:3&interval=5m&before=2026-11-22T12:10:00Z&limit=1",
+            ],
+            replaced(r#""interval":"5m""#, r#""interval":"1h""#),
         ),
         at(
             NOTCH,
@@ -124,6 +132,20 @@ pub(crate) fn other_responses() -> Vec<Broken> {
             ITEM,
         ),
     ];
+    promises.extend([
+        instead(
+            "no prices of unknown items",
+            &["unknown item GET /v1/bazaar/history"],
+            |target| target.starts_with("/v1/bazaar/history?item_id=CHECK_"),
+            PRICES,
+        ),
+        instead(
+            "no candles of unknown items",
+            &["unknown item GET /v1/bazaar/candles"],
+            |target| target.starts_with("/v1/bazaar/candles?item_id=CHECK_") && !target.contains('&'),
+            CANDLES,
+        ),
+    ]);
     for (target, fails) in [
         (FIRE_SALES, ["response GET /v1/fire-sales", "cache GET /v1/fire-sales"]),
         (FULL, ["response GET /v1/bazaar?mode=full", "cache GET /v1/bazaar?mode=full"]),
@@ -151,6 +173,10 @@ pub(crate) fn other_responses() -> Vec<Broken> {
 pub(crate) fn uncached_responses() -> Vec<Broken> {
     let cached = [
         (AUCTIONS, "cache GET /v1/auctions?page=0"),
+        (
+            CANDLES,
+            "cache GET /v1/bazaar/candles?item_id=INK_SACK:3&interval=5m&before=2026-11-22T12:10:00Z&limit=1",
+        ),
         (FLIPS, "cache GET /v1/bazaar?mode=flips&limit=5"),
         (LIST, "cache GET /v1/bazaar?mode=list"),
         (COLLECTIONS, "cache GET /v1/collections"),
