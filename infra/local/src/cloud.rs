@@ -118,6 +118,10 @@ impl Cloud {
                     upstream: simulator.url(),
                     now_ms: clock.now_ms(),
                     functions: pools.values().map(|pool| pool.function().clone()).collect(),
+                    table: template
+                        .tables
+                        .get(backfill::TABLE)
+                        .map(|table| tables::Table::of_sdk(&dynamodb.sdk(), &table.name)),
                     logs: logs.clone(),
                     progress: options.progress,
                 })

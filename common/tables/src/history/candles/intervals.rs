@@ -51,6 +51,12 @@ impl Interval {
         slot.plus(self.length)
     }
 
+    /// Whether the candles of the slot are kept at the time `now`.
+    #[must_use]
+    pub fn keeps(&self, slot: UnixSeconds, now: UnixSeconds) -> bool {
+        self.oldest_slot(now).is_none_or(|oldest| slot >= oldest)
+    }
+
     /// Returns the oldest slot whose candles are kept at the time `now`; `None` if all are.
     pub(super) fn oldest_slot(&self, now: UnixSeconds) -> Option<UnixSeconds> {
         self.kept.map(|kept| self.slot(now.minus(kept)))

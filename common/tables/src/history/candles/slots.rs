@@ -55,7 +55,7 @@ impl RecordedSlot {
 
     /// Whether the slot is kept at the time `now`.
     fn is_kept(&self, now: UnixSeconds) -> bool {
-        self.interval.oldest_slot(now).is_none_or(|oldest| self.slot >= oldest)
+        self.interval.keeps(self.slot, now)
     }
 }
 
