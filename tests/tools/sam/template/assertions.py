@@ -49,16 +49,18 @@ WRITES_TRACES = {
     "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
     "Resource": "*",
 }
+# Every recorder reads and writes the heartbeat of its feed. The mayor's own row needs nothing more.
+HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 # Further permissions of functions: actions on a resource. All other functions have none.
 RIGHTS = {
     "authorizer": {"Access": {"dynamodb:GetItem"}},
     "mayor-history": {"History": {"dynamodb:Query"}},
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
-    "record-mayor": {"History": {"dynamodb:PutItem"}, "DeadLetters": {"sqs:SendMessage"}},
-    "record-fire-sales": {"History": {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
+    "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
-        "History": {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem"},
+        "History": HEARTBEAT | {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"},
         "DeadLetters": {"sqs:SendMessage"},
     },
 }

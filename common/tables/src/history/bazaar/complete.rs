@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, Quotes, corrupt_products};
-use super::tiers::{PRODUCTS, RECORDED_AT, ROWS, TIERS, Tier, tick_key};
+use super::tiers::{PRODUCTS, RECORDED_AT, ROWS, TIERS, Tier, slot_key, tick_key};
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, readable, string, text};
 use crate::session::Session;
@@ -76,14 +77,35 @@ pub async fn recorded_ticks(table: Session<'_>, now: UnixSeconds) -> Result<Vec<
     Ok(ticks.into_values().collect())
 }
 
+/// Returns the oldest tick that a query can still find at the time `now`, in the tier with the longest range; `None` if there is
+/// none. Reads one row.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
+    let [.., tier] = &TIERS;
+    let query = markers(table, tier, "pk = :partition AND sk >= :first")
+        .expression_attribute_values(":first", string(slot_key(tier.oldest_slot(now))));
+    let markers = table.rows(query, 1).await?;
+    Ok(readable_markers(tier, &markers).first().map(|recorded| recorded.tick.time()))
+}
+
 /// Returns the complete slots of a tier, in order.
 async fn complete_slots(table: Session<'_>, tier: &'static Tier) -> Result<Vec<RecordedTick>, Error> {
-    let query = table
+    let markers = table.rows(markers(table, tier, "pk = :partition"), usize::MAX).await?;
+    Ok(readable_markers(tier, &markers))
+}
+
+/// Returns a query of a tier's markers with this condition, in which `:partition` is their partition key.
+fn markers(table: Session<'_>, tier: &Tier, condition: &str) -> QueryFluentBuilder {
+    table
         .query()
-        .key_condition_expression("pk = :partition")
-        .expression_attribute_values(":partition", string(tier.markers()));
-    let markers = table.rows(query, usize::MAX).await?;
-    Ok(readable(&markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some)))
+        .key_condition_expression(condition)
+        .expression_attribute_values(":partition", string(tier.markers()))
+}
+
+fn readable_markers(tier: &'static Tier, markers: &[Item]) -> Vec<RecordedTick> {
+    readable(markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some))
 }
 
 /// Returns the quotes of a recorded tick, or `None` if rows of it are missing or corrupt.

@@ -40,7 +40,7 @@ mod quotes;
 mod tiers;
 
 pub use self::chart::{Point, points};
-pub use self::complete::{CompleteSlots, RecordedTick, TickStatus, quotes, recorded_ticks};
+pub use self::complete::{CompleteSlots, RecordedTick, TickStatus, quotes, recorded_since, recorded_ticks};
 pub use self::fill::{FilledSlot, OpenSlot, fill, open_slots};
 pub use self::quotes::{Price, Quote, Quotes};
 pub use self::tiers::{TIERS, Tier};
