@@ -10,7 +10,7 @@ use common::routes::{INDEX, VERSION_1};
 use crate::support::in_repository;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 7] = [
+const WITH_TABLE: [&str; 8] = [
     "authorizer",
     "bazaar-history",
     "fire-sales-history",
@@ -18,6 +18,7 @@ const WITH_TABLE: [&str; 7] = [
     "record-bazaar",
     "record-fire-sales",
     "record-mayor",
+    "status",
 ];
 
 /// The functions that have no table.

@@ -560,7 +560,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     assert_eq!(data["api_version"], "v1");
     assert_eq!(data["documentation"], documentation);
     // Copied from `functions/README.md`, Routes.
-    let contract: [(&str, u64, &[Parameter]); 10] = [
+    let contract: [(&str, u64, &[Parameter]); 11] = [
         ("/v1/mayor", 300, &[]),
         ("/v1/mayor/history", 300, &[("limit", "query", false)]),
         ("/v1/fire-sales", 60, &[]),
@@ -571,6 +571,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
         ("/v1/collections", 3_600, &[]),
         ("/v1/items", 3_600, &[]),
         ("/v1/profile/{username}", 900, &[("username", "path", true)]),
+        ("/v1/status", 60, &[]),
     ];
     let endpoints = list(&data, "endpoints");
     assert_eq!(endpoints.len(), contract.len());

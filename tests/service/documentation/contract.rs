@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use common::routes::VERSION_1;
+use common::routes::{STATUS, VERSION_1};
 use hyper::Method;
 use serde_json::Value;
 use tables::history::bazaar::TIERS;
@@ -109,7 +109,9 @@ fn the_table_of_ages_follows_from_the_ttls() {
     assert_eq!(rows.len(), VERSION_1.len());
     for route in VERSION_1 {
         let ttl = route.cache;
-        let failing = ttl + (ttl * STALE_TTLS).min(LONGEST_STALE);
+        // An old status could hide that a recorder has stopped.
+        let is_stale = route.function != STATUS.function;
+        let failing = if is_stale { ttl + (ttl * STALE_TTLS).min(LONGEST_STALE) } else { ttl };
         // A stage cache may store a response just before it expires.
         let expected = [ttl, 2 * ttl, failing, failing + ttl].map(written);
         assert_eq!(rows[route.path], expected, "{}", route.path);
