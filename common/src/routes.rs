@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::params::{Allowed, ItemId, Limit, Page, Username, Value};
+use crate::params::{Allowed, Before, ItemId, Limit, Page, Username, Value};
 
 /// Where a parameter is in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,7 @@ impl Parameter {
             }
             Allowed::Characters { .. } => format!("{meaning}: {allowed}"),
             Allowed::AnyText => (*meaning).to_owned(),
+            Allowed::Time { default } => format!("{meaning}: {allowed}; {default} if absent"),
         }
     }
 }
@@ -151,6 +152,9 @@ pub type FireSalesLimit = Limit<1, 200, 50>;
 /// `limit` of `GET /v1/bazaar?mode=flips`.
 pub type FlipsLimit = Limit<1, 100, 20>;
 
+/// `limit` of `GET /v1/bazaar/candles`.
+pub type CandlesLimit = Limit<1, 1_000, 288>;
+
 /// `mode` of `GET /v1/bazaar`.
 pub const BAZAAR_MODES: Allowed =
     Allowed::OneOf { words: &["full", "list", "item", "flips"], default: "full" };
@@ -158,6 +162,10 @@ pub const BAZAAR_MODES: Allowed =
 /// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
 pub const BAZAAR_RANGES: Allowed =
     Allowed::OneOf { words: &["1h", "24h", "7d", "30d", "90d"], default: "24h" };
+
+/// `interval` of `GET /v1/bazaar/candles`.
+pub const CANDLE_INTERVALS: Allowed =
+    Allowed::OneOf { words: &["5m", "30m", "1h", "3h", "1d"], default: "1h" };
 
 /// `GET /v1/mayor`
 pub const MAYOR: Route = Route {
@@ -246,6 +254,34 @@ pub const BAZAAR_HISTORY: Route = Route {
             allowed: ItemId::ALLOWED,
         },
         Parameter::query("range", "The length of the history up to now", BAZAAR_RANGES),
+    ],
+};
+
+/// `GET /v1/bazaar/candles`
+pub const BAZAAR_CANDLES: Route = Route {
+    function: "bazaar-candles",
+    path: "/v1/bazaar/candles",
+    cache: Duration::from_mins(5),
+    requires_key: true,
+    summary: "Get the candles of a bazaar product",
+    description: "How the prices of one bazaar product moved during intervals of five minutes to a day, oldest first: the first, \
+        highest, lowest and last price of each interval.",
+    tag: Tag::Bazaar,
+    parameters: &[
+        Parameter {
+            name: "item_id",
+            location: Location::Query,
+            required: true,
+            meaning: "The id of a bazaar product, as mode=list of /v1/bazaar returns it",
+            allowed: ItemId::ALLOWED,
+        },
+        Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
+        Parameter::query(
+            "before",
+            "The time before which all candles open, for pages of the past",
+            Before::ALLOWED,
+        ),
+        Parameter::query("limit", "The maximum number of candles", CandlesLimit::ALLOWED),
     ],
 };
 
@@ -341,13 +377,14 @@ pub const OPENAPI: Route = Route {
 };
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 11] = [
+pub const VERSION_1: [&Route; 12] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
     &FIRE_SALES_HISTORY,
     &BAZAAR,
     &BAZAAR_HISTORY,
+    &BAZAAR_CANDLES,
     &AUCTIONS,
     &COLLECTIONS,
     &ITEMS,

@@ -61,9 +61,8 @@ impl Heartbeat {
 
     /// Returns the latest period without records that later runs have not made up for.
     #[must_use]
-    pub fn last_gap(&self, feed: &Feed) -> Option<Gap> {
-        let Gap { from, to } = *self.gaps.last()?;
-        Some(Gap { from, to: to.minus(feed.reach) })
+    pub fn last_gap(&self) -> Option<Gap> {
+        self.gaps.last().copied()
     }
 
     /// Returns the heartbeat with one tick more.
@@ -124,21 +123,19 @@ fn key(feed: &Feed) -> Item {
     item::key(PARTITION, feed.name)
 }
 
-/// Notes that the feed was recorded at the tick.
+/// Notes that the feed was recorded at the ticks.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub(crate) async fn note(table: Session<'_>, feed: &Feed, tick: Tick) -> Result<(), Error> {
+pub(crate) async fn note(table: Session<'_>, feed: &Feed, ticks: &[Tick]) -> Result<(), Error> {
     loop {
         let row = table.get(key(feed)).await?;
         let before = row.as_ref().and_then(of_row);
-        let after = match &before {
-            Some(before) => before.with(tick.time(), feed),
-            None => Heartbeat::of(tick.time()),
-        };
-        if before.as_ref() == Some(&after) {
-            return Ok(());
-        }
+        let after = ticks.iter().fold(before.clone(), |heartbeat, tick| {
+            let tick = tick.time();
+            Some(heartbeat.map_or(Heartbeat::of(tick), |heartbeat| heartbeat.with(tick, feed)))
+        });
+        let Some(after) = after.filter(|after| before.as_ref() != Some(after)) else { return Ok(()) };
         let request = table.put_item().set_item(Some(after.row(feed)));
         let request = if_unchanged(request, row.as_ref());
         if table.write("PutItem", request.send()).await?.is_some() {
@@ -206,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_pause_of_more_than_two_intervals_is_a_gap() {
-        let last_gap = |minutes: &[i64]| after(&BAZAAR, minutes).last_gap(&BAZAAR);
+        let last_gap = |minutes: &[i64]| after(&BAZAAR, minutes).last_gap();
         assert_eq!(last_gap(&[0]), None);
         assert_eq!(last_gap(&[0, 1, 2, 4, 6]), None);
         assert_eq!(last_gap(&[0, 3]), Some(gap(0, 3)));
@@ -218,11 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn a_run_makes_up_for_what_was_missed_within_its_reach() {
-        let last_gap = |minutes: &[i64]| after(&CANDLES, minutes).last_gap(&CANDLES);
-        assert_eq!(last_gap(&[0, 5, 65, 70]), None);
-        assert_eq!(last_gap(&[0, 5, 70]), Some(gap(5, 10)));
-        assert_eq!(last_gap(&[0, 5, 70, 65]), None);
+    fn the_gaps_of_a_feed_follow_from_its_own_interval() {
+        let last_gap = |minutes: &[i64]| after(&CANDLES, minutes).last_gap();
+        assert_eq!(last_gap(&[0, 5, 15, 20]), None);
+        assert_eq!(last_gap(&[0, 5, 20]), Some(gap(5, 20)));
     }
 
     #[test]
@@ -230,7 +226,7 @@ mod tests {
         let minutes: Vec<_> = (0..1_000).map(|number| number * 10).collect();
         let heartbeat = after(&BAZAAR, &minutes);
         assert_eq!(heartbeat.gaps.len(), MOST_GAPS);
-        assert_eq!(heartbeat.last_gap(&BAZAAR), Some(gap(9_980, 9_990)));
+        assert_eq!(heartbeat.last_gap(), Some(gap(9_980, 9_990)));
         assert_eq!(heartbeat.first, heartbeat.gaps[0].from);
         // A tick of the forgotten time changes nothing.
         assert_eq!(heartbeat.with(time(15), &BAZAAR), heartbeat);
@@ -269,8 +265,8 @@ mod tests {
             let row = Heartbeat { first: times(first), last: times(last), gaps }.row(&BAZAAR);
             if let Ok(heartbeat) = Heartbeat::of_row(&row) {
                 prop_assert!(first <= from && from < to && to <= last);
-                // Nothing that follows from it fails.
-                drop(heartbeat.with(times(tick), &BAZAAR).last_gap(&CANDLES));
+                let gap = heartbeat.with(times(tick), &BAZAAR).last_gap();
+                prop_assert!(gap.is_none_or(|gap| gap.from < gap.to));
             }
         }
     }

@@ -64,6 +64,13 @@ pub trait Recorder: Sized {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>>;
+
+    /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
+    /// run may have made up for earlier ones.
+    fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
+        let _ = outcome;
+        vec![tick]
+    }
 }
 
 /// Says which tick it is.
@@ -171,7 +178,7 @@ impl<R: Recorder> Instance<R> {
         let table = self.table.during_recording(invocation);
         let (tick, recorded) = self.recorder.record(table, due.ticks, invocation).await?;
         if due.is_of_the_present {
-            heartbeat::note(table, R::FEED, tick).await?;
+            heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded)).await?;
         }
         Ok((tick, recorded))
     }

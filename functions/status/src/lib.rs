@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tables::feed::{FEEDS, Feed};
 use tables::heartbeat::{self, Heartbeat, heartbeats};
+use tables::history::candles::{self, INTERVALS};
 use tables::history::{bazaar, fire_sales, mayors};
 use tables::{Error, Session, Table};
 
@@ -80,13 +81,13 @@ impl FeedStatus {
         let last_recorded_at = heartbeat.map(Heartbeat::last_recorded_at);
         // A time that is further in the future than the clocks differ is no sign of life either.
         let distance = last_recorded_at.map(|last| last.get().abs_diff(now.get()));
-        let gap = heartbeat.and_then(|heartbeat| heartbeat.last_gap(feed));
+        let gap = heartbeat.and_then(Heartbeat::last_gap);
         Self {
             name: feed.name,
             last_recorded_at,
             age_seconds: distance.map(|distance| if last_recorded_at > Some(now) { 0 } else { distance }),
             expected_every_seconds: feed.interval.as_secs(),
-            is_healthy: distance.is_some_and(|distance| distance <= feed.longest_age().as_secs()),
+            is_healthy: distance.is_some_and(|distance| distance <= feed.longest_pause().as_secs()),
             recorded_since,
             last_gap: gap.map(|heartbeat::Gap { from, to }| Gap { from, to }),
         }
@@ -137,15 +138,21 @@ async fn recorded_since(
     table: Session<'_>,
     now: UnixSeconds,
 ) -> Result<[Option<UnixSeconds>; FEEDS.len()], Error> {
-    let bazaar = bazaar::recorded_since(table, now);
+    let (bazaar, candles) = (bazaar::recorded_since(table, now), candles_since(table, now));
     let (mayors, fire_sales) = (mayors::recorded_since(table), fire_sales::recorded_since(table));
-    let (bazaar, candles, mayors, fire_sales) =
-        try_join4(bazaar, candles_since(), mayors, fire_sales).await?;
+    let (bazaar, candles, mayors, fire_sales) = try_join4(bazaar, candles, mayors, fire_sales).await?;
     Ok([bazaar, candles, mayors, fire_sales])
 }
 
-/// There are no candles yet.
-async fn candles_since() -> Result<Option<UnixSeconds>, Error> {
+/// Returns when the oldest candle opened. It is a daily one, or one of the finest interval before the first day has ended. Reads one
+/// row.
+async fn candles_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
+    let [finest, .., daily] = &INTERVALS;
+    for interval in [daily, finest] {
+        if let Some(oldest) = candles::oldest(table, interval, now).await? {
+            return Ok(Some(oldest.slot));
+        }
+    }
     Ok(None)
 }
 

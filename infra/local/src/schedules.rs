@@ -95,10 +95,11 @@ impl Scheduled {
         i64::try_from(self.schedule.period.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// The latest multiple of the period since 1970: minutes are full minutes.
+    /// The latest multiple of the period since 1970, plus the offset: minutes are full minutes.
     fn latest_due_ms(&self) -> i64 {
         let now_ms = self.clock.now_ms();
-        now_ms - now_ms.rem_euclid(self.period_ms())
+        let offset_ms = i64::try_from(self.schedule.offset.as_millis()).unwrap_or(i64::MAX);
+        now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
     }
 
     async fn deliver(self: Arc<Self>, due_ms: i64) {

@@ -17,7 +17,7 @@ macro_rules! examples {
 }
 
 examples! {
-    "auctions" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-list" "collections" "fire-sales"
+    "auctions" "bazaar-candles" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-list" "collections" "fire-sales"
     "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile" "status"
 }
 

@@ -40,6 +40,7 @@ fn descriptions() -> Vec<Description> {
         HistoryListHandler::<fire_sales_history::FireSalesHistory>::description(),
         bazaar::Bazaar::description(),
         bazaar_history::BazaarHistory::description(),
+        bazaar_candles::BazaarCandles::description(),
         auctions::Auctions::description(),
         collections::Collections::description(),
         items::Items::description(),

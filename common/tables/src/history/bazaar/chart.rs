@@ -7,8 +7,9 @@ use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, corrupt_products};
-use super::tiers::{FIRST_SLOT, LAST_SLOT, PRODUCTS, Tier, slot_key, tick_key};
+use super::tiers::{Tier, tick_key};
 use crate::error::Error;
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
 use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
 use crate::session::Session;
 
