@@ -209,6 +209,53 @@ async fn a_gap_is_longer_than_two_intervals_and_disappears_when_late_events_fill
 }
 
 #[tokio::test]
+async fn the_gaps_of_candles_are_the_candles_that_nothing_made_up_for() {
+    let cloud = start().await;
+    let status = json!({
+        "productId": "A", "sellPrice": 1.0, "buyPrice": 2.0, "sellVolume": 3, "buyVolume": 4, "sellMovingWeek": 5,
+        "buyMovingWeek": 6, "sellOrders": 7, "buyOrders": 8,
+    });
+    let products = json!({"A": {"product_id": "A", "quick_status": status}});
+    let body = json!({"success": true, "lastUpdated": 1, "products": products}).to_string();
+    simulator(&cloud).set_fault("/v2/skyblock/bazaar", UpstreamFault::default().with_body(body));
+    let record = async |feed: &str, minute: i64| record(&cloud, feed, START + minute * MINUTE).await;
+    let candles = async || heartbeats(&cloud).await.remove("candles");
+    let built = |first: i64, last: i64, gaps: &[(i64, i64)]| {
+        let time = |minute: i64| START + minute * MINUTE;
+        let gaps: Vec<_> = gaps.iter().map(|(from, to)| (time(*from), time(*to))).collect();
+        Some(heartbeat("candles", time(first), time(last), &gaps))
+    };
+    record("candles", 2).await;
+    assert_eq!(candles().await, None, "there is no candle yet");
+    for minute in [0, 5, 10] {
+        record("bazaar", minute).await;
+    }
+    record("candles", 17).await;
+    assert_eq!(candles().await, built(5, 15, &[]));
+    // The function fails for 45 minutes, and catches up.
+    for minute in (15..60).step_by(5) {
+        record("bazaar", minute).await;
+    }
+    record("candles", 62).await;
+    assert_eq!(candles().await, built(5, 60, &[]));
+    // The recorder of the minutes fails. One missing candle is no gap.
+    record("candles", 67).await;
+    record("bazaar", 65).await;
+    record("candles", 72).await;
+    assert_eq!(candles().await, built(5, 70, &[]));
+    record("bazaar", 95).await;
+    record("candles", 102).await;
+    assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
+    // A run that does nothing changes nothing, and a killed one is completed.
+    record("candles", 102).await;
+    assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
+    delete_heartbeats(&cloud).await;
+    record("candles", 102).await;
+    assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn a_heartbeat_with_other_attributes_is_replaced() {
     let cloud = start().await;
     show_a_sale(&cloud);
