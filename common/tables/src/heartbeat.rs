@@ -59,7 +59,7 @@ impl Heartbeat {
         self.last
     }
 
-    /// Returns the latest period without records that later runs have not made up for.
+    /// Returns the latest period without records that later runs have not filled.
     #[must_use]
     pub fn last_gap(&self) -> Option<Gap> {
         self.gaps.last().copied()

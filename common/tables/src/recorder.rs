@@ -66,7 +66,7 @@ pub trait Recorder: Sized {
     ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>>;
 
     /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
-    /// run may have made up for earlier ones.
+    /// run may record what earlier ones have missed.
     fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
         let _ = outcome;
         vec![tick]

@@ -52,9 +52,9 @@ struct FeedStatus {
     expected_every_seconds: u64,
     /// Whether the latest record is at most two of these intervals old.
     is_healthy: bool,
-    /// The time of the oldest record that the service still has. `null` if it has none.
+    /// The time of the oldest record that the service still has. `null` without a record.
     recorded_since: Option<UnixSeconds>,
-    /// The latest period without records that could not be made up for. `null` if there is none.
+    /// The latest period without records that later runs have not filled. `null` if there is no such period.
     last_gap: Option<Gap>,
 }
 

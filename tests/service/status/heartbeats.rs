@@ -209,7 +209,7 @@ async fn a_gap_is_longer_than_two_intervals_and_disappears_when_late_events_fill
 }
 
 #[tokio::test]
-async fn the_gaps_of_candles_are_the_candles_that_nothing_made_up_for() {
+async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     let cloud = start().await;
     let status = json!({
         "productId": "A", "sellPrice": 1.0, "buyPrice": 2.0, "sellVolume": 3, "buyVolume": 4, "sellMovingWeek": 5,

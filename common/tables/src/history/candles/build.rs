@@ -47,8 +47,8 @@ pub struct BuiltSlot {
 pub struct Built {
     /// The slots that were built; empty if there was nothing to do.
     pub slots: Vec<BuiltSlot>,
-    /// The ends of the candles of the finest interval, in order: of all that a run can build. If there are none, that of the newest
-    /// one.
+    /// The ends of the candles of the finest interval, in order: of all that a run can build. If none of them exists, the end of the
+    /// newest candle.
     pub ends: Vec<UnixSeconds>,
 }
 
