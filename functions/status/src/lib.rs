@@ -15,6 +15,7 @@ use common::request::Request;
 use common::response::Response;
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
+use futures_util::FutureExt;
 use futures_util::future::{try_join, try_join4};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -138,8 +139,11 @@ async fn recorded_since(
     table: Session<'_>,
     now: UnixSeconds,
 ) -> Result<[Option<UnixSeconds>; FEEDS.len()], Error> {
-    let (bazaar, candles) = (bazaar::recorded_since(table, now), candles_since(table, now));
-    let (mayors, fire_sales) = (mayors::recorded_since(table), fire_sales::recorded_since(table));
+    // Boxed, because the future of a query takes several kilobytes.
+    let bazaar = bazaar::recorded_since(table, now).boxed_local();
+    let candles = candles_since(table, now).boxed_local();
+    let mayors = mayors::recorded_since(table).boxed_local();
+    let fire_sales = fire_sales::recorded_since(table).boxed_local();
     let (bazaar, candles, mayors, fire_sales) = try_join4(bazaar, candles, mayors, fire_sales).await?;
     Ok([bazaar, candles, mayors, fire_sales])
 }

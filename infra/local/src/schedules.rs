@@ -55,8 +55,8 @@ pub(crate) fn start(
                 logs: logs.clone(),
             };
             // Read here and not when the task first runs, so that no event from now on is missed.
-            let runs_at_start = run_at_start && scheduled.schedule.period > LONGEST_WAIT;
-            let before_ms = if runs_at_start { scheduled.period_ms() } else { 0 };
+            let is_sent_now = run_at_start && scheduled.schedule.period > LONGEST_WAIT;
+            let before_ms = if is_sent_now { scheduled.period_ms() } else { 0 };
             let last_ms = scheduled.latest_due_ms() - before_ms;
             running.spawn(Arc::new(scheduled).run(last_ms));
         }
