@@ -581,6 +581,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
         ("/v1/collections", 3_600, &[]),
         ("/v1/items", 3_600, &[]),
         ("/v1/profile/{username}", 900, &[("username", "path", true)]),
+        ("/v1/status", 60, &[]),
     ];
     let endpoints = list(&data, "endpoints");
     assert_eq!(endpoints.len(), contract.len());
