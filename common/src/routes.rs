@@ -57,7 +57,7 @@ impl Parameter {
                 let (last, others) = words.split_last().unwrap_or((default, &[]));
                 format!("{meaning}: {} or {last}; {default} if absent", others.join(", "))
             }
-            Allowed::Characters { .. } => format!("{meaning}: {allowed}"),
+            Allowed::Characters { .. } | Allowed::List { .. } => format!("{meaning}: {allowed}"),
             Allowed::AnyText => (*meaning).to_owned(),
         }
     }
