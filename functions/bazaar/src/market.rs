@@ -65,7 +65,7 @@ impl Market {
     /// Returns the product with this id.
     ///
     /// # Errors
-    /// `NOT_FOUND` if there is none.
+    /// `NOT_FOUND` if no product has it.
     pub(crate) fn product(&self, id: &ProductId) -> Result<&Product, ApiError> {
         let product = self.products.iter().find(|product| *product.id == *id.as_str());
         product.ok_or_else(|| unknown_item(id.as_str()))

@@ -106,7 +106,17 @@ impl Weight for Snapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Weak;
+
+    use common::config::Config;
+    use common::invocation::Invocation;
+    use common::lambda::Handler;
+    use common::request::{ProxyEvent, Request};
+    use simulator::{Clock, Fault, Options, Simulator};
+    use tokio::time::{Duration, Instant};
+
     use super::*;
+    use crate::Bazaar;
 
     const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{}}"#;
 
@@ -136,6 +146,56 @@ mod tests {
         assert_eq!(kept(&refreshes(|latest| drop(latest.market()), 100)), [0]);
         assert_eq!(kept(&refreshes(|_| (), 7)), [16]);
         assert_eq!(kept(&refreshes(|_| (), -1)), [] as [i64; 0]);
+    }
+
+    fn request(mode: &str, now: UnixMilliseconds) -> Request {
+        let event = format!(
+            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET","requestContext":{{}},
+                "queryStringParameters":{{"mode":"{mode}","id":"A","ids":"A"}}}}"#
+        );
+        let event: ProxyEvent = serde_json::from_str(&event).unwrap();
+        let invocation = Invocation::new(now, Instant::now() + Duration::from_secs(10));
+        Request::new(event, Bazaar::ROUTE, invocation)
+    }
+
+    /// That of the latest snapshot, that of the earlier one, and that of `mode=full` or the prices, whichever is older.
+    #[tokio::test]
+    async fn at_most_three_bodies_stay_in_memory() {
+        let options = Options { seed: 1, address: ([127, 0, 0, 1], 0).into(), clock: Clock::system() };
+        let simulator = Simulator::start(options).await.unwrap();
+        let config =
+            Config::from_lookup(|name| (name == "HYPIXEL_BASE_URL").then(|| simulator.url())).unwrap();
+        let handler = Bazaar::new(&config).unwrap();
+        let product = r#""A":{"sell_summary":[],"buy_summary":[],"quick_status":{"sellPrice":1,"buyPrice":2,
+            "sellVolume":1,"buyVolume":1,"sellMovingWeek":1,"buyMovingWeek":1}}"#;
+        let good = GOOD.replace("{}", &format!("{{{product}}}"));
+        let bodies = [
+            good.clone(),
+            good.replace(r#""lastUpdated":1,"#, ""),
+            good.replace("sell_summary", "other"),
+            GOOD.replace("{}", r#"{"A":null}"#),
+        ];
+        let rng = &mut fastrand::Rng::with_seed(1);
+        let (mut now, mut most) = (UnixMilliseconds::new(1_777_388_600_000), 0);
+        let mut seen = Vec::<Weak<String>>::new();
+        for _ in 0..3_000 {
+            now = now.plus(Duration::from_secs(rng.choice([0, 1, 5, 5, 5, 20]).unwrap()));
+            // Mostly good ones.
+            let body = bodies.get(rng.usize(..8)).unwrap_or(&good);
+            simulator.set_fault(bazaar::PATH, Fault::default().with_body(body));
+            let mode = rng.choice(["full", "item", "items", "book"]).unwrap();
+            drop(handler.handle(&request(mode, now)).await);
+            if let Some(latest) = handler.latest.kept(&(), now).await {
+                let body = Arc::downgrade(&latest.value.response.body);
+                if !seen.iter().any(|known| known.ptr_eq(&body)) {
+                    seen.push(body);
+                }
+            }
+            seen.retain(|body| body.strong_count() > 0);
+            assert!(seen.len() <= 3, "{} bodies", seen.len());
+            most = most.max(seen.len());
+        }
+        assert_eq!(most, 3);
     }
 
     #[test]
