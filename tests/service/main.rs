@@ -24,5 +24,6 @@ mod real_responses;
 mod routes;
 mod rows;
 mod shapes;
+mod status;
 mod storm;
 mod upstream_faults;

@@ -560,17 +560,28 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     assert_eq!(data["api_version"], "v1");
     assert_eq!(data["documentation"], documentation);
     // Copied from `functions/README.md`, Routes.
-    let contract: [(&str, u64, &[Parameter]); 10] = [
+    let contract: [(&str, u64, &[Parameter]); 11] = [
         ("/v1/mayor", 300, &[]),
         ("/v1/mayor/history", 300, &[("limit", "query", false)]),
         ("/v1/fire-sales", 60, &[]),
         ("/v1/fire-sales/history", 300, &[("limit", "query", false)]),
         ("/v1/bazaar", 5, &[("mode", "query", false), ("id", "query", false), ("limit", "query", false)]),
         ("/v1/bazaar/history", 300, &[("item_id", "query", true), ("range", "query", false)]),
+        (
+            "/v1/bazaar/candles",
+            300,
+            &[
+                ("item_id", "query", true),
+                ("interval", "query", false),
+                ("before", "query", false),
+                ("limit", "query", false),
+            ],
+        ),
         ("/v1/auctions", 30, &[("page", "query", false)]),
         ("/v1/collections", 3_600, &[]),
         ("/v1/items", 3_600, &[]),
         ("/v1/profile/{username}", 900, &[("username", "path", true)]),
+        ("/v1/status", 60, &[]),
     ];
     let endpoints = list(&data, "endpoints");
     assert_eq!(endpoints.len(), contract.len());

@@ -9,6 +9,7 @@ use common::time::Tick;
 use common::upstream::bazaar::{PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
+use tables::feed::{self, Feed};
 use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
 use tables::{Recorder, Session, Ticks};
 
@@ -27,6 +28,8 @@ pub struct RecordBazaar(Upstream);
 
 impl Recorder for RecordBazaar {
     const NAME: &'static str = "record-bazaar";
+
+    const FEED: &'static Feed = &feed::BAZAAR;
 
     type Outcome = Outcome;
 

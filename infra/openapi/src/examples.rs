@@ -18,7 +18,7 @@ macro_rules! examples {
 
 examples! {
     "auctions" "bazaar-candles" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-list" "collections" "fire-sales"
-    "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile"
+    "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile" "status"
 }
 
 /// A request and the data of its response.

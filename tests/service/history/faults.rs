@@ -173,12 +173,16 @@ async fn behind_a_gateway_cache_a_failure_of_the_table_is_a_failed_invocation() 
 }
 
 /// The recorders and the operations that they use.
-const OPERATIONS: [(&str, &str); 5] = [
+const OPERATIONS: [(&str, &str); 9] = [
     (RECORDER, "BatchGetItem"),
     (RECORDER, "BatchWriteItem"),
     (RECORDER, "PutItem"),
+    (RECORDER, "GetItem"),
     ("record-mayor", "PutItem"),
+    ("record-mayor", "GetItem"),
     ("record-fire-sales", "UpdateItem"),
+    ("record-fire-sales", "GetItem"),
+    ("record-fire-sales", "PutItem"),
 ];
 
 /// What the log says about a batch that was not completed.

@@ -1,6 +1,7 @@
 //! A candle: how the prices of a product moved during an interval.
 
 use std::collections::BTreeMap;
+use std::str::{FromStr, Split};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::params::ItemId;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::history::bazaar::{Price, Quote};
 use crate::history::slots::PRODUCTS;
-use crate::item::{Corrupt, number};
+use crate::item::{Corrupt, string};
 
 /// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while its side has no orders.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,35 +95,33 @@ impl Candle {
         }
     }
 
+    /// The text that a row holds: the numbers of the list, separated by commas.
     pub(super) fn attribute(&self) -> AttributeValue {
-        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(number);
-        let volumes = [self.sell_volume, self.buy_volume].map(number);
-        AttributeValue::L(prices.chain(volumes).chain([number(self.samples)]).collect())
+        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
+        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
+        let numbers: Vec<_> = prices.chain(volumes).chain([self.samples.to_string()]).collect();
+        string(numbers.join(","))
     }
 
     pub(super) fn of_attribute(value: &AttributeValue) -> Option<Self> {
-        let [so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples] =
-            value.as_l().ok()?.as_slice()
-        else {
-            return None;
-        };
-        let price = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
-        let volume = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
-        let samples = samples.as_n().ok()?.parse().ok()?;
-        Self::try_from((
-            price(so)?,
-            price(sh)?,
-            price(sl)?,
-            price(sc)?,
-            price(bo)?,
-            price(bh)?,
-            price(bl)?,
-            price(bc)?,
-            volume(sell_volume)?,
-            volume(buy_volume)?,
-            samples,
-        ))
-        .ok()
+        fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {
+            numbers.next()?.parse().ok()
+        }
+        let numbers = &mut value.as_s().ok()?.split(',');
+        let candle = Self::try_from((
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+        ));
+        candle.ok().filter(|_| numbers.next().is_none())
     }
 }
 
@@ -203,6 +202,11 @@ mod tests {
         }
 
         #[test]
+        fn any_text_is_a_candle_or_not(text in "[0-9.,eE-]{0,60}") {
+            let _ = Candle::of_attribute(&string(text));
+        }
+
+        #[test]
         fn a_stored_candle_is_read_back(minutes in prop::collection::vec(quote(), 1..5)) {
             let candle = minutes.into_iter().map(Candle::of).reduce(Candle::followed_by).unwrap();
             prop_assert_eq!(Candle::of_attribute(&candle.attribute()), Some(candle));
@@ -227,6 +231,18 @@ mod tests {
             let mut bad = good;
             spoil(&mut bad);
             assert_eq!(Candle::try_from(bad), Err(InvalidCandle), "{bad:?}");
+        }
+        let text = "2,3,1,2,2,3,1,2,5,6,60";
+        assert_eq!(Candle::of_attribute(&string(text)), Candle::try_from(good).ok());
+        for bad in [
+            "",
+            "2,3,1,2,2,3,1,2,5,6",
+            "2,3,1,2,2,3,1,2,5,6,60,1",
+            "2,3,1,2,2,3,1,2,5,6,60,",
+            "2;3",
+            "2,3,1,2,2,3,1,2,5.5,6,60",
+        ] {
+            assert_eq!(Candle::of_attribute(&string(bad)), None, "{bad}");
         }
     }
 }

@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 
 use super::build::MINUTES;
 use super::candle::{Candle, corrupt_products};
-use super::intervals::Interval;
+use super::intervals::{INTERVALS, Interval};
 use crate::error::Error;
 use crate::history::bazaar::Quote;
 use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
@@ -23,6 +23,12 @@ const MORE_ROWS: usize = 100;
 /// Whatever ended longer ago than this is built: the time until it is settled, and the time between two runs of the recorder. What ended
 /// later may have to be made of finer candles.
 const UNBUILT: Duration = Duration::from_mins(10);
+
+/// The intervals whose candles an unbuilt one is made of, from coarse to fine. Each is another query, so there are only two.
+const PARTS: [&Interval; 2] = {
+    let [five_minutes, _, hour, ..] = &INTERVALS;
+    [hour, five_minutes]
+};
 
 /// A page of candles.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,15 +198,13 @@ impl Unbuilt {
             return sources;
         }
         let last = now.min(LAST_SLOT);
-        let mut coarser = interval;
-        loop {
-            let finer = coarser.finer();
-            sources.push(Self { finer, first: coarser.slot(built).max(FIRST_SLOT), last });
-            match finer {
-                Some(finer) => coarser = finer,
-                None => return sources,
-            }
+        let mut first = interval.slot(built).max(FIRST_SLOT);
+        for finer in PARTS.into_iter().filter(|finer| finer.length < interval.length) {
+            sources.push(Self { finer: Some(finer), first, last });
+            first = finer.slot(built).max(FIRST_SLOT);
         }
+        sources.push(Self { finer: None, first, last });
+        sources
     }
 
     fn partition(&self, id: &ItemId) -> String {
