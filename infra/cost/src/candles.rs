@@ -31,6 +31,8 @@ const DELAY: Duration = Duration::from_mins(2);
 const BUSIEST: Duration = Duration::from_secs(9 * 60 + 30);
 /// The minutes that such a page reads.
 const UNBUILT_MINUTES: u32 = 15;
+/// As many finer candles as such a page reads at most: a day of hours.
+const UNBUILT_CANDLES: u32 = 24;
 /// The prices of the five minutes relative to the snapshot's, so that open, high, low and close differ.
 const MOVES: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.999];
 /// The default number of candles of a page, and the largest.
@@ -134,7 +136,7 @@ impl Measurement<'_> {
     /// Runs the recorder. Returns what it built, and the read units that it took.
     async fn run(&self, now: UnixSeconds) -> Result<(Outcome, f64), Error> {
         let database = self.cloud.dynamodb();
-        // It reads the marker of a slot without asking for the consumed capacity, which is one unit.
+        // It reads the marker of a slot and the heartbeat without asking for the consumed capacity, which is a unit for each.
         let units = || database.consumed().read_units + float(database.requests("GetItem"));
         let before = units();
         let Run { recorded } =
@@ -239,14 +241,15 @@ impl Measurement<'_> {
         Ok(costs)
     }
 
-    /// Fills everything that a newest page may read besides its own candles.
+    /// Fills everything that a newest page may read besides its own candles: finer ones, back to the start of the interval under way
+    /// ten minutes ago, and minutes.
     async fn fill_unbuilt(&self, rows: &[Row]) -> Result<(), Error> {
         let [minutes, ..] = &TIERS;
         let end = MIDNIGHT.plus(MINUTE * (UNBUILT_MINUTES - 5));
         let slots = slots_before(end, minutes.interval, UNBUILT_MINUTES);
         self.history.fill(rows.iter().filter(|row| row.place == Place::Shard(minutes)), &slots).await?;
-        for (finer, interval) in INTERVALS.iter().zip(INTERVALS.iter().skip(1)) {
-            let slots = slots_before(MIDNIGHT, finer.length, count(interval.length, finer.length));
+        for finer in &INTERVALS {
+            let slots = slots_before(MIDNIGHT, finer.length, UNBUILT_CANDLES);
             self.history.fill(rows.iter().filter(|row| row.place == Place::Candles(finer)), &slots).await?;
         }
         Ok(())

@@ -29,6 +29,8 @@ pub(super) enum Place {
     Candles(&'static Interval),
     /// Marks a slot of this interval as built.
     CandlesMarker(&'static Interval),
+    /// The heartbeat of a feed.
+    Heartbeat,
     /// Written by this recorder.
     Other(&'static str),
 }
@@ -46,6 +48,7 @@ impl Place {
                 let interval = INTERVALS.iter().find(|interval| interval.name == name)?;
                 Some(if shard.is_some() { Self::Candles(interval) } else { Self::CandlesMarker(interval) })
             }
+            "feeds" => Some(Self::Heartbeat),
             "fire-sales" => Some(Self::Other("record-fire-sales")),
             "mayors" => Some(Self::Other("record-mayor")),
             _ => None,

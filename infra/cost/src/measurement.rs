@@ -163,6 +163,7 @@ impl Measurement<'_> {
             )
             .await?,
             self.other_recorder("record-mayor", "record-mayor", 5, "PutItem").await?,
+            self.heartbeats(&rows).await?,
         ];
         additional.push(self.built_lookup(&rows_of_candles).await?);
         let mut progress = Progress { done: 0, total: self.steps(&rows, &rows_of_candles), message: None };
@@ -219,6 +220,25 @@ impl Measurement<'_> {
         })
     }
 
+    /// The cost of the heartbeats of five minutes. Each run of a recorder reads and writes the row of its feed.
+    async fn heartbeats(&self, rows: &[Row]) -> Result<Additional, Error> {
+        const RUNS: [(&str, f64); 4] = [
+            ("record-bazaar", 5.0),
+            ("record-fire-sales", 5.0),
+            ("record-mayor", 1.0),
+            ("record-candles", 1.0),
+        ];
+        let runs: f64 = RUNS.iter().map(|(_, runs)| runs).sum();
+        let row = rows.iter().find(|row| row.place == Place::Heartbeat);
+        let row = row.ok_or_else(|| unexpected("record-bazaar", "it wrote no heartbeat".to_owned()))?;
+        Ok(Additional {
+            what: "heartbeats of all recorders",
+            minutes: 5,
+            read_units: runs * self.history.read_units(std::iter::once(row)).await?,
+            write_units: runs * self.history.write_units(row).await?,
+        })
+    }
+
     /// The cost of one run of another recorder. A write that fails its condition costs as much as one that succeeds, but
     /// `DynamoDB` does not report it. So the requests are counted, each at the cost of the largest row.
     async fn other_recorder(
@@ -237,7 +257,9 @@ impl Measurement<'_> {
         let before = self.cloud.dynamodb().requests(operation);
         let next = TICK.plus(Duration::from_mins(minutes.into()));
         let _: Value = self.invoke(function, &json!({"time": next.to_string(), "backfill": true})).await?;
-        let requests = self.cloud.dynamodb().requests(operation) - before;
+        // A run also writes its heartbeat, which is counted apart.
+        let heartbeats = u64::from(operation == "PutItem");
+        let requests = (self.cloud.dynamodb().requests(operation) - before).saturating_sub(heartbeats);
         Ok(Additional { what, minutes, read_units: 0.0, write_units: write_units * float(requests) })
     }
 
