@@ -32,7 +32,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// Where it is.
     pub location: Location,
-    /// Whether every request needs it. (`id` of the bazaar is required in one mode only, so this is `false` for it.)
+    /// Whether every request needs it. (`id` of the bazaar is required in two modes only, so this is `false` for it.)
     pub required: bool,
     /// What it means, as the beginning of a sentence that goes on with what is allowed.
     pub meaning: &'static str,
@@ -57,7 +57,7 @@ impl Parameter {
                 let (last, others) = words.split_last().unwrap_or((default, &[]));
                 format!("{meaning}: {} or {last}; {default} if absent", others.join(", "))
             }
-            Allowed::Characters { .. } => format!("{meaning}: {allowed}"),
+            Allowed::Characters { .. } | Allowed::List { .. } => format!("{meaning}: {allowed}"),
             Allowed::AnyText => (*meaning).to_owned(),
             Allowed::Time { default } => format!("{meaning}: {allowed}; {default} if absent"),
         }
@@ -157,7 +157,10 @@ pub type CandlesLimit = Limit<1, 1_000, 288>;
 
 /// `mode` of `GET /v1/bazaar`.
 pub const BAZAAR_MODES: Allowed =
-    Allowed::OneOf { words: &["full", "list", "item", "flips"], default: "full" };
+    Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book"], default: "full" };
+
+/// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
+pub const BAZAAR_IDS: Allowed = Allowed::List { most: 100, longest: 64, entries: "ids" };
 
 /// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
 pub const BAZAAR_RANGES: Allowed =
@@ -222,16 +225,18 @@ pub const BAZAAR: Route = Route {
     cache: Duration::from_secs(5),
     requires_key: true,
     summary: "Get the bazaar",
-    description: "The bazaar in one of four modes: `full` returns all products as the provider gives them, `list` the ids of \
-        the active products, `item` one product with its spread, and `flips` the products with the highest spreads.",
+    description: "The bazaar in one of six modes: `full` returns all products as the provider gives them, `list` the ids of \
+        the active products, `item` one product with its spread, `flips` the products with the highest spreads, `items` up to \
+        100 products with their spreads, and `book` the best buy orders and sell offers of one product.",
     tag: Tag::Bazaar,
     parameters: &[
         Parameter::query("mode", "What to return", BAZAAR_MODES),
         Parameter::query(
             "id",
-            "The id of a bazaar product, as mode=list returns it; required with mode=item",
+            "The id of a bazaar product, as mode=list returns it; required with mode=item and mode=book",
             Allowed::AnyText,
         ),
+        Parameter::query("ids", "The bazaar products to return, required with mode=items", BAZAAR_IDS),
         Parameter::query("limit", "The maximum number of flips with mode=flips", FlipsLimit::ALLOWED),
     ],
 };

@@ -60,7 +60,7 @@ impl Recorder for RecordBazaar {
             tick = fetched_at;
             slots = open_slots(tick).await?;
         }
-        let quotes = quotes(market(&response)?);
+        let quotes = quotes(market(&response)?.products);
         // An empty tick would count as recorded, and so would hide that the provider shows nothing.
         if quotes.is_empty() {
             return Err(response.invalid("no product has a price").into());
