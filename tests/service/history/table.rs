@@ -22,15 +22,15 @@ pub(super) const NAME: &str = "History";
 /// The partition key of the heartbeats of all feeds.
 const HEARTBEATS: &str = "feeds";
 
-/// All rows of the histories. Heartbeats, which the table also has, are tested with the route that reads them.
+/// All rows of the histories, without heartbeats.
 pub(super) async fn dump(cloud: &Cloud) -> Dump {
-    let mut rows = everything(cloud).await;
+    let mut rows = dump_with_heartbeats(cloud).await;
     rows.retain(|(partition, _), _| partition != HEARTBEATS);
     rows
 }
 
 /// All rows of the table.
-async fn everything(cloud: &Cloud) -> Dump {
+pub(super) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});
     loop {
@@ -68,9 +68,9 @@ pub(super) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
 /// Deletes every row.
 pub(super) async fn clear(cloud: &Cloud) {
     let key = |row: &Row| json!({"pk": row["pk"], "sk": row["sk"]});
-    let rows = everything(cloud).await;
+    let rows = dump_with_heartbeats(cloud).await;
     write(cloud, rows.values().map(|row| json!({"DeleteRequest": {"Key": key(row)}})).collect()).await;
-    assert!(everything(cloud).await.is_empty(), "the table is empty");
+    assert!(dump_with_heartbeats(cloud).await.is_empty(), "the table is empty");
 }
 
 /// Deletes a row.
