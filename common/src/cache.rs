@@ -91,6 +91,17 @@ pub struct Lookup<V> {
     pub refresh_failure: Option<String>,
 }
 
+impl<V> Lookup<V> {
+    /// Returns this lookup with what `map` makes of its value.
+    ///
+    /// # Errors
+    /// The error of `map`.
+    pub fn try_map<T, E>(self, map: impl FnOnce(V) -> Result<T, E>) -> Result<Lookup<T>, E> {
+        let Self { value, fetched_at, cached, refresh_failure } = self;
+        Ok(Lookup { value: map(value)?, fetched_at, cached, refresh_failure })
+    }
+}
+
 impl<K: Hash + Eq, V: Weight + Clone, E: SourceError + 'static> Cache<K, V, E> {
     /// A cache whose values are fresh for `ttl` and that holds at most about `capacity_bytes`. It does not keep a value
     /// that is larger.

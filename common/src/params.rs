@@ -39,6 +39,15 @@ pub enum Allowed {
         /// The set as a regular expression.
         class: &'static str,
     },
+    /// 1 to `most` entries, separated by commas, each of 1 to `longest` characters.
+    List {
+        /// The largest number of entries, repeated ones included.
+        most: usize,
+        /// The largest number of characters of an entry.
+        longest: usize,
+        /// What the entries are, in the plural.
+        entries: &'static str,
+    },
     /// Any text but the empty one.
     AnyText,
     /// A date and time of RFC 3339.
@@ -62,9 +71,29 @@ impl Allowed {
             Self::Characters { longest, class, .. } => {
                 json_schema!({"type": "string", "pattern": format!("^{class}{{1,{longest}}}$")})
             }
+            Self::List { most, longest, .. } => {
+                let entry = format!("[^,]{{1,{longest}}}");
+                let others = most.saturating_sub(1);
+                json_schema!({"type": "string", "pattern": format!("^{entry}(,{entry}){{0,{others}}}$")})
+            }
             Self::AnyText => json_schema!({"type": "string", "minLength": 1}),
             Self::Time { .. } => json_schema!({"type": "string", "format": "date-time"}),
         }
+    }
+
+    /// Returns what is wrong with `text` if the value alone does not show it: a message repeats only its beginning.
+    #[must_use]
+    pub fn flaw(&self, text: &str) -> Option<String> {
+        let Self::List { most, longest, .. } = self else { return None };
+        let count = text.split(',').count();
+        if count > *most {
+            return Some(format!("it has {count} entries"));
+        }
+        text.split(',').zip(1..).find_map(|(entry, position)| match entry.chars().count() {
+            0 => Some(format!("entry {position} is empty")),
+            length if length > *longest => Some(format!("entry {position} has {length} characters")),
+            _ => None,
+        })
     }
 }
 
@@ -74,6 +103,9 @@ impl fmt::Display for Allowed {
             Self::WholeNumber { min, max, .. } => write!(formatter, "a whole number from {min} to {max}"),
             Self::OneOf { words, .. } => write!(formatter, "one of {}", words.join(", ")),
             Self::Characters { longest, set, .. } => write!(formatter, "1 to {longest} {set}"),
+            Self::List { most, longest, entries } => {
+                write!(formatter, "1 to {most} {entries} of 1 to {longest} characters, separated by commas")
+            }
             Self::AnyText => formatter.write_str("a text of at least one character"),
             Self::Time { .. } => formatter.write_str("a time of RFC 3339 such as 2026-11-21T15:00:00Z"),
         }

@@ -180,8 +180,9 @@ pub fn missing_parameter(name: &str, condition: &str) -> ApiError {
 /// The error of a parameter whose value `received` is not allowed.
 #[must_use]
 pub fn invalid_parameter(name: &str, InvalidValue { allowed }: InvalidValue, received: &str) -> ApiError {
+    let flaw = allowed.flaw(received).map(|flaw| format!(": {flaw}")).unwrap_or_default();
     let received = Excerpt::of(received);
-    ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{received}'."))
+    ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{received}'{flaw}."))
 }
 
 /// The error of a parameter with two different values.

@@ -128,8 +128,15 @@ async fn no_response_may_be_stored_by_a_shared_cache() {
 }
 
 #[tokio::test]
-async fn the_four_modes_of_the_bazaar_share_one_snapshot() {
-    let queries = ["?mode=full", "?mode=list", "?mode=item&id=INK_SACK:3", "?mode=flips&limit=3"];
+async fn the_six_modes_of_the_bazaar_share_one_snapshot() {
+    let queries = [
+        "?mode=full",
+        "?mode=list",
+        "?mode=item&id=INK_SACK:3",
+        "?mode=flips&limit=3",
+        "?mode=items&ids=INK_SACK:3,X",
+        "?mode=book&id=INK_SACK:3",
+    ];
     let cloud = start_with(one_instance_each()).await;
     for turn in 0..queries.len() {
         // In each turn another mode comes first and fetches the snapshot for the others.
@@ -140,6 +147,9 @@ async fn the_four_modes_of_the_bazaar_share_one_snapshot() {
             assert_eq!(response.cached(), position > 0, "{query} in position {position}");
         }
         get_at(&cloud, "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", now).await.error("NOT_FOUND");
+        get_at(&cloud, "/v1/bazaar?mode=book&id=NO_SUCH_ITEM", now).await.error("NOT_FOUND");
+        assert!(get_at(&cloud, "/v1/bazaar?mode=items&ids=NO_SUCH_ITEM", now).await.cached());
+        assert!(get_at(&cloud, "/v1/bazaar?mode=book&id=X", now).await.cached());
         expect_requests(&cloud, BAZAAR, u64::try_from(turn).unwrap() + 1);
     }
 }
@@ -155,8 +165,45 @@ async fn two_modes_of_one_snapshot_have_the_same_prices() {
     for field in ["sellPrice", "buyPrice", "sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"] {
         assert_eq!(item[field], status[field], "{field}");
     }
+    let items = get_at(&cloud, "/v1/bazaar?mode=items&ids=INK_SACK:3", START + 2).await.data();
+    assert_eq!(items["items"][0], item);
+    let book = get_at(&cloud, "/v1/bazaar?mode=book&id=INK_SACK:3", START + 3).await.data();
+    assert_eq!(book["lastUpdated"], full["lastUpdated"]);
+    assert_eq!(book["topBuyOrder"], full["products"]["INK_SACK:3"]["sell_summary"][0]["pricePerUnit"]);
+    assert_eq!(book["sellPrice"], item["sellPrice"]);
     let later = get_at(&cloud, "/v1/bazaar?mode=full", START + 5_000).await.data();
     assert_ne!(later["lastUpdated"], full["lastUpdated"]);
+}
+
+#[tokio::test]
+async fn each_book_and_each_list_of_ids_has_its_own_response() {
+    let cloud = start_with(one_instance_each()).await;
+    get_at(&cloud, "/v1/bazaar?mode=list", START).await.data();
+    let get =
+        async |query: &str, after: i64| get_at(&cloud, &format!("/v1/bazaar?{query}"), START + after).await;
+    let ids = async |query: &str| {
+        let data = get(query, 1).await.data();
+        data["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        assert_eq!(ids("mode=items&ids=X,Y").await, ["X", "Y"]);
+        assert_eq!(ids("mode=items&ids=Y,X").await, ["Y", "X"]);
+        assert_eq!(ids("mode=items&ids=Y,X,Y,Y").await, ["Y", "X"]);
+        assert_eq!(ids("mode=items&ids=Y").await, ["Y"]);
+        for id in ["X", "Y", "INK_SACK:3"] {
+            assert_eq!(get(&format!("mode=book&id={id}"), 1).await.data()["id"], id);
+        }
+    }
+    for query in ["mode=items&ids=X,Y", "mode=book&id=X"] {
+        let before = get(query, 4_999).await;
+        get(query, 1).await.expect_replay_of(&before);
+        // The market of the next TTL: what was made of the earlier one must not outlive it.
+        cloud.clock().advance(Duration::from_secs(60));
+        let after = get(query, 5_000 + i64::from(query.contains("book")) * 5_000).await;
+        assert!(!after.cached(), "{query}");
+        assert_ne!(after.data(), before.data(), "{query}");
+    }
+    expect_requests(&cloud, BAZAAR, 3);
 }
 
 #[tokio::test]
@@ -277,11 +324,11 @@ async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fr
             expect_requests(&cloud, path, 1);
         }
     }
-    for mode in ["list", "item&id=X", "flips"] {
+    for mode in ["list", "item&id=X", "flips", "items&ids=X,Y", "book&id=X"] {
         cloud.clock().advance(Duration::from_secs(5));
         assert!(get(&cloud, &format!("/v1/bazaar?mode={mode}")).await.cached(), "{mode}");
     }
-    expect_requests(&cloud, BAZAAR, 4);
+    expect_requests(&cloud, BAZAAR, 6);
     let whale = "/v1/profile/whale";
     assert!(!get(&cloud, whale).await.cached());
     assert!(get(&cloud, whale).await.cached());

@@ -10,7 +10,7 @@ use common::routes::{INDEX, VERSION_1};
 use crate::support::in_repository;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 9] = [
+const WITH_TABLE: [&str; 10] = [
     "authorizer",
     "bazaar-candles",
     "bazaar-history",
@@ -20,6 +20,7 @@ const WITH_TABLE: [&str; 9] = [
     "record-candles",
     "record-fire-sales",
     "record-mayor",
+    "status",
 ];
 
 /// The functions that have no table.

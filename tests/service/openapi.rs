@@ -19,7 +19,7 @@ use crate::support::{
 };
 
 /// Values to try for every parameter: bounds, their neighbours, words.
-const VALUES: [&str; 47] = [
+const VALUES: [&str; 54] = [
     "",
     "0",
     "1",
@@ -40,6 +40,8 @@ const VALUES: [&str; 47] = [
     "list",
     "item",
     "flips",
+    "items",
+    "book",
     "FULL",
     "1h",
     "24h",
@@ -63,6 +65,11 @@ const VALUES: [&str; 47] = [
     "A-B",
     "a_b",
     "a.b",
+    "A,B",
+    "A,",
+    ",",
+    "A,,B",
+    "A,SIXTY_FIVE_CAPITALS_ARE_LONGER_THAN_THE_ID_OF_AN_ITEM_CAN_BE_HERE_",
     "sixteen_letters_",
     "seventeen_letters",
     "SIXTY_FOUR_CAPITALS_ARE_AS_LONG_AS_THE_ID_OF_AN_ITEM_CAN_BE_HERE",
@@ -231,13 +238,16 @@ async fn every_response_fits_its_schema() {
         let examples = complete_examples(&operation, 200).into_iter();
         requests.extend(examples.map(|(request, _)| (operation.path().to_owned(), request)));
     }
-    assert_eq!(requests.len(), VERSION_1.len() + 1 + 3, "each route, and three modes more");
+    assert_eq!(requests.len(), VERSION_1.len() + 1 + 5, "each route, and five modes more");
     let more = [
         ("/v1/mayor/history", "/v1/mayor/history?limit=100"),
         ("/v1/fire-sales/history", "/v1/fire-sales/history?limit=200"),
         ("/v1/bazaar", "/v1/bazaar"),
         ("/v1/bazaar", "/v1/bazaar?mode=flips&limit=100"),
         ("/v1/bazaar", "/v1/bazaar?mode=flips&limit=1"),
+        ("/v1/bazaar", "/v1/bazaar?mode=items&ids=NOTHING"),
+        ("/v1/bazaar", "/v1/bazaar?mode=items&ids=X,Y,Z,X,INK_SACK:3"),
+        ("/v1/bazaar", "/v1/bazaar?mode=book&id=X"),
         ("/v1/bazaar/history", "/v1/bazaar/history?item_id=INK_SACK:3&range=24h"),
         ("/v1/bazaar/history", "/v1/bazaar/history?item_id=INK_SACK:3&range=7d"),
         ("/v1/bazaar/history", "/v1/bazaar/history?item_id=INK_SACK:3&range=30d"),
@@ -323,6 +333,8 @@ async fn every_example_response_follows_from_its_upstream_response() {
         "/v1/bazaar?mode=list",
         "/v1/bazaar?mode=item&id=INK_SACK:3",
         "/v1/bazaar?mode=flips&limit=5",
+        "/v1/bazaar?mode=items&ids=INK_SACK:3,DARK_FANG,NO_SUCH_ITEM",
+        "/v1/bazaar?mode=book&id=INK_SACK:3",
         "/v1/auctions?page=0",
         "/v1/collections",
         "/v1/items",
@@ -457,7 +469,7 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
             }
         }
     }
-    assert!(asked >= 13, "{asked} errors");
+    assert!(asked >= 17, "{asked} errors");
 
     let mayor = document.operation("/v1/mayor").unwrap();
     let messages = |status: u16| -> Vec<Value> {

@@ -6,7 +6,8 @@ use simulator::{bazaar, names};
 
 use crate::support::{expect_clean_logs, get, get_raw, one_instance_each, start, start_with};
 
-const MODES: &str = "one of full, list, item, flips";
+const MODES: &str = "one of full, list, item, flips, items, book";
+const IDS: &str = "1 to 100 ids of 1 to 64 characters, separated by commas";
 const LIMITS: &str = "a whole number from 1 to 100";
 const PAGES: &str = "a whole number from 0 to 4294967295";
 const USERNAMES: &str = "1 to 16 letters (a-z, A-Z), digits and underscores";
@@ -20,6 +21,8 @@ enum Expected {
     Accepted,
     /// 400: the parameter, what it must be, what it was.
     Refused(&'static str, &'static str, &'static str),
+    /// 400: the value of `ids`, and what is wrong with it.
+    Flawed(&'static str, &'static str),
     /// 400: the parameter has these two values.
     Conflicting(&'static str, &'static str, &'static str),
     /// 400: the parameter is required.
@@ -28,7 +31,7 @@ enum Expected {
     NotFound(&'static str),
 }
 
-use Expected::{Accepted, Conflicting, Missing, NotFound, Refused};
+use Expected::{Accepted, Conflicting, Flawed, Missing, NotFound, Refused};
 
 /// Sends each target byte for byte and checks the response.
 async fn expect_responses<Target: AsRef<[u8]>>(
@@ -49,6 +52,9 @@ async fn expect_responses<Target: AsRef<[u8]>>(
             Refused(name, allowed, received) => {
                 let (must, was) = (format!("'{name}' must be {allowed}"), format!("was '{received}'"));
                 ("BAD_REQUEST", vec![must, was])
+            }
+            Flawed(received, flaw) => {
+                ("BAD_REQUEST", vec![format!("'ids' must be {IDS}, but was '{received}': {flaw}.")])
             }
             Conflicting(name, first, other) => {
                 let (must, had) =
@@ -76,10 +82,10 @@ fn long(before: &str, character: char) -> String {
 }
 
 #[tokio::test]
-async fn a_bazaar_mode_is_one_of_four_words_in_lower_case() {
+async fn a_bazaar_mode_is_one_of_six_words_in_lower_case() {
     let cloud = start().await;
     let refused = |received| Refused("mode", MODES, received);
-    let rows: [(&[u8], Expected); 25] = [
+    let rows: [(&[u8], Expected); 28] = [
         (b"/v1/bazaar", Accepted),
         (b"/v1/bazaar?", Accepted),
         (b"/v1/bazaar?mode=full", Accepted),
@@ -95,6 +101,9 @@ async fn a_bazaar_mode_is_one_of_four_words_in_lower_case() {
         (b"/v1/bazaar?mode=", refused("")),
         (b"/v1/bazaar?mode=FULL", refused("FULL")),
         (b"/v1/bazaar?mode=Flips", refused("Flips")),
+        (b"/v1/bazaar?mode=Items&ids=X", refused("Items")),
+        (b"/v1/bazaar?mode=BOOK&id=X", refused("BOOK")),
+        (b"/v1/bazaar?mode=books&id=X", refused("books")),
         (b"/v1/bazaar?mode=+list", refused(" list")),
         (b"/v1/bazaar?mode=list%20", refused("list ")),
         (b"/v1/bazaar?mode=-1", refused("-1")),
@@ -152,6 +161,94 @@ async fn a_bazaar_id_is_required_with_mode_item_and_ignored_otherwise() {
     let shortened = "'XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX\u{2026}'";
     let path = long("/v1/bazaar?mode=item&id=", 'X');
     expect_responses(&cloud, [(path, NotFound(shortened))]).await;
+}
+
+#[tokio::test]
+async fn a_book_requires_an_id_as_an_item_does() {
+    let cloud = start().await;
+    let rows: [(&[u8], Expected); 14] = [
+        (b"/v1/bazaar?mode=book", Missing("id")),
+        (b"/v1/bazaar?mode=book&id", Missing("id")),
+        (b"/v1/bazaar?mode=book&id=", Missing("id")),
+        (b"/v1/bazaar?mode=book&Id=X", Missing("id")),
+        (b"/v1/bazaar?mode=book&ids=X", Missing("id")),
+        (b"/v1/bazaar?mode=book&id=X", Accepted),
+        (b"/v1/bazaar?mode=book&id=INK_SACK%3A3", Accepted),
+        (b"/v1/bazaar?mode=book&id=X&ids=,&limit=0", Accepted),
+        (b"/v1/bazaar?mode=book&id=X&id=X", Accepted),
+        (b"/v1/bazaar?mode=book&id=X&id=Y", Conflicting("id", "X", "Y")),
+        (b"/v1/bazaar?mode=book&id=x", NotFound("'x'")),
+        (b"/v1/bazaar?mode=book&id=X,Y", NotFound("'X,Y'")),
+        (b"/v1/bazaar?mode=book&id=+X", NotFound("' X'")),
+        (b"/v1/bazaar?mode=book&id=%00", NotFound("'\\u{0}'")),
+    ];
+    expect_responses(&cloud, rows).await;
+    let message = get(&cloud, "/v1/bazaar?mode=book").await.error("BAD_REQUEST");
+    assert_eq!(message, "Parameter 'id' is required with mode=book.");
+    let shortened = "'XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX\u{2026}'";
+    let path = long("/v1/bazaar?mode=book&id=", 'X');
+    expect_responses(&cloud, [(path, NotFound(shortened))]).await;
+}
+
+#[tokio::test]
+async fn bazaar_ids_are_1_to_100_texts_separated_by_commas() {
+    let cloud = start().await;
+    let rows: [(&[u8], Expected); 28] = [
+        (b"/v1/bazaar?mode=items", Missing("ids")),
+        (b"/v1/bazaar?mode=items&ids", Missing("ids")),
+        (b"/v1/bazaar?mode=items&ids=", Missing("ids")),
+        (b"/v1/bazaar?mode=items&IDS=X", Missing("ids")),
+        (b"/v1/bazaar?mode=items&id=X", Missing("ids")),
+        (b"/v1/bazaar?mode=items&ids=X", Accepted),
+        (b"/v1/bazaar?mode=items&ids=X,X,X", Accepted),
+        (b"/v1/bazaar?mode=items&ids=X%2CY", Accepted),
+        (b"/v1/bazaar?mode=items&ids=X&ids=X&id=&limit=0", Accepted),
+        (b"/v1/bazaar?mode=items&ids=none,x,%20X,-1,%00,%ff,%22", Accepted),
+        (b"/v1/bazaar?mode=items&ids=X&ids=Y", Conflicting("ids", "X", "Y")),
+        (b"/v1/bazaar?mode=items&ids=X,Y&ids=Y,X", Conflicting("ids", "X,Y", "Y,X")),
+        (b"/v1/bazaar?mode=items&ids=X&ids=", Conflicting("ids", "X", "")),
+        (b"/v1/bazaar?mode=list&ids=X&ids=Y", Conflicting("ids", "X", "Y")),
+        (b"/v1/bazaar?mode=items&ids=,", Flawed(",", "entry 1 is empty")),
+        (b"/v1/bazaar?mode=items&ids=,X", Flawed(",X", "entry 1 is empty")),
+        (b"/v1/bazaar?mode=items&ids=X,", Flawed("X,", "entry 2 is empty")),
+        (b"/v1/bazaar?mode=items&ids=X,,Y", Flawed("X,,Y", "entry 2 is empty")),
+        (b"/v1/bazaar?mode=items&ids=X%2C%2CY", Flawed("X,,Y", "entry 2 is empty")),
+        (b"/v1/bazaar?mode=items&ids=%0a,,", Flawed("\\n,,", "entry 2 is empty")),
+        (b"/v1/bazaar?ids=", Accepted),
+        (b"/v1/bazaar?mode=full&ids=,", Accepted),
+        (b"/v1/bazaar?mode=list&ids=,,", Accepted),
+        (b"/v1/bazaar?mode=flips&ids=", Accepted),
+        (b"/v1/bazaar?mode=item&id=X&ids=,", Accepted),
+        (b"/v1/bazaar?mode=item&ids=X", Missing("id")),
+        (b"/v1/bazaar?mode=items&ids=X+", Accepted),
+        (b"/v1/bazaar?mode=items&ids=%C3%A9", Accepted),
+    ];
+    expect_responses(&cloud, rows).await;
+    let message = get(&cloud, "/v1/bazaar?mode=items").await.error("BAD_REQUEST");
+    assert_eq!(message, "Parameter 'ids' is required with mode=items.");
+
+    let ids = |count: usize| (1..=count).map(|id| format!("N{id}")).collect::<Vec<_>>().join(",");
+    let hundred = get(&cloud, &format!("/v1/bazaar?mode=items&ids={}", ids(100))).await.data();
+    assert_eq!(hundred["unknown"].as_array().unwrap().len(), 100);
+    for (too_many, flaw) in
+        [(ids(101), "': it has 101 entries."), ("X,".repeat(100) + "X", "': it has 101 entries.")]
+    {
+        let message =
+            get(&cloud, &format!("/v1/bazaar?mode=items&ids={too_many}")).await.error("BAD_REQUEST");
+        assert!(message.contains(IDS) && message.contains(flaw), "{message}");
+    }
+    // 64 characters, each of which takes two bytes.
+    let longest = "%C3%A9".repeat(64);
+    let data = get(&cloud, &format!("/v1/bazaar?mode=items&ids={longest}")).await.data();
+    assert_eq!(data["unknown"][0].as_str().unwrap().chars().count(), 64);
+    let one_more = format!("/v1/bazaar?mode=items&ids=X,{longest}a");
+    let message = get(&cloud, &one_more).await.error("BAD_REQUEST");
+    assert!(message.ends_with("': entry 2 has 65 characters."), "{message}");
+    let shortened = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm\u{2026}': entry 1 has 10240 characters.";
+    let path = long("/v1/bazaar?mode=items&ids=", 'm');
+    let message = get(&cloud, &path).await.error("BAD_REQUEST");
+    assert!(message.ends_with(shortened), "{message}");
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

@@ -191,6 +191,102 @@ async fn the_prices_of_every_real_product_keep_every_digit() {
     assert!(without_orders > 5, "a fifth of the products have no buy orders");
 }
 
+/// A level of the provider's, in the names of the service.
+fn levels(side: &Value) -> Value {
+    let level = |level: &Value| json!({"price": level["pricePerUnit"], "amount": level["amount"], "orders": level["orders"]});
+    side.as_array().unwrap().iter().map(level).collect()
+}
+
+/// Products whose price of an instant sale is above their highest buy order, or whose price of an instant purchase is below their
+/// lowest sell offer, by more than a hundredth of a coin: the provider updates orders and averages separately.
+const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
+    (
+        BAZAAR,
+        &["AUTO_SMELTER", "ENCHANTED_MANGROVE_LOG", "ROUGH_CITRINE_GEM", "SHARD_ANANKE", "SUSPICIOUS_SCRAP"],
+        &["ENCHANTMENT_ABSORB_1", "SHARD_AERO", "SHARD_NESSIE"],
+    ),
+    (OLD_BAZAAR, &["ENCHANTED_NETHER_STALK"], &["ENCHANTED_GRILLED_PORK"]),
+];
+
+/// An instant sale fills buy orders, the highest first, so its average price is at most the highest. An instant purchase takes sell
+/// offers, the lowest first. With the sides mixed up, most products would be exceptions.
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
+    for (name, sales_above, purchases_below) in INCONSISTENT {
+        let cloud = start().await;
+        serve(&cloud, "/v2/skyblock/bazaar", name);
+        let body = capture(name);
+        let products = body["products"].as_object().unwrap();
+        let (mut above, mut below, mut both, mut empty, mut most) = (Vec::new(), Vec::new(), 0, 0, 0);
+        for (id, product) in products {
+            let data = get_data(&cloud, &format!("/v1/bazaar?mode=book&id={id}")).await;
+            let [buy_orders, sell_offers] =
+                ["sell_summary", "buy_summary"].map(|side| levels(&product[side]));
+            let top = |orders: &Value| orders.get(0).map_or(Value::Null, |best| best["price"].clone());
+            let expected = json!({
+                "id": id,
+                "lastUpdated": body["lastUpdated"],
+                "topBuyOrder": top(&buy_orders),
+                "topSellOffer": top(&sell_offers),
+                "buyOrders": buy_orders,
+                "sellOffers": sell_offers,
+                "sellPrice": product["quick_status"]["sellPrice"],
+                "buyPrice": product["quick_status"]["buyPrice"],
+            });
+            expect_same(&data, &expected, id);
+
+            let prices = |side: &str| -> Vec<f64> {
+                data[side].as_array().unwrap().iter().map(|level| level["price"].as_f64().unwrap()).collect()
+            };
+            let (buy_orders, sell_offers) = (prices("buyOrders"), prices("sellOffers"));
+            assert!(buy_orders.is_sorted_by(|one, other| one > other), "{id}");
+            assert!(sell_offers.is_sorted_by(|one, other| one < other), "{id}");
+            most = most.max(buy_orders.len()).max(sell_offers.len());
+            let tops = (data["topBuyOrder"].as_f64(), data["topSellOffer"].as_f64());
+            if let (Some(buy_order), Some(sell_offer)) = tops {
+                // Neither capture has a product in which the two overlap.
+                assert!(buy_order <= sell_offer, "{id} of {name}: {buy_order} and {sell_offer}");
+                both += 1;
+            }
+            empty += u32::from(tops == (None, None));
+            if tops.0.is_some_and(|buy_order| price(product, "sellPrice") > buy_order + 0.01) {
+                above.push(id.as_str());
+            }
+            if tops.1.is_some_and(|sell_offer| price(product, "buyPrice") < sell_offer - 0.01) {
+                below.push(id.as_str());
+            }
+        }
+        above.sort_unstable();
+        below.sort_unstable();
+        assert_eq!((above.as_slice(), below.as_slice()), (sales_above, purchases_below), "{name}");
+        assert!(both > 200 && most == 30, "{name}: {both} with two sides, {most} levels, {empty} empty");
+        expect_clean_logs(&cloud);
+    }
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn many_real_items_are_the_same_as_one_at_a_time() {
+    for name in [BAZAAR, OLD_BAZAAR] {
+        let cloud = start().await;
+        serve(&cloud, "/v2/skyblock/bazaar", name);
+        let body = capture(name);
+        let ids: Vec<&str> = body["products"].as_object().unwrap().keys().map(String::as_str).collect();
+        for some in ids.chunks(100) {
+            let unknown = ["NO_SUCH_ITEM", "no_such_item"];
+            let asked = [&unknown[..1], &some[..some.len() - 2], &unknown[1..]].concat();
+            let data = get_data(&cloud, &format!("/v1/bazaar?mode=items&ids={}", asked.join(","))).await;
+            assert_eq!((&data["count"], &data["unknown"]), (&json!(some.len() - 2), &json!(unknown)));
+            for (item, id) in data["items"].as_array().unwrap().iter().zip(some) {
+                assert_eq!(*item, get_data(&cloud, &format!("/v1/bazaar?mode=item&id={id}")).await);
+                assert_eq!(item["id"], **id);
+            }
+        }
+        expect_clean_logs(&cloud);
+    }
+}
+
 #[tokio::test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
 async fn auctions_items_and_collections_follow_from_the_real_responses() {

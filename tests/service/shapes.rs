@@ -285,6 +285,112 @@ async fn flips_are_the_largest_spreads_of_expensive_and_traded_products() {
 }
 
 #[tokio::test]
+async fn many_items_are_in_the_order_of_the_request_and_unknown_ids_are_named() {
+    let cloud = start().await;
+    let paths = [
+        "INK_SACK:3,X",
+        "X,INK_SACK:3",
+        "NOPE,X,x,X,NOPE,INK_SACK%3A3,X,%20X",
+        "NOPE",
+        // 97 of the game's products.
+        &names_of_products(&bazaar::body(SEED, cloud.clock().now_ms()), 97),
+    ]
+    .map(|ids| format!("/v1/bazaar?mode=items&ids={ids}"));
+    let (products, responses) = bazaar_responses(&cloud, &paths).await;
+    let item = |id: &str| processed(products.iter().find(|product| product["product_id"] == *id).unwrap());
+    let expected = |ids: &[&str], unknown: &[&str]| {
+        let items: Vec<Value> = ids.iter().map(|id| item(id)).collect();
+        json!({"count": ids.len(), "items": items, "unknown": unknown})
+    };
+    for response in &responses {
+        expect_shape(response, &[("count", Integer), ("items", List), ("unknown", List)]);
+        for item in list(response, "items") {
+            expect_shape(item, &PROCESSED_ITEM);
+        }
+    }
+    assert_eq!(responses[0], expected(&["INK_SACK:3", "X"], &[]));
+    assert_eq!(responses[1], expected(&["X", "INK_SACK:3"], &[]));
+    assert_eq!(responses[2], expected(&["X", "INK_SACK:3"], &["NOPE", "x", " X"]));
+    assert_eq!(responses[3], expected(&[], &["NOPE"]));
+    let ids: Vec<&str> = paths[4].split_once("ids=").unwrap().1.split(',').collect();
+    assert_eq!(ids.len(), 97);
+    assert_eq!(responses[4], expected(&ids, &[]));
+    expect_clean_logs(&cloud);
+}
+
+/// The ids of some products in the provider's response, separated by commas.
+fn names_of_products(body: &str, count: usize) -> String {
+    let body = parsed(body);
+    let ids: Vec<&str> = body["products"].as_object().unwrap().keys().map(String::as_str).collect();
+    ids.iter().rev().step_by(7).take(count).copied().collect::<Vec<_>>().join(",")
+}
+
+#[tokio::test]
+async fn a_book_has_the_orders_of_both_sides_under_the_names_of_what_they_are() {
+    let cloud = start().await;
+    let upstream = parsed(&bazaar::body(SEED, cloud.clock().now_ms()));
+    let products: Vec<&Value> = upstream["products"].as_object().unwrap().values().collect();
+    let count = |product: &Value, side: &str| product[side].as_array().unwrap().len();
+    let kinds: [(&str, Fits); 5] = [
+        ("with two full sides", |product| {
+            ["sell_summary", "buy_summary"].iter().all(|side| product[side].as_array().unwrap().len() == 30)
+        }),
+        ("without any orders", |product| {
+            ["sell_summary", "buy_summary"].iter().all(|side| product[side].as_array().unwrap().is_empty())
+        }),
+        ("without buy orders", |product| {
+            product["sell_summary"] == json!([]) && product["buy_summary"] != json!([])
+        }),
+        ("without sell offers", |product| {
+            product["sell_summary"] != json!([]) && product["buy_summary"] == json!([])
+        }),
+        ("with a colon in its id", |product| product["product_id"].as_str().unwrap().contains(':')),
+    ];
+    let examples = kinds.map(|(kind, fits)| {
+        let example = products.iter().find(|product| fits(product));
+        example.unwrap_or_else(|| panic!("no product {kind}"))["product_id"].as_str().unwrap()
+    });
+    let paths = examples.map(|id| format!("/v1/bazaar?mode=book&id={id}"));
+    let (refresh, responses) = at_one_refresh(&cloud, BAZAAR_CACHE, bazaar::refreshed_at, &paths).await;
+    let upstream = parsed(&bazaar::body(SEED, refresh));
+    for (id, text) in examples.iter().zip(&responses) {
+        let product = &upstream["products"][id];
+        let book = parsed(text);
+        let levels = |side: &str| -> Vec<Value> {
+            let level = |level: &Value| json!({"price": level["pricePerUnit"], "amount": level["amount"], "orders": level["orders"]});
+            product[side].as_array().unwrap().iter().map(level).collect()
+        };
+        let expected = json!({
+            "id": id,
+            "lastUpdated": refresh,
+            "topBuyOrder": product["sell_summary"][0]["pricePerUnit"],
+            "topSellOffer": product["buy_summary"][0]["pricePerUnit"],
+            "buyOrders": levels("sell_summary"),
+            "sellOffers": levels("buy_summary"),
+            "sellPrice": product["quick_status"]["sellPrice"],
+            "buyPrice": product["quick_status"]["buyPrice"],
+        });
+        assert_eq!(book, expected, "{id}");
+        let keys = [
+            "id",
+            "lastUpdated",
+            "topBuyOrder",
+            "topSellOffer",
+            "buyOrders",
+            "sellOffers",
+            "sellPrice",
+            "buyPrice",
+        ];
+        let positions = keys.map(|key| text.find(&format!("\"{key}\":")).unwrap());
+        assert!(positions.is_sorted(), "{text}");
+        if count(product, "sell_summary") > 0 {
+            assert!(text.contains(r#""buyOrders":[{"price":"#), "{text}");
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn equal_flips_are_ordered_by_id_and_the_thresholds_are_inclusive() {
     let cloud = start().await;
     let product = |sell: f64, buy: f64, sell_volume: i64, buy_volume: i64| {
@@ -560,12 +666,21 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     assert_eq!(data["api_version"], "v1");
     assert_eq!(data["documentation"], documentation);
     // Copied from `functions/README.md`, Routes.
-    let contract: [(&str, u64, &[Parameter]); 11] = [
+    let contract: [(&str, u64, &[Parameter]); 12] = [
         ("/v1/mayor", 300, &[]),
         ("/v1/mayor/history", 300, &[("limit", "query", false)]),
         ("/v1/fire-sales", 60, &[]),
         ("/v1/fire-sales/history", 300, &[("limit", "query", false)]),
-        ("/v1/bazaar", 5, &[("mode", "query", false), ("id", "query", false), ("limit", "query", false)]),
+        (
+            "/v1/bazaar",
+            5,
+            &[
+                ("mode", "query", false),
+                ("id", "query", false),
+                ("ids", "query", false),
+                ("limit", "query", false),
+            ],
+        ),
         ("/v1/bazaar/history", 300, &[("item_id", "query", true), ("range", "query", false)]),
         (
             "/v1/bazaar/candles",
@@ -581,6 +696,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
         ("/v1/collections", 3_600, &[]),
         ("/v1/items", 3_600, &[]),
         ("/v1/profile/{username}", 900, &[("username", "path", true)]),
+        ("/v1/status", 60, &[]),
     ];
     let endpoints = list(&data, "endpoints");
     assert_eq!(endpoints.len(), contract.len());

@@ -1,12 +1,14 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
 //! [`Bazaar`] reads the raw products and [`market`] the prices. Each parses the body once, so a request takes the time of one.
+//! [`order_book`] reads the orders of one product, whose place in the body `market` has found: most requests read no orders.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is what an instant sale brings; `buy_summary` holds the open sell offers, the lowest price first. A spread
 //!   is therefore `buyPrice - sellPrice`.
 //! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. The service
-//!   uses them as they are, and the summaries for nothing: those have at most 30 levels, and shorter ones are incomplete too.
+//!   uses them as they are. It computes nothing from the summaries: they have at most 30 levels, and shorter ones are
+//!   incomplete too.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
 //! - Volumes exceed 32 bits when they are added up: they are `i64`.
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
@@ -18,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
-use super::rows::{KeySet, Rows, Skipped};
+use super::rows::{Entry, KeySet, Rows, Skipped};
 use crate::json::{Members, Object, ObjectText, whole_number};
 
 /// The highest price of one item, in coins: the purses of the game hold less.
@@ -42,15 +44,30 @@ pub struct Bazaar<'a> {
 
 /// The provider's response with its products as `P`.
 #[derive(Deserialize)]
-struct Market<P> {
+struct RawMarket<'a, P> {
     #[serde(rename = "success")]
     _success: Success,
+    #[serde(rename = "lastUpdated", borrow)]
+    last_updated: Option<&'a RawValue>,
     products: P,
 }
+
+/// The time of a refresh.
+#[derive(Deserialize)]
+struct LastUpdated(#[serde(deserialize_with = "whole_number")] i64);
 
 #[derive(Deserialize)]
 struct RawProduct {
     quick_status: Option<Object<QuickStatus>>,
+}
+
+/// The products and their prices.
+#[derive(Debug)]
+pub struct Market {
+    /// The products, in the provider's order.
+    pub products: Rows<Product>,
+    /// When the provider refreshed it, in Unix milliseconds; `None` if it does not say so. Prices are usable without it.
+    pub last_updated: Option<i64>,
 }
 
 /// One product and its prices.
@@ -60,6 +77,8 @@ pub struct Product {
     pub id: Box<str>,
     /// Its prices and volumes.
     pub status: QuickStatus,
+    /// Where its id ends in the body, in bytes: the product follows.
+    pub position: usize,
 }
 
 /// Prices in coins, weighted over the best 2 % of the volume and unrounded; volumes in items.
@@ -103,32 +122,62 @@ impl RawProduct {
     }
 }
 
+/// A product that is not checked yet.
+struct Member {
+    id: Box<str>,
+    status: Result<QuickStatus, String>,
+    position: usize,
+}
+
 /// Returns the products with their prices, in the provider's order.
 ///
 /// # Errors
 /// If the response is invalid.
-pub fn market(response: &UpstreamResponse) -> Result<Rows<Product>, UpstreamError> {
-    let members: Vec<(Box<str>, Result<QuickStatus, String>)> =
-        if let Ok(market) = response.parse::<Market<Members<Box<str>, Object<RawProduct>>>>() {
-            market.products.0.into_iter().map(|(id, Object(product))| (id, product.checked())).collect()
-        } else {
-            let market: Market<Members<&RawValue, &RawValue>> = response.parse()?;
-            market.products.0.into_iter().map(|(id, product)| parsed(id, product)).collect()
-        };
+pub fn market(response: &UpstreamResponse) -> Result<Market, UpstreamError> {
+    let (members, last_updated) = members(response)?;
     let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
     // As in every JSON parser that a client may read `mode=full` with, the last of equal keys counts.
-    let mut is_last: Vec<bool> = members.iter().rev().map(|(id, _)| ids.insert(&**id)).collect();
+    let mut is_last: Vec<bool> = members.iter().rev().map(|member| ids.insert(&*member.id)).collect();
     is_last.reverse();
     let (mut usable, mut skipped) = (Vec::with_capacity(members.len()), Skipped::default());
-    for ((id, status), is_last) in members.into_iter().zip(is_last) {
+    for (Member { id, status, position }, is_last) in members.into_iter().zip(is_last) {
         match status {
             _ if !is_last => skipped.add(id, "a later product has the same id"),
             _ if id.is_empty() => skipped.add(id, "the id is empty"),
-            Ok(status) => usable.push(Product { id, status }),
+            Ok(status) => usable.push(Product { id, status, position }),
             Err(reason) => skipped.add(id, reason),
         }
     }
-    Ok(Rows { usable, skipped })
+    let last_updated = last_updated.and_then(|text| serde_json::from_str(text.get()).ok());
+    Ok(Market {
+        products: Rows { usable, skipped },
+        last_updated: last_updated.map(|LastUpdated(time)| time),
+    })
+}
+
+/// Returns all products, and the time of the refresh as the provider spells it.
+fn members(response: &UpstreamResponse) -> Result<(Vec<Member>, Option<&RawValue>), UpstreamError> {
+    let body = &*response.body;
+    // An id without escapes is borrowed from the body, which shows its position.
+    if let Ok(market) = response.parse::<RawMarket<'_, Members<&str, Object<RawProduct>>>>() {
+        let member = |(id, Object(product)): (&str, Object<RawProduct>)| {
+            let position = end_in(body, id) + "\"".len();
+            Member { id: id.into(), status: product.checked(), position }
+        };
+        return Ok((market.products.0.into_iter().map(member).collect(), market.last_updated));
+    }
+    let market: RawMarket<'_, Members<&RawValue, &RawValue>> = response.parse()?;
+    let member = |(id, product): (&RawValue, &RawValue)| {
+        let position = end_in(body, id.get());
+        let (id, status) = parsed(id, product);
+        Member { id, status, position }
+    };
+    Ok((market.products.0.into_iter().map(member).collect(), market.last_updated))
+}
+
+/// Returns where `part` ends in `document`, which it was parsed from.
+fn end_in(document: &str, part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(document.as_ptr().addr()) + part.len()
 }
 
 /// Parses one product and its id.
@@ -140,4 +189,81 @@ fn parsed(id: &RawValue, product: &RawValue) -> (Box<str>, Result<QuickStatus, S
         }
         Err(error) => (id.get().into(), Err(error.to_string())),
     }
+}
+
+/// The open orders of a product, as many as the provider gives.
+#[derive(Debug)]
+pub struct OrderBook {
+    /// The buy orders, the highest price first.
+    pub buy_orders: Vec<Level>,
+    /// The sell offers, the lowest price first.
+    pub sell_offers: Vec<Level>,
+}
+
+/// The orders at one price.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Level {
+    /// The price of one item, in coins.
+    pub price_per_unit: f64,
+    /// The number of items in the orders.
+    #[serde(deserialize_with = "whole_number")]
+    pub amount: i64,
+    /// The number of orders.
+    #[serde(deserialize_with = "whole_number")]
+    pub orders: i64,
+}
+
+impl Level {
+    fn check(&self) -> Result<(), &'static str> {
+        if !(self.price_per_unit > 0.0 && self.price_per_unit <= HIGHEST_PRICE) {
+            return Err("a price is not above 0, or above 1e12");
+        }
+        if self.amount < 1 || self.orders < 1 { Err("an order is without items") } else { Ok(()) }
+    }
+}
+
+/// A product with its open orders, in the provider's names.
+#[derive(Deserialize)]
+struct RawOrders<'a> {
+    #[serde(borrow)]
+    sell_summary: Vec<Entry<'a, Level>>,
+    #[serde(borrow)]
+    buy_summary: Vec<Entry<'a, Level>>,
+}
+
+/// Returns the open orders of a product of [`market`]. The order of the levels is that of their prices, whatever the provider's is.
+///
+/// # Errors
+/// If a side is missing, or more than half of its levels make no sense: an empty side would say that there are no orders.
+pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<OrderBook, UpstreamError> {
+    const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+    let text = response.body.get(product.position..).unwrap_or_default().trim_start_matches(WHITE_SPACE);
+    let text = text.strip_prefix(':').unwrap_or_default();
+    // The rest of the body follows the product.
+    let orders = Object::deserialize(&mut serde_json::Deserializer::from_str(text));
+    let Object(RawOrders { sell_summary, buy_summary }) =
+        orders.map_err(|error| response.invalid(format_args!("the orders of {}: {error}", product.id)))?;
+    let id = &product.id;
+    let mut buy_orders = levels(sell_summary, &format!("{id} sell_summary")).into_usable(response)?;
+    let mut sell_offers = levels(buy_summary, &format!("{id} buy_summary")).into_usable(response)?;
+    buy_orders.sort_by(|one, other| other.price_per_unit.total_cmp(&one.price_per_unit));
+    sell_offers.sort_by(|one, other| one.price_per_unit.total_cmp(&other.price_per_unit));
+    Ok(OrderBook { buy_orders, sell_offers })
+}
+
+/// Returns the levels of one side. `side` names it in the log.
+fn levels(entries: Vec<Entry<'_, Level>>, side: &str) -> Rows<Level> {
+    let (mut usable, mut skipped) = (Vec::with_capacity(entries.len()), Skipped::default());
+    for (position, entry) in entries.into_iter().enumerate() {
+        let level = match entry {
+            Entry::Parsed(level) => level.check().map(|()| level).map_err(str::to_owned),
+            Entry::Unparsed(_, reason) => Err(reason),
+        };
+        match level {
+            Ok(level) => usable.push(level),
+            Err(reason) => skipped.add(format!("{side} #{position}"), reason),
+        }
+    }
+    Rows { usable, skipped }
 }

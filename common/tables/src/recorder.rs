@@ -5,6 +5,8 @@
 //! their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill records the minute
 //! of its event: there, the provider is a simulated one that shows what it showed then.
 //!
+//! After each run of the present, the runner notes the heartbeat of the feed. A backfill does not show that the feed is alive.
+//!
 //! A failure fails the invocation, so that Lambda retries it and finally keeps the event as a dead letter.
 
 use std::error::Error as StandardError;
@@ -21,6 +23,8 @@ use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::feed::Feed;
+use crate::heartbeat;
 use crate::session::Session;
 use crate::table::Table;
 
@@ -31,6 +35,9 @@ const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
 pub trait Recorder: Sized {
     /// The function's name: its crate, its binary, its folder.
     const NAME: &'static str;
+
+    /// What it records.
+    const FEED: &'static Feed;
 
     /// What was recorded, for the log and for the response to a manual invocation.
     type Outcome: Serialize;
@@ -57,6 +64,13 @@ pub trait Recorder: Sized {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>>;
+
+    /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
+    /// run may record what earlier ones have missed.
+    fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
+        let _ = outcome;
+        vec![tick]
+    }
 }
 
 /// Says which tick it is.
@@ -103,18 +117,28 @@ struct NotOfThePresent {
     clock: UnixSeconds,
 }
 
+/// What to record for an event.
+struct Due {
+    ticks: Ticks,
+    /// The current time.
+    now: UnixMilliseconds,
+    /// Whether the tick is of the present. It is not if a backfill records the past.
+    is_of_the_present: bool,
+}
+
 impl ScheduledEvent {
-    /// Returns which tick to record, and the current time.
-    fn ticks(&self) -> Result<(Ticks, UnixMilliseconds), NotOfThePresent> {
+    /// Returns what to record.
+    fn due(&self) -> Result<Due, NotOfThePresent> {
         let &Self { time, backfill, now } = self;
+        let clock = if backfill { now.unwrap_or(time) } else { UnixMilliseconds::of_system_clock() };
+        let is_of_the_present = clock.distance(time) <= LARGEST_DISTANCE;
         if backfill {
-            return Ok((Ticks::OfEvent(Tick::of(time)), now.unwrap_or(time)));
+            return Ok(Due { ticks: Ticks::OfEvent(Tick::of(time)), now: clock, is_of_the_present });
         }
-        let clock = UnixMilliseconds::of_system_clock();
-        if clock.distance(time) > LARGEST_DISTANCE {
+        if !is_of_the_present {
             return Err(NotOfThePresent { time: time.into(), clock: clock.into() });
         }
-        Ok((Ticks::OfClock, clock))
+        Ok(Due { ticks: Ticks::OfClock, now: clock, is_of_the_present })
     }
 }
 
@@ -145,6 +169,20 @@ struct Instance<R> {
 }
 
 impl<R: Recorder> Instance<R> {
+    /// Records what is due, and then notes that the feed was recorded. A retry does both again.
+    async fn record(
+        &self,
+        due: &Due,
+        invocation: &Invocation,
+    ) -> Result<(Tick, R::Outcome), Box<dyn StandardError + Send + Sync>> {
+        let table = self.table.during_recording(invocation);
+        let (tick, recorded) = self.recorder.record(table, due.ticks, invocation).await?;
+        if due.is_of_the_present {
+            heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded)).await?;
+        }
+        Ok((tick, recorded))
+    }
+
     async fn invoke(&self, event: LambdaEvent<serde_json::Value>) -> Result<serde_json::Value, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
@@ -157,12 +195,11 @@ impl<R: Recorder> Instance<R> {
             let cause = format!("the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}");
             refuse("the event is not a schedule's", cause)
         })?;
-        let (ticks, now) =
-            event.ticks().map_err(|error| refuse("the event is not of the present", error.to_string()))?;
-        let mut tick = ticks.current();
-        let invocation = Invocation::new(now, deadline);
-        let table = self.table.during_recording(&invocation);
-        let result = guard(deadline, self.recorder.record(table, ticks, &invocation)).await;
+        let due = event.due();
+        let due = due.map_err(|error| refuse("the event is not of the present", error.to_string()))?;
+        let mut tick = due.ticks.current();
+        let invocation = Invocation::new(due.now, deadline);
+        let result = guard(deadline, self.record(&due, &invocation)).await;
         let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
         let result = result.and_then(|(recorded_tick, recorded)| {
             tick = recorded_tick;

@@ -1,5 +1,5 @@
-//! How long each mode takes, compared with skipping the same bytes: from the provider's body to the data of the response.
-//! `full, fetched` includes the escaped body of a proxy response.
+//! How long each mode takes, compared with skipping the same bytes: from the provider's body to the data of the response, and
+//! with `parsed` from a snapshot that another request has parsed. `full, fetched` includes the escaped body of a proxy response.
 //!
 //!     cargo bench -p bazaar
 
@@ -23,25 +23,35 @@ fn body() -> String {
 
 fn modes(criterion: &mut Criterion) {
     let response = UpstreamResponse::new(PATH, body());
-    let document = |query: &Query| {
-        let snapshot = Snapshot::new(response.clone());
-        match query {
-            Query::Full => snapshot.full().unwrap(),
-            Query::Market(query) => snapshot.market().unwrap().document(query).unwrap(),
-        }
+    let read = |snapshot: &Snapshot, query: &Query| match query {
+        Query::Full => snapshot.full().unwrap(),
+        Query::Market(query) => snapshot.market().unwrap().document(query).unwrap(),
+        Query::Items(ids) => snapshot.market().unwrap().items(ids).unwrap(),
+        Query::Book(id) => snapshot.market().unwrap().book(id).unwrap(),
     };
-    let last = market(&response).unwrap().usable.last().unwrap().id.clone();
-    let mut group = criterion.benchmark_group("bazaar");
-    group.bench_function("skip", |bencher| {
-        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
-    });
-    for (name, query) in [
+    let document = |query: &Query| read(&Snapshot::new(response.clone()), query);
+    let products = market(&response).unwrap().products.usable;
+    let last = &products.last().unwrap().id;
+    let hundred: Vec<&str> =
+        products.iter().rev().step_by(19).take(100).map(|product| &*product.id).collect();
+    let queries = [
         ("full", Query::Full),
         ("list", Query::Market(MarketQuery::List)),
         ("item", Query::Market(MarketQuery::Item(last.parse().unwrap()))),
         ("flips", Query::Market(MarketQuery::Flips(FlipsLimit::default()))),
-    ] {
-        group.bench_function(name, |bencher| bencher.iter(|| document(&query)));
+        ("items", Query::Items(hundred.join(",").parse().unwrap())),
+        ("book", Query::Book(last.parse().unwrap())),
+    ];
+    let mut group = criterion.benchmark_group("bazaar");
+    group.bench_function("skip", |bencher| {
+        bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
+    });
+    for (name, query) in &queries {
+        group.bench_function(*name, |bencher| bencher.iter(|| document(query)));
+    }
+    let parsed = Snapshot::new(response.clone());
+    for (name, query) in &queries {
+        group.bench_function(format!("{name}, parsed"), |bencher| bencher.iter(|| read(&parsed, query)));
     }
     group.bench_function("full, fetched", |bencher| {
         bencher.iter(|| {

@@ -61,7 +61,7 @@ mod tests {
             buy_volume in 9_998_i64..10_003,
         ) -> Product {
             let status = QuickStatus { sell_price, buy_price, sell_volume, buy_volume, sell_moving_week: 1, buy_moving_week: 2 };
-            Product { id: id.into(), status }
+            Product { id: id.into(), status, position: 0 }
         }
     }
 

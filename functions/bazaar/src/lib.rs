@@ -1,7 +1,9 @@
-//! `GET /v1/bazaar`: the bazaar in four modes, all from one snapshot. A snapshot that a mode cannot be served from does not
+//! `GET /v1/bazaar`: the bazaar in six modes, all from one snapshot. A snapshot that a mode cannot be served from does not
 //! replace an earlier one for that mode.
 
+mod book;
 mod flips;
+mod items;
 mod market;
 mod mode;
 mod processed;
@@ -24,9 +26,15 @@ use common::routes::{self, Route};
 use common::upstream::bazaar::PATH;
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest};
 
+pub use self::items::ProductIds;
 pub use self::market::Market;
-pub use self::query::{ID_CONDITION, MarketQuery, ProductId, Query, unknown_item};
+pub use self::query::{
+    BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, MarketQuery, ProductId, Query, unknown_item,
+};
 pub use self::snapshot::{Earlier, Snapshot};
+
+/// How many bytes the responses of `mode=items` and `mode=book` may take, each. A hundred items take 50 KB.
+const CACHE_BYTES: usize = 2 * 1024 * 1024;
 
 /// The handler.
 #[derive(Debug)]
@@ -38,6 +46,10 @@ pub struct Bazaar {
     full: Cache<(), Arc<Document>, UpstreamError>,
     /// The last response that the other modes can be served from.
     market: Cache<(), Arc<Market>, UpstreamError>,
+    /// Many items are made of `market` once and not for each request: a hundred take as long as the rest of a request.
+    items: Cache<ProductIds, Arc<Document>, UpstreamError>,
+    /// So is an order book. A later one that is invalid does not replace it.
+    books: Cache<ProductId, Arc<Document>, UpstreamError>,
 }
 
 impl Bazaar {
@@ -74,14 +86,48 @@ impl Bazaar {
     }
 }
 
+impl Bazaar {
+    /// Returns the last market that can be served.
+    async fn market(&self, invocation: &Invocation) -> Result<Lookup<Arc<Market>>, UpstreamError> {
+        let source = async || self.latest(invocation, Snapshot::market).await;
+        self.market.get_through((), invocation.now(), source).await
+    }
+
+    /// Returns the data of `mode=items`.
+    async fn items(&self, invocation: &Invocation, ids: ProductIds) -> Result<Response, ApiError> {
+        let market = self.market(invocation).await?;
+        let source = async || market.try_map(|market| market.items(&ids));
+        Ok(self.items.get_through(ids.clone(), invocation.now(), source).await?.into())
+    }
+
+    /// Returns the data of `mode=book`.
+    async fn book(&self, invocation: &Invocation, id: ProductId) -> Result<Response, ApiError> {
+        let market = self.market(invocation).await?;
+        // A product that has left the market has no order book, even if one is cached.
+        market.value.product(&id)?;
+        let source = async || match market.try_map(|market| market.book(&id)) {
+            Ok(lookup) => Ok(lookup),
+            // An earlier snapshot may have one.
+            Err(_) => self.latest(invocation, |snapshot| snapshot.market()?.book(&id)).await,
+        };
+        Ok(self.books.get_through(id.clone(), invocation.now(), source).await?.into())
+    }
+}
+
 impl Handler for Bazaar {
     const ROUTE: &'static Route = &routes::BAZAAR;
 
     fn new(config: &Config) -> Result<Self, StartError> {
         let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
         let ttl = Self::ROUTE.cache;
-        let (latest, full) = (Cache::new(ttl, usize::MAX), Cache::new(ttl, usize::MAX));
-        Ok(Self { upstream, latest, full, market: Cache::new(ttl, usize::MAX) })
+        Ok(Self {
+            upstream,
+            latest: Cache::new(ttl, usize::MAX),
+            full: Cache::new(ttl, usize::MAX),
+            market: Cache::new(ttl, usize::MAX),
+            items: Cache::new(ttl, CACHE_BYTES),
+            books: Cache::new(ttl, CACHE_BYTES),
+        })
     }
 
     async fn warm_up(&self) {
@@ -90,17 +136,17 @@ impl Handler for Bazaar {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let invocation = request.invocation();
-        let now = invocation.now();
         match Query::of(request)? {
             Query::Full => {
                 let source = async || self.latest(invocation, Snapshot::full).await;
-                Ok(self.full.get_through((), now, source).await?.into())
+                Ok(self.full.get_through((), invocation.now(), source).await?.into())
             }
             Query::Market(query) => {
-                let source = async || self.latest(invocation, Snapshot::market).await;
-                let lookup = self.market.get_through((), now, source).await?;
+                let lookup = self.market(invocation).await?;
                 Ok(Response::of_lookup(&lookup, lookup.value.document(&query)?))
             }
+            Query::Items(ids) => self.items(invocation, ids).await,
+            Query::Book(id) => self.book(invocation, id).await,
         }
     }
 }
@@ -112,5 +158,7 @@ impl Describe for Bazaar {
             .kind::<market::List>("list")
             .kind::<processed::ProcessedItem>("item")
             .kind::<flips::Flips>("flips")
+            .kind::<items::Selection>("items")
+            .kind::<book::Book>("book")
     }
 }

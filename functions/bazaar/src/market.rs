@@ -1,17 +1,21 @@
-//! The products of one refresh with their prices, which serve all modes but `full`.
+//! The products of one refresh with their prices, which serve all modes but `full`, and the body that they are from, in which
+//! `book` finds the orders of a product.
 
 use std::sync::{Arc, OnceLock};
 
 use common::cache::Weight;
 use common::envelope::Document;
 use common::error::ApiError;
-use common::upstream::bazaar::Product;
+use common::upstream::bazaar::{self, Product, order_book};
+use common::upstream::{UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::book::Book;
 use crate::flips::flips;
+use crate::items::{ProductIds, Selection};
 use crate::processed::ProcessedItem;
-use crate::query::{MarketQuery, unknown_item};
+use crate::query::{MarketQuery, ProductId, unknown_item};
 
 /// The data of `mode=list`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -34,15 +38,37 @@ struct ListItem<'a> {
 /// The products of one refresh.
 #[derive(Debug)]
 pub struct Market {
+    response: UpstreamResponse,
     /// In the provider's order.
     products: Vec<Product>,
+    /// When the provider refreshed it, in Unix milliseconds; `None` if it does not say so.
+    last_updated: Option<i64>,
     list: OnceLock<Arc<Document>>,
 }
 
 impl Market {
-    /// The market with these products.
-    pub(crate) const fn new(products: Vec<Product>) -> Self {
-        Self { products, list: OnceLock::new() }
+    /// Returns the market in the response.
+    ///
+    /// # Errors
+    /// If the response is invalid, or more than half of its products are.
+    pub(crate) fn of(response: &UpstreamResponse) -> Result<Self, UpstreamError> {
+        let bazaar::Market { products, last_updated } = bazaar::market(response)?;
+        let products = products.into_usable(response)?;
+        Ok(Self { response: response.clone(), products, last_updated, list: OnceLock::new() })
+    }
+
+    /// Whether [`Market::book`] can serve a product: its data includes the time of the refresh.
+    pub(crate) const fn is_dated(&self) -> bool {
+        self.last_updated.is_some()
+    }
+
+    /// Returns the product with this id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` if no product has it.
+    pub(crate) fn product(&self, id: &ProductId) -> Result<&Product, ApiError> {
+        let product = self.products.iter().find(|product| *product.id == *id.as_str());
+        product.ok_or_else(|| unknown_item(id.as_str()))
     }
 
     /// Returns the data for the query.
@@ -52,12 +78,33 @@ impl Market {
     pub fn document(&self, query: &MarketQuery) -> Result<Arc<Document>, ApiError> {
         match query {
             MarketQuery::List => self.list(),
-            MarketQuery::Item(id) => {
-                let product = self.products.iter().find(|product| *product.id == *id.as_str());
-                written(&ProcessedItem::of(product.ok_or_else(|| unknown_item(id.as_str()))?))
-            }
+            MarketQuery::Item(id) => written(&ProcessedItem::of(self.product(id)?)),
             MarketQuery::Flips(limit) => written(&flips(&self.products, limit.get())),
         }
+    }
+
+    /// Returns the data of `mode=items`.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn items(&self, ids: &ProductIds) -> Result<Arc<Document>, UpstreamError> {
+        self.document_of(&Selection::of(&self.products, ids))
+    }
+
+    /// Returns the data of `mode=book`.
+    ///
+    /// # Errors
+    /// If the provider does not say when it refreshed the market, or does not give the orders of the product, or gives orders
+    /// most of which make no sense.
+    pub fn book(&self, id: &ProductId) -> Result<Arc<Document>, UpstreamError> {
+        let last_updated = self.last_updated.ok_or_else(|| self.response.invalid("it has no lastUpdated"))?;
+        let product = self.product(id).map_err(|error| self.response.invalid(error.message()))?;
+        let orders = order_book(&self.response, product)?;
+        self.document_of(&Book::of(product, orders, last_updated))
+    }
+
+    fn document_of(&self, data: &impl Serialize) -> Result<Arc<Document>, UpstreamError> {
+        Document::of(data).map(Arc::new).map_err(|error| self.response.invalid(error))
     }
 
     fn list(&self) -> Result<Arc<Document>, ApiError> {
@@ -79,8 +126,9 @@ fn written(data: &impl Serialize) -> Result<Arc<Document>, ApiError> {
 }
 
 impl Weight for Market {
-    /// The products, and the list in plain and escaped form.
+    /// The body, the products, and the list in plain and escaped form.
     fn bytes(&self) -> usize {
-        self.products.len() * size_of::<Product>() + self.list.get().map_or(0, Weight::bytes)
+        let products = self.products.len() * size_of::<Product>();
+        self.response.body.len() + products + self.list.get().map_or(0, Weight::bytes)
     }
 }

@@ -17,6 +17,10 @@ pub(crate) enum Mode {
     Item,
     /// The products with the highest spreads.
     Flips,
+    /// Many products with their spreads.
+    Items,
+    /// The open orders of one product.
+    Book,
 }
 
 impl Value for Mode {
@@ -32,6 +36,8 @@ impl FromStr for Mode {
             "list" => Ok(Self::List),
             "item" => Ok(Self::Item),
             "flips" => Ok(Self::Flips),
+            "items" => Ok(Self::Items),
+            "book" => Ok(Self::Book),
             _ => Err(InvalidValue::of::<Self>()),
         }
     }
@@ -45,7 +51,8 @@ mod tests {
     fn the_modes_are_those_of_the_table_of_routes() {
         let Allowed::OneOf { words, default } = BAZAAR_MODES else { panic!("modes are words") };
         let modes: Result<Vec<Mode>, _> = words.iter().map(|word| word.parse()).collect();
-        assert_eq!(modes, Ok(vec![Mode::Full, Mode::List, Mode::Item, Mode::Flips]));
+        let all = vec![Mode::Full, Mode::List, Mode::Item, Mode::Flips, Mode::Items, Mode::Book];
+        assert_eq!(modes, Ok(all));
         assert_eq!(default.parse(), Ok(Mode::default()));
         for text in ["", "FULL", "Full", " full", "full ", "fullflips", "history"] {
             assert!(text.parse::<Mode>().is_err(), "{text:?}");

@@ -8,6 +8,7 @@ use common::params::{Allowed, InvalidValue, Value};
 use common::request::Request;
 use common::routes::FlipsLimit;
 
+use crate::items::ProductIds;
 use crate::mode::Mode;
 
 /// A request to this route, with the parameters of its mode.
@@ -17,6 +18,10 @@ pub enum Query {
     Full,
     /// What follows from the prices.
     Market(MarketQuery),
+    /// The products with these ids.
+    Items(ProductIds),
+    /// The open orders of the product with this id.
+    Book(ProductId),
 }
 
 /// A request for what follows from the prices.
@@ -40,16 +45,24 @@ impl Query {
             Mode::Full => Self::Full,
             Mode::List => Self::Market(MarketQuery::List),
             Mode::Item => Self::Market(MarketQuery::Item(request.required("id", ID_CONDITION)?)),
+            Mode::Items => Self::Items(request.required("ids", IDS_CONDITION)?),
+            Mode::Book => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
             Mode::Flips => Self::Market(MarketQuery::Flips(request.parameter("limit")?)),
         })
     }
 }
 
-/// When `id` is required, as an error says it.
+/// When `mode=item` requires `id`, as an error says it.
 pub const ID_CONDITION: &str = " with mode=item";
 
+/// When `mode=items` requires `ids`, as an error says it.
+pub const IDS_CONDITION: &str = " with mode=items";
+
+/// When `mode=book` requires `id`, as an error says it.
+pub const BOOK_ID_CONDITION: &str = " with mode=book";
+
 /// The id in a request: any text. One that matches no product is a 404.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProductId(String);
 
 impl ProductId {

@@ -9,6 +9,7 @@ use common::time::Tick;
 use common::upstream::bazaar::{PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
+use tables::feed::{self, Feed};
 use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
 use tables::{Recorder, Session, Ticks};
 
@@ -27,6 +28,8 @@ pub struct RecordBazaar(Upstream);
 
 impl Recorder for RecordBazaar {
     const NAME: &'static str = "record-bazaar";
+
+    const FEED: &'static Feed = &feed::BAZAAR;
 
     type Outcome = Outcome;
 
@@ -57,7 +60,7 @@ impl Recorder for RecordBazaar {
             tick = fetched_at;
             slots = open_slots(tick).await?;
         }
-        let quotes = quotes(market(&response)?);
+        let quotes = quotes(market(&response)?.products);
         // An empty tick would count as recorded, and so would hide that the provider shows nothing.
         if quotes.is_empty() {
             return Err(response.invalid("no product has a price").into());

@@ -8,6 +8,7 @@ use common::invocation::Invocation;
 use common::lambda::StartError;
 use common::time::Tick;
 use serde::Serialize;
+use tables::feed::{self, Feed};
 use tables::history::candles::{self, Built, BuiltSlot};
 use tables::{Recorder, Session, Ticks};
 
@@ -16,6 +17,9 @@ use tables::{Recorder, Session, Ticks};
 pub struct Outcome {
     /// The slots that were built; empty if there was nothing to do.
     slots: Vec<BuiltSlot>,
+    /// The ends of the candles of five minutes that a run can build.
+    #[serde(skip)]
+    ends: Vec<Tick>,
 }
 
 /// The `record-candles` recorder.
@@ -24,6 +28,8 @@ pub struct RecordCandles;
 
 impl Recorder for RecordCandles {
     const NAME: &'static str = "record-candles";
+
+    const FEED: &'static Feed = &feed::CANDLES;
 
     type Outcome = Outcome;
 
@@ -37,7 +43,12 @@ impl Recorder for RecordCandles {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let Built { slots, until } = candles::build(table, invocation.now().into()).await?;
-        Ok((until.map_or_else(|| ticks.current(), Tick::of), Outcome { slots }))
+        let Built { slots, ends } = candles::build(table, invocation.now().into()).await?;
+        let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
+        Ok((ends.last().copied().unwrap_or_else(|| ticks.current()), Outcome { slots, ends }))
+    }
+
+    fn recorded(_: Tick, outcome: &Outcome) -> Vec<Tick> {
+        outcome.ends.clone()
     }
 }

@@ -11,6 +11,7 @@ use common::time::Tick;
 use common::upstream::fire_sales::{self, FireSale, PATH};
 use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use serde::Serialize;
+use tables::feed::{self, Feed};
 use tables::history::fire_sales::{self as history, Fields, Sighting};
 use tables::{Recorder, Session, Ticks};
 
@@ -32,6 +33,8 @@ pub struct RecordFireSales(Upstream);
 
 impl Recorder for RecordFireSales {
     const NAME: &'static str = "record-fire-sales";
+
+    const FEED: &'static Feed = &feed::FIRE_SALES;
 
     type Outcome = Outcome;
 

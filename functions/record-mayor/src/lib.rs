@@ -12,6 +12,7 @@ use common::time::Tick;
 use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
+use tables::feed::{self, Feed};
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Recorder, Session, Ticks};
 
@@ -36,6 +37,8 @@ pub struct RecordMayor(Upstream);
 
 impl Recorder for RecordMayor {
     const NAME: &'static str = "record-mayor";
+
+    const FEED: &'static Feed = &feed::MAYOR;
 
     type Outcome = Outcome;
 

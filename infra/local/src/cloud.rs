@@ -106,7 +106,7 @@ impl Cloud {
         })
         .map_err(|cause| cannot_listen(options.lambda_port, "--lambda-port", cause))?;
         let schedules = if options.schedules {
-            schedules::start(&template, &pools, &clock, &logs)
+            schedules::start(&template, &pools, &clock, &logs, options.schedules_at_start)
         } else {
             JoinSet::new()
         };

@@ -2,7 +2,7 @@
 //! Tests send the requests.
 
 use auctions::unknown_page;
-use bazaar::{ID_CONDITION, unknown_item};
+use bazaar::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
 use common::error::{ApiError, Code};
 use common::params::InvalidValue;
 use common::request::{invalid_parameter, missing_parameter};
@@ -56,7 +56,11 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
             invalid(&BAZAAR, "mode", "best", "/v1/bazaar?mode=best")?,
             failure("id", "/v1/bazaar?mode=item", &missing_parameter("id", ID_CONDITION)),
             invalid(&BAZAAR, "limit", "0", "/v1/bazaar?mode=flips&limit=0")?,
+            failure("missing_ids", "/v1/bazaar?mode=items", &missing_parameter("ids", IDS_CONDITION)),
+            invalid(&BAZAAR, "ids", "COAL,,COBBLESTONE", "/v1/bazaar?mode=items&ids=COAL,,COBBLESTONE")?,
+            failure("book_id", "/v1/bazaar?mode=book", &missing_parameter("id", BOOK_ID_CONDITION)),
             failure("item", "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", &unknown_item("NO_SUCH_ITEM")),
+            failure("book", "/v1/bazaar?mode=book&id=NO_SUCH_ITEM", &unknown_item("NO_SUCH_ITEM")),
         ],
         "bazaar-candles" => vec![
             failure("missing", "/v1/bazaar/candles", &missing_parameter("item_id", "")),

@@ -58,6 +58,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
                 let path = match (parameter.location, route.function, parameter.name) {
                     (Location::Path, ..) => route.path.replace("{username}", value),
                     (Location::Query, "bazaar", "id") => format!("/v1/bazaar?mode=item&id={value}"),
+                    (Location::Query, "bazaar", "ids") => format!("/v1/bazaar?mode=items&ids={value}"),
                     (Location::Query, "bazaar", "limit") => format!("/v1/bazaar?mode=flips&limit={value}"),
                     (Location::Query, "bazaar-history", "range") => {
                         format!("{}?item_id=X&range={value}", route.path)
@@ -100,6 +101,14 @@ async fn no_two_queries_share_a_response() {
             "/v1/bazaar?mode=flips&limit=0%26mode%3Dlist",
             "/v1/bazaar?mode=item&id=mode%3Ditem",
             "/v1/bazaar?mode=flips&limit=",
+            "/v1/bazaar?mode=items",
+            "/v1/bazaar?mode=items&ids=Q",
+            "/v1/bazaar?mode=items&ids=Q,R",
+            "/v1/bazaar?mode=items&ids=R,Q",
+            "/v1/bazaar?mode=items&ids=Q%26ids%3DR",
+            "/v1/bazaar?mode=items&ids=Q,",
+            "/v1/bazaar?mode=book",
+            "/v1/bazaar?mode=book&id=X",
         ],
         &[
             "/v1/bazaar/history?item_id=A&range=x",

@@ -1,9 +1,10 @@
 //! The bazaar: `products`, by id.
 
+use local::Cloud;
 use serde_json::{Value, json};
 
 use super::fire_sales::event;
-use super::table::{Field, Route, START, is_warning, texts};
+use super::table::{Field, Route, START, expect_failure, is_warning, texts};
 use crate::support::{await_logs, expect_clean_logs, get_at, invoke, one_instance_each, start_with};
 
 /// A price, which need not be whole.
@@ -125,6 +126,165 @@ async fn the_recorder_leaves_out_the_same_products() {
         let history =
             get_at(&cloud, &format!("/v1/bazaar/history?item_id={id}&range=1h"), START).await.data();
         assert_eq!(history["dataPoints"], 0, "{id}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+/// Two levels of a side that make sense, in the wrong order for a buy order, and in the right one for a sell offer.
+const LEVELS: [&str; 2] =
+    [r#"{"amount":7,"pricePerUnit":1.5,"orders":2}"#, r#"{"amount":3.0,"pricePerUnit":2.5E1,"orders":1}"#];
+
+/// The product `id` with these orders.
+fn with_orders(id: &str, sell_summary: &str, buy_summary: &str) -> String {
+    let orders = format!(r#""sell_summary":{sell_summary},"buy_summary":{buy_summary},"quick_status""#);
+    PRODUCTS.usual(id).replace(r#""quick_status""#, &orders)
+}
+
+async fn book(cloud: &Cloud, now: i64) -> Value {
+    get_at(cloud, "/v1/bazaar?mode=book&id=B", now).await.data()
+}
+
+#[tokio::test]
+async fn the_levels_of_a_book_are_in_the_order_of_their_prices() {
+    let cloud = start_with(one_instance_each()).await;
+    let levels = |prices: &[&str]| {
+        let level = |(amount, price): (usize, &&str)| {
+            format!(r#"{{"amount":{amount},"pricePerUnit":{price},"orders":1,"more":null}}"#)
+        };
+        format!("[{}]", (1..).zip(prices).map(level).collect::<Vec<_>>().join(" , "))
+    };
+    let body = |orders: [&str; 3]| {
+        let [sell, buy] = [&orders[..], &orders[1..]].map(levels);
+        let spaced = with_orders("B", &sell, &buy).replacen(r#""B":"#, "\"B\" \n:\t", 1);
+        [PRODUCTS.usual("A"), spaced, with_orders("C", "[]", "[]")]
+    };
+    PRODUCTS.show(&cloud, &body(["2.5", "1e2", "2.5"]));
+    let expected = json!({
+        "id": "B", "lastUpdated": 1_777_388_578_000_i64,
+        "topBuyOrder": 100.0, "topSellOffer": 2.5,
+        "buyOrders": [
+            {"price": 100.0, "amount": 2, "orders": 1},
+            // Equal prices stay in the provider's order.
+            {"price": 2.5, "amount": 1, "orders": 1},
+            {"price": 2.5, "amount": 3, "orders": 1},
+        ],
+        "sellOffers": [{"price": 2.5, "amount": 2, "orders": 1}, {"price": 100.0, "amount": 1, "orders": 1}],
+        "sellPrice": 5.5, "buyPrice": 5.5,
+    });
+    assert_eq!(book(&cloud, START).await, expected);
+    let empty = get_at(&cloud, "/v1/bazaar?mode=book&id=C", START).await.data();
+    for (top, orders) in [("topBuyOrder", "buyOrders"), ("topSellOffer", "sellOffers")] {
+        assert_eq!((&empty[top], &empty[orders]), (&Value::Null, &json!([])));
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_level_that_makes_no_sense_is_left_out_and_not_its_product() {
+    let cloud = start_with(one_instance_each()).await;
+    let field = |name: &str, value: &str| {
+        let usual = [("amount", "5"), ("pricePerUnit", "9.5"), ("orders", "5")];
+        let members = usual.map(|(other, usual)| {
+            let value = if other == name { value } else { usual };
+            if value.is_empty() { String::new() } else { format!("{other:?}:{value}") }
+        });
+        let members: Vec<_> = members.into_iter().filter(|member| !member.is_empty()).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    let mut odd: Vec<String> = ["null", "5", "[]", "{}", r#""text""#, "[5,9.5,5]"].map(str::to_owned).into();
+    for name in ["amount", "pricePerUnit", "orders"] {
+        for value in ["", "null", "0", "-1", "1e400", r#""5""#, "true", "[]", "{}"] {
+            odd.push(field(name, value));
+        }
+    }
+    odd.extend([field("pricePerUnit", "-0.0"), field("pricePerUnit", "1.1e12")]);
+    odd.extend([field("amount", "0.5"), field("orders", "9223372036854775808")]);
+    odd.push(field("amount", "5").replace('}', r#","amount":6}"#));
+    let mut now = START;
+    for (warnings, level) in (1..).zip(&odd) {
+        let sides = [format!("[{},{level},{}]", LEVELS[0], LEVELS[1]), format!("[{}]", LEVELS[0])];
+        // Each side in turn.
+        let [sell, buy] = if warnings % 2 == 0 { [&sides[0], &sides[1]] } else { [&sides[1], &sides[0]] };
+        PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), with_orders("B", sell, buy)]);
+        let book = book(&cloud, now).await;
+        let (name, orders, other) = if warnings % 2 == 0 {
+            ("sell", "buyOrders", "sellOffers")
+        } else {
+            ("buy", "sellOffers", "buyOrders")
+        };
+        let amounts: Vec<_> = book[orders].as_array().unwrap().iter().map(|level| &level["amount"]).collect();
+        assert_eq!(amounts, if warnings % 2 == 0 { [3, 7] } else { [7, 3] }, "{level}");
+        assert_eq!(book[other].as_array().unwrap().len(), 1);
+        let line = await_logs(&cloud, warnings, is_warning).await.pop().unwrap();
+        assert_eq!(
+            (&line["skipped"], &line["ids"]),
+            (&json!(1), &json!(format!("B {name}_summary #1"))),
+            "{line}"
+        );
+        now += 60_000;
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_book_that_makes_no_sense_is_a_failure_and_the_last_good_one_goes_on() {
+    let levels = |levels: &[&str]| format!("[{}]", levels.join(","));
+    let good = levels(&LEVELS);
+    let is_bad = [
+        PRODUCTS.usual("B"),
+        with_orders("B", "null", &good),
+        with_orders("B", &good, "{}"),
+        with_orders("B", &good, &levels(&[LEVELS[0], "null", "{}"])),
+        with_orders("B", "[5]", &good),
+    ];
+    for bad in is_bad {
+        let cloud = start_with(one_instance_each()).await;
+        PRODUCTS.show(&cloud, &[bad.clone(), with_orders("C", &good, "[]")]);
+        // An empty side would say that there are no orders.
+        expect_failure(&get_at(&cloud, "/v1/bazaar?mode=book&id=B", START).await);
+        get_at(&cloud, "/v1/bazaar?mode=book&id=C", START).await.data();
+        PRODUCTS.show(&cloud, &[with_orders("B", &good, &good)]);
+        let earlier = get_at(&cloud, "/v1/bazaar?mode=book&id=B", START + 5_000).await;
+        PRODUCTS.show(&cloud, &[bad.replace("5.5", "6.5")]);
+        for after in [10_000, 14_999, 60_000] {
+            let item = get_at(&cloud, "/v1/bazaar?mode=item&id=B", START + after).await.data();
+            assert_eq!(item["sellPrice"], 6.5);
+            get_at(&cloud, "/v1/bazaar?mode=book&id=B", START + after).await.expect_replay_of(&earlier);
+        }
+        expect_failure(&get_at(&cloud, "/v1/bazaar?mode=book&id=B", START + 60_001).await);
+        expect_clean_logs(&cloud);
+    }
+}
+
+#[tokio::test]
+async fn a_product_without_usable_prices_has_no_book_and_is_no_item() {
+    let cloud = start_with(one_instance_each()).await;
+    let usual = with_orders("B", "[]", &format!("[{}]", LEVELS[0]));
+    PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), usual.clone()]);
+    book(&cloud, START).await;
+    PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), usual.replacen("5.5", "null", 1)]);
+    for after in [5_000, 9_999] {
+        // Not the earlier book either: in this snapshot, the product makes no sense.
+        get_at(&cloud, "/v1/bazaar?mode=book&id=B", START + after).await.error("NOT_FOUND");
+        let items = get_at(&cloud, "/v1/bazaar?mode=items&ids=B,A", START + after).await.data();
+        assert_eq!((&items["count"], &items["unknown"]), (&json!(1), &json!(["B"])));
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn of_two_products_with_the_same_id_the_last_has_the_book() {
+    let cloud = start_with(one_instance_each()).await;
+    let [first, last] = LEVELS.map(|level| with_orders("B", &format!("[{level}]"), "[]"));
+    // An id with an escape is the same id.
+    for [first, last] in
+        [[first.clone(), last.clone()], [first.clone(), last.replacen("\"B\"", "\"\\u0042\"", 1)]]
+    {
+        PRODUCTS.show(&cloud, &[first, PRODUCTS.usual("A"), last]);
+        cloud.kill("bazaar").await.unwrap();
+        assert_eq!(book(&cloud, START).await["topBuyOrder"], 25.0);
+        let items = get_at(&cloud, "/v1/bazaar?mode=items&ids=B", START).await.data();
+        assert_eq!(items["count"], 1);
     }
     expect_clean_logs(&cloud);
 }

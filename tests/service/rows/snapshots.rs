@@ -10,14 +10,20 @@ use crate::support::{Response, await_logs, get_at, one_instance_each, simulator,
 
 const BAZAAR: &str = "/v2/skyblock/bazaar";
 const FULL: &str = "/v1/bazaar?mode=full";
-const MARKET: [&str; 3] =
-    ["/v1/bazaar?mode=list", "/v1/bazaar?mode=item&id=GOOD", "/v1/bazaar?mode=flips&limit=1"];
+const BOOK: &str = "/v1/bazaar?mode=book&id=GOOD";
+const MARKET: [&str; 5] = [
+    "/v1/bazaar?mode=list",
+    "/v1/bazaar?mode=item&id=GOOD",
+    "/v1/bazaar?mode=flips&limit=1",
+    "/v1/bazaar?mode=items&ids=GOOD,BAD",
+    BOOK,
+];
 
 /// A TTL.
 const TTL: i64 = 5_000;
 
 /// A response that every mode can be served from.
-const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{"GOOD":{"quick_status":{"sellPrice":60000,"buyPrice":70000,"sellVolume":20000,"buyVolume":30000,"sellMovingWeek":1,"buyMovingWeek":2}}}}"#;
+const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{"GOOD":{"sell_summary":[],"buy_summary":[],"quick_status":{"sellPrice":60000,"buyPrice":70000,"sellVolume":20000,"buyVolume":30000,"sellMovingWeek":1,"buyMovingWeek":2}}}}"#;
 
 /// Responses that only `mode=full` can be served from.
 const ONLY_FULL: [&str; 3] = [
@@ -26,7 +32,7 @@ const ONLY_FULL: [&str; 3] = [
     r#"{"success":true,"lastUpdated":2,"products":{"GOOD":{},"BAD":[]}}"#,
 ];
 
-/// A response that every mode but `mode=full` can be served from.
+/// A response that every mode but `mode=full` and `mode=book` can be served from.
 fn only_market() -> String {
     GOOD.replace(r#""lastUpdated":1,"#, "")
 }
@@ -67,7 +73,7 @@ async fn after_a_response_that_only_mode_full_can_read_the_other_modes_go_on() {
             expect_failure(&get_at(&cloud, path, START + 11 * TTL + 1).await);
         }
         let stale = |line: &Value| line["status"] == 200 && line["cause"].is_string();
-        for line in await_logs(&cloud, 12, stale).await {
+        for line in await_logs(&cloud, 20, stale).await {
             assert_eq!((&line["level"], &line["cached"]), (&"WARN".into(), &true.into()), "{line}");
         }
         get_at(&cloud, FULL, START + TTL + 1).await.expect_replay_of(&full);
@@ -111,6 +117,44 @@ async fn a_mode_that_was_never_asked_for_goes_on_too() {
             }
         }
         expect_failure(&get_at(&cloud, other, START + 11 * TTL + 1).await);
+    }
+}
+
+/// A snapshot without `lastUpdated`, which no book can be served from.
+#[tokio::test]
+async fn after_a_response_without_a_time_the_books_go_on() {
+    let newer = only_market().replace("70000", "80000");
+    // With requests in each mode or in none before: also a book that was never requested, of a snapshot that all others were.
+    for asked in [&[FULL, BOOK, MARKET[1]][..], &[FULL, MARKET[1]], &[FULL], &[MARKET[1]], &[BOOK]] {
+        let cloud = start().await;
+        let earlier = get_all(&cloud, asked, START).await;
+        serve(&cloud, &newer);
+        let item = get_at(&cloud, MARKET[1], START + TTL).await;
+        assert_eq!((item.cached(), &item.data()["buyPrice"]), (false, &80_000.0.into()), "{asked:?}");
+        for after in [TTL, 2 * TTL - 1, 2 * TTL, 5 * TTL, 11 * TTL] {
+            get_at(&cloud, MARKET[1], START + after).await.data();
+            let book = get_at(&cloud, BOOK, START + after).await;
+            assert!(book.cached(), "{asked:?}");
+            assert_eq!(
+                (&book.data()["buyPrice"], &book.data()["lastUpdated"]),
+                (&70_000.0.into(), &1.into())
+            );
+            for header in ["last-modified", "expires"] {
+                assert_eq!(book.headers[header], earlier[0].headers[header], "{asked:?}");
+            }
+        }
+        expect_failure(&get_at(&cloud, BOOK, START + 11 * TTL + 1).await);
+        get_at(&cloud, MARKET[1], START + 11 * TTL + 1).await.data();
+        serve(&cloud, GOOD);
+        assert!(!get_at(&cloud, BOOK, START + 20 * TTL).await.cached(), "{asked:?}");
+    }
+    // Without an earlier one, the failure is honest, and the other modes do not notice.
+    for last_updated in ["", r#""lastUpdated":null,"#, r#""lastUpdated":"now","#, r#""lastUpdated":0.5,"#] {
+        let cloud = start().await;
+        serve(&cloud, &GOOD.replace(r#""lastUpdated":1,"#, last_updated));
+        expect_failure(&get_at(&cloud, BOOK, START).await);
+        assert!(get_at(&cloud, MARKET[1], START + 1).await.cached());
+        assert_eq!(simulator(&cloud).requests(BAZAAR), 1);
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
             "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
             "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
             "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),
+            "status" => ("/v1/status", &[]),
             "profile" => ("/v1/profile/Notch", &["/users/profiles/minecraft/Notch", "/v2/skyblock/profiles"]),
             other => panic!("{other} is a new route: add its upstream requests here"),
         };

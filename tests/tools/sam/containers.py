@@ -56,6 +56,8 @@ REQUESTS = [
     ("GET", "/v1/bazaar?mode=item&id=INK_SACK%3A3"),
     ("GET", "/v1/bazaar?mode=item&id=NO_SUCH_PRODUCT"),
     ("GET", "/v1/bazaar?mode=flips&limit=3&limit=5"),
+    ("GET", "/v1/bazaar?mode=items&ids=INK_SACK%3A3,NO_SUCH_PRODUCT"),
+    ("GET", "/v1/bazaar?mode=book&id=INK_SACK:3"),
     ("GET", "/v1/bazaar?mode=none%20such"),
     ("GET", "/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),
     ("GET", "/v1/bazaar/history?item_id=INK_SACK:3"),

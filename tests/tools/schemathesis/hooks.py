@@ -10,11 +10,15 @@ def filter_case(context, case):
         return True
     query = case.query or {}
     mode = last(query.get("mode", "full"))
-    if mode == "item" and not last(query.get("id")):
-        return False  # `id` is required in this mode only
+    if mode in ("item", "book") and not last(query.get("id")):
+        return False  # `id` is required in these modes only
+    if mode == "items" and not last(query.get("ids")):
+        return False
     if mode != "flips" and "limit" in query:
         return False  # ignored in other modes, so an invalid value is not an error
-    if mode != "item" and "id" in query:
+    if mode != "items" and "ids" in query:
+        return False
+    if mode not in ("item", "book") and "id" in query:
         return False
     return True
 

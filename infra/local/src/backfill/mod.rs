@@ -169,9 +169,15 @@ async fn build_candles(recorder: Function, state: Arc<State>) {
     let pool = Arc::new(Pool::new(recorder, 1, Logs::default()));
     for part in [&state.minutes, &state.last_day] {
         part.notified().await;
-        let event = json!({"time": state.now.to_string(), "backfill": true}).to_string();
-        if let Err(failure) = pool.invoke(event.into()).await {
-            state.logs.push(&format!("local: history: {CANDLES}: {failure}"));
+        let event = Bytes::from(json!({"time": state.now.to_string(), "backfill": true}).to_string());
+        for attempt in 1..=ATTEMPTS {
+            match pool.invoke(event.clone()).await {
+                Ok(_) => break,
+                Err(failure) if attempt == ATTEMPTS => {
+                    state.logs.push(&format!("local: history: {CANDLES}: {failure}"));
+                }
+                Err(_) => tokio::time::sleep(BACKOFF).await,
+            }
         }
     }
     pool.stop().await;

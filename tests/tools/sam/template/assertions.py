@@ -49,6 +49,8 @@ WRITES_TRACES = {
     "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
     "Resource": "*",
 }
+# Every recorder reads and writes the heartbeat of its feed. The mayor's own row needs nothing more.
+HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 # Further permissions of functions: actions on a resource. All other functions have none.
 RIGHTS = {
     "authorizer": {"Access": {"dynamodb:GetItem"}},
@@ -56,14 +58,15 @@ RIGHTS = {
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
     "bazaar-candles": {"History": {"dynamodb:Query"}},
-    "record-mayor": {"History": {"dynamodb:PutItem"}, "DeadLetters": {"sqs:SendMessage"}},
-    "record-fire-sales": {"History": {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "status": {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}},
+    "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
+    "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
-        "History": {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem"},
+        "History": HEARTBEAT | {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"},
         "DeadLetters": {"sqs:SendMessage"},
     },
     "record-candles": {
-        "History": {"dynamodb:BatchWriteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"},
+        "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:Query"},
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
@@ -86,6 +89,7 @@ ENVIRONMENT = {
         # The parameter is the name of the secret.
         "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
     },
+    "status": HISTORY,
     "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
     "authorizer": {"ACCESS_TABLE": reference("Access")},
     "record-bazaar": UPSTREAM | HISTORY,
@@ -110,7 +114,10 @@ ROUTE_THROTTLE = {
     "ThrottlingRateLimit": reference("RouteRateLimit"),
     "ThrottlingBurstLimit": reference("RouteBurstLimit"),
 }
-# The limits of what requires no key, and is not a preflight request of a route.
+# The routes under /v1 that require no key, and their limits. Anybody can use them up: infra/README.md says what that costs.
+OPEN_ROUTES = ["/v1/status"]
+OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 20}
+# The limits of everything else that requires no key, and is not a preflight request of a route.
 OPEN_THROTTLE = {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
 # Retry-After in seconds, where it is not 5.
 RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
@@ -214,16 +221,21 @@ class Routes(unittest.TestCase):
         described = json.loads(OPENAPI.read_text())["paths"]
         return {path: item["get"] for path, item in described.items() if path.startswith("/v1/")}
 
-    def test_every_route_has_its_function_its_authorizer_and_requires_a_key(self):
-        self.assertEqual(len(self.routes()), 11)
-        for path in self.routes():
+    def test_every_route_has_its_function_and_requires_a_key_unless_it_is_described_as_open(self):
+        self.assertEqual([path for path, route in self.routes().items() if self.is_open(route)], OPEN_ROUTES)
+        for path, route in self.routes().items():
             methods = {name for name in API["paths"][path] if name != "options"}
             self.assertEqual(methods, {"get"}, path)
-            security = [name for entry in API["paths"][path]["get"]["security"] for name in entry]
-            self.assertEqual(set(security), {"KeyAuthorizer", "api_key"}, path)
+            security = [name for entry in API["paths"][path]["get"].get("security", []) for name in entry]
+            expected = set() if self.is_open(route) else {"KeyAuthorizer", "api_key"}
+            self.assertEqual(set(security), expected, path)
             # mayor-history serves /v1/mayor/history, profile serves /v1/profile/{username}.
             binary = re.sub(r"/\{.*", "", path.removeprefix("/v1/")).replace("/", "-")
             self.expect_function(API["paths"][path]["get"], binary)
+
+    def is_open(self, route):
+        # The document as a whole requires a key.
+        return route.get("security") == []
 
     def expect_function(self, method, binary):
         address = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
@@ -261,7 +273,7 @@ class Routes(unittest.TestCase):
             # An entry inherits nothing.
             own = {"ResourcePath", "HttpMethod", "CachingEnabled", "CacheTtlInSeconds"}
             inherited = {name: value for name, value in every.items() if name not in own}
-            expected = inherited | ROUTE_THROTTLE
+            expected = inherited | (OPEN_ROUTE_THROTTLE if self.is_open(self.routes()[path]) else ROUTE_THROTTLE)
             self.assertEqual({name: value for name, value in setting.items() if name not in own}, expected, path)
 
     def test_no_other_path_requires_a_key(self):

@@ -29,10 +29,14 @@ REPLACEMENTS = [
     # Limits for all clients together.
     (SERVICE, "ThrottlingRateLimit: 10", "ThrottlingRateLimit: 200"),
     (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
+    (SERVICE, "ThrottlingRateLimit: 5", "ThrottlingRateLimit: !Ref RouteRateLimit"),
     (SERVICE, "ThrottlingRateLimit: !Ref RouteRateLimit", "ThrottlingRateLimit: 10"),
     (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
     (SERVICE, "    DependsOn: StarterUsagePlan\n", ""),
     (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: HEAD"),
+    # Keys.
+    (SERVICE, "            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n", ""),
+    (SERVICE, "            Path: /v1/auctions\n", "            Path: /v1/auctions\n            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n"),
     # Tables.
     (SERVICE, "      DeletionProtectionEnabled: !If [TablesAreProtected, true, false]\n", ""),
     (SERVICE, "[TablesAreProtected, true, false]", "[TablesAreProtected, false, true]"),
@@ -56,6 +60,8 @@ REPLACEMENTS = [
     (SERVICE, "Role: !GetAtt HistoryReaderRole.Arn", "Role: !GetAtt RecordMayorRole.Arn"),
     (SERVICE, "Action: sqs:SendMessage", "Action: sqs:*"),
     (SERVICE, "Action: dynamodb:Query", "Action: [dynamodb:Query, dynamodb:Scan]"),
+    (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem]", "dynamodb:PutItem"),
+    (SERVICE, "Role: !GetAtt StatusRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
     # Reserved concurrency.
     (SERVICE, RESERVED.format("Authorizer"), ""),
     (SERVICE, RESERVED.format("Provider"), ""),

@@ -39,7 +39,7 @@ pub async fn points(
 ) -> Result<Vec<Point>, Error> {
     let partition = tier.partition(tier.shard(id));
     let newest = tier.slot(now);
-    let oldest = newest.minus(tier.interval * (tier.slots - 1));
+    let oldest = tier.oldest_slot(now);
     // No tick is recorded at any other time. DynamoDB refuses a range of keys that ends before it begins.
     let (first, last) = (oldest.max(FIRST_SLOT), newest.min(tier.slot(LAST_SLOT)));
     if first > last {

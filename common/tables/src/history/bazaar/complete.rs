@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
@@ -82,6 +83,18 @@ pub async fn recorded_ticks(table: Session<'_>, now: UnixSeconds) -> Result<Vec<
     Ok(ticks.into_values().collect())
 }
 
+/// Returns the oldest tick that a query can still find at the time `now`, in the tier with the longest range; `None` if there is
+/// none. Reads one row.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
+    let [.., tier] = &TIERS;
+    let first = tier.oldest_slot(now).clamp(FIRST_SLOT, LAST_SLOT);
+    let markers = table.rows(markers(table, tier, first, LAST_SLOT), 1).await?;
+    Ok(recorded(tier, &markers).first().map(|recorded| recorded.tick.time()))
+}
+
 /// Returns the complete slots of a tier, in order.
 async fn complete_slots(table: Session<'_>, tier: &'static Tier) -> Result<Vec<RecordedTick>, Error> {
     complete_between(table, tier, FIRST_SLOT, LAST_SLOT).await
@@ -101,15 +114,23 @@ pub(in crate::history) async fn complete_between(
         return Ok(Vec::new());
     }
     let last = UnixSeconds::new(end.get() - 1);
-    let query = table
+    let markers = table.rows(markers(table, tier, first, last), usize::MAX).await?;
+    Ok(recorded(tier, &markers))
+}
+
+/// Returns a query of the tier's markers from `first` to `last`.
+fn markers(table: Session<'_>, tier: &Tier, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
+    table
         .query()
         .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
         .expression_attribute_values(":partition", string(tier.markers()))
         .expression_attribute_values(":first", string(slot_key(first)))
         .expression_attribute_values(":last", string(slot_key(last)))
-        .consistent_read(true);
-    let markers = table.rows(query, usize::MAX).await?;
-    Ok(readable(&markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some)))
+        .consistent_read(true)
+}
+
+fn recorded(tier: &'static Tier, markers: &[Item]) -> Vec<RecordedTick> {
+    readable(markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some))
 }
 
 /// Returns the quotes of a recorded tick, or `None` if rows of it are missing or corrupt.

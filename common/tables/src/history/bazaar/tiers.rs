@@ -52,6 +52,11 @@ impl Tier {
         time.rounded_down(self.interval)
     }
 
+    /// Returns the oldest slot in the tier's range at the time `now`.
+    pub(super) fn oldest_slot(&self, now: UnixSeconds) -> UnixSeconds {
+        self.slot(now).minus(self.interval * (self.slots - 1))
+    }
+
     /// Returns when the rows of this slot expire.
     pub(in crate::history) fn expires(&self, slot: UnixSeconds) -> UnixSeconds {
         slot.plus(self.interval * self.slots + MARGIN)

@@ -47,8 +47,9 @@ pub struct BuiltSlot {
 pub struct Built {
     /// The slots that were built; empty if there was nothing to do.
     pub slots: Vec<BuiltSlot>,
-    /// The end of the newest candle of the finest interval; `None` if there is none.
-    pub until: Option<UnixSeconds>,
+    /// The ends of the candles of the finest interval, in order: of all that a run can build. If none of them exists, the end of the
+    /// newest candle.
+    pub ends: Vec<UnixSeconds>,
 }
 
 /// What the candles of an interval are built from.
@@ -81,8 +82,12 @@ pub async fn build(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error>
             slots.extend(build_slot(table, interval, sources, slot, version).await?);
         }
     }
-    let until = newest(table, finest).await?.map(|newest| finest.end(newest.slot));
-    Ok(Built { slots, until })
+    let mut recorded = built_between(table, finest, reach, settled).await?;
+    if recorded.is_empty() {
+        recorded.extend(newest(table, finest).await?);
+    }
+    let ends = recorded.into_iter().map(|recorded| finest.end(recorded.slot)).collect();
+    Ok(Built { slots, ends })
 }
 
 impl Sources {

@@ -73,8 +73,9 @@ impl Interval {
     }
 
     /// The shards.
+    #[must_use]
     #[expect(clippy::unused_self, reason = "all intervals have the same number today")]
-    pub(super) const fn shards(&self) -> std::ops::Range<u32> {
+    pub const fn shards(&self) -> std::ops::Range<u32> {
         0..SHARDS
     }
 

@@ -15,6 +15,7 @@ pub(crate) const AUCTIONS: &str = "/v1/auctions?page=0";
 pub(crate) const COLLECTIONS: &str = "/v1/collections";
 pub(crate) const ITEMS: &str = "/v1/items";
 pub(crate) const NOTCH: &str = "/v1/profile/Notch";
+pub(crate) const STATUS: &str = "/v1/status";
 pub(crate) const OPENAPI: &str = "/openapi.json";
 pub(crate) const CACHED_RESPONSE: &str = "cached response requires a key";
 pub(crate) const COMPRESSION: [&str; 2] = ["compression GET /openapi.json", "compression GET /v1/items"];

@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 
 use super::requests::{
     AUCTIONS, CANDLES, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MAYOR, NOTCH, OPENAPI,
-    PAST_MAYORS, PAST_SALES, PRICES, UNKNOWN_ITEM,
+    PAST_MAYORS, PAST_SALES, PRICES, STATUS, UNKNOWN_ITEM,
 };
 use crate::support::mutation::{
     Broken, at, broken, every_second, fetched_at_another_time, instead, replaced, response, twice, without,
@@ -82,6 +82,11 @@ pub(crate) fn responses() -> Vec<Broken> {
             &["OpenAPI document is that of this version"],
             |response| response.edit_json(|body| body["info"]["version"] = "9.9.9".into()),
         ),
+        at(STATUS, "the fields of entries", &["response GET /v1/status"], |response| {
+            response.edit_json(|body| {
+                body["data"]["feeds"][0].as_object_mut().unwrap().remove("last_gap");
+            });
+        }),
         at(PAST_SALES, "no shared caches", &["response GET /v1/fire-sales/history?limit=1"], |response| {
             response.set("cache-control", "public");
         }),
@@ -183,6 +188,7 @@ pub(crate) fn uncached_responses() -> Vec<Broken> {
         (PAST_SALES, "cache GET /v1/fire-sales/history?limit=1"),
         (ITEMS, "cache GET /v1/items"),
         (PAST_MAYORS, "cache GET /v1/mayor/history?limit=1"),
+        (STATUS, "cache GET /v1/status"),
     ];
     let broken =
         cached.map(|(target, fails)| at(target, "responses are cached", &[fails], fetched_at_another_time()));
