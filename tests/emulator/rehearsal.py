@@ -62,6 +62,8 @@ class Rehearsal:
             self.check("--rate", "250")
         with step("records on schedule"):
             self.wait_for_records()
+        with step("builds candles"):
+            self.build_candles()
         with step("passes paths on as they were sent"):
             self.request_encoded_path()
         with step("limits requests without a key"):
@@ -167,7 +169,7 @@ class Rehearsal:
         return report
 
     def wait_for_records(self):
-        """Each recorder has a kind of row of its own, and all of them note heartbeats."""
+        """Each recorder that fetches has a kind of row of its own, and all of them note heartbeats. Candles follow later."""
         table = self.account.outputs()["HistoryTable"]
         kinds = {"bazaar", "feeds", "fire-sales", "mayors"}
         found = set()
@@ -177,9 +179,25 @@ class Rehearsal:
                 TableName=table, ProjectionExpression="pk"
             )
             found.update(row["pk"]["S"].split("#")[0] for page in pages for row in page["Items"])
-            return found >= kinds
+            return found - {"candles"} == kinds
 
         eventually(has_all, 40, f"of {kinds}, the recorders wrote {found} only")
+
+    def build_candles(self):
+        """The recorder builds the candles of this interval in an event of the time when it will be due."""
+        due = datetime.now(timezone.utc) + timedelta(minutes=7)
+        event = {"time": due.strftime("%Y-%m-%dT%H:%M:%SZ"), "backfill": True}
+        [recorder] = [f for n, f in functions_with_tables(self.account).items() if n == "RecordCandlesFunction"]
+        result = self.account.client("lambda").invoke(
+            FunctionName=recorder["FunctionName"], Payload=json.dumps(event)
+        )
+        built = json.load(result["Payload"])
+        expect("FunctionError" not in result and built["recorded"]["slots"], f"no candles are built: {built}")
+        # Not every product has a price.
+        listed = self.account.get("/v1/bazaar?mode=list", self.keys["good"]).json()["data"]["items"]
+        path = f"/v1/bazaar/candles?item_id={listed[0]['id']}&interval=5m"
+        candles = self.account.get(path, self.keys["good"]).json()["data"]["candles"]
+        expect(any(candle["complete"] for candle in candles), f"{path} has no complete candle: {candles}")
 
     def request_encoded_path(self):
         response = self.account.get("/v1/profile/%4eotch", self.keys["good"])
@@ -202,10 +220,12 @@ class Rehearsal:
         """A use of every function with a table fails without its policies, and succeeds with them."""
         uses = {
             "AuthorizerFunction": lambda _: self.status_of("/v1/mayor", self.keys["spare"]),
+            "BazaarCandlesFunction": lambda _: self.status_of("/v1/bazaar/candles?item_id=INK_SACK:3"),
             "BazaarHistoryFunction": lambda _: self.status_of("/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),
             "FireSalesHistoryFunction": lambda _: self.status_of("/v1/fire-sales/history"),
             "MayorHistoryFunction": lambda _: self.status_of("/v1/mayor/history"),
             "RecordBazaarFunction": self.record_now,
+            "RecordCandlesFunction": self.record_now,
             "RecordFireSalesFunction": self.record_now,
             "RecordMayorFunction": self.record_now,
             "StatusFunction": lambda _: self.status_of("/v1/status"),

@@ -121,11 +121,11 @@ fn introduction() -> String {
     let open = open.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
-         with a history of mayors, fire sales and bazaar prices.\n\n\
+         with a history of mayors, fire sales and bazaar prices, and candles.\n\n\
          **Responses** are JSON in one of two envelopes, except for this document: `success: true` with `data` and `meta`, or \
          `success: false` with `error`. New fields may be added to a response at any time; within `{API_VERSION}`, no field that is \
          described here is removed or changes its type. Where a schema says `additionalProperties: true`, the game's provider adds \
-         fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories. Prices are numbers in \
+         fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories and candles. Prices are numbers in \
          coins, and integers in gems for fire sales. Volumes are integers in items. Texts may contain the game's `§` colour \
          codes.\n\n\
          **Requests** use `GET`. Any other method gets a 404, except for the CORS preflight. A parameter must not \
