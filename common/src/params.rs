@@ -9,6 +9,8 @@ use std::str::FromStr;
 use schemars::{Schema, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::time::UnixMilliseconds;
+
 /// The values that a parameter may have. It displays as what follows "must be" in an error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
@@ -48,6 +50,11 @@ pub enum Allowed {
     },
     /// Any text but the empty one.
     AnyText,
+    /// A date and time of RFC 3339.
+    Time {
+        /// What an absent parameter stands for, in words.
+        default: &'static str,
+    },
 }
 
 impl Allowed {
@@ -70,6 +77,7 @@ impl Allowed {
                 json_schema!({"type": "string", "pattern": format!("^{entry}(,{entry}){{0,{others}}}$")})
             }
             Self::AnyText => json_schema!({"type": "string", "minLength": 1}),
+            Self::Time { .. } => json_schema!({"type": "string", "format": "date-time"}),
         }
     }
 
@@ -104,6 +112,7 @@ impl fmt::Display for Allowed {
                 write!(formatter, "1 to {most} {entries} of 1 to {longest} characters, separated by commas")
             }
             Self::AnyText => formatter.write_str("a text of at least one character"),
+            Self::Time { .. } => formatter.write_str("a time of RFC 3339 such as 2026-11-21T15:00:00Z"),
         }
     }
 }
@@ -276,6 +285,32 @@ impl TryFrom<String> for ItemId {
     }
 }
 
+/// The end of a period of time; now if absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Before(Option<UnixMilliseconds>);
+
+impl Before {
+    /// The time; `None` for now.
+    #[must_use]
+    pub const fn get(self) -> Option<UnixMilliseconds> {
+        self.0
+    }
+}
+
+impl Value for Before {
+    const ALLOWED: Allowed = Allowed::Time { default: "now" };
+}
+
+impl FromStr for Before {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        // In a query, a `+` that is not escaped is a space.
+        let time = UnixMilliseconds::nearest_to_rfc3339(&text.replace(' ', "+"));
+        time.map(|time| Self(Some(time))).ok_or(InvalidValue::of::<Self>())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -342,6 +377,62 @@ mod tests {
         }
         for id in ["", "ink_sack", "A B", "A.B", "Ä", "A\n", &"A".repeat(65)] {
             assert!(id.parse::<ItemId>().is_err(), "{id:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_rfc_3339_in_any_spelling_of_it() {
+        let milliseconds =
+            |text: &str| text.parse::<Before>().ok().and_then(Before::get).map(UnixMilliseconds::get);
+        for text in [
+            "2026-04-28T15:03:20Z",
+            "2026-04-28t15:03:20z",
+            "2026-04-28T15:03:20.000Z",
+            "2026-04-28T17:03:20+02:00",
+            "2026-04-28T17:03:20 02:00",
+            "2026-04-28T13:33:20-01:30",
+            "2026-04-28T15:03:20-00:00",
+        ] {
+            assert_eq!(milliseconds(text), Some(1_777_388_600_000), "{text}");
+        }
+        assert_eq!(milliseconds("2026-04-28T15:03:20.123456789Z"), Some(1_777_388_600_123));
+        // Every time of the format, however far away.
+        for text in ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00+23:59", "1969-12-31T23:59:59.9Z"] {
+            assert!(milliseconds(text).unwrap() < 0, "{text}");
+        }
+        for text in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-23:59"] {
+            assert!(milliseconds(text).unwrap() > 253_000_000_000_000, "{text}");
+        }
+        // A leap second is the second before.
+        assert_eq!(milliseconds("2016-12-31T23:59:60Z"), Some(1_483_228_799_000));
+        for text in [
+            "",
+            "now",
+            "1777388600",
+            "2026-04-28",
+            "2026-04-28T15:03Z",
+            "2026-04-28T15:03:20",
+            "2026-04-28 15:03:20Z",
+            "2026-04-28T15:03:20.Z",
+            "2026-04-28T15:03:20+0200",
+            "2026-04-28T15:03:20+24:00",
+            "2026-04-28T15:03:20Z[UTC]",
+            "2026-02-29T15:03:20Z",
+            "2026-04-28T24:00:00Z",
+            "20260428T150320Z",
+            "+002026-04-28T15:03:20Z",
+            " 2026-04-28T15:03:20Z",
+            "2026-04-28T15:03:20Z ",
+            "２026-04-28T15:03:20Z",
+        ] {
+            assert!(text.parse::<Before>().is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_time_or_not(text in ".{0,40}") {
+            let _ = text.parse::<Before>();
         }
     }
 

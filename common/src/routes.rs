@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::params::{Allowed, ItemId, Limit, Page, Username, Value};
+use crate::params::{Allowed, Before, ItemId, Limit, Page, Username, Value};
 
 /// Where a parameter is in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,7 @@ impl Parameter {
             }
             Allowed::Characters { .. } | Allowed::List { .. } => format!("{meaning}: {allowed}"),
             Allowed::AnyText => (*meaning).to_owned(),
+            Allowed::Time { default } => format!("{meaning}: {allowed}; {default} if absent"),
         }
     }
 }
@@ -122,6 +123,8 @@ pub struct Route {
     pub path: &'static str,
     /// The TTL of a response. Zero: it is never cached.
     pub cache: Duration,
+    /// Whether it requires an API key.
+    pub requires_key: bool,
     /// The title: at most 50 characters.
     pub summary: &'static str,
     /// What the response holds, in full sentences.
@@ -138,12 +141,6 @@ impl Route {
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
-
-    /// Whether the route requires an API key.
-    #[must_use]
-    pub fn requires_key(&self) -> bool {
-        self.path.starts_with("/v1/")
-    }
 }
 
 /// `limit` of `GET /v1/mayor/history`.
@@ -154,6 +151,9 @@ pub type FireSalesLimit = Limit<1, 200, 50>;
 
 /// `limit` of `GET /v1/bazaar?mode=flips`.
 pub type FlipsLimit = Limit<1, 100, 20>;
+
+/// `limit` of `GET /v1/bazaar/candles`.
+pub type CandlesLimit = Limit<1, 1_000, 288>;
 
 /// `mode` of `GET /v1/bazaar`.
 pub const BAZAAR_MODES: Allowed =
@@ -166,11 +166,16 @@ pub const BAZAAR_IDS: Allowed = Allowed::List { most: 100, longest: 64, entries:
 pub const BAZAAR_RANGES: Allowed =
     Allowed::OneOf { words: &["1h", "24h", "7d", "30d", "90d"], default: "24h" };
 
+/// `interval` of `GET /v1/bazaar/candles`.
+pub const CANDLE_INTERVALS: Allowed =
+    Allowed::OneOf { words: &["5m", "30m", "1h", "3h", "1d"], default: "1h" };
+
 /// `GET /v1/mayor`
 pub const MAYOR: Route = Route {
     function: "mayor",
     path: "/v1/mayor",
     cache: Duration::from_mins(5),
+    requires_key: true,
     summary: "Get the mayor and the elections",
     description: "The sitting mayor, the open election, and the election that the mayor won.",
     tag: Tag::Mayor,
@@ -182,6 +187,7 @@ pub const MAYOR_HISTORY: Route = Route {
     function: "mayor-history",
     path: "/v1/mayor/history",
     cache: Duration::from_mins(5),
+    requires_key: true,
     summary: "List past mayors",
     description: "The mayors whose terms have ended, newest first.",
     tag: Tag::Mayor,
@@ -193,6 +199,7 @@ pub const FIRE_SALES: Route = Route {
     function: "fire-sales",
     path: "/v1/fire-sales",
     cache: Duration::from_mins(1),
+    requires_key: true,
     summary: "List current fire sales",
     description: "The fire sales that are running or announced.",
     tag: Tag::FireSales,
@@ -204,6 +211,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     function: "fire-sales-history",
     path: "/v1/fire-sales/history",
     cache: Duration::from_mins(5),
+    requires_key: true,
     summary: "List recorded fire sales",
     description: "The fire sales that the service has recorded, newest first.",
     tag: Tag::FireSales,
@@ -215,6 +223,7 @@ pub const BAZAAR: Route = Route {
     function: "bazaar",
     path: "/v1/bazaar",
     cache: Duration::from_secs(5),
+    requires_key: true,
     summary: "Get the bazaar",
     description: "The bazaar in one of six modes: `full` returns all products as the provider gives them, `list` the ids of \
         the active products, `item` one product with its spread, `flips` the products with the highest spreads, `items` up to \
@@ -237,6 +246,7 @@ pub const BAZAAR_HISTORY: Route = Route {
     function: "bazaar-history",
     path: "/v1/bazaar/history",
     cache: Duration::from_mins(5),
+    requires_key: true,
     summary: "Get the price history of a bazaar product",
     description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
     tag: Tag::Bazaar,
@@ -252,11 +262,40 @@ pub const BAZAAR_HISTORY: Route = Route {
     ],
 };
 
+/// `GET /v1/bazaar/candles`
+pub const BAZAAR_CANDLES: Route = Route {
+    function: "bazaar-candles",
+    path: "/v1/bazaar/candles",
+    cache: Duration::from_mins(5),
+    requires_key: true,
+    summary: "Get the candles of a bazaar product",
+    description: "How the prices of one bazaar product moved during intervals of five minutes to a day, oldest first: the first, \
+        highest, lowest and last price of each interval.",
+    tag: Tag::Bazaar,
+    parameters: &[
+        Parameter {
+            name: "item_id",
+            location: Location::Query,
+            required: true,
+            meaning: "The id of a bazaar product, as mode=list of /v1/bazaar returns it",
+            allowed: ItemId::ALLOWED,
+        },
+        Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
+        Parameter::query(
+            "before",
+            "The time before which all candles open, for pages of the past",
+            Before::ALLOWED,
+        ),
+        Parameter::query("limit", "The maximum number of candles", CandlesLimit::ALLOWED),
+    ],
+};
+
 /// `GET /v1/auctions`
 pub const AUCTIONS: Route = Route {
     function: "auctions",
     path: "/v1/auctions",
     cache: Duration::from_secs(30),
+    requires_key: true,
     summary: "List running auctions",
     description: "One page of the running auctions.",
     tag: Tag::Auctions,
@@ -268,6 +307,7 @@ pub const COLLECTIONS: Route = Route {
     function: "collections",
     path: "/v1/collections",
     cache: Duration::from_hours(1),
+    requires_key: true,
     summary: "List collections",
     description: "All collections by category, with their tiers and what each tier unlocks.",
     tag: Tag::Collections,
@@ -279,6 +319,7 @@ pub const ITEMS: Route = Route {
     function: "items",
     path: "/v1/items",
     cache: Duration::from_hours(1),
+    requires_key: true,
     summary: "List items",
     description: "The complete item catalogue.",
     tag: Tag::Items,
@@ -290,6 +331,7 @@ pub const PROFILE: Route = Route {
     function: "profile",
     path: "/v1/profile/{username}",
     cache: Duration::from_mins(15),
+    requires_key: true,
     summary: "Get a player's profiles",
     description: "A player and all of their profiles.",
     tag: Tag::Profiles,
@@ -302,11 +344,25 @@ pub const PROFILE: Route = Route {
     }],
 };
 
+/// `GET /v1/status`
+pub const STATUS: Route = Route {
+    function: "status",
+    path: "/v1/status",
+    cache: Duration::from_mins(1),
+    requires_key: false,
+    summary: "Get the status of the service",
+    description: "When each feed of recorded data was last recorded, and whether that is as recent as it should be. The status of \
+        the response is 200 also if a feed is unhealthy.",
+    tag: Tag::Service,
+    parameters: &[],
+};
+
 /// `GET /` and every request that no other route matches.
 pub const INDEX: Route = Route {
     function: "index",
     path: "/",
     cache: Duration::ZERO,
+    requires_key: false,
     summary: "List the endpoints",
     description: "The name and version of the service and its endpoints with their parameters.",
     tag: Tag::Service,
@@ -318,6 +374,7 @@ pub const OPENAPI: Route = Route {
     function: INDEX.function,
     path: "/openapi.json",
     cache: Duration::ZERO,
+    requires_key: false,
     summary: "Get the OpenAPI document",
     description: "This document: the description of the service in the format OpenAPI 3.1, without an envelope.",
     tag: Tag::Service,
@@ -325,15 +382,17 @@ pub const OPENAPI: Route = Route {
 };
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 10] = [
+pub const VERSION_1: [&Route; 12] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
     &FIRE_SALES_HISTORY,
     &BAZAAR,
     &BAZAAR_HISTORY,
+    &BAZAAR_CANDLES,
     &AUCTIONS,
     &COLLECTIONS,
     &ITEMS,
     &PROFILE,
+    &STATUS,
 ];

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::Timestamp;
+use jiff::fmt::temporal::Pieces;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A point in time in Unix milliseconds.
@@ -52,6 +53,13 @@ impl UnixMilliseconds {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// Returns the first whole second that is not before this time.
+    #[must_use]
+    pub const fn rounded_up(self) -> UnixSeconds {
+        let floor = self.0.div_euclid(1_000);
+        UnixSeconds(if self.0.rem_euclid(1_000) == 0 { floor } else { floor + 1 })
+    }
+
     /// Returns the HTTP date (RFC 9110), to the second. Before 1970 and after the year 9999, it is the nearest date that the
     /// format has.
     #[must_use]
@@ -69,6 +77,50 @@ impl UnixMilliseconds {
         let milliseconds = text.parse::<Timestamp>().ok()?.as_millisecond();
         TEN_DIGITS.contains(&milliseconds).then_some(Self(milliseconds))
     }
+
+    /// Parses RFC 3339 with all years that it has. A time that this type cannot hold exactly is the nearest one that it can. `None` if
+    /// `text` is something else.
+    #[must_use]
+    pub fn nearest_to_rfc3339(text: &str) -> Option<Self> {
+        if !is_rfc3339(text.as_bytes()) {
+            return None;
+        }
+        let pieces = Pieces::parse(text).ok()?;
+        let offset = pieces.to_numeric_offset()?;
+        if offset.seconds().unsigned_abs() >= 24 * 60 * 60 {
+            return None;
+        }
+        let time = pieces.date().to_datetime(pieces.time()?);
+        let nearest = if pieces.date().year() < 5_000 { Timestamp::MIN } else { Timestamp::MAX };
+        let timestamp = offset.to_timestamp(time).unwrap_or(nearest);
+        Some(Self(timestamp.as_millisecond()))
+    }
+}
+
+/// Whether the text has the form of RFC 3339, which allows less than ISO 8601. The numbers in it may be too large.
+fn is_rfc3339(text: &[u8]) -> bool {
+    const DATE_TIME: &[u8] = b"dddd-dd-ddTdd:dd:dd";
+    const OFFSET: &[u8] = b"+dd:dd";
+    let has_form = |text: &[u8], form: &[u8]| {
+        text.len() == form.len()
+            && text.iter().zip(form).all(|(byte, form)| match form {
+                b'd' => byte.is_ascii_digit(),
+                b'+' => matches!(byte, b'+' | b'-'),
+                form => byte.eq_ignore_ascii_case(form),
+            })
+    };
+    let Some((date_time, rest)) = text.split_at_checked(DATE_TIME.len()) else { return false };
+    let offset = match rest.split_first() {
+        Some((b'.', fraction)) => {
+            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if digits == 0 {
+                return false;
+            }
+            fraction.get(digits..).unwrap_or_default()
+        }
+        _ => rest,
+    };
+    has_form(date_time, DATE_TIME) && (has_form(offset, b"Z") || has_form(offset, OFFSET))
 }
 
 impl<'de> Deserialize<'de> for UnixMilliseconds {

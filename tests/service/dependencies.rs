@@ -10,14 +10,17 @@ use common::routes::{INDEX, VERSION_1};
 use crate::support::in_repository;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 7] = [
+const WITH_TABLE: [&str; 10] = [
     "authorizer",
+    "bazaar-candles",
     "bazaar-history",
     "fire-sales-history",
     "mayor-history",
     "record-bazaar",
+    "record-candles",
     "record-fire-sales",
     "record-mayor",
+    "status",
 ];
 
 /// The functions that have no table.

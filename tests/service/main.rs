@@ -24,5 +24,7 @@ mod real_responses;
 mod routes;
 mod rows;
 mod shapes;
+mod simulated_past;
+mod status;
 mod storm;
 mod upstream_faults;

@@ -8,7 +8,7 @@ use common::error::INTERNAL_MESSAGE;
 use common::routes::{OPENAPI, VERSION_1};
 use conformance::{Document, JSON, Operation, parameter_value};
 use hyper::Method;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 use simulator::Fault;
@@ -19,7 +19,7 @@ use crate::support::{
 };
 
 /// Values to try for every parameter: bounds, their neighbours, words.
-const VALUES: [&str; 43] = [
+const VALUES: [&str; 54] = [
     "",
     "0",
     "1",
@@ -49,6 +49,17 @@ const VALUES: [&str; 43] = [
     "30d",
     "90d",
     "2h",
+    "5m",
+    "1d",
+    "1000",
+    "1001",
+    "2026-11-21T15:00:00Z",
+    "2026-11-21t15:00:00.5z",
+    "2026-11-21T15:00:00-01:30",
+    "2026-11-21T15:00:00",
+    "2026-11-21T25:00:00Z",
+    "2026-02-29T15:00:00Z",
+    "2026-11-21",
     "INK_SACK:3",
     "ink_sack",
     "A-B",
@@ -213,9 +224,15 @@ async fn every_response_fits_its_schema() {
     };
     recorded("record-mayor", "/v1/mayor/history").await;
     cloud.clock().advance(Duration::from_hours(6 * 24));
+    // Three minutes after an interval of each length but a day has begun.
+    let day_ms = 24 * 60 * 60 * 1_000;
+    cloud.clock().set((cloud.clock().now_ms() / day_ms + 1) * day_ms + day_ms / 2 + 3 * 60_000);
     provide_a_sale(&cloud, &document);
     recorded("record-fire-sales", "/v1/fire-sales/history").await;
     recorded("record-bazaar", "/v1/bazaar/history").await;
+    // Candles are built two minutes after the end of their interval.
+    cloud.clock().advance(Duration::from_mins(8));
+    recorded("record-candles", "/v1/bazaar/candles").await;
     let mut requests: Vec<(String, String)> = Vec::new();
     for operation in document.operations() {
         let examples = complete_examples(&operation, 200).into_iter();
@@ -236,6 +253,12 @@ async fn every_response_fits_its_schema() {
         ("/v1/bazaar/history", "/v1/bazaar/history?item_id=INK_SACK:3&range=30d"),
         ("/v1/bazaar/history", "/v1/bazaar/history?item_id=INK_SACK:3&range=90d"),
         ("/v1/bazaar/history", "/v1/bazaar/history?item_id=NEVER_RECORDED"),
+        ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=5m"),
+        ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=30m&limit=1000"),
+        ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3"),
+        ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=3h"),
+        ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=1d"),
+        ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=NEVER_RECORDED"),
         ("/v1/auctions", "/v1/auctions?page=1"),
         ("/v1/profile/{username}", "/v1/profile/NeverPlayed"),
         ("/v1/profile/{username}", "/v1/profile/player_7"),
@@ -246,6 +269,13 @@ async fn every_response_fits_its_schema() {
         assert_eq!(answered.status, 200, "{request}: {}", answered.text);
         if path.ends_with("/history") && !request.contains("NEVER") {
             assert_ne!(answered.data()["history"], json!([]), "{request}");
+        }
+        // The example is of another time.
+        if path.ends_with("/candles") && !request.contains("NEVER") && !request.contains("before") {
+            let data = answered.data();
+            assert_eq!(data["count"], 1, "{request}");
+            // Of these intervals, only the finest has ended.
+            assert_eq!(data["candles"][0]["complete"], data["interval"] == "5m", "{request}");
         }
         expect_conforming(&document, &path, &answered);
     }
@@ -370,6 +400,50 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     let market = json!({"lastUpdated": 1, "products": {"INK_SACK:3": {"quick_status": status}}});
     record("record-bazaar", "/v2/skyblock/bazaar", market, &recorded).await;
     assert_eq!(answered(request, &recorded).await, expected);
+    expect_clean_logs(&cloud);
+}
+
+/// The example has the first of two recorded intervals on its next page.
+#[tokio::test]
+async fn the_example_of_candles_follows_from_recorded_minutes() {
+    let cloud = start_with(one_instance_each()).await;
+    let document = served_document(&cloud).await;
+    let operation = document.operation("/v1/bazaar/candles").unwrap();
+    let [(request, mut body)] = <[_; 1]>::try_from(complete_examples(&operation, 200)).unwrap();
+    let expected = body["data"].take();
+    let candle = &expected["candles"][0];
+    let opened_at: Timestamp = candle["opened_at"].as_str().unwrap().parse().unwrap();
+    let invoke_at = async |recorder: &str, minutes: i64| {
+        let time = opened_at + SignedDuration::from_mins(minutes);
+        let event = json!({"time": time.to_string(), "backfill": true}).to_string();
+        let invoked = invoke(&cloud, recorder, event).await;
+        assert!(!invoked.headers.contains_key("x-amz-function-error"), "{recorder}: {}", invoked.text);
+    };
+    // One minute of the interval before, and then the candle's prices, one after the other.
+    let last = candle["samples"].as_i64().unwrap() - 1;
+    assert!(last >= 3, "{candle}");
+    for minute in -1..=last {
+        let which = match minute {
+            ..=0 => "open",
+            1 => "high",
+            2 => "low",
+            _ => "close",
+        };
+        let is_last = minute == last;
+        let price = |side: &str| &candle[format!("{side}_{which}")];
+        let volume = |side: &str| if is_last { candle[format!("{side}_volume")].clone() } else { json!(7) };
+        let status = json!({
+            "sellPrice": price("sell"), "buyPrice": price("buy"),
+            "sellVolume": volume("sell"), "buyVolume": volume("buy"),
+            "sellMovingWeek": 1, "buyMovingWeek": 1,
+        });
+        let market = json!({"lastUpdated": 1, "products": {"INK_SACK:3": {"quick_status": status}}});
+        simulator(&cloud).set_fault("/v2/skyblock/bazaar", Fault::status(200).with_body(provided(market)));
+        invoke_at("record-bazaar", minute).await;
+    }
+    invoke_at("record-candles", 7).await;
+    let now_ms = opened_at.as_millisecond() + 7 * 60_000;
+    assert_eq!(get_at(&cloud, &request, now_ms).await.data(), expected);
     expect_clean_logs(&cloud);
 }
 
@@ -509,6 +583,8 @@ async fn the_default_in_the_schema_is_the_default() {
         ("/v1/bazaar?mode=", "/v1/bazaar"),
         ("/v1/auctions?page=", "/v1/auctions"),
         ("/v1/bazaar/history?item_id=INK_SACK:3&range=", "/v1/bazaar/history?item_id=INK_SACK:3"),
+        ("/v1/bazaar/candles?item_id=INK_SACK:3&interval=", "/v1/bazaar/candles?item_id=INK_SACK:3"),
+        ("/v1/bazaar/candles?item_id=INK_SACK:3&limit=", "/v1/bazaar/candles?item_id=INK_SACK:3"),
     ] {
         let (path, _) = with.split_once('?').unwrap();
         let name = with.trim_end_matches('=').rsplit(['?', '&']).next().unwrap();

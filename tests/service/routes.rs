@@ -37,6 +37,21 @@ fn the_template_gives_each_route_its_function_and_its_ttl() {
     }
 }
 
+#[test]
+fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does() {
+    let template = template();
+    for declared in &template.api.routes {
+        let route = VERSION_1.into_iter().chain([&INDEX, &OPENAPI]).find(|route| route.path == declared.path);
+        // Unknown paths require no key either.
+        let requires_key = route.is_some_and(|route| route.requires_key);
+        assert_eq!(declared.key_required, requires_key, "{} {}", declared.method, declared.path);
+        assert_eq!(declared.authorizer.is_some(), requires_key, "{} {}", declared.method, declared.path);
+    }
+    let open: Vec<_> =
+        VERSION_1.into_iter().filter(|route| !route.requires_key).map(|route| route.path).collect();
+    assert_eq!(open, ["/v1/status"]);
+}
+
 /// Without one of them, requests that differ would share a response. An additional one would only split the cache.
 #[test]
 fn the_cache_key_of_a_route_is_exactly_its_parameters() {

@@ -666,7 +666,7 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
     assert_eq!(data["api_version"], "v1");
     assert_eq!(data["documentation"], documentation);
     // Copied from `functions/README.md`, Routes.
-    let contract: [(&str, u64, &[Parameter]); 10] = [
+    let contract: [(&str, u64, &[Parameter]); 12] = [
         ("/v1/mayor", 300, &[]),
         ("/v1/mayor/history", 300, &[("limit", "query", false)]),
         ("/v1/fire-sales", 60, &[]),
@@ -682,10 +682,21 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
             ],
         ),
         ("/v1/bazaar/history", 300, &[("item_id", "query", true), ("range", "query", false)]),
+        (
+            "/v1/bazaar/candles",
+            300,
+            &[
+                ("item_id", "query", true),
+                ("interval", "query", false),
+                ("before", "query", false),
+                ("limit", "query", false),
+            ],
+        ),
         ("/v1/auctions", 30, &[("page", "query", false)]),
         ("/v1/collections", 3_600, &[]),
         ("/v1/items", 3_600, &[]),
         ("/v1/profile/{username}", 900, &[("username", "path", true)]),
+        ("/v1/status", 60, &[]),
     ];
     let endpoints = list(&data, "endpoints");
     assert_eq!(endpoints.len(), contract.len());

@@ -5,6 +5,8 @@ pub mod access;
 mod client;
 mod connector;
 mod error;
+pub mod feed;
+pub mod heartbeat;
 pub mod history;
 mod history_list;
 mod item;

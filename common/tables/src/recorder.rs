@@ -1,9 +1,11 @@
-//! The runner of the recorders: functions on a schedule that fetch something from the provider and record it in the table of
-//! histories. It lives here and not in `common`, because every recorder writes to a table.
+//! The runner of the recorders: functions on a schedule that record something in the table of histories. It lives here and not
+//! in `common`, because every recorder writes to a table.
 //!
-//! A recorder records what the provider shows now, under the minute in which it fetches it. Schedulers and Lambda retry events, and
+//! A recorder records what there is now: most fetch it from the provider, under the minute of the fetch. Schedulers and Lambda retry events, and
 //! their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill records the minute
 //! of its event: there, the provider is a simulated one that shows what it showed then.
+//!
+//! After each run of the present, the runner notes the heartbeat of the feed. A backfill does not show that the feed is alive.
 //!
 //! A failure fails the invocation, so that Lambda retries it and finally keeps the event as a dead letter.
 
@@ -18,35 +20,57 @@ use common::lambda::{
     serve, set_up,
 };
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
-use common::upstream::Upstream;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::feed::Feed;
+use crate::heartbeat;
 use crate::session::Session;
 use crate::table::Table;
 
 /// How far the time of an event may be from the clock, unless it is a backfill's.
 const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
 
-/// A function that records what the provider shows at a tick.
-pub trait Recorder {
+/// A function that records something at a tick: its state between invocations, and how it records.
+pub trait Recorder: Sized {
     /// The function's name: its crate, its binary, its folder.
     const NAME: &'static str;
+
+    /// What it records.
+    const FEED: &'static Feed;
 
     /// What was recorded, for the log and for the response to a manual invocation.
     type Outcome: Serialize;
 
-    /// Records what the provider shows, and returns the tick of the fetch, by `ticks`. Recording a tick twice has the same
-    /// result as recording it once. The provider's data is fetched for each tick and never cached.
+    /// Builds the state, before the first event.
+    ///
+    /// # Errors
+    /// If the configuration cannot be used.
+    fn new(config: &Config) -> Result<Self, StartError>;
+
+    /// Opens the connections that the first event needs, besides the one to the table.
+    fn warm_up(&self) -> impl Future<Output = ()> {
+        std::future::ready(())
+    }
+
+    /// Records what there is, and returns the tick under which it did, by `ticks`. Recording a tick twice has the same result as
+    /// recording it once. The provider's data is fetched for each tick and never cached.
     ///
     /// # Errors
     /// If the tick is not recorded, or not completely. Recording it again completes it.
     fn record(
-        upstream: &Upstream,
+        &self,
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
     ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>>;
+
+    /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
+    /// run may record what earlier ones have missed.
+    fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
+        let _ = outcome;
+        vec![tick]
+    }
 }
 
 /// Says which tick it is.
@@ -93,18 +117,28 @@ struct NotOfThePresent {
     clock: UnixSeconds,
 }
 
+/// What to record for an event.
+struct Due {
+    ticks: Ticks,
+    /// The current time.
+    now: UnixMilliseconds,
+    /// Whether the tick is of the present. It is not if a backfill records the past.
+    is_of_the_present: bool,
+}
+
 impl ScheduledEvent {
-    /// Returns which tick to record, and the current time.
-    fn ticks(&self) -> Result<(Ticks, UnixMilliseconds), NotOfThePresent> {
+    /// Returns what to record.
+    fn due(&self) -> Result<Due, NotOfThePresent> {
         let &Self { time, backfill, now } = self;
+        let clock = if backfill { now.unwrap_or(time) } else { UnixMilliseconds::of_system_clock() };
+        let is_of_the_present = clock.distance(time) <= LARGEST_DISTANCE;
         if backfill {
-            return Ok((Ticks::OfEvent(Tick::of(time)), now.unwrap_or(time)));
+            return Ok(Due { ticks: Ticks::OfEvent(Tick::of(time)), now: clock, is_of_the_present });
         }
-        let clock = UnixMilliseconds::of_system_clock();
-        if clock.distance(time) > LARGEST_DISTANCE {
+        if !is_of_the_present {
             return Err(NotOfThePresent { time: time.into(), clock: clock.into() });
         }
-        Ok((Ticks::OfClock, clock))
+        Ok(Due { ticks: Ticks::OfClock, now: clock, is_of_the_present })
     }
 }
 
@@ -120,27 +154,36 @@ struct RecorderResponse<T> {
 /// # Errors
 /// If the recorder cannot start, for which the log has the cause, or the Runtime API cannot be reached.
 pub async fn run_recorder<R: Recorder>() -> Result<(), Error> {
-    let instance = set_up(LogName::Function(R::NAME), Instance::new)?;
-    futures_util::future::join(instance.upstream.warm_up(), instance.table.warm_up()).await;
-    serve(|event| instance.invoke::<R>(event)).await
+    let instance = set_up(LogName::Function(R::NAME), |config| {
+        Ok(Instance { recorder: R::new(config)?, table: Table::history(config)?, is_cold: true.into() })
+    })?;
+    futures_util::future::join(instance.recorder.warm_up(), instance.table.warm_up()).await;
+    serve(|event| instance.invoke(event)).await
 }
 
-struct Instance {
-    upstream: Upstream,
+/// An instance of the function: the recorder, and what every invocation needs.
+struct Instance<R> {
+    recorder: R,
     table: Table,
     is_cold: std::cell::Cell<bool>,
 }
 
-impl Instance {
-    fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
-        Ok(Self { upstream, table: Table::history(config)?, is_cold: true.into() })
+impl<R: Recorder> Instance<R> {
+    /// Records what is due, and then notes that the feed was recorded. A retry does both again.
+    async fn record(
+        &self,
+        due: &Due,
+        invocation: &Invocation,
+    ) -> Result<(Tick, R::Outcome), Box<dyn StandardError + Send + Sync>> {
+        let table = self.table.during_recording(invocation);
+        let (tick, recorded) = self.recorder.record(table, due.ticks, invocation).await?;
+        if due.is_of_the_present {
+            heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded)).await?;
+        }
+        Ok((tick, recorded))
     }
 
-    async fn invoke<R: Recorder>(
-        &self,
-        event: LambdaEvent<serde_json::Value>,
-    ) -> Result<serde_json::Value, Diagnostic> {
+    async fn invoke(&self, event: LambdaEvent<serde_json::Value>) -> Result<serde_json::Value, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
         let request_id = &event.context.request_id;
@@ -152,12 +195,11 @@ impl Instance {
             let cause = format!("the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}");
             refuse("the event is not a schedule's", cause)
         })?;
-        let (ticks, now) =
-            event.ticks().map_err(|error| refuse("the event is not of the present", error.to_string()))?;
-        let mut tick = ticks.current();
-        let invocation = Invocation::new(now, deadline);
-        let table = self.table.during_recording(&invocation);
-        let result = guard(deadline, R::record(&self.upstream, table, ticks, &invocation)).await;
+        let due = event.due();
+        let due = due.map_err(|error| refuse("the event is not of the present", error.to_string()))?;
+        let mut tick = due.ticks.current();
+        let invocation = Invocation::new(due.now, deadline);
+        let result = guard(deadline, self.record(&due, &invocation)).await;
         let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
         let result = result.and_then(|(recorded_tick, recorded)| {
             tick = recorded_tick;

@@ -133,6 +133,16 @@ impl<'a> Session<'a> {
         self.wait(read_rows(self.operation("Query"), query, limit)).await
     }
 
+    /// Returns what [`Session::rows`] returns for each query and its limit, in their order.
+    pub(crate) async fn rows_of_each(
+        self,
+        queries: Vec<(QueryFluentBuilder, usize)>,
+    ) -> Result<Vec<Vec<Item>>, Error> {
+        let operation = self.operation("Query");
+        let rows = stream::iter(queries).map(|(query, limit)| read_rows(operation, query, limit));
+        self.wait(rows.buffered(CONCURRENT_BATCHES).try_collect()).await
+    }
+
     /// Returns every row that `query` finds, in its order, page by page. Each page is an operation.
     pub(crate) fn pages(
         self,

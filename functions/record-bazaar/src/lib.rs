@@ -2,11 +2,14 @@
 
 use std::error::Error;
 
+use common::config::Config;
 use common::invocation::Invocation;
+use common::lambda::StartError;
 use common::time::Tick;
 use common::upstream::bazaar::{PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
+use tables::feed::{self, Feed};
 use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
 use tables::{Recorder, Session, Ticks};
 
@@ -21,15 +24,25 @@ pub struct Outcome {
 
 /// The `record-bazaar` recorder.
 #[derive(Debug)]
-pub struct RecordBazaar;
+pub struct RecordBazaar(Upstream);
 
 impl Recorder for RecordBazaar {
     const NAME: &'static str = "record-bazaar";
 
+    const FEED: &'static Feed = &feed::BAZAAR;
+
     type Outcome = Outcome;
 
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self(Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?))
+    }
+
+    async fn warm_up(&self) {
+        self.0.warm_up().await;
+    }
+
     async fn record(
-        upstream: &Upstream,
+        &self,
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
@@ -40,7 +53,7 @@ impl Recorder for RecordBazaar {
         if slots.is_empty() {
             return Ok((tick, Outcome { products: 0, slots: Vec::new() }));
         }
-        let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let response = self.0.get(invocation, &UpstreamRequest::of(PATH)).await?;
         let fetched_at = ticks.current();
         if fetched_at != tick {
             // The minute has changed since the slots were read.

@@ -3,12 +3,15 @@
 
 use std::error::Error;
 
+use common::config::Config;
 use common::excerpt::Excerpt;
 use common::invocation::Invocation;
+use common::lambda::StartError;
 use common::time::Tick;
 use common::upstream::fire_sales::{self, FireSale, PATH};
 use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use serde::Serialize;
+use tables::feed::{self, Feed};
 use tables::history::fire_sales::{self as history, Fields, Sighting};
 use tables::{Recorder, Session, Ticks};
 
@@ -26,20 +29,30 @@ pub struct Outcome {
 
 /// The `record-fire-sales` recorder.
 #[derive(Debug)]
-pub struct RecordFireSales;
+pub struct RecordFireSales(Upstream);
 
 impl Recorder for RecordFireSales {
     const NAME: &'static str = "record-fire-sales";
 
+    const FEED: &'static Feed = &feed::FIRE_SALES;
+
     type Outcome = Outcome;
 
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self(Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?))
+    }
+
+    async fn warm_up(&self) {
+        self.0.warm_up().await;
+    }
+
     async fn record(
-        upstream: &Upstream,
+        &self,
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let response = self.0.get(invocation, &UpstreamRequest::of(PATH)).await?;
         let tick = ticks.current();
         let sales = fire_sales::parse(&response)?;
         let mut outcome = Outcome { shown: sales.usable.len() + sales.skipped.names.len(), changed: 0 };

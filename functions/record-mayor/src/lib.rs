@@ -4,12 +4,15 @@
 use std::error::Error;
 
 use common::calendar::ElectionYear;
+use common::config::Config;
 use common::invocation::Invocation;
 use common::json::ObjectText;
+use common::lambda::StartError;
 use common::time::Tick;
 use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
+use tables::feed::{self, Feed};
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Recorder, Session, Ticks};
 
@@ -30,20 +33,30 @@ struct Election {
 
 /// The `record-mayor` recorder.
 #[derive(Debug)]
-pub struct RecordMayor;
+pub struct RecordMayor(Upstream);
 
 impl Recorder for RecordMayor {
     const NAME: &'static str = "record-mayor";
 
+    const FEED: &'static Feed = &feed::MAYOR;
+
     type Outcome = Outcome;
 
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self(Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?))
+    }
+
+    async fn warm_up(&self) {
+        self.0.warm_up().await;
+    }
+
     async fn record(
-        upstream: &Upstream,
+        &self,
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let response = upstream.get(invocation, &UpstreamRequest::of(PATH)).await?;
+        let response = self.0.get(invocation, &UpstreamRequest::of(PATH)).await?;
         let tick = ticks.current();
         let mayor = mayor(&response)?;
         Ok((tick, Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? }))

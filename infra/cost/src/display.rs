@@ -7,35 +7,37 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use crate::figures::{float, grouped};
 use crate::report::{
     DOLLARS_PER_GIGABYTE_MONTH, DOLLARS_PER_MILLION_READ_UNITS, DOLLARS_PER_MILLION_WRITE_UNITS, Report,
-    RowBytes, TierCost,
+    RowBytes, WriteCost,
 };
-use crate::targets::{MAX_PAGES, MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS};
+use crate::targets::{MAX_WRITE_UNITS, MAX_WRITE_UNITS_WITH_CANDLES, QueryTargets};
 
 impl Report {
     fn writing(&self) -> Table {
         let mut table = table(
             &[
-                "TIER",
+                "PRICES OR CANDLES",
                 "SHARDS",
                 "ROWS",
                 "ROW BYTES",
-                "WRITE UNITS PER TICK",
-                "TICKS PER MONTH",
+                "WRITE UNITS PER SLOT",
+                "SLOTS PER MONTH",
                 "WRITE UNITS PER MONTH",
             ],
             &[0],
         );
-        for tier in &self.tiers {
-            let RowBytes { smallest, sum, largest } = tier.row_bytes;
-            let average = float(sum as u64) / float(tier.rows.max(1) as u64);
+        let tiers = self.writing.tiers.iter().map(|cost| ("prices", cost));
+        let candles = self.writing.candles.iter().map(|cost| ("candles", cost));
+        for (kind, cost) in tiers.chain(candles) {
+            let RowBytes { smallest, sum, largest } = cost.row_bytes;
+            let average = float(sum as u64) / float(cost.rows.max(1) as u64);
             table.add_row([
-                tier.tier.name.to_owned(),
-                tier.tier.shards.to_string(),
-                tier.rows.to_string(),
+                format!("{kind} {}", cost.name),
+                cost.shards.to_string(),
+                cost.rows.to_string(),
                 format!("{smallest} / {} / {largest}", grouped(average, 0)),
-                grouped(tier.write_units_per_tick, 0),
-                grouped(tier.ticks_per_month(), 0),
-                grouped(tier.write_units_per_month(), 0),
+                grouped(cost.write_units_per_slot, 0),
+                grouped(cost.slots_per_month(), 0),
+                grouped(cost.write_units_per_month(), 0),
             ]);
         }
         table
@@ -44,7 +46,7 @@ impl Report {
     fn reading(&self) -> Table {
         let mut table = table(
             &[
-                "RANGE",
+                "QUERY",
                 "POINTS",
                 "PAGES",
                 "READ UNITS",
@@ -56,25 +58,26 @@ impl Report {
             ],
             &[0, 5],
         );
-        for range in &self.ranges {
+        let judges_worst = self.judges_worst();
+        for query in self.ranges.iter().chain(&self.pages) {
+            let &QueryTargets { pages, read_units, read_units_worst } = query.targets;
+            let units = |measured: f64, most: Option<f64>| match most {
+                Some(most) => with_target(&grouped(measured, 1), measured > most, most),
+                None => grouped(measured, 1),
+            };
             table.add_row([
-                range.tier.range.to_owned(),
-                range.tier.slots.to_string(),
-                with_target(&range.pages.to_string(), range.pages > MAX_PAGES, MAX_PAGES),
-                with_target(&grouped(range.read_units, 1), range.read_units > MAX_READ_UNITS, MAX_READ_UNITS),
-                if self.judges_worst() {
-                    with_target(
-                        &grouped(range.read_units_worst, 1),
-                        range.read_units_worst > MAX_READ_UNITS_WORST,
-                        MAX_READ_UNITS_WORST,
-                    )
-                } else {
-                    grouped(range.read_units_worst, 1)
+                query.name.clone(),
+                query.points.to_string(),
+                match pages {
+                    Some(most) => with_target(&query.pages.to_string(), query.pages > most, most),
+                    None => query.pages.to_string(),
                 },
-                range.worst_product.clone(),
-                grouped(range.bytes_read, 0),
-                grouped(range.response_bytes, 0),
-                grouped(range.read_units * DOLLARS_PER_MILLION_READ_UNITS, 2),
+                units(query.read_units, read_units),
+                units(query.read_units_worst, read_units_worst.filter(|_| judges_worst)),
+                query.worst_product.clone(),
+                grouped(query.bytes_read, 0),
+                grouped(query.response_bytes, 0),
+                grouped(query.read_units * DOLLARS_PER_MILLION_READ_UNITS, 2),
             ]);
         }
         table
@@ -88,27 +91,39 @@ impl Report {
             dollars += cost;
             table.add_row([what, units, grouped(cost, 2)]);
         };
-        let units = self.write_units_per_month();
+        let units = self.writing.of_prices();
         let shown = with_target(&grouped(units, 0), units > MAX_WRITE_UNITS, grouped(MAX_WRITE_UNITS, 0));
         add("write units of prices".to_owned(), shown, write_dollars(units));
+        let units = self.writing.of_candles();
+        add("write units of candles".to_owned(), grouped(units, 0), write_dollars(units));
+        let units: f64 = self.writing.candles.iter().map(WriteCost::read_units_per_month).sum();
+        let read_dollars = |units: f64| units / 1e6 * DOLLARS_PER_MILLION_READ_UNITS;
+        let what = "read units of record-candles, for what it builds from";
+        add(what.to_owned(), grouped(units, 0), read_dollars(units));
         for additional in &self.additional {
             let (reads, writes) = additional.units_per_month();
-            for (kind, units, cost) in [
-                ("read", reads, reads / 1e6 * DOLLARS_PER_MILLION_READ_UNITS),
-                ("write", writes, write_dollars(writes)),
-            ] {
+            for (kind, units, cost) in
+                [("read", reads, read_dollars(reads)), ("write", writes, write_dollars(writes))]
+            {
                 if units > 0.0 {
                     add(format!("{kind} units of {}", additional.what), grouped(units, 0), cost);
                 }
             }
         }
-        let gigabytes = self.tiers.iter().map(TierCost::stored_bytes).sum::<f64>() / 1e9;
-        let stored = format!("{} GB", grouped(gigabytes, 2));
-        add("prices stored, all tiers full".to_owned(), stored, gigabytes * DOLLARS_PER_GIGABYTE_MONTH);
+        for (what, costs) in [
+            ("prices stored, all tiers full", &self.writing.tiers),
+            ("candles stored, all intervals full, and days of one year", &self.writing.candles),
+        ] {
+            let gigabytes = costs.iter().map(WriteCost::stored_bytes).sum::<f64>() / 1e9;
+            let stored = format!("{} GB", grouped(gigabytes, 2));
+            add(what.to_owned(), stored, gigabytes * DOLLARS_PER_GIGABYTE_MONTH);
+        }
         table.add_row(["sum".to_owned(), String::new(), grouped(dollars, 2)]);
-        let units: f64 = self.all_priced.iter().map(TierCost::write_units_per_month).sum();
-        let all = format!("write units of prices, if all {} products had one", self.products);
-        table.add_row([all, grouped(units, 0), grouped(write_dollars(units), 2)]);
+        let units = self.all_priced.of_prices() + self.all_priced.of_candles();
+        let most = grouped(MAX_WRITE_UNITS_WITH_CANDLES, 0);
+        let shown = with_target(&grouped(units, 0), units > MAX_WRITE_UNITS_WITH_CANDLES, most);
+        let all = format!("write units, if all {} products had a price", self.products);
+        table.add_row([all, shown, grouped(write_dollars(units), 2)]);
         table
     }
 }

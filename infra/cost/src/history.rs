@@ -1,6 +1,9 @@
 //! Direct access to the history table in the embedded database. A range has up to a million rows; writing them through the
 //! functions and HTTP would take an hour.
 
+use std::time::Duration;
+
+use common::time::UnixSeconds;
 use dynoxide::actions::batch_get_item::{BatchGetItemRequest, BatchGetItemResponse};
 use dynoxide::types::{ConsumedCapacity, item_size};
 use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
@@ -8,6 +11,7 @@ use local::Cloud;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tables::history::bazaar::{TIERS, Tier};
+use tables::history::candles::{INTERVALS, Interval};
 
 use crate::error::Error;
 
@@ -21,6 +25,12 @@ pub(super) enum Place {
     Shard(&'static Tier),
     /// Marks a slot of this tier as complete.
     Marker(&'static Tier),
+    /// Candles of one shard of this interval.
+    Candles(&'static Interval),
+    /// Marks a slot of this interval as built.
+    CandlesMarker(&'static Interval),
+    /// The heartbeat of a feed.
+    Heartbeat,
     /// Written by this recorder.
     Other(&'static str),
 }
@@ -28,13 +38,17 @@ pub(super) enum Place {
 impl Place {
     fn of(partition: &str) -> Option<Self> {
         let (kind, rest) = partition.split_once('#').unwrap_or((partition, ""));
+        let (name, shard) = rest.split_once('#').map_or((rest, None), |(name, shard)| (name, Some(shard)));
         match kind {
             "bazaar" => {
-                let (name, shard) =
-                    rest.split_once('#').map_or((rest, None), |(name, shard)| (name, Some(shard)));
                 let tier = TIERS.iter().find(|tier| tier.name == name)?;
                 Some(if shard.is_some() { Self::Shard(tier) } else { Self::Marker(tier) })
             }
+            "candles" => {
+                let interval = INTERVALS.iter().find(|interval| interval.name == name)?;
+                Some(if shard.is_some() { Self::Candles(interval) } else { Self::CandlesMarker(interval) })
+            }
+            "feeds" => Some(Self::Heartbeat),
             "fire-sales" => Some(Self::Other("record-fire-sales")),
             "mayors" => Some(Self::Other("record-mayor")),
             _ => None,
@@ -43,16 +57,13 @@ impl Place {
 }
 
 /// A recorded row.
+#[derive(Clone)]
 pub(super) struct Row {
     pub(super) place: Place,
     item: Item,
 }
 
 impl Row {
-    pub(super) fn is_of(&self, tier: &'static Tier) -> bool {
-        self.place == Place::Shard(tier)
-    }
-
     /// Its size in bytes as DynamoDB counts it: names and values.
     pub(super) fn bytes(&self) -> usize {
         item_size(&self.item)
@@ -66,23 +77,33 @@ impl Row {
         }
     }
 
-    /// The number of slots between its own and its expiry.
-    pub(super) fn slots_kept(&self, tier: &Tier) -> u64 {
-        let kept =
-            seconds(&self.item, "ttl").unwrap_or_default() - seconds(&self.item, "sk").unwrap_or_default();
-        kept.unsigned_abs().div_ceil(tier.interval.as_secs())
+    /// Its slot.
+    pub(super) fn slot(&self) -> Option<UnixSeconds> {
+        seconds(&self.item, "sk").map(UnixSeconds::new)
     }
 
-    /// The same row, earlier by this many seconds.
-    fn earlier(&self, by: i64) -> Item {
+    /// The number of slots of this length between its own and its expiry; `None` if it does not expire.
+    pub(super) fn slots_kept(&self, interval: Duration) -> Option<u64> {
+        let kept = seconds(&self.item, "ttl")? - seconds(&self.item, "sk")?;
+        Some(kept.unsigned_abs().div_ceil(interval.as_secs()))
+    }
+
+    /// The same row in another slot.
+    pub(super) fn at(&self, slot: UnixSeconds) -> Self {
         let mut item = self.item.clone();
-        if let Some(slot) = seconds(&self.item, "sk") {
-            item.insert("sk".to_owned(), AttributeValue::S(format!("{:010}", slot - by)));
+        if let Some(own) = seconds(&self.item, "sk") {
+            item.insert("sk".to_owned(), AttributeValue::S(format!("{:010}", slot.get())));
+            if let Some(expires) = seconds(&self.item, "ttl") {
+                item.insert("ttl".to_owned(), AttributeValue::N((expires - own + slot.get()).to_string()));
+            }
         }
-        if let Some(expires) = seconds(&self.item, "ttl") {
-            item.insert("ttl".to_owned(), AttributeValue::N((expires - by).to_string()));
-        }
-        item
+        Self { place: self.place, item }
+    }
+
+    /// The same row without the attribute.
+    pub(super) fn without(mut self, attribute: &str) -> Self {
+        self.item.remove(attribute);
+        self
     }
 }
 
@@ -145,12 +166,14 @@ impl History {
         .map(drop)
     }
 
-    /// Fills all slots of the tier's range with copies of these rows.
-    pub(super) async fn fill(&self, tier: &Tier, rows: &[&Row]) -> Result<(), Error> {
-        let interval = tier.interval.as_secs().cast_signed();
-        let slots = i64::from(tier.slots);
+    /// Fills the slots with copies of these rows.
+    pub(super) async fn fill(
+        &self,
+        rows: impl IntoIterator<Item = &Row>,
+        slots: &[UnixSeconds],
+    ) -> Result<(), Error> {
         let items: Vec<_> =
-            rows.iter().flat_map(|row| (0..slots).map(|back| row.earlier(back * interval))).collect();
+            rows.into_iter().flat_map(|row| slots.iter().map(|slot| row.at(*slot).item)).collect();
         let name = self.name.clone();
         self.run(move |database| database.import_items(&name, items, ImportOptions::default()))
             .await

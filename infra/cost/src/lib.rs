@@ -2,6 +2,7 @@
 //! is written. So the real recorders and the real route run here against the embedded `DynamoDB`, which reports the
 //! capacity that each request consumes.
 
+mod candles;
 mod display;
 mod error;
 mod figures;
@@ -13,5 +14,8 @@ mod targets;
 
 pub use self::error::Error;
 pub use self::measurement::{Options, measure};
-pub use self::report::{Additional, RangeCost, Report, RowBytes, TierCost};
-pub use self::targets::{MAX_PAGES, MAX_READ_UNITS, MAX_READ_UNITS_WORST, MAX_WRITE_UNITS, MIN_PRODUCTS};
+pub use self::report::{Additional, ReadCost, Report, RowBytes, WriteCost};
+pub use self::targets::{
+    CANDLES_TARGETS, MAX_WRITE_UNITS, MAX_WRITE_UNITS_WITH_CANDLES, MIN_PRODUCTS, MOST_CANDLES_TARGETS,
+    QueryTargets, RANGE_TARGETS,
+};

@@ -9,6 +9,8 @@ use crate::targets::MIN_PRODUCTS;
 
 const PRODUCTS: &str = "products";
 const STATUS: &str = "quick_status";
+/// The prices in the quick status.
+const PRICES: [&str; 2] = ["sellPrice", "buyPrice"];
 /// The suffix of a copied product's id.
 const COPY: &str = "_COPY";
 
@@ -73,14 +75,16 @@ impl Snapshot {
     }
 
     pub(super) fn body(&self) -> String {
-        self.body_with(self.products.clone())
+        let mut content = self.content.clone();
+        content.insert(PRODUCTS.to_owned(), Value::Object(self.products.clone()));
+        Value::Object(content).to_string()
     }
 
-    /// The body with a price for each product: those without one take turns borrowing another product's.
+    /// The snapshot with a price for each product: those without one take turns borrowing another product's.
     ///
     /// # Errors
     /// When no product has a price.
-    pub(super) fn all_priced(&self) -> Result<String, Error> {
+    pub(super) fn all_priced(&self) -> Result<Self, Error> {
         let statuses = self.products.values().filter_map(|product| product.get(STATUS));
         let priced: Vec<_> = statuses.filter(|status| has_price(status)).cloned().collect();
         if priced.is_empty() {
@@ -93,19 +97,26 @@ impl Snapshot {
                 *status = others.next().unwrap_or_default();
             }
         }
-        Ok(self.body_with(products))
+        Ok(Self { content: self.content.clone(), products, copies: self.copies })
     }
 
-    fn body_with(&self, products: Map<String, Value>) -> String {
-        let mut content = self.content.clone();
-        content.insert(PRODUCTS.to_owned(), Value::Object(products));
-        Value::Object(content).to_string()
+    /// The snapshot with all prices multiplied by this factor.
+    pub(super) fn moved(&self, factor: f64) -> Self {
+        let mut products = self.products.clone();
+        for status in products.iter_mut().filter_map(|(_, product)| product.get_mut(STATUS)) {
+            for name in PRICES {
+                if let Some(price) = status.get_mut(name) {
+                    *price = (price.as_f64().unwrap_or_default() * factor).into();
+                }
+            }
+        }
+        Self { content: self.content.clone(), products, copies: self.copies }
     }
 }
 
 fn has_price(status: &Value) -> bool {
     let price = |name| status.get(name).and_then(Value::as_f64).unwrap_or_default();
-    price("sellPrice") > 0.0 || price("buyPrice") > 0.0
+    PRICES.into_iter().any(|name| price(name) > 0.0)
 }
 
 #[cfg(test)]
@@ -153,10 +164,20 @@ mod tests {
     #[test]
     fn only_products_without_a_price_borrow_one() {
         let snapshot = Snapshot::new(&body(1_900)).unwrap();
-        let all: Value = serde_json::from_str(&snapshot.all_priced().unwrap()).unwrap();
+        let all: Value = serde_json::from_str(&snapshot.all_priced().unwrap().body()).unwrap();
         let products = all["products"].as_object().unwrap();
         assert_eq!(products.len(), 1_900);
         assert!(products.values().all(|product| has_price(&product["quick_status"])));
         assert_eq!(products["PRODUCT_3"]["quick_status"]["sellPrice"], 4);
+    }
+
+    #[test]
+    fn every_price_moves_by_the_factor() {
+        let snapshot = Snapshot::new(&body(1_900)).unwrap().moved(1.5);
+        let moved: Value = serde_json::from_str(&snapshot.body()).unwrap();
+        let status = &moved["products"]["PRODUCT_3"]["quick_status"];
+        assert_eq!((&status["sellPrice"], &status["sellVolume"]), (&json!(6.0), &json!(1)));
+        assert_eq!(moved["products"]["PRODUCT_4"]["quick_status"]["sellPrice"], 0.0);
+        assert_eq!(snapshot.products(), 1_900);
     }
 }

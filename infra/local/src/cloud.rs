@@ -106,7 +106,7 @@ impl Cloud {
         })
         .map_err(|cause| cannot_listen(options.lambda_port, "--lambda-port", cause))?;
         let schedules = if options.schedules {
-            schedules::start(&template, &pools, &clock, &logs)
+            schedules::start(&template, &pools, &clock, &logs, options.schedules_at_start)
         } else {
             JoinSet::new()
         };
@@ -118,6 +118,10 @@ impl Cloud {
                     upstream: simulator.url(),
                     now_ms: clock.now_ms(),
                     functions: pools.values().map(|pool| pool.function().clone()).collect(),
+                    table: template
+                        .tables
+                        .get(backfill::TABLE)
+                        .map(|table| tables::Table::of_sdk(&dynamodb.sdk(), &table.name)),
                     logs: logs.clone(),
                     progress: options.progress,
                 })

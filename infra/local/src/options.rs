@@ -39,6 +39,9 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// Whether schedules run.
     pub schedules: bool,
+    /// Whether schedules that run less often than every minute also run at the start, so that nothing seems to be overdue for
+    /// minutes.
+    pub schedules_at_start: bool,
     /// The days of price history that a simulated game starts with, at most 90; 0 also leaves out past mayors and fire
     /// sales. The recorders generate them in the background, after the start.
     pub history: u16,
@@ -103,6 +106,7 @@ impl Default for Options {
             dynamodb_port: 3002,
             data: None,
             schedules: true,
+            schedules_at_start: true,
             history: 1,
             progress: None,
             upstream: Upstream::Simulator { seed: 1 },
@@ -121,7 +125,7 @@ impl Default for Options {
 
 impl Options {
     /// The defaults, but on free ports, so that clouds can run concurrently, and without schedules, history and
-    /// throttling.
+    /// throttling. With `schedules` set, they run only when they are due.
     #[must_use]
     pub fn for_tests() -> Self {
         Self {
@@ -129,6 +133,7 @@ impl Options {
             lambda_port: 0,
             dynamodb_port: 0,
             schedules: false,
+            schedules_at_start: false,
             history: 0,
             throttling: false,
             ..Self::default()

@@ -14,6 +14,8 @@ use crate::logs::Logs;
 use crate::pool::{Pool, Pools};
 use crate::template::{Schedule, Template};
 
+/// A schedule with a longer period also sends its latest event at the start, if the options say so.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// How often the clock is read: a test may have moved it.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The backoff before the first retry of a failed event. It doubles with each retry.
@@ -33,8 +35,15 @@ struct Scheduled {
     logs: Logs,
 }
 
-/// Runs all schedules of the template until the returned set is dropped.
-pub(crate) fn start(template: &Template, pools: &Pools, clock: &Clock, logs: &Logs) -> JoinSet<()> {
+/// Runs all schedules of the template until the returned set is dropped. `run_at_start` says whether those with long periods send
+/// the event that was due last at once.
+pub(crate) fn start(
+    template: &Template,
+    pools: &Pools,
+    clock: &Clock,
+    logs: &Logs,
+    run_at_start: bool,
+) -> JoinSet<()> {
     let mut running = JoinSet::new();
     for function in template.functions.values() {
         let Some(pool) = pools.get(&function.logical_id) else { continue };
@@ -46,7 +55,9 @@ pub(crate) fn start(template: &Template, pools: &Pools, clock: &Clock, logs: &Lo
                 logs: logs.clone(),
             };
             // Read here and not when the task first runs, so that no event from now on is missed.
-            let last_ms = scheduled.latest_due_ms();
+            let is_sent_now = run_at_start && scheduled.schedule.period > LONGEST_WAIT;
+            let before_ms = if is_sent_now { scheduled.period_ms() } else { 0 };
+            let last_ms = scheduled.latest_due_ms() - before_ms;
             running.spawn(Arc::new(scheduled).run(last_ms));
         }
     }
@@ -84,10 +95,11 @@ impl Scheduled {
         i64::try_from(self.schedule.period.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// The latest multiple of the period since 1970: minutes are full minutes.
+    /// The latest multiple of the period since 1970, plus the offset: minutes are full minutes.
     fn latest_due_ms(&self) -> i64 {
         let now_ms = self.clock.now_ms();
-        now_ms - now_ms.rem_euclid(self.period_ms())
+        let offset_ms = i64::try_from(self.schedule.offset.as_millis()).unwrap_or(i64::MAX);
+        now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
     }
 
     async fn deliver(self: Arc<Self>, due_ms: i64) {

@@ -17,8 +17,8 @@ macro_rules! examples {
 }
 
 examples! {
-    "auctions" "bazaar-book" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-items" "bazaar-list"
-    "collections" "fire-sales" "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile"
+    "auctions" "bazaar-book" "bazaar-candles" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-items" "bazaar-list"
+    "collections" "fire-sales" "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile" "status"
 }
 
 /// A request and the data of its response.

@@ -6,7 +6,9 @@ use bazaar::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
 use common::error::{ApiError, Code};
 use common::params::InvalidValue;
 use common::request::{invalid_parameter, missing_parameter};
-use common::routes::{AUCTIONS, BAZAAR, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route};
+use common::routes::{
+    AUCTIONS, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route,
+};
 use profile::unknown_player;
 
 use crate::error::Error;
@@ -59,6 +61,13 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
             failure("book_id", "/v1/bazaar?mode=book", &missing_parameter("id", BOOK_ID_CONDITION)),
             failure("item", "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", &unknown_item("NO_SUCH_ITEM")),
             failure("book", "/v1/bazaar?mode=book&id=NO_SUCH_ITEM", &unknown_item("NO_SUCH_ITEM")),
+        ],
+        "bazaar-candles" => vec![
+            failure("missing", "/v1/bazaar/candles", &missing_parameter("item_id", "")),
+            invalid(&BAZAAR_CANDLES, "item_id", "ink_sack", "/v1/bazaar/candles?item_id=ink_sack")?,
+            invalid(&BAZAAR_CANDLES, "interval", "2h", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=2h")?,
+            invalid(&BAZAAR_CANDLES, "before", "now", "/v1/bazaar/candles?item_id=INK_SACK:3&before=now")?,
+            invalid(&BAZAAR_CANDLES, "limit", "0", "/v1/bazaar/candles?item_id=INK_SACK:3&limit=0")?,
         ],
         "bazaar-history" => vec![
             failure("missing", "/v1/bazaar/history", &missing_parameter("item_id", "")),

@@ -38,7 +38,7 @@ pub(crate) fn of(
         // Not oneOf: an empty list matches several kinds.
         _ => json!({ "anyOf": data, "description": "The data of the mode." }),
     };
-    let mut responses = responses::shared(route.requires_key());
+    let mut responses = responses::shared(route.requires_key);
     responses.append(&mut responses::failures(&failures::of(route.function)?));
     let is_fetched = !route.cache.is_zero();
     let schema = responses::success_envelope(&data);
@@ -75,7 +75,7 @@ pub(crate) fn of_the_document() -> Value {
             },
         },
     });
-    let mut responses = responses::shared(OPENAPI.requires_key());
+    let mut responses = responses::shared(OPENAPI.requires_key);
     responses.insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, false));
     operation(&OPENAPI, Vec::new(), responses)
 }
@@ -100,7 +100,7 @@ fn operation(route: &Route, parameters: Vec<Value>, responses: Map<String, Value
     if !parameters.is_empty() {
         operation.insert("parameters".to_owned(), parameters.into());
     }
-    if !route.requires_key() {
+    if !route.requires_key {
         operation.insert("security".to_owned(), json!([]));
     }
     operation.into()
@@ -118,7 +118,7 @@ fn operation_id(route: &Route) -> String {
 
 /// Says whether the route requires a key, and how long its responses are cached.
 fn terms(route: &Route) -> String {
-    let key = if route.requires_key() { "Requires an API key." } else { "Requires no API key." };
+    let key = if route.requires_key { "Requires an API key." } else { "Requires no API key." };
     match route.cache.as_secs() {
         0 => format!("{key} Responses are not cached."),
         seconds => format!("{key} Responses are cached for {seconds} s."),

@@ -33,24 +33,54 @@ pub fn refreshed_at(now_ms: i64) -> i64 {
 #[must_use]
 pub fn body(seed: u64, now_ms: i64) -> String {
     let refresh = refreshed_at(now_ms);
-    let day = refresh.div_euclid(DAY_MS).cast_unsigned();
     // A stable order that is not alphabetical, as from a hash map.
-    let mut ids: Vec<(u64, &String)> =
-        PRODUCTS.iter().map(|id| (hash(seed, "order", text_hash(id)), id)).collect();
-    ids.sort_unstable();
+    let mut products: Vec<_> = listed(seed, refresh).collect();
+    products.sort_unstable();
     gson::object(4 << 20, |root| {
         root.key("success").boolean(true);
         root.key("lastUpdated").integer(refresh);
-        root.key("products").object(|products| {
-            for (number, id) in ids {
-                // One product in sixty comes and goes from day to day, in the middle of the map.
-                if number.is_multiple_of(60) && hash(seed, "on sale", number ^ day).is_multiple_of(3) {
-                    continue;
-                }
-                Product::at(seed, id, number, refresh).write(id, products.key(id));
+        root.key("products").object(|object| {
+            for (number, id) in products {
+                Product::at(seed, id, number, refresh).write(id, object.key(id));
             }
         });
     })
+}
+
+/// The prices and volumes in the quick status of a product.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quote {
+    /// The product's id.
+    pub id: &'static str,
+    /// `sellPrice`, in coins; 0 without buy orders.
+    pub sell_price: f64,
+    /// `buyPrice`, in coins; 0 without sell offers.
+    pub buy_price: f64,
+    /// `sellVolume`, in items.
+    pub sell_volume: i64,
+    /// `buyVolume`, in items.
+    pub buy_volume: i64,
+}
+
+/// The quotes of all products in the [`body`] at `now_ms`, in no particular order. They take a tenth of the body's time.
+pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
+    let refresh = refreshed_at(now_ms);
+    listed(seed, refresh).map(move |(number, id)| {
+        let Product { sell, buy } = Product::at(seed, id, number, refresh);
+        let (sell_price, buy_price) = (sell.price, buy.price);
+        Quote { id, sell_price, buy_price, sell_volume: sell.volume, buy_volume: buy.volume }
+    })
+}
+
+/// The products of the refresh at `refresh`, each with its own random number.
+fn listed(seed: u64, refresh: i64) -> impl Iterator<Item = (u64, &'static str)> {
+    let day = refresh.div_euclid(DAY_MS).cast_unsigned();
+    PRODUCTS.iter().map(move |id| (hash(seed, "order", text_hash(id)), id.as_str())).filter(
+        move |(number, _)| {
+            // One product in sixty comes and goes from day to day, in the middle of the map.
+            !(number.is_multiple_of(60) && hash(seed, "on sale", number ^ day).is_multiple_of(3))
+        },
+    )
 }
 
 /// One level of an order book, price in tenths of a coin.
@@ -250,6 +280,23 @@ mod tests {
             let (before, after) = (price(product), price(next));
             // A coin is much for the cheapest and little for the others.
             assert!((after - before).abs() < 1.0 + before * 0.2, "{id} leaps from {before} to {after}");
+        }
+    }
+
+    #[test]
+    fn quotes_are_those_of_the_body_at_the_same_time() {
+        for (seed, now_ms) in [(1, NOW_MS), (1, NOW_MS + 60_000), (7, NOW_MS - 700 * DAY_MS)] {
+            let products = products(seed, now_ms);
+            let quotes: Vec<_> = quotes(seed, now_ms).collect();
+            assert_eq!(quotes.len(), products.len());
+            for quote in quotes {
+                let status = &products[quote.id]["quick_status"];
+                // Java's spelling of a double is exact.
+                assert_eq!(status["sellPrice"], quote.sell_price, "{quote:?}");
+                assert_eq!(status["buyPrice"], quote.buy_price, "{quote:?}");
+                assert_eq!(status["sellVolume"], quote.sell_volume, "{quote:?}");
+                assert_eq!(status["buyVolume"], quote.buy_volume, "{quote:?}");
+            }
         }
     }
 

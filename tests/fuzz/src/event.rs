@@ -2,9 +2,9 @@
 
 use common::error::{ApiError, Code};
 use common::invocation::Invocation;
-use common::params::{ItemId, Page, Username};
+use common::params::{Before, ItemId, Page, Username};
 use common::request::{ProxyEvent, Request};
-use common::routes::{self, FireSalesLimit, FlipsLimit, MayorsLimit, Route};
+use common::routes::{self, CandlesLimit, FireSalesLimit, FlipsLimit, MayorsLimit, Route};
 
 /// Longer than any message, even if it repeats values of control characters, which are escaped.
 const LONGEST_MESSAGE: usize = 600;
@@ -17,6 +17,11 @@ pub fn event_to_request(data: &[u8]) {
     read(data, &routes::PROFILE, |request| request.required::<Username>("username", "").map(drop));
     read(data, &routes::BAZAAR, |request| request.parameter::<FlipsLimit>("limit").map(drop));
     read(data, &routes::BAZAAR_HISTORY, |request| request.required::<ItemId>("item_id", "").map(drop));
+    read(data, &routes::BAZAAR_CANDLES, |request| {
+        request.required::<ItemId>("item_id", "").map(drop)?;
+        request.parameter::<Before>("before").map(drop)?;
+        request.parameter::<CandlesLimit>("limit").map(drop)
+    });
     read(data, &routes::AUCTIONS, |request| request.parameter::<Page>("page").map(drop));
     read(data, &routes::MAYOR_HISTORY, |request| request.parameter::<MayorsLimit>("limit").map(drop));
     read(data, &routes::FIRE_SALES_HISTORY, |request| request.parameter::<FireSalesLimit>("limit").map(drop));

@@ -63,6 +63,9 @@ async fn no_two_values_of_a_parameter_share_a_response() {
                     (Location::Query, "bazaar-history", "range") => {
                         format!("{}?item_id=X&range={value}", route.path)
                     }
+                    (Location::Query, "bazaar-candles", "interval" | "before" | "limit") => {
+                        format!("{}?item_id=X&{}={value}", route.path, parameter.name)
+                    }
                     (Location::Query, _, name) => format!("{}?{name}={value}", route.path),
                 };
                 let first = get(&cloud, &path).await;
@@ -86,7 +89,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
 #[tokio::test]
 async fn no_two_queries_share_a_response() {
     let (cloud, lines) = start().await;
-    let groups: [&[&str]; 5] = [
+    let groups: [&[&str]; 6] = [
         &[
             "/v1/bazaar?mode=item&id=Q",
             "/v1/bazaar?mode=item%26id=Q",
@@ -116,6 +119,21 @@ async fn no_two_queries_share_a_response() {
             "/v1/bazaar/history?item_id=A&range=7d",
             "/v1/bazaar/history?item_id=a",
             "/v1/bazaar/history?item_id=",
+        ],
+        &[
+            "/v1/bazaar/candles?item_id=A&interval=x",
+            "/v1/bazaar/candles?item_id=A%26interval=x",
+            "/v1/bazaar/candles?item_id=A&before=x",
+            "/v1/bazaar/candles?item_id=A&before=2026-01-01T00:00:00Z%26limit%3D1",
+            "/v1/bazaar/candles?item_id=A&before=",
+            "/v1/bazaar/candles?item_id=A&limit=x",
+            "/v1/bazaar/candles?item_id=A&limit=",
+            "/v1/bazaar/candles?item_id=A",
+            "/v1/bazaar/candles?item_id=B",
+            "/v1/bazaar/candles?item_id=A&interval=5m",
+            "/v1/bazaar/candles?item_id=A&interval=1d",
+            "/v1/bazaar/candles?item_id=a",
+            "/v1/bazaar/candles?item_id=",
         ],
         &[
             "/v1/auctions?page=0",

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use common::routes::VERSION_1;
+use common::params::Allowed;
+use common::routes::{STATUS, VERSION_1};
 use hyper::Method;
 use serde_json::Value;
 use tables::history::bazaar::TIERS;
+use tables::history::candles::INTERVALS;
 
 use super::page::{Page, read};
 use super::{CONTRACT, OPERATIONS};
@@ -109,7 +111,9 @@ fn the_table_of_ages_follows_from_the_ttls() {
     assert_eq!(rows.len(), VERSION_1.len());
     for route in VERSION_1 {
         let ttl = route.cache;
-        let failing = ttl + (ttl * STALE_TTLS).min(LONGEST_STALE);
+        // An old status could hide that a recorder has stopped.
+        let is_stale = route.function != STATUS.function;
+        let failing = if is_stale { ttl + (ttl * STALE_TTLS).min(LONGEST_STALE) } else { ttl };
         // A stage cache may store a response just before it expires.
         let expected = [ttl, 2 * ttl, failing, failing + ttl].map(written);
         assert_eq!(rows[route.path], expected, "{}", route.path);
@@ -142,6 +146,11 @@ fn the_table_of_parameters_has_every_parameter_with_its_bounds_and_default() {
             assert_eq!(allowed.text, pattern, "{context}");
         } else if schema["type"] == "integer" {
             assert_eq!(allowed.text, format!("{} to {}", schema["minimum"], schema["maximum"]), "{context}");
+        }
+        if let Allowed::Time { default: now } = parameter.allowed {
+            assert_eq!(allowed.text, parameter.allowed.to_string(), "{context}");
+            assert_eq!(default.text, now, "{context}");
+            continue;
         }
         match &schema["default"] {
             Value::Null => assert!(default.text.starts_with("required"), "{context}"),
@@ -187,16 +196,23 @@ fn the_table_of_limits_has_the_defaults_of_the_template() {
 fn the_pages_state_the_limits_for_all_clients_together() {
     let parameters = template().parameters;
     let (rate, burst) = (&parameters["RouteRateLimit"], &parameters["RouteBurstLimit"]);
-    // The first method setting is for what has no other one.
     let source = read("template.yaml");
-    let first = |name: &str| {
-        let value = source.split_once(&format!("{name}: ")).and_then(|(_, rest)| rest.lines().next());
-        value.unwrap_or_else(|| panic!("the template has no {name}")).to_owned()
+    let limits_of = |path: &str| {
+        let (_, setting) = source.split_once(&format!("ResourcePath: {path}\n")).unwrap();
+        ["ThrottlingRateLimit", "ThrottlingBurstLimit"].map(|name| {
+            let value = setting.split_once(&format!("{name}: ")).and_then(|(_, rest)| rest.lines().next());
+            value.unwrap_or_else(|| panic!("the template has no {name} of {path}")).to_owned()
+        })
     };
-    let (open_rate, open_burst) = (first("ThrottlingRateLimit"), first("ThrottlingBurstLimit"));
+    // The first method setting is for what has no other one.
+    let [open_rate, open_burst] = limits_of("/*");
+    let [status_rate, status_burst] = limits_of("/~1v1~1status");
+    let status = format!("{status_rate} requests per second");
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
+        (CONTRACT, format!("takes {status} with a burst of {status_burst}")),
         (CONTRACT, format!("What requires no key takes {open_rate} with a burst of {open_burst}")),
+        (OPERATIONS, format!("{status} and a burst of {status_burst} for `/v1/status`")),
         (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
         (OPERATIONS, format!("{open_rate} requests per second and a burst of {open_burst} for each of")),
     ] {
@@ -219,4 +235,22 @@ fn the_table_of_resolutions_has_the_tiers() {
         };
         assert_eq!(rows[tier.range], [interval, tier.slots.to_string()], "{}", tier.range);
     }
+}
+
+#[test]
+fn the_table_of_intervals_says_how_long_candles_are_kept() {
+    let page = Page::read(CONTRACT);
+    let rows = page.rows("Resolution of history", 1);
+    let rows: Vec<_> = rows.iter().map(|row| (row[0].text.as_str(), row[1].text.clone())).collect();
+    let expected = INTERVALS.each_ref().map(|interval| {
+        let days = interval.kept.map(|kept| kept.as_secs() / (24 * 60 * 60));
+        let kept = match days {
+            None => "for ever".to_owned(),
+            Some(365) => "1 year".to_owned(),
+            Some(days) if days % 365 == 0 => format!("{} years", days / 365),
+            Some(days) => format!("{days} days"),
+        };
+        (interval.name, kept)
+    });
+    assert_eq!(rows, expected);
 }

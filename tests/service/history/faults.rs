@@ -173,12 +173,16 @@ async fn behind_a_gateway_cache_a_failure_of_the_table_is_a_failed_invocation() 
 }
 
 /// The recorders and the operations that they use.
-const OPERATIONS: [(&str, &str); 5] = [
+const OPERATIONS: [(&str, &str); 9] = [
     (RECORDER, "BatchGetItem"),
     (RECORDER, "BatchWriteItem"),
     (RECORDER, "PutItem"),
+    (RECORDER, "GetItem"),
     ("record-mayor", "PutItem"),
+    ("record-mayor", "GetItem"),
     ("record-fire-sales", "UpdateItem"),
+    ("record-fire-sales", "GetItem"),
+    ("record-fire-sales", "PutItem"),
 ];
 
 /// What the log says about a batch that was not completed.
@@ -302,13 +306,17 @@ async fn a_short_fault_of_the_table_is_retried() {
 /// The timeout of the bazaar recorder in [`with_a_short_timeout`].
 const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A cloud whose bazaar recorder has a timeout of 4 s instead of 50. Each test writes a template of its own.
+/// A cloud whose recorders of the bazaar and of candles have a timeout of 4 s instead of 50. Each test writes a template of its own.
 async fn with_a_short_timeout(file_stem: &str) -> Cloud {
     // Builds the functions, which are then found by folder: the template is not in the workspace.
     drop(start().await);
     let options = one_instance_each();
     let text = std::fs::read_to_string(&options.template).unwrap();
-    assert_eq!(text.matches("Timeout: 50\n").count(), 1, "one function has a longer timeout than the others");
+    assert_eq!(
+        text.matches("Timeout: 50\n").count(),
+        2,
+        "two functions have a longer timeout than the others"
+    );
     let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{file_stem}.yaml"));
     let timeout = format!("Timeout: {}\n", SHORT_TIMEOUT.as_secs());
     std::fs::write(&template, text.replace("Timeout: 50\n", &timeout)).unwrap();

@@ -19,8 +19,18 @@ pub(super) type Dump = BTreeMap<(String, String), Row>;
 /// The name of the table.
 pub(super) const NAME: &str = "History";
 
-/// All rows of the table.
+/// The partition key of the heartbeats of all feeds.
+const HEARTBEATS: &str = "feeds";
+
+/// All rows of the histories, without heartbeats.
 pub(super) async fn dump(cloud: &Cloud) -> Dump {
+    let mut rows = dump_with_heartbeats(cloud).await;
+    rows.retain(|(partition, _), _| partition != HEARTBEATS);
+    rows
+}
+
+/// All rows of the table.
+pub(super) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});
     loop {
@@ -58,9 +68,9 @@ pub(super) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
 /// Deletes every row.
 pub(super) async fn clear(cloud: &Cloud) {
     let key = |row: &Row| json!({"pk": row["pk"], "sk": row["sk"]});
-    let rows = dump(cloud).await;
+    let rows = dump_with_heartbeats(cloud).await;
     write(cloud, rows.values().map(|row| json!({"DeleteRequest": {"Key": key(row)}})).collect()).await;
-    assert!(dump(cloud).await.is_empty(), "the table is empty");
+    assert!(dump_with_heartbeats(cloud).await.is_empty(), "the table is empty");
 }
 
 /// Deletes a row.

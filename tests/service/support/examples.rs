@@ -27,11 +27,13 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
             "mayor-history" => ("/v1/mayor/history", &[]),
             "fire-sales-history" => ("/v1/fire-sales/history", &[]),
             "bazaar-history" => ("/v1/bazaar/history?item_id=INK_SACK:3", &[]),
+            "bazaar-candles" => ("/v1/bazaar/candles?item_id=INK_SACK:3", &[]),
             "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
             "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
             "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
             "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
             "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),
+            "status" => ("/v1/status", &[]),
             "profile" => ("/v1/profile/Notch", &["/users/profiles/minecraft/Notch", "/v2/skyblock/profiles"]),
             other => panic!("{other} is a new route: add its upstream requests here"),
         };

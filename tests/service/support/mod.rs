@@ -24,7 +24,8 @@ pub(crate) use invoke::{event, get_at, invoke};
 pub(crate) use logs::{await_logs, expect_clean_logs, log_lines};
 
 /// The functions that run on schedules. No route leads to them.
-pub(crate) const RECORDERS: [&str; 3] = ["record-bazaar", "record-fire-sales", "record-mayor"];
+pub(crate) const RECORDERS: [&str; 4] =
+    ["record-bazaar", "record-candles", "record-fire-sales", "record-mayor"];
 
 /// The function that decides on keys.
 pub(crate) const AUTHORIZER: &str = "authorizer";

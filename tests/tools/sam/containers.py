@@ -62,6 +62,9 @@ REQUESTS = [
     ("GET", "/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),
     ("GET", "/v1/bazaar/history?item_id=INK_SACK:3"),
     ("GET", "/v1/bazaar/history"),
+    ("GET", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=5m"),
+    ("GET", "/v1/bazaar/candles?item_id=INK_SACK:3&before=2026-11-21T15:00:00%2B01:00&limit=1"),
+    ("GET", "/v1/bazaar/candles?item_id=INK_SACK:3&before=now"),
     ("GET", "/v1/auctions"),
     ("GET", "/v1/auctions?page=0"),
     ("GET", "/v1/auctions?page=99999"),
@@ -169,7 +172,7 @@ def check_api(sam, tables, cloud, results):
     """The same requests to `sam local start-api` and to the local cloud."""
     # Both record the same history, at the current minute.
     minute = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime())
-    for recorder in ["record-bazaar", "record-fire-sales", "record-mayor"]:
+    for recorder in ["record-bazaar", "record-candles", "record-fire-sales", "record-mayor"]:
         for each in [tables, cloud]:
             each.invoke(recorder, json.dumps({"time": minute, "backfill": True}))
     with sam.api() as (process, api):

@@ -152,6 +152,15 @@ pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, E
     Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
+/// Returns when the sale that started first was first seen; `None` if there is no sale. Reads one row.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
+    let rows = table.rows(every(table), 1).await?;
+    Ok(readable(&rows, PARTITION, sighting).first().map(|sighting| sighting.recorded_at))
+}
+
 /// Returns every sale by its start, oldest first.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! Past mayors: one row for each election. `pk` is `mayors`, and `sk` the year of the election in four digits. The term is not
 //! stored, because it follows from the calendar.
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::calendar::ElectionYear;
 use common::time::UnixSeconds;
@@ -80,17 +81,29 @@ pub async fn ended(table: Session<'_>, now: UnixSeconds, limit: usize) -> Result
     Ok(readable(&table.rows(query, limit).await?, PARTITION, mayor))
 }
 
+/// Returns when the term of the oldest recorded mayor began; `None` if there is no mayor. Reads one row.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
+    let rows = table.rows(every(table), 1).await?;
+    Ok(readable(&rows, PARTITION, mayor).first().map(|mayor| mayor.year.term_begins()))
+}
+
 /// Returns every recorded mayor, the sitting one included, oldest first.
 ///
 /// # Errors
 /// If the table does not answer in time.
 pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Mayor, Error>> {
-    let query = table
+    let pages = table.pages(every(table));
+    pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
+}
+
+fn every(table: Session<'_>) -> QueryFluentBuilder {
+    table
         .query()
         .key_condition_expression("pk = :partition")
-        .expression_attribute_values(":partition", string(PARTITION));
-    let pages = table.pages(query);
-    pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
+        .expression_attribute_values(":partition", string(PARTITION))
 }
 
 fn mayor(row: &Item) -> Result<Option<Mayor>, Corrupt> {

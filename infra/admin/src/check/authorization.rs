@@ -1,9 +1,11 @@
-//! Only requests with a valid key of a paying account get a response, even if the response is in a cache.
+//! Only requests with a valid key of a paying account get a response, even if the response is in a cache. A route that requires no
+//! key answers whatever the key is.
 
 use common::auth::ApiKey;
 use common::routes::MAYOR;
 use conformance::{Mismatch, Operation};
 
+use super::caching;
 use super::envelope;
 use super::inspection::Inspection;
 use super::keys::{NO_LAPSED_KEY, NO_REVOKED_KEY};
@@ -18,6 +20,14 @@ pub(super) async fn check(inspection: &Inspection<'_>, report: &mut Report) {
         if let Some(request) = inspection.example_requests(&operation, 200).first() {
             let result = check_rejected(inspection, &Request::anonymous(request), 401).await;
             report.check(format!("error 401 no key GET {}", operation.path()), result);
+        }
+    }
+    // The index and the OpenAPI document have no key in any check.
+    let is_route = |operation: &Operation<'_>| caching::cached_route(operation.path()).is_some();
+    for operation in inspection.document.operations().filter(is_route) {
+        if !operation.requires_key() {
+            let result = check_open(inspection, operation.path()).await;
+            report.check(format!("no key required GET {}", operation.path()), result);
         }
     }
     let good = inspection.keys.good.expose();
@@ -71,21 +81,28 @@ async fn check_cached(inspection: &Inspection<'_>) -> Result<(), Mismatch> {
     for _ in 0..2 {
         envelope::check_success(&inspection.get(CACHED_PATH).await?)?;
     }
-    for (request, status) in rejected_requests(inspection) {
+    for (request, status) in rejected_requests(inspection, CACHED_PATH) {
         check_rejected(inspection, &request, status).await?;
     }
     // The rejections must not be in the cache.
     envelope::check_success(&inspection.get(CACHED_PATH).await?).map(drop)
 }
 
-/// Requests for the cached response that must be rejected, with the status of their rejection.
-pub(super) fn rejected_requests(inspection: &Inspection<'_>) -> Vec<(Request, u16)> {
+/// Checks that the route answers without a key, and with keys that other routes reject.
+async fn check_open(inspection: &Inspection<'_>, path: &str) -> Result<(), Mismatch> {
+    for (request, _) in rejected_requests(inspection, path) {
+        envelope::check_success(&inspection.client.send(&request).await?)?;
+    }
+    Ok(())
+}
+
+/// Requests for `path` without a valid key, with the status of their rejection if the route requires one.
+pub(super) fn rejected_requests(inspection: &Inspection<'_>, path: &str) -> Vec<(Request, u16)> {
     let Inspection { keys, .. } = inspection;
-    let mut requests = vec![(Request::anonymous(CACHED_PATH), 401)];
+    let mut requests = vec![(Request::anonymous(path), 401)];
     let keys = [(unknown_key(), 401), (keys.lapsed.clone(), 403), (keys.revoked.clone(), 401)];
     requests.extend(
-        keys.into_iter()
-            .filter_map(|(key, status)| Some((Request::unauthorized(CACHED_PATH, &key?), status))),
+        keys.into_iter().filter_map(|(key, status)| Some((Request::unauthorized(path, &key?), status))),
     );
     requests
 }

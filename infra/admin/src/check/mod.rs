@@ -20,6 +20,7 @@ mod latency;
 mod observations;
 mod openapi;
 mod rate_limiter;
+mod recorded_prices;
 mod report;
 mod request;
 mod response;
@@ -112,6 +113,7 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
     let mut latency = Latency::default();
     examples::check(&inspection, &mut report, &mut latency).await;
     error_responses::check(&inspection, &mut report).await;
+    recorded_prices::check(&inspection, &mut report).await;
     authorization::check(&inspection, &mut report).await;
     spellings::check(&inspection, &mut report).await;
     cors::check(&inspection, &mut report).await;

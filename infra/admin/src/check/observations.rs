@@ -337,7 +337,7 @@ async fn authorizer_on_hit(inspection: &Inspection<'_>, stage_cache: &StageCache
         return unknown("the cached response has expired");
     }
     let mut statuses = Vec::new();
-    for (request, _) in rejected_requests(inspection) {
+    for (request, _) in rejected_requests(inspection, CACHED_PATH) {
         match inspection.client.send(&request).await {
             Ok(response) if response.status == 200 => {
                 return ("no", "a request without a valid key got the cached response".to_owned());

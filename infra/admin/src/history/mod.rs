@@ -2,6 +2,7 @@
 //! another, and back it up. The files have one JSON object per line, so that other tools can read and write them.
 
 mod bazaar;
+mod candles;
 mod export;
 pub(crate) mod export_file;
 mod fire_sales;
@@ -21,6 +22,7 @@ use common::config::Config;
 use tables::Table;
 
 use self::bazaar::Bazaar;
+use self::candles::Candles;
 use self::fire_sales::FireSales;
 use self::kind::Kind;
 use self::mayors::Mayors;
@@ -69,6 +71,8 @@ enum KindName {
     FireSales,
     /// Prices of the bazaar, one line per minute
     Bazaar,
+    /// Candles of the bazaar, one line per interval
+    Candles,
 }
 
 /// Runs the command.
@@ -86,6 +90,7 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
         KindName::Mayors => run_with_kind(command, &Mayors(table), console).await,
         KindName::FireSales => run_with_kind(command, &FireSales(table), console).await,
         KindName::Bazaar => Box::pin(run_with_kind(command, &Bazaar::of(table), console)).await,
+        KindName::Candles => Box::pin(run_with_kind(command, &Candles::of(table), console)).await,
     }
 }
 

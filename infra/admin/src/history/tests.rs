@@ -7,10 +7,12 @@ use common::time::{Tick, UnixSeconds};
 use proptest::prelude::*;
 use serde_json::json;
 use tables::history::bazaar::{Quote, Quotes};
+use tables::history::candles::{Candle, INTERVALS};
 use tables::history::fire_sales::{Fields, Sighting};
 use tables::history::mayors::{Mayor, Perk};
 
 use super::bazaar::{Bazaar, Prices};
+use super::candles::{Candles, Slot};
 use super::fire_sales::FireSales;
 use super::kind::Kind;
 use super::mayors::Mayors;
@@ -78,11 +80,31 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_text_is_a_bad_line(text in any::<String>(), object in "\\{\"(year|start|recorded_at|products)\":.*\\}") {
+    fn slots_of_candles(
+        time in time(),
+        interval in prop::sample::select(INTERVALS.iter().collect::<Vec<_>>()),
+        version in any::<Option<u32>>(),
+        products in prop::collection::btree_map(
+            "[A-Z0-9_:-]{1,64}",
+            prop::collection::vec(quote(), 1..5),
+            1..20,
+        ),
+    ) {
+        let candle = |minutes: Vec<Quote>| minutes.into_iter().map(Candle::of).reduce(Candle::followed_by).unwrap();
+        let products = products.into_iter().map(|(id, minutes)| (id.parse().unwrap(), candle(minutes))).collect();
+        assert_same::<Candles>(&Slot { interval, opened_at: interval.slot(time), version, products });
+    }
+
+    #[test]
+    fn arbitrary_text_is_a_bad_line(
+        text in any::<String>(),
+        object in "\\{\"(year|start|recorded_at|products|interval)\":.*\\}",
+    ) {
         for line in [text, object] {
             prop_assert!(Mayors::parse(&line, NOW).is_err());
             prop_assert!(FireSales::parse(&line, NOW).is_err());
             prop_assert!(Bazaar::parse(&line, NOW).is_err());
+            prop_assert!(Candles::parse(&line, NOW).is_err());
         }
     }
 

@@ -21,6 +21,7 @@ pub(crate) fn checks_that_fail() -> BTreeSet<String> {
         responses::exhausted_quota(),
         errors::errors(),
         errors::parameters(),
+        errors::parameters_of_prices(),
         errors::browsers_and_caches(),
         keys::keys(),
         keys::no_key(),
@@ -31,6 +32,7 @@ pub(crate) fn checks_that_fail() -> BTreeSet<String> {
         caches::cache_with_joined_parameters(),
         caches::cache_of_rejections(),
         caches::mixed_up_items(),
+        caches::keys_of_candles(),
     ];
     promises.into_iter().flatten().flat_map(|broken| broken.fails).collect()
 }
@@ -64,10 +66,15 @@ async fn broken_errors_and_keys_are_reported() {
     let runs = vec![
         Run::new(
             "errors",
-            [errors::errors(), errors::parameters(), errors::browsers_and_caches()]
-                .into_iter()
-                .flatten()
-                .collect(),
+            [
+                errors::errors(),
+                errors::parameters(),
+                errors::parameters_of_prices(),
+                errors::browsers_and_caches(),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
         ),
         Run::new("keys", keys::keys()),
         Run::new("no key", keys::no_key()).observations(&[("without_accept_encoding", "gzip")]),
@@ -101,6 +108,7 @@ async fn broken_caches_are_reported() {
             .observations(&[("errors_stored", "yes")]),
         Run::new("a cache of rejections by last values", caches::cache_of_rejections())
             .behind(cache(stage_cache::last_values, stage_cache::bazaar_errors)),
+        Run::new("a cache that ignores parameters of candles", caches::keys_of_candles()),
         Run::new("mixed-up items", caches::mixed_up_items()).behind(Behind::MixedUpItems),
     ];
     carry_out_all(&cloud, runs).await;

@@ -1,6 +1,6 @@
 //! A bad line is reported with its number and a reason, and the others are imported.
 
-use crate::support::{DynamoDb, fed, file, messages, text, this_morning, tick};
+use crate::support::{DynamoDb, fed, file, interval_ago, messages, slot, text, this_morning, tick};
 
 /// Imports the lines, each of which must be bad for its reason.
 #[track_caller]
@@ -173,6 +173,112 @@ fn invalid_ticks() {
             (&tick(r#""B":[1e999,2,3,4]"#), "invalid JSON: number out of range in column 60"),
         ],
     );
+}
+
+#[test]
+fn invalid_candles() {
+    const LIST: &str = "a list of eleven: [sell open,high,low,close,buy open,high,low,close,\
+                        sell_volume,buy_volume,samples]";
+    let hour = interval_ago(60);
+    let line = |products: &str| slot("1h", hour, None, products).trim_end().to_owned();
+    let good = r#""A":[2,3,1,2,2,3,1,2,5,6,60]"#;
+    let of = |change: (&str, &str)| line(good).replacen(change.0, change.1, 1);
+    let time = |time: &str| of((&hour.to_string(), time));
+    let ended = |interval: &str, minutes: i64| {
+        slot(interval, interval_ago(minutes), None, good).trim_end().to_owned()
+    };
+    assert_reasons(
+        "candles",
+        &[
+            (
+                &of(("1h", "2h")),
+                "interval: 2h is not an interval of candles; it must be 5m, 30m, 1h, 3h or 1d",
+            ),
+            (&of(("\"1h\"", "60")), "interval: invalid type: integer `60`, expected a string"),
+            (&of(("\"interval\":\"1h\",", "")), "missing field `interval`"),
+            (
+                &time(&(hour + jiff::SignedDuration::from_mins(7)).to_string()),
+                &format!(
+                    "opened_at: {} is not the start of an interval of 1h; the one that contains it starts at {hour}",
+                    hour + jiff::SignedDuration::from_mins(7)
+                ),
+            ),
+            (
+                &time("1999-01-01T00:00:00Z"),
+                "opened_at: it must be RFC 3339 in UTC, between the years 2001 and 2286",
+            ),
+            (
+                &of(("\"products\"", "\"version\":-1,\"products\"")),
+                "version: -1 is out of range: it must be from 0 to 4294967295",
+            ),
+            (
+                &of(("\"products\"", "\"version\":4294967296,\"products\"")),
+                "version: 4294967296 is out of range: it must be from 0 to 4294967295",
+            ),
+            (
+                &of(("\"products\"", "\"version\":null,\"products\"")),
+                "version: invalid type: null, expected a whole number",
+            ),
+            (
+                &of(("\"products\"", "\"tier\":1,\"products\"")),
+                "tier: unknown field `tier`, expected one of `interval`, `opened_at`, `version`, `products`",
+            ),
+            (&line(""), "products: at least one must have a price"),
+            (&line(r#""A":[0,0,0,0,0,0,0,0,5,5,1]"#), "products: at least one must have a price"),
+            (&line(&format!("{good},{good}")), "products: A: it appears twice"),
+            (
+                &of(("\"A\"", "\"ink sack\"")),
+                "products: ink sack: an item id must be 1 to 64 capital letters (A-Z), digits and the characters _ : -",
+            ),
+            (&of(("6,60", "6")), &format!("products.A: invalid length 10, expected {LIST}")),
+            (&of(("6,60", "6,60,1")), &format!("products.A: invalid length 12, expected {LIST}")),
+            (
+                &of(("[2,3,1", "[2,\"3\",1")),
+                "products.A[1]: invalid type: string \"3\", expected a JSON number",
+            ),
+            (&of(("5,6,60", "5,6.5,60")), "products.A[9]: 6.5 is not a whole number"),
+            (&of(("[2,3,1", "[2,-3,1")), "products: A: its prices must be from 0 to 1e12 coins, not -3.0"),
+            (&of(("5,6,60", "5,-6,60")), "products: A: its volumes must be at least 0, not -6"),
+            (
+                &of(("[2,3,1", "[4,3,1")),
+                "products: A: no sell price may be above high or below low, as in [open,high,low,close] = \
+                 [4.0,3.0,1.0,2.0]",
+            ),
+            (
+                &of(("3,1,2,5,", "3,1,0.99,5,")),
+                "products: A: no buy price may be above high or below low, as in [open,high,low,close] = \
+                 [2.0,3.0,1.0,0.99]",
+            ),
+            (
+                &of(("6,60]", "6,0]")),
+                "products: A: its samples, the number of recorded minutes, must be at least 1, not 0",
+            ),
+            (
+                &of(("6,60]", "6,61]")),
+                "products: A: its samples, the number of recorded minutes, must be at most 60 in an interval of 1h, \
+                 not 61",
+            ),
+            (
+                &ended("5m", 5),
+                "products: A: its samples, the number of recorded minutes, must be at most 5 in an interval of 5m, \
+                 not 60",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn an_interval_that_has_not_ended_is_not_imported() {
+    let dynamodb = DynamoDb::start();
+    let under_way = interval_ago(24 * 60) + jiff::SignedDuration::from_hours(48);
+    let line = slot("1d", under_way, None, r#""A":[2,3,1,2,2,3,1,2,5,6,60]"#);
+    let (messages, code) = dynamodb.import("candles", "History", line.as_bytes());
+    let expected = format!(
+        "-:1: opened_at: the interval of 1d that starts at {under_way} has not ended; the clock of this machine shows "
+    );
+    assert!(messages.starts_with(&expected), "{messages}");
+    assert_eq!(code, Some(1));
+    assert!(dynamodb.dump("History").is_empty());
 }
 
 #[test]

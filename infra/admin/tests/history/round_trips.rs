@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{
-    Dump, DynamoDb, fed, file, messages, minutes, path, products, text, this_morning, tick,
+    Dump, DynamoDb, candles, fed, file, interval_ago, messages, minutes, path, products, slot, text,
+    this_morning, tick,
 };
 
 const MAYORS: &str = concat!(
@@ -407,6 +408,107 @@ fn a_later_tick_with_more_than_twice_as_many_products_gets_the_slots() {
     assert_eq!(dynamodb.export("bazaar", "History"), lines.concat());
     let again = dynamodb.import("bazaar", "History", lines.concat().as_bytes());
     assert_eq!(again, ("imported 0, already there 4, too old 0, bad lines 0\n".to_owned(), Some(0)));
+}
+
+/// Slots of every interval in the order of an export, with and without a version.
+fn slots() -> Vec<String> {
+    let extremes = r#""A-B:1":[0.01,499999999.99,0.01,0.02,0.0,0.0,0.0,0.0,9007199254740993,4294967296,1],"INK_SACK:3":[1000000000000.0,1000000000000.0,1.5,1.5,0.0,0.0,0.0,0.0,0,0,3]"#;
+    let lengths = [("5m", 5), ("30m", 30), ("1h", 60), ("3h", 180), ("1d", 1_440)];
+    let of_interval = |(name, length): (&'static str, i64)| {
+        let newest = interval_ago(length);
+        [
+            slot(name, newest - minutes(2 * length), Some(0), &candles(300, length)),
+            slot(name, newest - minutes(length), None, extremes),
+            slot(name, newest, Some(u32::MAX), &candles(40, 2 * length)),
+        ]
+    };
+    lengths.into_iter().flat_map(of_interval).collect()
+}
+
+#[test]
+fn candles_come_back_as_they_were() {
+    let dynamodb = DynamoDb::start();
+    let lines = slots();
+    let (exported, dump) = round_trip(&dynamodb, "candles", &lines.concat());
+    assert_eq!(exported, lines.concat());
+    let markers = |partition: &str| dump.keys().filter(|key| key.0 == partition).count();
+    for interval in ["5m", "30m", "1h", "3h", "1d"] {
+        assert_eq!(markers(&format!("candles#{interval}")), 3, "{interval}");
+    }
+    let again = dynamodb.import("candles", "History", lines.concat().as_bytes());
+    assert_eq!(again, ("imported 0, already there 15, too old 0, bad lines 0\n".to_owned(), Some(0)));
+    // What is there stays, whatever a file says about it.
+    let others = lines.concat().replace("ITEM:", "OTHER:");
+    let again = dynamodb.import("candles", "History", others.as_bytes());
+    assert_eq!(again, ("imported 0, already there 15, too old 0, bad lines 0\n".to_owned(), Some(0)));
+    assert_eq!(dynamodb.dump("History"), dump);
+    dynamodb.create("Backwards");
+    dynamodb.import("candles", "Backwards", lines.iter().rev().cloned().collect::<String>().as_bytes());
+    assert_eq!(dynamodb.dump("Backwards"), dump);
+    // The other kinds of history are not affected.
+    assert_eq!(dynamodb.export("bazaar", "History"), "");
+}
+
+#[test]
+fn candles_are_imported_as_far_back_as_their_interval_is_kept() {
+    let dynamodb = DynamoDb::start();
+    let kept = [
+        ("5m", 5, Some(30)),
+        ("30m", 30, Some(90)),
+        ("1h", 60, Some(365)),
+        ("3h", 180, Some(1_095)),
+        ("1d", 1_440, None),
+    ];
+    let mut lines = Vec::new();
+    for (name, length, days) in kept {
+        let newest = interval_ago(length);
+        let day = minutes(24 * 60);
+        for age in [days.unwrap_or(6_000) - 1, days.unwrap_or(6_000) + 1] {
+            lines.push(slot(name, newest - day * age, None, &candles(2, 1)));
+        }
+    }
+    let (messages, code) = dynamodb.import("candles", "History", lines.concat().as_bytes());
+    assert_eq!((messages.as_str(), code), ("imported 6, already there 0, too old 4, bad lines 0\n", Some(0)));
+    let exported = [&lines[0], &lines[2], &lines[4], &lines[6], &lines[9], &lines[8]].map(String::as_str);
+    assert_eq!(dynamodb.export("candles", "History"), exported.concat());
+}
+
+#[test]
+fn an_interrupted_import_of_candles_is_not_exported_and_the_same_import_completes_it() {
+    let dynamodb = DynamoDb::start();
+    let lines = slots();
+    let (_, dump) = round_trip(&dynamodb, "candles", &lines.concat());
+    // The marker is written last.
+    let slot = format!("{:010}", (interval_ago(60) - minutes(120)).as_second());
+    let rows: Vec<_> = dump.keys().filter(|key| key.0.starts_with("candles#1h") && key.1 == slot).collect();
+    assert!(rows.len() > 100 && rows[0].0 == "candles#1h");
+    for key in &rows[..rows.len() / 2] {
+        dynamodb.delete("History", key);
+    }
+    assert_eq!(dynamodb.export("candles", "History"), [&lines[..6], &lines[7..]].concat().concat());
+    let (messages, _) = dynamodb.import("candles", "History", lines.concat().as_bytes());
+    assert_eq!(messages, "imported 1, already there 14, too old 0, bad lines 0\n");
+    assert_eq!(dynamodb.dump("History"), dump);
+    // Rows that are lost later are reported.
+    dynamodb.delete("History", rows[1]);
+    let output = dynamodb.history(&["export", "candles", "-"]).output().unwrap();
+    let opened_at = interval_ago(60) - minutes(120);
+    let expected = format!("1h at {opened_at} is incomplete in the table and is skipped\nexported 14\n");
+    assert_eq!(crate::support::messages(&output), expected);
+}
+
+#[test]
+fn candles_in_other_spellings_give_the_same_slot() {
+    let dynamodb = DynamoDb::start();
+    let opened_at = interval_ago(60);
+    let line = format!(
+        "{{ \"products\": {{\"A\":[1,2.004,1,2,0,0,0,0,6.0E7,4,60.0],\"NOTHING\":[0,0,0,0,0,0,0,0,5,6,7]}}, \"version\": 7.0, \
+         \"opened_at\":\"{opened_at}\", \"interval\":\"1h\"}}\r\n"
+    );
+    let (messages, code) = dynamodb.import("candles", "History", line.as_bytes());
+    assert_eq!((messages.as_str(), code), ("imported 1, already there 0, too old 0, bad lines 0\n", Some(0)));
+    let expected = slot("1h", opened_at, Some(7), r#""A":[1.0,2.0,1.0,2.0,0.0,0.0,0.0,0.0,60000000,4,60]"#);
+    assert_eq!(dynamodb.export("candles", "History"), expected);
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub struct Schedule {
     pub name: String,
     /// The time between two events.
     pub period: Duration,
+    /// The time from a multiple of the period since 1970 until the event that is due then.
+    pub offset: Duration,
     /// `Input`: the event. `<aws.scheduler.scheduled-time>` in it stands for the time at which it is due.
     pub input: String,
     /// `MaximumEventAgeInSeconds`: the age at which a failed event is given up.
@@ -28,7 +30,7 @@ pub struct Schedule {
 /// The schedules of a function.
 ///
 /// # Errors
-/// When one is not a rate, or has no input.
+/// When one is neither a rate nor a number of minutes after every full one, or has no input.
 pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
     let events = function.section("Events")?;
     let config = function.section("EventInvokeConfig")?;
@@ -42,19 +44,35 @@ pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
         }
         let event = event.section("Properties")?;
         let expression = event.required("ScheduleExpression", event.text("ScheduleExpression")?)?;
-        let period = period(&expression).ok_or_else(|| {
-            let reason = format!("it must be a rate such as rate(5 minutes), not {expression:?}");
+        let (period, offset) = rhythm(&expression).ok_or_else(|| {
+            let reason = format!(
+                "it must be a rate such as rate(5 minutes), or minutes such as cron(2/5 * * * ? *), not {expression:?}"
+            );
             event.invalid("ScheduleExpression", reason)
         })?;
         schedules.push(Schedule {
             name: name.clone(),
             period,
+            offset,
             input: event.required("Input", event.text("Input")?)?,
             max_age: Duration::from_secs(max_age_s),
             max_retries,
         });
     }
     Ok(schedules)
+}
+
+/// The period and the offset of a schedule expression.
+fn rhythm(expression: &str) -> Option<(Duration, Duration)> {
+    period(expression).map(|period| (period, Duration::ZERO)).or_else(|| minutes(expression))
+}
+
+/// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced.
+fn minutes(expression: &str) -> Option<(Duration, Duration)> {
+    let (offset, period) = expression.strip_prefix("cron(")?.strip_suffix(" * * * ? *)")?.split_once('/')?;
+    let (offset, period) = (offset.parse().ok()?, period.parse().ok()?);
+    let is_even = (1..=60).contains(&period) && 60_u64.is_multiple_of(period) && offset < period;
+    is_even.then(|| (Duration::from_mins(period), Duration::from_mins(offset)))
 }
 
 fn period(expression: &str) -> Option<Duration> {
@@ -82,6 +100,22 @@ mod tests {
         }
         for text in ["cron(0 12 * * ? *)", "rate(0 minutes)", "rate(1.5 hours)", "rate(1 second)", ""] {
             assert_eq!(period(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn minutes_of_every_hour_have_a_period_and_an_offset() {
+        let five = (Duration::from_mins(5), Duration::from_mins(2));
+        assert_eq!(rhythm("cron(2/5 * * * ? *)"), Some(five));
+        assert_eq!(rhythm("rate(5 minutes)"), Some((Duration::from_mins(5), Duration::ZERO)));
+        for text in [
+            "cron(2/7 * * * ? *)",
+            "cron(5/5 * * * ? *)",
+            "cron(0/0 * * * ? *)",
+            "cron(2 * * * ? *)",
+            "cron(2/5 1 * * ? *)",
+        ] {
+            assert_eq!(rhythm(text), None, "{text}");
         }
     }
 }

@@ -65,6 +65,23 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
 }
 
 #[tokio::test]
+async fn the_latest_event_can_be_sent_at_the_start_unless_the_next_is_due_soon() {
+    let cloud = |test: &'static str, template: String| async move {
+        let options = Options { schedules_at_start: true, ..crate::support::options(test, &template) };
+        Cloud::start(Options { schedules: true, ..options }).await.unwrap()
+    };
+    let rarely = cloud("start", TEMPLATE.to_owned()).await;
+    let noted = await_lines(&rarely, "noted", 1).await;
+    assert!(noted[0].contains(&format!("\"time\":\"{}\"", time_in(&rarely, 0))), "{noted:?}");
+    rarely.shutdown().await;
+    let often = cloud("often", TEMPLATE.replace("10 minutes", "1 minute")).await;
+    let until_next = 60_000 - often.clock().now_ms().rem_euclid(60_000);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(until_next < 1_000 || lines(&often, "noted").is_empty());
+    often.shutdown().await;
+}
+
+#[tokio::test]
 async fn missed_events_are_skipped() {
     let cloud = start("jump", TEMPLATE).await;
     let due = time_in(&cloud, 90 * 24 * 60);

@@ -49,16 +49,24 @@ WRITES_TRACES = {
     "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
     "Resource": "*",
 }
+# Every recorder reads and writes the heartbeat of its feed. The mayor's own row needs nothing more.
+HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 # Further permissions of functions: actions on a resource. All other functions have none.
 RIGHTS = {
     "authorizer": {"Access": {"dynamodb:GetItem"}},
     "mayor-history": {"History": {"dynamodb:Query"}},
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
-    "record-mayor": {"History": {"dynamodb:PutItem"}, "DeadLetters": {"sqs:SendMessage"}},
-    "record-fire-sales": {"History": {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "bazaar-candles": {"History": {"dynamodb:Query"}},
+    "status": {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}},
+    "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
+    "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
-        "History": {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:PutItem"},
+        "History": HEARTBEAT | {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"},
+        "DeadLetters": {"sqs:SendMessage"},
+    },
+    "record-candles": {
+        "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:Query"},
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
@@ -72,6 +80,7 @@ ENVIRONMENT = {
     "fire-sales-history": HISTORY,
     "bazaar": UPSTREAM,
     "bazaar-history": HISTORY,
+    "bazaar-candles": HISTORY,
     "auctions": UPSTREAM,
     "collections": UPSTREAM,
     "items": UPSTREAM,
@@ -80,15 +89,19 @@ ENVIRONMENT = {
         # The parameter is the name of the secret.
         "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
     },
+    "status": HISTORY,
     "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
     "authorizer": {"ACCESS_TABLE": reference("Access")},
     "record-bazaar": UPSTREAM | HISTORY,
+    "record-candles": HISTORY,
     "record-fire-sales": UPSTREAM | HISTORY,
     "record-mayor": UPSTREAM | HISTORY,
 }
 # The schedules, on which histories and alarms rely.
 SCHEDULES = {
     "record-bazaar": "rate(1 minute)",
+    # Two minutes after the end of an interval: the last minute of the interval is recorded then.
+    "record-candles": "cron(2/5 * * * ? *)",
     "record-fire-sales": "rate(1 minute)",
     "record-mayor": "rate(5 minutes)",
 }
@@ -101,7 +114,10 @@ ROUTE_THROTTLE = {
     "ThrottlingRateLimit": reference("RouteRateLimit"),
     "ThrottlingBurstLimit": reference("RouteBurstLimit"),
 }
-# The limits of what requires no key, and is not a preflight request of a route.
+# The routes under /v1 that require no key, and their limits. Anybody can use them up: infra/README.md says what that costs.
+OPEN_ROUTES = ["/v1/status"]
+OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 20}
+# The limits of everything else that requires no key, and is not a preflight request of a route.
 OPEN_THROTTLE = {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
 # Retry-After in seconds, where it is not 5.
 RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
@@ -205,16 +221,21 @@ class Routes(unittest.TestCase):
         described = json.loads(OPENAPI.read_text())["paths"]
         return {path: item["get"] for path, item in described.items() if path.startswith("/v1/")}
 
-    def test_every_route_has_its_function_its_authorizer_and_requires_a_key(self):
-        self.assertEqual(len(self.routes()), 10)
-        for path in self.routes():
+    def test_every_route_has_its_function_and_requires_a_key_unless_it_is_described_as_open(self):
+        self.assertEqual([path for path, route in self.routes().items() if self.is_open(route)], OPEN_ROUTES)
+        for path, route in self.routes().items():
             methods = {name for name in API["paths"][path] if name != "options"}
             self.assertEqual(methods, {"get"}, path)
-            security = [name for entry in API["paths"][path]["get"]["security"] for name in entry]
-            self.assertEqual(set(security), {"KeyAuthorizer", "api_key"}, path)
+            security = [name for entry in API["paths"][path]["get"].get("security", []) for name in entry]
+            expected = set() if self.is_open(route) else {"KeyAuthorizer", "api_key"}
+            self.assertEqual(set(security), expected, path)
             # mayor-history serves /v1/mayor/history, profile serves /v1/profile/{username}.
             binary = re.sub(r"/\{.*", "", path.removeprefix("/v1/")).replace("/", "-")
             self.expect_function(API["paths"][path]["get"], binary)
+
+    def is_open(self, route):
+        # The document as a whole requires a key.
+        return route.get("security") == []
 
     def expect_function(self, method, binary):
         address = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
@@ -252,7 +273,7 @@ class Routes(unittest.TestCase):
             # An entry inherits nothing.
             own = {"ResourcePath", "HttpMethod", "CachingEnabled", "CacheTtlInSeconds"}
             inherited = {name: value for name, value in every.items() if name not in own}
-            expected = inherited | ROUTE_THROTTLE
+            expected = inherited | (OPEN_ROUTE_THROTTLE if self.is_open(self.routes()[path]) else ROUTE_THROTTLE)
             self.assertEqual({name: value for name, value in setting.items() if name not in own}, expected, path)
 
     def test_no_other_path_requires_a_key(self):
@@ -420,8 +441,9 @@ class Functions(unittest.TestCase):
     def test_functions_have_their_timeout_and_memory(self):
         for binary, (_, function) in FUNCTIONS.items():
             # The authorizer decides within 2 s, a function responds within 8 s, and the gateway waits for 29 s. record-bazaar
-            # writes two thousand rows every three hours and must end before its next tick.
-            timeout = {"authorizer": 3, "record-bazaar": 50}.get(binary, 10)
+            # writes two thousand rows every three hours and must end before its next tick; record-candles writes as many at
+            # midnight.
+            timeout = {"authorizer": 3, "record-bazaar": 50, "record-candles": 50}.get(binary, 10)
             self.assertEqual(function["Timeout"], timeout, binary)
             # Cost is proportional to memory.
             self.assertIn(function["MemorySize"], (256, 512), binary)

@@ -29,10 +29,14 @@ REPLACEMENTS = [
     # Limits for all clients together.
     (SERVICE, "ThrottlingRateLimit: 10", "ThrottlingRateLimit: 200"),
     (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
+    (SERVICE, "ThrottlingRateLimit: 5", "ThrottlingRateLimit: !Ref RouteRateLimit"),
     (SERVICE, "ThrottlingRateLimit: !Ref RouteRateLimit", "ThrottlingRateLimit: 10"),
     (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
     (SERVICE, "    DependsOn: StarterUsagePlan\n", ""),
     (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: HEAD"),
+    # Keys.
+    (SERVICE, "            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n", ""),
+    (SERVICE, "            Path: /v1/auctions\n", "            Path: /v1/auctions\n            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n"),
     # Tables.
     (SERVICE, "      DeletionProtectionEnabled: !If [TablesAreProtected, true, false]\n", ""),
     (SERVICE, "[TablesAreProtected, true, false]", "[TablesAreProtected, false, true]"),
@@ -56,6 +60,8 @@ REPLACEMENTS = [
     (SERVICE, "Role: !GetAtt HistoryReaderRole.Arn", "Role: !GetAtt RecordMayorRole.Arn"),
     (SERVICE, "Action: sqs:SendMessage", "Action: sqs:*"),
     (SERVICE, "Action: dynamodb:Query", "Action: [dynamodb:Query, dynamodb:Scan]"),
+    (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem]", "dynamodb:PutItem"),
+    (SERVICE, "Role: !GetAtt StatusRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
     # Reserved concurrency.
     (SERVICE, RESERVED.format("Authorizer"), ""),
     (SERVICE, RESERVED.format("Provider"), ""),
@@ -85,6 +91,21 @@ REPLACEMENTS = [
     (SERVICE, "/stages/${Api.Stage}", "/stages/${Stage}"),
     (SERVICE, "WebACLArn: !Ref WebAclArn", "WebACLArn: !Ref CertificateArn"),
     (MONITORING, "MetricName: Throttles", "MetricName: Throttle"),
+    # Candles: each right of their recorder, its schedule, timeout and queue, the cache keys of the route, the alarms.
+    (SERVICE, "[dynamodb:BatchWriteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query]", "[dynamodb:BatchWriteItem, dynamodb:GetItem, dynamodb:PutItem]"),
+    (SERVICE, "[dynamodb:BatchWriteItem, dynamodb:GetItem, ", "[dynamodb:BatchWriteItem, "),
+    (SERVICE, "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query]", "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:DeleteItem]"),
+    (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: cron(0/5 * * * ? *)"),
+    (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: rate(5 minutes)"),
+    (SERVICE, "      Timeout: 50\n", "      Timeout: 10\n"),
+    (SERVICE, "                  - !GetAtt RecordCandlesFunction.Arn\n", ""),
+    (SERVICE, "Role: !GetAtt RecordCandlesRole.Arn", "Role: !GetAtt RecordBazaarRole.Arn"),
+    (SERVICE, "querystring.interval: {Required: false, Caching: true}", "querystring.interval: {Required: false, Caching: false}"),
+    (SERVICE, "              - method.request.querystring.before: {Required: false, Caching: true}\n", ""),
+    (SERVICE, "RecordCandles: !Ref RecordCandlesFunction", "RecordCandles: !Ref RecordBazaarFunction"),
+    (MONITORING, "Value: !Ref RecordCandles}", "Value: !Ref RecordBazaar}"),
+    (MONITORING, '"FunctionName", "${RecordCandles}", ', '"FunctionName", "${RecordMayor}", '),
+    (MONITORING, "            Period: 900\n", "            Period: 300\n"),
     (MONITORING, "      Namespace: AWS/Lambda\n      MetricName: Throttles", "      Namespace: AWS/lambda\n      MetricName: Throttles"),
 ]
 

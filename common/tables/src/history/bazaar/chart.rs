@@ -7,8 +7,9 @@ use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, corrupt_products};
-use super::tiers::{FIRST_SLOT, LAST_SLOT, PRODUCTS, Tier, slot_key, tick_key};
+use super::tiers::{Tier, tick_key};
 use crate::error::Error;
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
 use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
 use crate::session::Session;
 
@@ -38,7 +39,7 @@ pub async fn points(
 ) -> Result<Vec<Point>, Error> {
     let partition = tier.partition(tier.shard(id));
     let newest = tier.slot(now);
-    let oldest = newest.minus(tier.interval * (tier.slots - 1));
+    let oldest = tier.oldest_slot(now);
     // No tick is recorded at any other time. DynamoDB refuses a range of keys that ends before it begins.
     let (first, last) = (oldest.max(FIRST_SLOT), newest.min(tier.slot(LAST_SLOT)));
     if first > last {

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, Quotes, corrupt_products};
-use super::tiers::{PRODUCTS, RECORDED_AT, ROWS, TIERS, Tier, tick_key};
+use super::tiers::{RECORDED_AT, ROWS, TIERS, Tier, tick_key};
 use crate::error::Error;
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, readable, string, text};
 use crate::session::Session;
 
@@ -38,6 +40,11 @@ impl RecordedTick {
         };
         let products = marker.contains_key(PRODUCTS).then(|| count(PRODUCTS)).transpose()?;
         Ok(Self { tick, tier, slot, rows: count(ROWS)?, products })
+    }
+
+    /// The number of its products. `None` if a version wrote the marker that did not count them.
+    pub(in crate::history) const fn products(&self) -> Option<usize> {
+        self.products
     }
 
     /// Whether the slot must be given to `tick`, which has this number of products. It is given to the earlier of two ticks,
@@ -76,14 +83,54 @@ pub async fn recorded_ticks(table: Session<'_>, now: UnixSeconds) -> Result<Vec<
     Ok(ticks.into_values().collect())
 }
 
+/// Returns the oldest tick that a query can still find at the time `now`, in the tier with the longest range; `None` if there is
+/// none. Reads one row.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
+    let [.., tier] = &TIERS;
+    let first = tier.oldest_slot(now).clamp(FIRST_SLOT, LAST_SLOT);
+    let markers = table.rows(markers(table, tier, first, LAST_SLOT), 1).await?;
+    Ok(recorded(tier, &markers).first().map(|recorded| recorded.tick.time()))
+}
+
 /// Returns the complete slots of a tier, in order.
 async fn complete_slots(table: Session<'_>, tier: &'static Tier) -> Result<Vec<RecordedTick>, Error> {
-    let query = table
+    complete_between(table, tier, FIRST_SLOT, LAST_SLOT).await
+}
+
+/// Returns the complete slots of a tier from `first` until before `end`, in order.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub(in crate::history) async fn complete_between(
+    table: Session<'_>,
+    tier: &'static Tier,
+    first: UnixSeconds,
+    end: UnixSeconds,
+) -> Result<Vec<RecordedTick>, Error> {
+    if first >= end {
+        return Ok(Vec::new());
+    }
+    let last = UnixSeconds::new(end.get() - 1);
+    let markers = table.rows(markers(table, tier, first, last), usize::MAX).await?;
+    Ok(recorded(tier, &markers))
+}
+
+/// Returns a query of the tier's markers from `first` to `last`.
+fn markers(table: Session<'_>, tier: &Tier, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
+    table
         .query()
-        .key_condition_expression("pk = :partition")
-        .expression_attribute_values(":partition", string(tier.markers()));
-    let markers = table.rows(query, usize::MAX).await?;
-    Ok(readable(&markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some)))
+        .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
+        .expression_attribute_values(":partition", string(tier.markers()))
+        .expression_attribute_values(":first", string(slot_key(first)))
+        .expression_attribute_values(":last", string(slot_key(last)))
+        .consistent_read(true)
+}
+
+fn recorded(tier: &'static Tier, markers: &[Item]) -> Vec<RecordedTick> {
+    readable(markers, &tier.markers(), |marker| RecordedTick::of_marker(tier, marker).map(Some))
 }
 
 /// Returns the quotes of a recorded tick, or `None` if rows of it are missing or corrupt.

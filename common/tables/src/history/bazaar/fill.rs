@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::complete::RecordedTick;
 use super::quotes::Quotes;
-use super::tiers::{PRODUCTS, RECORDED_AT, ROWS, TIERS, Tier, slot_key, tick_key};
+use super::tiers::{RECORDED_AT, ROWS, TIERS, Tier, tick_key};
 use crate::error::Error;
+use crate::history::slots::{PRODUCTS, slot_key};
 use crate::item::{self, Item, PARTITION_KEY, TIME_TO_LIVE, number, readable, text};
 use crate::session::Session;
 

@@ -40,7 +40,8 @@ mod quotes;
 mod tiers;
 
 pub use self::chart::{Point, points};
-pub use self::complete::{CompleteSlots, RecordedTick, TickStatus, quotes, recorded_ticks};
+pub(in crate::history) use self::complete::complete_between;
+pub use self::complete::{CompleteSlots, RecordedTick, TickStatus, quotes, recorded_since, recorded_ticks};
 pub use self::fill::{FilledSlot, OpenSlot, fill, open_slots};
 pub use self::quotes::{Price, Quote, Quotes};
 pub use self::tiers::{TIERS, Tier};

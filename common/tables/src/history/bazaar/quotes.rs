@@ -8,7 +8,7 @@ use common::upstream::bazaar::HIGHEST_PRICE;
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::tiers::PRODUCTS;
+use crate::history::slots::PRODUCTS;
 use crate::item::{Corrupt, number};
 
 /// A price in coins, rounded to 0.01.
@@ -23,6 +23,11 @@ impl Price {
     #[must_use]
     pub fn nearest(coins: f64) -> Option<Self> {
         let is_price = (0.0..=Self::HIGHEST).contains(&coins);
+        // Nearly all prices that are read from a row are rounded already.
+        let hundredths = (coins * 100.0).round() / 100.0;
+        if is_price && coins > 0.0 && hundredths.to_bits() == coins.to_bits() {
+            return Some(Self(coins));
+        }
         // Rounded in decimal digits, because these are what a row holds. (Adding 0 turns -0 into 0.)
         is_price.then(|| format!("{coins:.2}").parse().ok().map(|coins: f64| Self(coins + 0.0))).flatten()
     }
@@ -66,7 +71,7 @@ impl Quote {
         ])
     }
 
-    pub(super) fn of_attribute(value: &AttributeValue) -> Option<Self> {
+    pub(in crate::history) fn of_attribute(value: &AttributeValue) -> Option<Self> {
         let [sell_price, buy_price, sell_volume, buy_volume] = value.as_l().ok()?.as_slice() else {
             return None;
         };

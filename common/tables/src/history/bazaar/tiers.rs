@@ -5,13 +5,10 @@ use std::time::Duration;
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
-pub(super) const PRODUCTS: &str = "products";
+use crate::history::slots::{shard, slot_key};
+
 pub(super) const RECORDED_AT: &str = "recorded_at";
 pub(super) const ROWS: &str = "rows";
-
-/// The first and the last time whose slots have keys of ten digits.
-pub(super) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
-pub(super) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 
 /// Rows are kept for this long after they have left their tier's range. It is the longest interval, so that no row expires
 /// that a query may need.
@@ -55,8 +52,13 @@ impl Tier {
         time.rounded_down(self.interval)
     }
 
+    /// Returns the oldest slot in the tier's range at the time `now`.
+    pub(super) fn oldest_slot(&self, now: UnixSeconds) -> UnixSeconds {
+        self.slot(now).minus(self.interval * (self.slots - 1))
+    }
+
     /// Returns when the rows of this slot expire.
-    pub(super) fn expires(&self, slot: UnixSeconds) -> UnixSeconds {
+    pub(in crate::history) fn expires(&self, slot: UnixSeconds) -> UnixSeconds {
         slot.plus(self.interval * self.slots + MARGIN)
     }
 
@@ -65,13 +67,13 @@ impl Tier {
         self.slot(time) == slot
     }
 
-    /// Returns the shard of the product. CRC-32 never changes and exists in every language.
-    pub(super) fn shard(&self, id: &ItemId) -> u32 {
-        crc32fast::hash(id.as_str().as_bytes()) % self.shards
+    /// Returns the shard of the product.
+    pub(in crate::history) fn shard(&self, id: &ItemId) -> u32 {
+        shard(id, self.shards)
     }
 
     /// Returns the partition key of the shard.
-    pub(super) fn partition(&self, shard: u32) -> String {
+    pub(in crate::history) fn partition(&self, shard: u32) -> String {
         format!("bazaar#{}#{shard:03}", self.name)
     }
 
@@ -79,11 +81,6 @@ impl Tier {
     pub(super) fn markers(&self) -> String {
         format!("bazaar#{}", self.name)
     }
-}
-
-/// Returns the sort key of a slot. Sort keys have the order of time, from `FIRST_SLOT` to `LAST_SLOT`.
-pub(super) fn slot_key(slot: UnixSeconds) -> String {
-    format!("{:010}", slot.get())
 }
 
 /// Returns the sort key of a tick's rows: it lies between the keys of this slot and the next one, in the order of ticks.

@@ -4,7 +4,7 @@ use reqwest::header::CONTENT_ENCODING;
 use reqwest::{Method, StatusCode};
 
 use super::requests::{
-    AUCTIONS, BOOK, FLIPS, ITEMS, MANY, MAYOR, NOTCH, OPENAPI, PRICES, UNKNOWN_ITEM, WITHOUT_KEY,
+    AUCTIONS, BOOK, CANDLES, FLIPS, ITEMS, MANY, MAYOR, NOTCH, OPENAPI, PRICES, UNKNOWN_ITEM, WITHOUT_KEY,
 };
 use crate::support::mutation::{
     Broken, at, broken, error, instead, replaced, request, response, useless_message, without,
@@ -108,20 +108,6 @@ pub(crate) fn parameters() -> Vec<Broken> {
             BOOK,
         ),
         instead(
-            "required parameters and their values",
-            &[
-                "error 400 GET /v1/bazaar/history",
-                "error 400 GET /v1/bazaar/history?item_id=INK_SACK:3&range=2h",
-                "error 400 GET /v1/bazaar/history?item_id=ink_sack",
-            ],
-            |target| {
-                target.strip_prefix("/v1/bazaar/history").is_some_and(|query| {
-                    query.is_empty() || query.ends_with("2h") || query.ends_with("ink_sack")
-                })
-            },
-            PRICES,
-        ),
-        instead(
             "404 for unknown players",
             &["error 404 GET /v1/profile/{username}", "error 400 GET /v1/profile/not.a.name"],
             |target| target.contains("nobody_") || target.contains("not.a.name"),
@@ -178,6 +164,44 @@ pub(crate) fn parameters() -> Vec<Broken> {
     ]
 }
 
+/// Promises about the parameters of history and candles.
+pub(crate) fn parameters_of_prices() -> Vec<Broken> {
+    vec![
+        instead(
+            "required parameters and their values",
+            &[
+                "error 400 GET /v1/bazaar/history",
+                "error 400 GET /v1/bazaar/history?item_id=INK_SACK:3&range=2h",
+                "error 400 GET /v1/bazaar/history?item_id=ink_sack",
+            ],
+            |target| {
+                target.strip_prefix("/v1/bazaar/history").is_some_and(|query| {
+                    query.is_empty() || query.ends_with("2h") || query.ends_with("ink_sack")
+                })
+            },
+            PRICES,
+        ),
+        instead(
+            "required parameters and their values",
+            &[
+                "error 400 GET /v1/bazaar/candles",
+                "error 400 GET /v1/bazaar/candles?item_id=INK_SACK:3&before=now",
+                "error 400 GET /v1/bazaar/candles?item_id=INK_SACK:3&interval=2h",
+                "error 400 GET /v1/bazaar/candles?item_id=INK_SACK:3&limit=0",
+                "error 400 GET /v1/bazaar/candles?item_id=ink_sack",
+            ],
+            |target| {
+                target.strip_prefix("/v1/bazaar/candles").is_some_and(|query| {
+                    query.is_empty()
+                        || !query.contains("CHECK_")
+                            && ["now", "2h", "=0", "ink_sack"].iter().any(|value| query.ends_with(value))
+                })
+            },
+            CANDLES,
+        ),
+    ]
+}
+
 /// Promises about preflight requests, compression, replays and the OpenAPI document.
 pub(crate) fn browsers_and_caches() -> Vec<Broken> {
     vec![
@@ -199,12 +223,14 @@ pub(crate) fn browsers_and_caches() -> Vec<Broken> {
                 "preflight OPTIONS /openapi.json",
                 "preflight OPTIONS /v1/auctions",
                 "preflight OPTIONS /v1/bazaar",
+                "preflight OPTIONS /v1/bazaar/candles",
                 "preflight OPTIONS /v1/bazaar/history",
                 "preflight OPTIONS /v1/collections",
                 "preflight OPTIONS /v1/fire-sales",
                 "preflight OPTIONS /v1/fire-sales/history",
                 "preflight OPTIONS /v1/items",
                 "preflight OPTIONS /v1/profile/{username}",
+                "preflight OPTIONS /v1/status",
             ],
             |_, response| without("access-control-allow-headers")(response),
         ),

@@ -2,7 +2,7 @@
 
 use reqwest::header::HeaderValue;
 
-use super::requests::{CACHED_RESPONSE, COMPRESSION, WITHOUT_KEY};
+use super::requests::{CACHED_RESPONSE, COMPRESSION, MAYOR, STATUS, WITHOUT_KEY};
 use crate::support::mutation::{Broken, accepted, request};
 
 const SPELLINGS: [&str; 3] = [
@@ -40,6 +40,11 @@ pub(crate) fn keys() -> Vec<Broken> {
         }),
         accepted("a revoked key", &["error 401 revoked key"], |request, keys| {
             request.key() == Some(keys.revoked.expose())
+        }),
+        request("routes without a key", &["no key required GET /v1/status"], |request, keys| {
+            if request.target == STATUS && request.key() == Some(keys.lapsed.expose()) {
+                MAYOR.clone_into(&mut request.target);
+            }
         }),
         request("no keys in messages", &["error 404 GET /v1/nothing"], |request, keys| {
             request.target = request.target.replace("/v1/nothing", keys.pro.expose());

@@ -11,18 +11,22 @@ pub(crate) const FLIPS: &str = "/v1/bazaar?mode=flips&limit=5";
 pub(crate) const MANY: &str = "/v1/bazaar?mode=items&ids=INK_SACK:3,DARK_FANG,NO_SUCH_ITEM";
 pub(crate) const BOOK: &str = "/v1/bazaar?mode=book&id=INK_SACK:3";
 pub(crate) const PRICES: &str = "/v1/bazaar/history?item_id=INK_SACK:3&range=1h";
+pub(crate) const CANDLES: &str =
+    "/v1/bazaar/candles?item_id=INK_SACK:3&interval=5m&before=2026-11-22T12:10:00Z&limit=1";
 pub(crate) const AUCTIONS: &str = "/v1/auctions?page=0";
 pub(crate) const COLLECTIONS: &str = "/v1/collections";
 pub(crate) const ITEMS: &str = "/v1/items";
 pub(crate) const NOTCH: &str = "/v1/profile/Notch";
+pub(crate) const STATUS: &str = "/v1/status";
 pub(crate) const OPENAPI: &str = "/openapi.json";
 pub(crate) const CACHED_RESPONSE: &str = "cached response requires a key";
 pub(crate) const COMPRESSION: [&str; 2] = ["compression GET /openapi.json", "compression GET /v1/items"];
 pub(crate) const UNKNOWN_ITEM: [&str; 2] =
     ["error 404 unknown item", "error 404 GET /v1/bazaar?mode=item&id=NO_SUCH_ITEM"];
-pub(crate) const WITHOUT_KEY: [&str; 11] = [
+pub(crate) const WITHOUT_KEY: [&str; 12] = [
     "error 401 no key GET /v1/auctions",
     "error 401 no key GET /v1/bazaar",
+    "error 401 no key GET /v1/bazaar/candles",
     "error 401 no key GET /v1/bazaar/history",
     "error 401 no key GET /v1/collections",
     "error 401 no key GET /v1/fire-sales",

@@ -3,8 +3,8 @@
 use reqwest::StatusCode;
 
 use super::requests::{
-    AUCTIONS, BOOK, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MANY, MAYOR, NOTCH, OPENAPI,
-    PAST_MAYORS, PAST_SALES, PRICES, UNKNOWN_ITEM,
+    AUCTIONS, BOOK, CANDLES, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MANY, MAYOR, NOTCH,
+    OPENAPI, PAST_MAYORS, PAST_SALES, PRICES, STATUS, UNKNOWN_ITEM,
 };
 use crate::support::mutation::{
     Broken, at, broken, every_second, fetched_at_another_time, instead, replaced, response, twice, without,
@@ -68,6 +68,14 @@ pub(crate) fn responses() -> Vec<Broken> {
             },
         ),
         at(
+            CANDLES,
+            "the requested interval",
+            &[
+                "response GET /v1/bazaar/candles?item_id=INK_SACK:3&interval=5m&before=2026-11-22T12:10:00Z&limit=1",
+            ],
+            replaced(r#""interval":"5m""#, r#""interval":"1h""#),
+        ),
+        at(
             NOTCH,
             "Last-Modified",
             &["response GET /v1/profile/Notch", "cache GET /v1/profile/Notch"],
@@ -87,6 +95,11 @@ pub(crate) fn responses() -> Vec<Broken> {
             &["OpenAPI document is that of this version"],
             |response| response.edit_json(|body| body["info"]["version"] = "9.9.9".into()),
         ),
+        at(STATUS, "the fields of entries", &["response GET /v1/status"], |response| {
+            response.edit_json(|body| {
+                body["data"]["feeds"][0].as_object_mut().unwrap().remove("last_gap");
+            });
+        }),
         at(PAST_SALES, "no shared caches", &["response GET /v1/fire-sales/history?limit=1"], |response| {
             response.set("cache-control", "public");
         }),
@@ -143,6 +156,20 @@ pub(crate) fn other_responses() -> Vec<Broken> {
             BOOK,
         ),
     ];
+    promises.extend([
+        instead(
+            "no prices of unknown items",
+            &["unknown item GET /v1/bazaar/history"],
+            |target| target.starts_with("/v1/bazaar/history?item_id=CHECK_"),
+            PRICES,
+        ),
+        instead(
+            "no candles of unknown items",
+            &["unknown item GET /v1/bazaar/candles"],
+            |target| target.starts_with("/v1/bazaar/candles?item_id=CHECK_") && !target.contains('&'),
+            CANDLES,
+        ),
+    ]);
     for (target, fails) in [
         (FIRE_SALES, ["response GET /v1/fire-sales", "cache GET /v1/fire-sales"]),
         (FULL, ["response GET /v1/bazaar?mode=full", "cache GET /v1/bazaar?mode=full"]),
@@ -170,6 +197,10 @@ pub(crate) fn other_responses() -> Vec<Broken> {
 pub(crate) fn uncached_responses() -> Vec<Broken> {
     let cached = [
         (AUCTIONS, "cache GET /v1/auctions?page=0"),
+        (
+            CANDLES,
+            "cache GET /v1/bazaar/candles?item_id=INK_SACK:3&interval=5m&before=2026-11-22T12:10:00Z&limit=1",
+        ),
         (FLIPS, "cache GET /v1/bazaar?mode=flips&limit=5"),
         (LIST, "cache GET /v1/bazaar?mode=list"),
         (MANY, "cache GET /v1/bazaar?mode=items&ids=INK_SACK:3,DARK_FANG,NO_SUCH_ITEM"),
@@ -178,6 +209,7 @@ pub(crate) fn uncached_responses() -> Vec<Broken> {
         (PAST_SALES, "cache GET /v1/fire-sales/history?limit=1"),
         (ITEMS, "cache GET /v1/items"),
         (PAST_MAYORS, "cache GET /v1/mayor/history?limit=1"),
+        (STATUS, "cache GET /v1/status"),
     ];
     let broken =
         cached.map(|(target, fails)| at(target, "responses are cached", &[fails], fetched_at_another_time()));

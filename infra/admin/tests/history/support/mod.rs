@@ -165,3 +165,29 @@ pub(crate) fn products(count: i64, seed: i64) -> String {
         |number: i64| format!("\"ITEM:{number:05}\":[{seed}.5,{number}.25,{},{number}]", seed + number);
     (0..count).map(product).collect::<Vec<_>>().join(",")
 }
+
+/// The line of a slot of candles with these products, as an export writes it.
+pub(crate) fn slot(interval: &str, opened_at: Timestamp, version: Option<u32>, products: &str) -> String {
+    let version = version.map(|version| format!("\"version\":{version},")).unwrap_or_default();
+    format!(
+        "{{\"interval\":\"{interval}\",\"opened_at\":\"{opened_at}\",{version}\"products\":{{{products}}}}}\n"
+    )
+}
+
+/// `count` candles with prices that depend on `seed`, as an export writes them.
+pub(crate) fn candles(count: i64, seed: i64) -> String {
+    let candle = |number: i64| {
+        let (high, low) = (number + seed, number);
+        format!(
+            "\"ITEM:{number:05}\":[{high}.0,{high}.25,{low}.0,{low}.5,0.0,0.01,0.0,0.01,{seed},{number},5]"
+        )
+    };
+    (0..count).map(candle).collect::<Vec<_>>().join(",")
+}
+
+/// The start of the newest interval of this many minutes that ended at least an interval ago.
+pub(crate) fn interval_ago(minutes: i64) -> Timestamp {
+    let now = Timestamp::now().as_second();
+    let length = minutes * 60;
+    Timestamp::from_second(now - now % length - 2 * length).unwrap()
+}

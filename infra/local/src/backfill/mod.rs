@@ -3,8 +3,15 @@
 //!
 //! Workers process windows of a few hours, the newest first. Within a window, ticks run in chronological order: a slot
 //! belongs to its earliest tick, so no row is written twice.
+//!
+//! Candles need every minute. Only the minutes of the last hour are recorded, and `record-candles` builds candles of them. Older
+//! candles are computed from the game's prices.
+
+mod candles;
+mod simulated;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,15 +22,23 @@ use common::calendar::ElectionYear;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use serde_json::json;
 use simulator::{Clock, Simulator};
+use tables::Table;
 use tables::history::bazaar::{TIERS, Tier};
+use tables::history::candles::INTERVALS;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
+use self::candles::Past;
 use crate::instance::Function;
 use crate::logs::Logs;
 use crate::pool::Pool;
 
+/// The logical id of the table of histories.
+pub(crate) const TABLE: &str = "History";
+
 /// The recorders, by the names of their binaries.
 const BAZAAR: &str = "record-bazaar";
+const CANDLES: &str = "record-candles";
 const FIRE_SALES: &str = "record-fire-sales";
 const MAYOR: &str = "record-mayor";
 
@@ -36,6 +51,8 @@ const DAY_WINDOWS: usize = 8;
 /// The interval and the number of ticks that record past fire sales. The simulated ones last for days.
 const FIRE_SALES_INTERVAL: Duration = Duration::from_hours(6);
 const FIRE_SALES_TICKS: u32 = 90 * 4;
+/// After this time, a row of a single minute has expired: the range, and the hours for which rows are kept after it.
+const LONGEST_LIFE_OF_MINUTES: Duration = Duration::from_hours(4);
 /// The number of past mayors: as many as a response can have.
 const PAST_MAYORS: usize = 100;
 /// The attempts per tick, and the backoff between them.
@@ -45,9 +62,9 @@ const BACKOFF: Duration = Duration::from_millis(500);
 /// The progress of generating history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// The number of finished ticks.
+    /// The number of finished ticks and slots of candles.
     pub done: u64,
-    /// The number of all ticks.
+    /// The number of all ticks and slots.
     pub total: u64,
     /// A message, when a range or everything is complete.
     pub message: Option<String>,
@@ -66,6 +83,8 @@ pub(crate) struct Plan {
     pub(crate) now_ms: i64,
     /// The recorders.
     pub(crate) functions: Vec<Function>,
+    /// The table of histories.
+    pub(crate) table: Option<Table>,
     pub(crate) logs: Logs,
     pub(crate) progress: Option<ProgressSink>,
 }
@@ -84,7 +103,13 @@ struct State {
     waiting: [AtomicU64; TIERS.len()],
     done: AtomicU64,
     failed: AtomicU64,
-    total: u64,
+    ticks: u64,
+    /// The number of slots of candles.
+    slots: u64,
+    /// The minutes of the last hour are recorded.
+    minutes: Notify,
+    /// The candles of the last day of the past are stored.
+    last_day: Notify,
     begun: Instant,
     now: UnixSeconds,
     days: u16,
@@ -94,28 +119,41 @@ struct State {
 
 /// Starts the backfill. Dropping the set stops it.
 pub(crate) fn start(plan: Plan) -> JoinSet<()> {
-    let now = UnixSeconds::from(UnixMilliseconds::new(plan.now_ms));
-    let jobs = jobs(now, plan.days);
+    let Plan { days, seed, upstream, now_ms, functions, table, logs, progress } = plan;
+    let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
+    let jobs = jobs(now, days);
     let waiting = std::array::from_fn(|range| {
         let of_range = jobs.iter().filter(|job| job.ranges.contains(&range)).count();
         AtomicU64::new(of_range as u64)
     });
+    let past = table.map(|table| Past::new(table, seed, days, minutes_from(now), now));
     let state = Arc::new(State {
         waiting,
-        total: jobs.iter().map(|job| job.ticks.len() as u64).sum(),
+        ticks: jobs.iter().map(|job| job.ticks.len() as u64).sum(),
+        slots: past.as_ref().map_or(0, Past::slots),
+        minutes: Notify::new(),
+        last_day: Notify::new(),
         jobs: Mutex::new(jobs.into()),
         done: AtomicU64::new(0),
         failed: AtomicU64::new(0),
         begun: Instant::now(),
         now,
-        days: plan.days,
-        logs: plan.logs,
-        progress: plan.progress,
+        days,
+        logs,
+        progress,
     });
     let mut workers = JoinSet::new();
+    if let Some(past) = past {
+        let past_state = Arc::clone(&state);
+        workers.spawn(async move { past.store(&past_state).await });
+        let recorder = functions.iter().find(|function| function.binary == CANDLES).cloned();
+        if let Some(recorder) = recorder {
+            workers.spawn(build_candles(recorder, Arc::clone(&state)));
+        }
+    }
     for _ in 0..WORKERS {
         let state = Arc::clone(&state);
-        let (seed, upstream, functions) = (plan.seed, plan.upstream.clone(), plan.functions.clone());
+        let (upstream, functions) = (upstream.clone(), functions.clone());
         workers.spawn(async move {
             match Worker::start(seed, &upstream, functions).await {
                 Ok(worker) => worker.work(&state).await,
@@ -124,6 +162,36 @@ pub(crate) fn start(plan: Plan) -> JoinSet<()> {
         });
     }
     workers
+}
+
+/// Builds the candles of the last hour when its minutes are recorded, and again when the earlier candles of the day are stored.
+async fn build_candles(recorder: Function, state: Arc<State>) {
+    let pool = Arc::new(Pool::new(recorder, 1, Logs::default()));
+    for part in [&state.minutes, &state.last_day] {
+        part.notified().await;
+        let event = Bytes::from(json!({"time": state.now.to_string(), "backfill": true}).to_string());
+        for attempt in 1..=ATTEMPTS {
+            match pool.invoke(event.clone()).await {
+                Ok(_) => break,
+                Err(failure) if attempt == ATTEMPTS => {
+                    state.logs.push(&format!("local: history: {CANDLES}: {failure}"));
+                }
+                Err(_) => tokio::time::sleep(BACKOFF).await,
+            }
+        }
+    }
+    pool.stop().await;
+}
+
+/// The oldest minute that is recorded: that of the range of minutes, or earlier, so that it starts a candle.
+fn minutes_from(now: UnixSeconds) -> UnixSeconds {
+    let ([minutes, ..], [finest, ..]) = (&TIERS, &INTERVALS);
+    finest.slot(oldest_slot(minutes, now))
+}
+
+/// The oldest slot in the tier's range.
+fn oldest_slot(tier: &Tier, now: UnixSeconds) -> UnixSeconds {
+    tier.slot(now).minus(tier.interval * (tier.slots - 1))
 }
 
 /// All jobs, the most important first.
@@ -159,7 +227,11 @@ fn slots(
     from: UnixSeconds,
     now: UnixSeconds,
 ) -> impl Iterator<Item = UnixSeconds> {
-    let oldest = tier.slot(now).minus(tier.interval * (tier.slots - 1)).max(from);
+    let oldest = match TIERS.first() {
+        Some(minutes) if minutes == tier => minutes_from(now),
+        _ => oldest_slot(tier, now),
+    };
+    let oldest = oldest.max(from);
     let in_window = WINDOW.as_secs() / tier.interval.as_secs();
     (0..in_window)
         .map(move |number| window.plus(tier.interval * u32::try_from(number).unwrap_or(u32::MAX)))
@@ -208,7 +280,7 @@ impl Worker {
             if let Some(pool) = self.pools.iter().find(|pool| pool.function().binary == job.recorder) {
                 for tick in &job.ticks {
                     self.record(pool, *tick, state).await;
-                    state.report(None);
+                    state.advance(1);
                 }
             }
             state.finish(&job);
@@ -219,21 +291,25 @@ impl Worker {
     }
 
     async fn record(&self, pool: &Arc<Pool>, tick: UnixSeconds, state: &State) {
-        let event = json!({"time": tick.to_string(), "now": state.now.to_string(), "backfill": true});
+        let mut now = state.now;
+        if pool.function().binary == BAZAAR && tick < minutes_from(state.now) {
+            // Rows of single minutes live for hours after they have left their range. Candles of these few minutes would be
+            // incomplete, so to this tick its row appears to have expired.
+            now = now.max(tick.plus(LONGEST_LIFE_OF_MINUTES));
+        }
+        let event = json!({"time": tick.to_string(), "now": now.to_string(), "backfill": true});
         let event = Bytes::from(event.to_string());
         for attempt in 1..=ATTEMPTS {
             self.clock.set(tick.get() * 1_000);
             match pool.invoke(event.clone()).await {
                 Ok(_) => break,
                 Err(failure) if attempt == ATTEMPTS => {
-                    state.failed.fetch_add(1, Ordering::Relaxed);
                     let recorder = &pool.function().binary;
-                    state.logs.push(&format!("local: history: {recorder} at {tick}: {failure}"));
+                    state.fail(format_args!("{recorder} at {tick}: {failure}"));
                 }
                 Err(_) => tokio::time::sleep(BACKOFF).await,
             }
         }
-        state.done.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -243,27 +319,50 @@ impl State {
     }
 
     fn finish(&self, job: &Job) {
-        let seconds = self.begun.elapsed().as_secs_f32();
         for range in &job.ranges {
             let (Some(waiting), Some(tier)) = (self.waiting.get(*range), TIERS.get(*range)) else { continue };
             let is_last = waiting.fetch_sub(1, Ordering::Relaxed) == 1;
+            if is_last && TIERS.first() == Some(tier) {
+                self.minutes.notify_one();
+            }
             let length = tier.interval * tier.slots;
             if is_last && length <= Duration::from_hours(24) * self.days.into() {
-                self.report(Some(format!("history: {} is complete after {seconds:.1} s", tier.range)));
+                self.report_complete(format_args!("{} is", tier.range));
             }
         }
-        if self.done.load(Ordering::Relaxed) == self.total {
-            let end = match self.failed.load(Ordering::Relaxed) {
-                0 => format!("history: {} ticks recorded in {seconds:.1} s", self.total),
-                failed => format!("history: {failed} of {} ticks could not be recorded", self.total),
-            };
-            self.report(Some(end));
-        }
+    }
+
+    /// Notes that this many ticks or slots are finished.
+    fn advance(&self, finished: u64) {
+        let total = self.ticks + self.slots;
+        let done = self.done.fetch_add(finished, Ordering::Relaxed) + finished;
+        let seconds = self.begun.elapsed().as_secs_f32();
+        let (ticks, slots) = (self.ticks, self.slots);
+        let end = (done == total && finished > 0).then(|| match self.failed.load(Ordering::Relaxed) {
+            0 => {
+                format!("history: {ticks} ticks and {slots} intervals of candles recorded in {seconds:.1} s")
+            }
+            failed => {
+                format!("history: {failed} of {total} ticks and intervals of candles could not be recorded")
+            }
+        });
+        self.report(end);
+    }
+
+    fn fail(&self, what: fmt::Arguments<'_>) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+        self.logs.push(&format!("local: history: {what}"));
+    }
+
+    fn report_complete(&self, what: fmt::Arguments<'_>) {
+        let seconds = self.begun.elapsed().as_secs_f32();
+        self.report(Some(format!("history: {what} complete after {seconds:.1} s")));
     }
 
     fn report(&self, message: Option<String>) {
         if let Some(progress) = &self.progress {
-            progress(&Progress { done: self.done.load(Ordering::Relaxed), total: self.total, message });
+            let total = self.ticks + self.slots;
+            progress(&Progress { done: self.done.load(Ordering::Relaxed), total, message });
         }
     }
 }
@@ -300,7 +399,10 @@ mod tests {
         let ticks = ticks(1, BAZAAR);
         assert_eq!(ticks[0], NOW.rounded_down(WINDOW));
         assert!(ticks.iter().all(|tick| *tick <= NOW && *tick >= NOW.minus(Duration::from_hours(24))));
-        assert_eq!(ticks.len(), 288 + 48);
+        // Of the last hour, every minute has one, from the start of the first candle on.
+        let minutes = ticks.iter().filter(|tick| **tick >= minutes_from(NOW)).count();
+        assert_eq!(minutes, 61);
+        assert_eq!(ticks.len(), 288 + 61 - 13);
     }
 
     #[test]

@@ -1,0 +1,36 @@
+//! The feeds: what the recorders record, and how often.
+
+use std::time::Duration;
+
+/// What one recorder records. The recorder is the function `record-NAME`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Feed {
+    /// The name, such as `bazaar`.
+    pub name: &'static str,
+    /// The time between two ticks, which is that of the recorder's schedule.
+    pub interval: Duration,
+}
+
+/// The prices of bazaar products.
+pub const BAZAAR: Feed = Feed { name: "bazaar", interval: Duration::from_mins(1) };
+
+/// The candles of bazaar products. A tick is the end of a candle of the finest interval.
+pub const CANDLES: Feed = Feed { name: "candles", interval: Duration::from_mins(5) };
+
+/// The mayors.
+pub const MAYOR: Feed = Feed { name: "mayor", interval: Duration::from_mins(5) };
+
+/// The fire sales.
+pub const FIRE_SALES: Feed = Feed { name: "fire-sales", interval: Duration::from_mins(1) };
+
+/// Every feed, in the order of `GET /v1/status`.
+pub const FEEDS: [&Feed; 4] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES];
+
+impl Feed {
+    /// The age of the latest record up to which the feed is healthy, and the longest time between two records that is no gap: one
+    /// run may be missed.
+    #[must_use]
+    pub fn longest_pause(&self) -> Duration {
+        self.interval * 2
+    }
+}

@@ -1,0 +1,273 @@
+//! Heartbeats: when each feed was recorded. There is one row for each feed. `pk` is `feeds`, and `sk` the name of the feed.
+//!
+//! | attribute | value |
+//! |---|---|
+//! | `first_recorded_at` | the earliest tick, in Unix seconds |
+//! | `last_recorded_at` | the latest tick |
+//! | `gaps` | the gaps between them: a list of maps with the ticks `from` and `to` on both sides, oldest first |
+//!
+//! A gap is a pause between two successive ticks that is longer than the feed allows. A tick within a gap divides it, and parts
+//! that are short enough are no gaps. So the row follows from the set of ticks, whatever their order and however often each is
+//! noted. Only the newest gaps are kept; the first tick is then the one after the latest gap that was dropped. Ticks of the present
+//! arrive at most a few minutes late, so they never meet a dropped gap.
+
+use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::time::{Tick, UnixSeconds};
+
+use crate::error::Error;
+use crate::feed::{FEEDS, Feed};
+use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, text};
+use crate::session::Session;
+
+const PARTITION: &str = "feeds";
+const FIRST: &str = "first_recorded_at";
+const LAST: &str = "last_recorded_at";
+const GAPS: &str = "gaps";
+const FROM: &str = "from";
+const TO: &str = "to";
+
+/// The number of gaps that a row keeps. One is shown; it may turn out that late ticks close it.
+const MOST_GAPS: usize = 8;
+
+/// When a feed was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heartbeat {
+    first: UnixSeconds,
+    last: UnixSeconds,
+    gaps: Vec<Gap>,
+}
+
+/// A period without records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The latest record before the period.
+    pub from: UnixSeconds,
+    /// The earliest record after the period.
+    pub to: UnixSeconds,
+}
+
+impl Heartbeat {
+    /// The heartbeat of a feed with one tick.
+    const fn of(tick: UnixSeconds) -> Self {
+        Self { first: tick, last: tick, gaps: Vec::new() }
+    }
+
+    /// The time of the latest record.
+    #[must_use]
+    pub const fn last_recorded_at(&self) -> UnixSeconds {
+        self.last
+    }
+
+    /// Returns the latest period without records that later runs have not filled.
+    #[must_use]
+    pub fn last_gap(&self) -> Option<Gap> {
+        self.gaps.last().copied()
+    }
+
+    /// Returns the heartbeat with one tick more.
+    fn with(&self, tick: UnixSeconds, feed: &Feed) -> Self {
+        let Self { mut first, mut last, ref gaps } = *self;
+        let mut gaps = gaps.clone();
+        let is_gap = |gap: &Gap| gap.to > gap.from.plus(feed.longest_pause());
+        if let Some(position) = gaps.iter().position(|gap| gap.from < tick && tick < gap.to) {
+            let Gap { from, to } = gaps.remove(position);
+            let parts = [Gap { from, to: tick }, Gap { from: tick, to }].into_iter().filter(is_gap);
+            gaps.splice(position..position, parts);
+        } else if tick > last {
+            gaps.extend(Some(Gap { from: last, to: tick }).filter(is_gap));
+            last = tick;
+        } else if tick < first {
+            gaps.splice(..0, Some(Gap { from: tick, to: first }).filter(is_gap));
+            first = tick;
+        }
+        let dropped = gaps.drain(..gaps.len().saturating_sub(MOST_GAPS)).next_back();
+        Self { first: dropped.map_or(first, |gap| gap.to), last, gaps }
+    }
+
+    fn of_row(row: &Item) -> Result<Self, Corrupt> {
+        let time = |row: &Item, attribute| integer(row, attribute).map(UnixSeconds::new);
+        let (first, last) = (time(row, FIRST)?, time(row, LAST)?);
+        let gap = |gap: &AttributeValue| {
+            let gap = gap.as_m().ok()?;
+            Some(Gap { from: time(gap, FROM).ok()?, to: time(gap, TO).ok()? })
+        };
+        let gaps = row.get(GAPS).and_then(|gaps| gaps.as_l().ok());
+        let gaps: Option<Vec<_>> = gaps.and_then(|gaps| gaps.iter().map(gap).collect());
+        let gaps = gaps.filter(|gaps| is_ascending(first, gaps, last));
+        let gaps = gaps.ok_or(Corrupt::new(GAPS, "a list of gaps between the first and the last tick"))?;
+        Ok(Self { first, last, gaps })
+    }
+
+    fn row(&self, feed: &Feed) -> Item {
+        let mut row = key(feed);
+        let gap = |gap: &Gap| {
+            let (from, to) = (number(gap.from.get()), number(gap.to.get()));
+            AttributeValue::M(Item::from([(FROM.to_owned(), from), (TO.to_owned(), to)]))
+        };
+        row.insert(FIRST.to_owned(), number(self.first.get()));
+        row.insert(LAST.to_owned(), number(self.last.get()));
+        row.insert(GAPS.to_owned(), AttributeValue::L(self.gaps.iter().map(gap).collect()));
+        row
+    }
+}
+
+/// Whether the gaps follow each other between the first and the last tick.
+fn is_ascending(first: UnixSeconds, gaps: &[Gap], last: UnixSeconds) -> bool {
+    let end =
+        gaps.iter().try_fold(first, |end, gap| (end <= gap.from && gap.from < gap.to).then_some(gap.to));
+    end.is_some_and(|end| end <= last)
+}
+
+fn key(feed: &Feed) -> Item {
+    item::key(PARTITION, feed.name)
+}
+
+/// Notes that the feed was recorded at the ticks.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub(crate) async fn note(table: Session<'_>, feed: &Feed, ticks: &[Tick]) -> Result<(), Error> {
+    loop {
+        let row = table.get(key(feed)).await?;
+        let before = row.as_ref().and_then(of_row);
+        let after = ticks.iter().fold(before.clone(), |heartbeat, tick| {
+            let tick = tick.time();
+            Some(heartbeat.map_or(Heartbeat::of(tick), |heartbeat| heartbeat.with(tick, feed)))
+        });
+        let Some(after) = after.filter(|after| before.as_ref() != Some(after)) else { return Ok(()) };
+        let request = table.put_item().set_item(Some(after.row(feed)));
+        let request = if_unchanged(request, row.as_ref());
+        if table.write("PutItem", request.send()).await?.is_some() {
+            return Ok(());
+        }
+        // Another run of the recorder has changed the row since.
+    }
+}
+
+/// Adds the condition that the row is still `before`.
+fn if_unchanged(request: PutItemFluentBuilder, before: Option<&Item>) -> PutItemFluentBuilder {
+    let mut request = request;
+    let mut conditions = Vec::new();
+    for attribute in [FIRST, LAST, GAPS] {
+        match before.and_then(|before| before.get(attribute)) {
+            Some(value) => {
+                conditions.push(format!("{attribute} = :{attribute}"));
+                request = request.expression_attribute_values(format!(":{attribute}"), value.clone());
+            }
+            None => conditions.push(format!("attribute_not_exists({attribute})")),
+        }
+    }
+    request.condition_expression(conditions.join(" AND "))
+}
+
+/// Returns the heartbeat in a row, unless the row is corrupt.
+fn of_row(row: &Item) -> Option<Heartbeat> {
+    readable(std::slice::from_ref(row), PARTITION, |row| Heartbeat::of_row(row).map(Some)).pop()
+}
+
+/// Returns the heartbeat of each feed, `None` if it was never recorded or its row is corrupt. Reads one row for each feed.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn heartbeats(table: Session<'_>) -> Result<[Option<Heartbeat>; FEEDS.len()], Error> {
+    let rows = table.get_all(FEEDS.into_iter().map(key).collect()).await?;
+    Ok(FEEDS.map(|feed| {
+        let row = rows.iter().find(|row| text(row, SORT_KEY).is_ok_and(|name| name == feed.name));
+        row.and_then(of_row)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::feed::{BAZAAR, CANDLES};
+
+    const MINUTE: i64 = 60;
+
+    fn time(minute: i64) -> UnixSeconds {
+        UnixSeconds::new(1_777_388_400 + minute * MINUTE)
+    }
+
+    fn gap(from: i64, to: i64) -> Gap {
+        Gap { from: time(from), to: time(to) }
+    }
+
+    /// The heartbeat after runs at these minutes.
+    fn after(feed: &Feed, minutes: &[i64]) -> Heartbeat {
+        let (first, others) = minutes.split_first().unwrap();
+        others.iter().fold(Heartbeat::of(time(*first)), |before, minute| before.with(time(*minute), feed))
+    }
+
+    #[test]
+    fn a_pause_of_more_than_two_intervals_is_a_gap() {
+        let last_gap = |minutes: &[i64]| after(&BAZAAR, minutes).last_gap();
+        assert_eq!(last_gap(&[0]), None);
+        assert_eq!(last_gap(&[0, 1, 2, 4, 6]), None);
+        assert_eq!(last_gap(&[0, 3]), Some(gap(0, 3)));
+        assert_eq!(last_gap(&[0, 3, 4, 90, 91]), Some(gap(4, 90)));
+        // What was missed is recorded after all.
+        assert_eq!(last_gap(&[0, 3, 1]), None);
+        assert_eq!(last_gap(&[0, 3, 10, 9, 7, 5]), Some(gap(0, 3)));
+        assert_eq!(last_gap(&[0, 10, 5]), Some(gap(5, 10)));
+    }
+
+    #[test]
+    fn the_gaps_of_a_feed_follow_from_its_own_interval() {
+        let last_gap = |minutes: &[i64]| after(&CANDLES, minutes).last_gap();
+        assert_eq!(last_gap(&[0, 5, 15, 20]), None);
+        assert_eq!(last_gap(&[0, 5, 20]), Some(gap(5, 20)));
+    }
+
+    #[test]
+    fn a_row_keeps_the_newest_gaps_and_fits_into_one_write_unit() {
+        let minutes: Vec<_> = (0..1_000).map(|number| number * 10).collect();
+        let heartbeat = after(&BAZAAR, &minutes);
+        assert_eq!(heartbeat.gaps.len(), MOST_GAPS);
+        assert_eq!(heartbeat.last_gap(), Some(gap(9_980, 9_990)));
+        assert_eq!(heartbeat.first, heartbeat.gaps[0].from);
+        // A tick of the forgotten time changes nothing.
+        assert_eq!(heartbeat.with(time(15), &BAZAAR), heartbeat);
+        let row = heartbeat.row(&BAZAAR);
+        assert!(format!("{row:?}").len() < 2_000, "{row:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_and_the_number_of_repetitions_make_no_difference(
+            // So few that no gap is dropped in between.
+            minutes in prop::collection::vec(0..40_i64, 1..=MOST_GAPS),
+            shuffled in any::<prop::sample::Index>(),
+        ) {
+            for feed in [&BAZAAR, &CANDLES] {
+                let mut in_order = minutes.clone();
+                in_order.sort_unstable();
+                in_order.dedup();
+                let mut rotated = minutes.clone();
+                rotated.rotate_left(shuffled.index(minutes.len()));
+                let expected = after(feed, &in_order);
+                prop_assert_eq!(&after(feed, &minutes), &expected);
+                prop_assert_eq!(&after(feed, &rotated), &expected);
+                prop_assert_eq!(Heartbeat::of_row(&expected.row(feed)).ok(), Some(expected));
+            }
+        }
+
+        #[test]
+        fn a_row_with_any_numbers_is_read_or_corrupt(
+            numbers in prop::collection::vec(any::<i64>(), 4),
+            tick in any::<i64>(),
+        ) {
+            let [first, last, from, to] = numbers[..] else { panic!("four numbers") };
+            let times = |time| UnixSeconds::new(time);
+            let gaps = vec![Gap { from: times(from), to: times(to) }];
+            let row = Heartbeat { first: times(first), last: times(last), gaps }.row(&BAZAAR);
+            if let Ok(heartbeat) = Heartbeat::of_row(&row) {
+                prop_assert!(first <= from && from < to && to <= last);
+                let gap = heartbeat.with(times(tick), &BAZAAR).last_gap();
+                prop_assert!(gap.is_none_or(|gap| gap.from < gap.to));
+            }
+        }
+    }
+}

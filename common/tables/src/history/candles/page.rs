@@ -1,0 +1,238 @@
+//! Reads the candles of one product, page by page.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::params::ItemId;
+use common::time::UnixSeconds;
+
+use super::build::MINUTES;
+use super::candle::{Candle, corrupt_products};
+use super::intervals::{INTERVALS, Interval};
+use crate::error::Error;
+use crate::history::bazaar::Quote;
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
+use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
+use crate::session::Session;
+
+/// A page looks at this many more rows than it has candles, for intervals in which the product was not recorded.
+const MORE_ROWS: usize = 100;
+
+/// Whatever ended longer ago than this is built: the time until it is settled, and the time between two runs of the recorder. What ended
+/// later may have to be made of finer candles.
+const UNBUILT: Duration = Duration::from_mins(10);
+
+/// The intervals whose candles an unbuilt one is made of, from coarse to fine. Each is another query, so there are only two.
+const PARTS: [&Interval; 2] = {
+    let [five_minutes, _, hour, ..] = &INTERVALS;
+    [hour, five_minutes]
+};
+
+/// A page of candles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The candles, oldest first.
+    pub candles: Vec<PagedCandle>,
+    /// The end of the next page, which is older. `None` if there are no older candles.
+    pub next_before: Option<UnixSeconds>,
+}
+
+/// A candle and its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PagedCandle {
+    /// The start of the interval.
+    pub opened_at: UnixSeconds,
+    /// The candle.
+    pub candle: Candle,
+    /// Whether the candle is built. Otherwise minutes may be added to it.
+    pub is_complete: bool,
+}
+
+/// Returns the newest candles of the product that open before the time `before`, at most `limit`, at the time `now`. An interval in which
+/// the product was not recorded has no candle. A page of a product that was seldom recorded can have fewer than `limit`
+/// candles, although there are older ones.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn page(
+    table: Session<'_>,
+    interval: &'static Interval,
+    id: &ItemId,
+    before: UnixSeconds,
+    limit: usize,
+    now: UnixSeconds,
+) -> Result<Page, Error> {
+    let product = Product { table, id };
+    let oldest = interval.oldest_slot(now).unwrap_or(FIRST_SLOT).max(FIRST_SLOT);
+    let newest = interval.slot(UnixSeconds::new(before.get().saturating_sub(1)).min(now)).min(LAST_SLOT);
+    if newest < oldest {
+        return Ok(Page { candles: Vec::new(), next_before: None });
+    }
+    let partition = interval.partition(interval.shard(id));
+    let rows_before = |newest| product.query(&partition, oldest, newest).scan_index_forward(false);
+
+    let unbuilt = Unbuilt::of(interval, newest, now);
+    let mut queries = vec![(rows_before(newest), limit + 1)];
+    queries.extend(unbuilt.iter().map(|source| (source.query(&product), usize::MAX)));
+    let mut found = table.rows_of_each(queries).await?.into_iter();
+    let mut rows = found.next().unwrap_or_default();
+    let mut is_end = rows.len() <= limit;
+
+    let latest_row = rows.first().and_then(|row| slot(row).ok());
+    let unbuilt = unbuilt.into_iter().zip(found).collect();
+    let provisional = product.provisional(interval, latest_row, unbuilt);
+    let mut candles: Vec<_> = provisional
+        .into_iter()
+        .rev()
+        .filter(|(opened_at, _)| *opened_at <= newest)
+        .map(|(opened_at, candle)| PagedCandle { opened_at, candle, is_complete: false })
+        .collect();
+    candles.extend(product.candles(interval, &partition, &rows));
+    if candles.len() <= limit
+        && !is_end
+        && let Some(last) = rows.last().and_then(|row| slot(row).ok())
+        && last > oldest
+    {
+        let query = rows_before(UnixSeconds::new(last.get() - 1));
+        rows = table.rows(query, MORE_ROWS).await?;
+        is_end = rows.len() < MORE_ROWS;
+        candles.extend(product.candles(interval, &partition, &rows));
+    }
+    let next_before = if candles.len() > limit {
+        candles.truncate(limit);
+        candles.last().map(|candle| candle.opened_at)
+    } else if is_end {
+        None
+    } else {
+        rows.last().and_then(|row| slot(row).ok())
+    };
+    candles.reverse();
+    Ok(Page { candles, next_before })
+}
+
+/// The rows of one product.
+#[derive(Clone, Copy)]
+struct Product<'a> {
+    table: Session<'a>,
+    id: &'a ItemId,
+}
+
+impl Product<'_> {
+    /// The rows of the partition between two slots, oldest first, with this product only.
+    fn query(&self, partition: &str, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
+        self.table
+            .query()
+            .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":partition", string(partition))
+            .expression_attribute_values(":first", string(slot_key(first)))
+            .expression_attribute_values(":last", string(slot_key(last)))
+            .projection_expression("sk, products.#id")
+            .expression_attribute_names("#id", self.id.as_str())
+    }
+
+    /// Returns the slot of a row and what the row has of the product.
+    fn value<'a>(&self, row: &'a Item) -> Result<(UnixSeconds, Option<&'a AttributeValue>), Corrupt> {
+        let Some(products) = row.get(PRODUCTS) else { return Ok((slot(row)?, None)) };
+        let value = products.as_m().map_err(|_| corrupt_products())?.get(self.id.as_str());
+        Ok((slot(row)?, value))
+    }
+
+    /// Returns the built candles in rows of the interval.
+    fn candles(&self, interval: &Interval, partition: &str, rows: &[Item]) -> Vec<PagedCandle> {
+        readable(rows, partition, |row| {
+            let (opened_at, Some(candle)) = self.value(row)? else { return Ok(None) };
+            if interval.slot(opened_at) != opened_at {
+                return Err(Corrupt::new(SORT_KEY, "a slot of its interval"));
+            }
+            let candle = Candle::of_attribute(candle).ok_or_else(corrupt_products)?;
+            Ok(Some(PagedCandle { opened_at, candle, is_complete: true }))
+        })
+    }
+
+    /// Returns the candles of the slots after `latest_row`, made of finer candles and of minutes: of each time, the coarsest.
+    fn provisional(
+        &self,
+        interval: &Interval,
+        latest_row: Option<UnixSeconds>,
+        sources: Vec<(Unbuilt, Vec<Item>)>,
+    ) -> BTreeMap<UnixSeconds, Candle> {
+        let mut candles = BTreeMap::<UnixSeconds, Candle>::new();
+        let mut end = latest_row.map_or(FIRST_SLOT, |slot| interval.end(slot));
+        for (source, rows) in sources {
+            let parts = readable(&rows, &source.partition(self.id), |row| {
+                let (slot, value) = self.value(row)?;
+                let candle = value.map(|value| source.candle(value).ok_or_else(corrupt_products));
+                Ok(Some((slot, candle.transpose()?)))
+            });
+            for (slot, candle) in parts.into_iter().filter(|(slot, _)| *slot >= end).collect::<Vec<_>>() {
+                end = source.end(slot);
+                if let Some(later) = candle {
+                    candles
+                        .entry(interval.slot(slot))
+                        .and_modify(|candle| *candle = candle.followed_by(later))
+                        .or_insert(later);
+                }
+            }
+        }
+        candles
+    }
+}
+
+/// Finer data of the time after the last built candle.
+#[derive(Debug, Clone, Copy)]
+struct Unbuilt {
+    /// Candles of this interval, or the recorded minutes.
+    finer: Option<&'static Interval>,
+    first: UnixSeconds,
+    last: UnixSeconds,
+}
+
+impl Unbuilt {
+    /// Returns what the candles up to `newest` may have to be made of at the time `now`, from coarse to fine.
+    fn of(interval: &'static Interval, newest: UnixSeconds, now: UnixSeconds) -> Vec<Self> {
+        let built = now.minus(UNBUILT);
+        let mut sources = Vec::new();
+        if newest < interval.slot(built) {
+            return sources;
+        }
+        let last = now.min(LAST_SLOT);
+        let mut first = interval.slot(built).max(FIRST_SLOT);
+        for finer in PARTS.into_iter().filter(|finer| finer.length < interval.length) {
+            sources.push(Self { finer: Some(finer), first, last });
+            first = finer.slot(built).max(FIRST_SLOT);
+        }
+        sources.push(Self { finer: None, first, last });
+        sources
+    }
+
+    fn partition(&self, id: &ItemId) -> String {
+        match self.finer {
+            Some(finer) => finer.partition(finer.shard(id)),
+            None => MINUTES.partition(MINUTES.shard(id)),
+        }
+    }
+
+    fn query(&self, product: &Product<'_>) -> QueryFluentBuilder {
+        product.query(&self.partition(product.id), self.first, self.last)
+    }
+
+    fn end(&self, slot: UnixSeconds) -> UnixSeconds {
+        slot.plus(self.finer.map_or(MINUTES.interval, |finer| finer.length))
+    }
+
+    fn candle(&self, value: &AttributeValue) -> Option<Candle> {
+        match self.finer {
+            Some(_) => Candle::of_attribute(value),
+            None => Quote::of_attribute(value).map(Candle::of),
+        }
+    }
+}
+
+/// Reads the slot in a row's sort key.
+fn slot(row: &Item) -> Result<UnixSeconds, Corrupt> {
+    let key = text(row, SORT_KEY)?;
+    let slot = key.parse::<u32>().ok().map(|slot| UnixSeconds::new(slot.into()));
+    slot.filter(|slot| slot_key(*slot) == key).ok_or(Corrupt::new(SORT_KEY, "a slot"))
+}

@@ -1,0 +1,167 @@
+//! `GET /v1/status`: when each feed was last recorded, and whether that is as recent as it should be. It requires no key, so that
+//! an uptime monitor can request it.
+//!
+//! It reads one row with the heartbeat of each feed, and one row with the feed's oldest record.
+
+use std::sync::Arc;
+
+use common::cache::Cache;
+use common::config::Config;
+use common::envelope::Document;
+use common::error::ApiError;
+use common::lambda::{Handler, StartError};
+use common::openapi::{Describe, Description};
+use common::request::Request;
+use common::response::Response;
+use common::routes::{self, Route};
+use common::time::UnixSeconds;
+use futures_util::FutureExt;
+use futures_util::future::{try_join, try_join4};
+use schemars::JsonSchema;
+use serde::Serialize;
+use tables::feed::{FEEDS, Feed};
+use tables::heartbeat::{self, Heartbeat, heartbeats};
+use tables::history::candles::{self, INTERVALS};
+use tables::history::{bazaar, fire_sales, mayors};
+use tables::{Error, Session, Table};
+
+/// The status of the service: how recent its recorded data is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Status")]
+struct Data {
+    /// The version of the service.
+    version: &'static str,
+    /// When the feeds were checked. A response from a cache is of an earlier time than its request.
+    checked_at: UnixSeconds,
+    /// The feeds: `bazaar`, `candles`, `mayor` and `fire-sales`, in this order.
+    feeds: Vec<FeedStatus>,
+    /// Whether all feeds are healthy.
+    is_healthy: bool,
+}
+
+/// The status of one feed of recorded data.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FeedStatus {
+    /// The name of the feed.
+    #[schemars(extend("enum" = FEEDS.map(|feed| feed.name)))]
+    name: &'static str,
+    /// The time of the latest record; of candles, the end of the newest one. `null` if nothing was recorded.
+    last_recorded_at: Option<UnixSeconds>,
+    /// The time from `last_recorded_at` to `checked_at`, in whole seconds. `null` if nothing was recorded.
+    age_seconds: Option<u64>,
+    /// How often the feed is recorded, in seconds.
+    expected_every_seconds: u64,
+    /// Whether the latest record is at most two of these intervals old.
+    is_healthy: bool,
+    /// The time of the oldest record that the service still has. `null` without a record.
+    recorded_since: Option<UnixSeconds>,
+    /// The latest period without records that later runs have not filled. `null` if there is no such period.
+    last_gap: Option<Gap>,
+}
+
+/// A period without records, longer than two intervals of the feed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Gap {
+    /// The latest record before the period.
+    #[schemars(example = "2026-11-20T03:12:00Z")]
+    from: UnixSeconds,
+    /// The earliest record after the period.
+    #[schemars(example = "2026-11-20T03:31:00Z")]
+    to: UnixSeconds,
+}
+
+impl FeedStatus {
+    /// Returns the status of the feed at the time `now`.
+    fn of(
+        feed: &'static Feed,
+        heartbeat: Option<&Heartbeat>,
+        recorded_since: Option<UnixSeconds>,
+        now: UnixSeconds,
+    ) -> Self {
+        let last_recorded_at = heartbeat.map(Heartbeat::last_recorded_at);
+        // A time that is further in the future than the clocks differ is no sign of life either.
+        let distance = last_recorded_at.map(|last| last.get().abs_diff(now.get()));
+        let gap = heartbeat.and_then(Heartbeat::last_gap);
+        Self {
+            name: feed.name,
+            last_recorded_at,
+            age_seconds: distance.map(|distance| if last_recorded_at > Some(now) { 0 } else { distance }),
+            expected_every_seconds: feed.interval.as_secs(),
+            is_healthy: distance.is_some_and(|distance| distance <= feed.longest_pause().as_secs()),
+            recorded_since,
+            last_gap: gap.map(|heartbeat::Gap { from, to }| Gap { from, to }),
+        }
+    }
+}
+
+/// The handler. A response is never served after its TTL, because an old one could hide that a recorder has stopped.
+#[derive(Debug)]
+pub struct Status {
+    table: Table,
+    documents: Cache<(), Arc<Document>, Error>,
+}
+
+impl Handler for Status {
+    const ROUTE: &'static Route = &routes::STATUS;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let documents = Cache::new(Self::ROUTE.cache, usize::MAX).never_stale();
+        Ok(Self { table: Table::history(config)?, documents })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let invocation = request.invocation();
+        let fetch = async || {
+            let data = data(self.table.during(invocation), invocation.now().into()).await?;
+            Document::of(&data).map(Arc::new).map_err(Error::unwritable)
+        };
+        Ok(self.documents.get((), invocation.now(), fetch).await?.into())
+    }
+}
+
+/// Returns the status at the time `now`.
+async fn data(table: Session<'_>, now: UnixSeconds) -> Result<Data, Error> {
+    let (heartbeats, recorded_since) = try_join(heartbeats(table), recorded_since(table, now)).await?;
+    let feeds = FEEDS.into_iter().zip(heartbeats).zip(recorded_since);
+    let feeds = feeds.map(|((feed, heartbeat), since)| FeedStatus::of(feed, heartbeat.as_ref(), since, now));
+    let feeds: Vec<_> = feeds.collect();
+    let is_healthy = feeds.iter().all(|feed| feed.is_healthy);
+    Ok(Data { version: env!("CARGO_PKG_VERSION"), checked_at: now, feeds, is_healthy })
+}
+
+/// Returns the time of the oldest record of each feed, in their order.
+async fn recorded_since(
+    table: Session<'_>,
+    now: UnixSeconds,
+) -> Result<[Option<UnixSeconds>; FEEDS.len()], Error> {
+    // Boxed, because the future of a query takes several kilobytes.
+    let bazaar = bazaar::recorded_since(table, now).boxed_local();
+    let candles = candles_since(table, now).boxed_local();
+    let mayors = mayors::recorded_since(table).boxed_local();
+    let fire_sales = fire_sales::recorded_since(table).boxed_local();
+    let (bazaar, candles, mayors, fire_sales) = try_join4(bazaar, candles, mayors, fire_sales).await?;
+    Ok([bazaar, candles, mayors, fire_sales])
+}
+
+/// Returns when the oldest candle opened. It is a daily one, or one of the finest interval before the first day has ended. Reads one
+/// row.
+async fn candles_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
+    let [finest, .., daily] = &INTERVALS;
+    for interval in [daily, finest] {
+        if let Some(oldest) = candles::oldest(table, interval, now).await? {
+            return Ok(Some(oldest.slot));
+        }
+    }
+    Ok(None)
+}
+
+impl Describe for Status {
+    fn description() -> Description {
+        Description::of::<Data>(Self::ROUTE)
+    }
+}

@@ -1,0 +1,6 @@
+//! The Lambda binary of `status`.
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<status::Status>().await
+}

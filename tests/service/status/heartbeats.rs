@@ -1,0 +1,267 @@
+//! Heartbeats follow from the ticks that were recorded, whatever happens to the events: their order, repetitions, overlaps, faults
+//! of the table, and killed recorders make no difference. A backfill of the past leaves no trace.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use local::{Cloud, Fault, Refusal};
+use serde_json::{Value, json};
+use simulator::Fault as UpstreamFault;
+
+use super::{
+    DAY, HOUR, MINUTE, Row, START, delete_heartbeats, event, gap, heartbeat, heartbeats, last_gap, put,
+    record, start, start_with_instances,
+};
+use crate::support::{await_logs, expect_clean_logs, invoke, simulator};
+
+const FEED: &str = "fire-sales";
+const RECORDER: &str = "record-fire-sales";
+
+/// Gives the recorder of fire sales a sale to record.
+fn show_a_sale(cloud: &Cloud) {
+    let sale = json!({"item_id": "A", "start": START * 1_000, "end": START * 1_000, "amount": 1, "price": 2});
+    let body = json!({"success": true, "sales": [sale]}).to_string();
+    simulator(cloud).set_fault("/v2/skyblock/firesales", UpstreamFault::default().with_body(body));
+}
+
+/// The only heartbeat.
+async fn only(cloud: &Cloud) -> Row {
+    let mut rows: Vec<_> = heartbeats(cloud).await.into_values().collect();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows.remove(0)
+}
+
+/// The minutes after `START` at which something is recorded: with gaps of different lengths.
+const MINUTES: [i64; 9] = [0, 1, 2, 5, 6, 9, 30, 31, 33];
+
+/// The heartbeat after these minutes.
+fn expected() -> Row {
+    let gaps = [(2, 5), (6, 9), (9, 30)].map(|(from, to)| (START + from * MINUTE, START + to * MINUTE));
+    heartbeat(FEED, START, START + 33 * MINUTE, &gaps)
+}
+
+#[tokio::test]
+async fn events_in_any_order_and_repeated_leave_one_heartbeat() {
+    let cloud = start().await;
+    show_a_sale(&cloud);
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut order: Vec<_> = MINUTES.into_iter().chain([0, 9, 33]).collect();
+    for round in 0..8 {
+        delete_heartbeats(&cloud).await;
+        for minute in &order {
+            record(&cloud, FEED, START + minute * MINUTE + round).await;
+        }
+        assert_eq!(only(&cloud).await, expected(), "{order:?}");
+        if round == 0 { order.reverse() } else { random.shuffle(&mut order) }
+    }
+    assert_eq!(
+        last_gap(&cloud, FEED, START + 34 * MINUTE).await,
+        gap(START + 9 * MINUTE, START + 30 * MINUTE)
+    );
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn concurrent_recorders_leave_one_heartbeat() {
+    let cloud = Arc::new(start_with_instances(4).await);
+    show_a_sale(&cloud);
+    let mut conflicts = 0;
+    for round in 0..4 {
+        delete_heartbeats(&cloud).await;
+        // So long that recorders read the row before another one has written it.
+        cloud.dynamodb().set_fault(Fault::delay(Duration::from_millis(30)));
+        let before = cloud.dynamodb().requests("PutItem");
+        let events = MINUTES.into_iter().chain([31, 5]);
+        join_all(events.map(|minute| record(&cloud, FEED, START + minute * MINUTE))).await;
+        cloud.dynamodb().clear_faults();
+        conflicts += cloud.dynamodb().requests("PutItem") - before;
+        assert_eq!(only(&cloud).await, expected(), "round {round}");
+    }
+    assert!(conflicts > 4 * u64::try_from(MINUTES.len()).unwrap(), "the recorders did not overlap");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_heartbeat_that_cannot_be_written_fails_the_invocation_and_the_retry_writes_it() {
+    let cloud = start().await;
+    show_a_sale(&cloud);
+    for (number, (fault, word)) in [
+        (Fault::missing_table().on("PutItem"), "ResourceNotFoundException"),
+        (Fault::missing_table().on("GetItem"), "ResourceNotFoundException"),
+        (Fault::refusal(Refusal::InternalServerError).on("PutItem"), "InternalServerError"),
+        (Fault::throttled().on("GetItem"), "ProvisionedThroughputExceededException"),
+        (Fault::hang().on("PutItem"), "in time"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        delete_heartbeats(&cloud).await;
+        cloud.dynamodb().set_fault(fault);
+        let response = invoke(&cloud, RECORDER, event(START, START)).await;
+        assert_eq!(response.headers["x-amz-function-error"], "Unhandled", "{}", response.text);
+        let is_failure = |line: &Value| line["function"] == RECORDER && line["level"] == "ERROR";
+        let line = await_logs(&cloud, number + 1, is_failure).await.pop().unwrap();
+        assert!(line["cause"].as_str().unwrap().contains(word), "{line}");
+        cloud.dynamodb().clear_faults();
+        assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
+        record(&cloud, FEED, START).await;
+        assert_eq!(only(&cloud).await, heartbeat(FEED, START, START, &[]));
+    }
+    // The SDK retries what is over soon.
+    delete_heartbeats(&cloud).await;
+    cloud.dynamodb().set_fault(Fault::throttled().on("PutItem").times(2));
+    record(&cloud, FEED, START).await;
+    assert_eq!(only(&cloud).await, heartbeat(FEED, START, START, &[]));
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_recorder_that_is_killed_at_its_heartbeat_leaves_what_the_next_run_completes() {
+    let cloud = Arc::new(start().await);
+    show_a_sale(&cloud);
+    for operation in ["GetItem", "PutItem"] {
+        delete_heartbeats(&cloud).await;
+        record(&cloud, FEED, START).await;
+        let before = cloud.dynamodb().requests(operation);
+        cloud.dynamodb().set_fault(Fault::hang().on(operation));
+        let running = tokio::spawn({
+            let cloud = Arc::clone(&cloud);
+            async move { invoke(&cloud, RECORDER, event(START + MINUTE, START + MINUTE)).await }
+        });
+        while cloud.dynamodb().requests(operation) == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        cloud.kill(RECORDER).await.unwrap();
+        assert!(running.await.unwrap().headers.contains_key("x-amz-function-error"));
+        cloud.dynamodb().clear_faults();
+        assert_eq!(only(&cloud).await, heartbeat(FEED, START, START, &[]), "{operation}");
+        record(&cloud, FEED, START + MINUTE).await;
+        assert_eq!(only(&cloud).await, heartbeat(FEED, START, START + MINUTE, &[]), "{operation}");
+    }
+}
+
+#[tokio::test]
+async fn a_tick_that_is_recorded_already_is_a_heartbeat_too() {
+    // A recorder that was killed before its heartbeat finds its tick recorded.
+    let cloud = start().await;
+    record(&cloud, "bazaar", START).await;
+    delete_heartbeats(&cloud).await;
+    let response = invoke(&cloud, "record-bazaar", event(START, START)).await;
+    assert_eq!(response.json()["recorded"]["products"], 0, "{}", response.text);
+    assert_eq!(only(&cloud).await, heartbeat("bazaar", START, START, &[]));
+}
+
+#[tokio::test]
+async fn a_backfill_of_the_past_is_no_heartbeat_and_leaves_no_gap() {
+    let cloud = start().await;
+    show_a_sale(&cloud);
+    let backfill = async |feed: &str, time: i64| {
+        let response = invoke(&cloud, &format!("record-{feed}"), event(time, START)).await;
+        assert!(!response.headers.contains_key("x-amz-function-error"), "{}", response.text);
+    };
+    for feed in ["bazaar", "mayor", FEED] {
+        for time in [START - 90 * DAY, START - HOUR, START - 121, START + 121] {
+            backfill(feed, time).await;
+        }
+    }
+    assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
+    // A late event of the present.
+    backfill(FEED, START - 120).await;
+    record(&cloud, FEED, START).await;
+    let alive = heartbeat(FEED, START - 120, START, &[]);
+    assert_eq!(only(&cloud).await, alive);
+    for time in [START - 90 * DAY, START - HOUR] {
+        backfill(FEED, time).await;
+    }
+    assert_eq!(only(&cloud).await, alive);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_failed_run_is_no_heartbeat() {
+    let cloud = start().await;
+    simulator(&cloud).set_fault("*", UpstreamFault::status(503));
+    for feed in ["bazaar", "mayor", FEED] {
+        let response = invoke(&cloud, &format!("record-{feed}"), event(START, START)).await;
+        assert!(response.headers.contains_key("x-amz-function-error"), "{}", response.text);
+    }
+    assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
+}
+
+#[tokio::test]
+async fn a_gap_is_longer_than_two_intervals_and_disappears_when_late_events_fill_it() {
+    let cloud = start().await;
+    show_a_sale(&cloud);
+    for (feed, interval) in [("mayor", 5 * MINUTE), (FEED, MINUTE)] {
+        let now = START + HOUR;
+        record(&cloud, feed, START).await;
+        record(&cloud, feed, START + 2 * interval).await;
+        assert_eq!(last_gap(&cloud, feed, now).await, Value::Null, "{feed}");
+        record(&cloud, feed, START + 5 * interval).await;
+        let expected = gap(START + 2 * interval, START + 5 * interval);
+        assert_eq!(last_gap(&cloud, feed, now).await, expected, "{feed}");
+        record(&cloud, feed, START + 3 * interval).await;
+        assert_eq!(last_gap(&cloud, feed, now).await, Value::Null, "{feed}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
+    let cloud = start().await;
+    let status = json!({
+        "productId": "A", "sellPrice": 1.0, "buyPrice": 2.0, "sellVolume": 3, "buyVolume": 4, "sellMovingWeek": 5,
+        "buyMovingWeek": 6, "sellOrders": 7, "buyOrders": 8,
+    });
+    let products = json!({"A": {"product_id": "A", "quick_status": status}});
+    let body = json!({"success": true, "lastUpdated": 1, "products": products}).to_string();
+    simulator(&cloud).set_fault("/v2/skyblock/bazaar", UpstreamFault::default().with_body(body));
+    let record = async |feed: &str, minute: i64| record(&cloud, feed, START + minute * MINUTE).await;
+    let candles = async || heartbeats(&cloud).await.remove("candles");
+    let built = |first: i64, last: i64, gaps: &[(i64, i64)]| {
+        let time = |minute: i64| START + minute * MINUTE;
+        let gaps: Vec<_> = gaps.iter().map(|(from, to)| (time(*from), time(*to))).collect();
+        Some(heartbeat("candles", time(first), time(last), &gaps))
+    };
+    record("candles", 2).await;
+    assert_eq!(candles().await, None, "there is no candle yet");
+    for minute in [0, 5, 10] {
+        record("bazaar", minute).await;
+    }
+    record("candles", 17).await;
+    assert_eq!(candles().await, built(5, 15, &[]));
+    // The function fails for 45 minutes, and catches up.
+    for minute in (15..60).step_by(5) {
+        record("bazaar", minute).await;
+    }
+    record("candles", 62).await;
+    assert_eq!(candles().await, built(5, 60, &[]));
+    // The recorder of the minutes fails. One missing candle is no gap.
+    record("candles", 67).await;
+    record("bazaar", 65).await;
+    record("candles", 72).await;
+    assert_eq!(candles().await, built(5, 70, &[]));
+    record("bazaar", 95).await;
+    record("candles", 102).await;
+    assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
+    // A run that does nothing changes nothing, and a killed one is completed.
+    record("candles", 102).await;
+    assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
+    delete_heartbeats(&cloud).await;
+    record("candles", 102).await;
+    assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_heartbeat_with_other_attributes_is_replaced() {
+    let cloud = start().await;
+    show_a_sale(&cloud);
+    let mut odd = heartbeat(FEED, START, START, &[]);
+    odd.insert("note".to_owned(), json!({"S": "by hand"}));
+    put(&cloud, &odd).await;
+    record(&cloud, FEED, START + MINUTE).await;
+    assert_eq!(only(&cloud).await, heartbeat(FEED, START, START + MINUTE, &[]));
+}

@@ -1,0 +1,138 @@
+//! `GET /v1/status`: which feeds are recorded as often as they should be, and the heartbeats that it reads.
+
+mod heartbeats;
+mod response;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use local::{Cloud, Options};
+use serde_json::{Map, Value, json};
+
+use crate::support::{Response, call, get_at, invoke, one_instance_each, start_with};
+
+const PATH: &str = "/v1/status";
+
+/// 2026-04-28 15:00:00 UTC.
+const START: i64 = 1_777_388_400;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// Each feed with the interval of its recorder in seconds, in the order of the response (`functions/README.md`, Status).
+const FEEDS: [(&str, i64); 4] =
+    [("bazaar", MINUTE), ("candles", 5 * MINUTE), ("mayor", 5 * MINUTE), ("fire-sales", MINUTE)];
+
+/// The table, and the partition key of the heartbeats.
+const TABLE: &str = "History";
+const PARTITION: &str = "feeds";
+
+/// The attributes of a row, in DynamoDB's JSON.
+type Row = Map<String, Value>;
+
+async fn start() -> Cloud {
+    start_with(one_instance_each()).await
+}
+
+async fn start_with_instances(concurrency: u16) -> Cloud {
+    start_with(Options { concurrency: concurrency.try_into().unwrap(), ..Options::for_tests() }).await
+}
+
+/// The moment in Unix seconds as RFC 3339 in UTC.
+fn rfc3339(time: i64) -> String {
+    Timestamp::from_second(time).unwrap().to_string()
+}
+
+/// The event of a recorder that is due at this time, in Unix seconds, when the clock shows `now`.
+fn event(time: i64, now: i64) -> String {
+    json!({"time": rfc3339(time), "now": rfc3339(now), "backfill": true}).to_string()
+}
+
+/// Runs the recorder of a feed on time. Panics if it fails.
+async fn record(cloud: &Cloud, feed: &str, time: i64) {
+    let response = invoke(cloud, &format!("record-{feed}"), event(time, time)).await;
+    assert!(!response.headers.contains_key("x-amz-function-error"), "{feed}: {}", response.text);
+}
+
+/// The heartbeats by feed.
+async fn heartbeats(cloud: &Cloud) -> BTreeMap<String, Row> {
+    let request = json!({
+        "TableName": TABLE, "KeyConditionExpression": "pk = :partition", "ConsistentRead": true,
+        "ExpressionAttributeValues": {":partition": {"S": PARTITION}},
+    });
+    let mut response = call(cloud, "Query", &request).await;
+    let Value::Array(rows) = response["Items"].take() else { panic!("{response}") };
+    let rows = rows.into_iter().map(|row| {
+        let Value::Object(row) = row else { panic!("a row is an object") };
+        (row["sk"]["S"].as_str().unwrap().to_owned(), row)
+    });
+    rows.collect()
+}
+
+/// The heartbeat of a feed that was recorded from the first time to the last one, with these gaps.
+fn heartbeat(feed: &str, first: i64, last: i64, gaps: &[(i64, i64)]) -> Row {
+    let number = |number: i64| json!({"N": number.to_string()});
+    let gap = |(from, to): &(i64, i64)| json!({"M": {"from": number(*from), "to": number(*to)}});
+    let row = json!({
+        "pk": {"S": PARTITION}, "sk": {"S": feed}, "first_recorded_at": number(first),
+        "last_recorded_at": number(last), "gaps": {"L": gaps.iter().map(gap).collect::<Vec<_>>()},
+    });
+    row.as_object().unwrap().clone()
+}
+
+async fn put(cloud: &Cloud, row: &Row) {
+    call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
+}
+
+async fn delete_heartbeats(cloud: &Cloud) {
+    for feed in heartbeats(cloud).await.into_keys() {
+        let key = json!({"pk": {"S": PARTITION}, "sk": {"S": feed}});
+        call(cloud, "DeleteItem", &json!({"TableName": TABLE, "Key": key})).await;
+    }
+}
+
+/// The response at the time in Unix seconds, which is not from the cache of an instance.
+async fn respond(cloud: &Cloud, now: i64) -> Response {
+    cloud.kill("status").await.unwrap();
+    let response = get_at(cloud, PATH, now * 1_000).await;
+    assert!(!response.cached());
+    response
+}
+
+/// The status at the time in Unix seconds. Panics if it contradicts itself.
+async fn status(cloud: &Cloud, now: i64) -> Value {
+    let response = respond(cloud, now).await;
+    let data = response.data();
+    assert_eq!(data["checked_at"], rfc3339(now));
+    let feeds = data["feeds"].as_array().unwrap();
+    let names = feeds.iter().map(|feed| feed["name"].as_str().unwrap());
+    assert!(names.eq(FEEDS.iter().map(|(name, _)| *name)), "{data}");
+    let is_healthy = feeds.iter().all(|feed| feed["is_healthy"] == true);
+    assert_eq!(data["is_healthy"], is_healthy, "{data}");
+    // A monitor that only searches for a text finds the same.
+    assert_eq!(!response.text.contains(r#""is_healthy":false"#), is_healthy, "{}", response.text);
+    data
+}
+
+/// The entry of a feed in the status.
+#[track_caller]
+fn entry<'status>(status: &'status Value, feed: &str) -> &'status Value {
+    status["feeds"].as_array().unwrap().iter().find(|entry| entry["name"] == feed).unwrap()
+}
+
+/// The names of the feeds that are unhealthy.
+fn unhealthy(status: &Value) -> Vec<&str> {
+    let feeds = status["feeds"].as_array().unwrap().iter();
+    feeds.filter(|feed| feed["is_healthy"] == false).map(|feed| feed["name"].as_str().unwrap()).collect()
+}
+
+/// `last_gap` of a feed, in the status at the time in Unix seconds.
+async fn last_gap(cloud: &Cloud, feed: &str, now: i64) -> Value {
+    entry(&status(cloud, now).await, feed)["last_gap"].clone()
+}
+
+/// A gap as the response has it.
+fn gap(from: i64, to: i64) -> Value {
+    json!({"from": rfc3339(from), "to": rfc3339(to)})
+}

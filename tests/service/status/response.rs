@@ -1,0 +1,422 @@
+//! What the route responds, how much it reads, and what it does when it cannot read.
+
+use std::time::{Duration, Instant};
+
+use common::error::INTERNAL_MESSAGE;
+use hyper::Method;
+use local::{Cloud, Fault, Refusal};
+use serde_json::{Value, json};
+use simulator::Fault as UpstreamFault;
+use tables::feed;
+
+use super::{
+    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, TABLE, entry, gap, heartbeat, put, record, respond, rfc3339,
+    start, status, unhealthy,
+};
+use crate::support::{
+    RECORDERS, await_logs, expect_clean_logs, get_at, invoke, one_instance_each, send, simulator, start_with,
+    template, with_parameters,
+};
+
+#[test]
+fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() {
+    let named = feed::FEEDS.map(|feed| (feed.name, i64::try_from(feed.interval.as_secs()).unwrap()));
+    assert_eq!(named, FEEDS);
+    let template = template();
+    for recorder in RECORDERS {
+        let function = template.functions.values().find(|function| function.binary == recorder).unwrap();
+        let [schedule] = function.schedules.as_slice() else { panic!("{recorder} has one schedule") };
+        let feed = feed::FEEDS.into_iter().find(|feed| format!("record-{}", feed.name) == recorder);
+        assert_eq!(feed.map(|feed| feed.interval), Some(schedule.period), "{recorder}");
+    }
+}
+
+fn mayor(year: u32) -> Row {
+    let row = json!({
+        "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")}, "name": {"S": "M"}, "key": {"S": "k"},
+        "perks": {"L": []},
+    });
+    row.as_object().unwrap().clone()
+}
+
+fn sale(start: i64, recorded_at: i64) -> Row {
+    let row = json!({
+        "pk": {"S": "fire-sales"}, "sk": {"S": format!("{}#A", start * 1_000)}, "item_id": {"S": "A"},
+        "start": {"N": (start * 1_000).to_string()}, "end": {"N": (start * 1_000).to_string()},
+        "amount": {"N": "1"}, "price": {"N": "5"}, "recorded_at": {"N": recorded_at.to_string()},
+        "seen_at": {"N": recorded_at.to_string()},
+    });
+    row.as_object().unwrap().clone()
+}
+
+/// The marker of a slot of the coarsest tier, which holds the tick.
+fn marker(slot: i64, tick: i64) -> Row {
+    let row = json!({
+        "pk": {"S": "bazaar#3h"}, "sk": {"S": format!("{slot:010}")}, "recorded_at": {"N": tick.to_string()},
+        "rows": {"N": "5"}, "products": {"N": "5"},
+    });
+    row.as_object().unwrap().clone()
+}
+
+/// The marker of a slot of candles.
+fn candles(interval: &str, slot: i64) -> Row {
+    let row = json!({
+        "pk": {"S": format!("candles#{interval}")}, "sk": {"S": format!("{slot:010}")}, "rows": {"N": "5"},
+    });
+    row.as_object().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_response_has_the_documented_fields_in_order() {
+    let cloud = start().await;
+    for row in [
+        heartbeat("bazaar", START, START + DAY, &[(START + HOUR, START + 2 * HOUR)]),
+        heartbeat("candles", START, START + DAY - 5 * MINUTE, &[(START, START + 3 * HOUR)]),
+        candles("5m", START + HOUR),
+        candles("1d", START - 15 * HOUR),
+        heartbeat("mayor", START + DAY - 4 * MINUTE, START + DAY - 4 * MINUTE, &[]),
+        marker(START, START + 7 * MINUTE),
+        mayor(515),
+        mayor(516),
+        sale(START, START - DAY),
+    ] {
+        put(&cloud, &row).await;
+    }
+    let response = respond(&cloud, START + DAY + 59).await;
+    let feeds = [
+        r#"{"name":"bazaar","last_recorded_at":"2026-04-29T15:00:00Z","age_seconds":59,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T15:07:00Z","last_gap":{"from":"2026-04-28T16:00:00Z","to":"2026-04-28T17:00:00Z"}}"#,
+        r#"{"name":"candles","last_recorded_at":"2026-04-29T14:55:00Z","age_seconds":359,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T15:00:00Z","to":"2026-04-28T18:00:00Z"}}"#,
+        r#"{"name":"mayor","last_recorded_at":"2026-04-29T14:56:00Z","age_seconds":299,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-09-24T19:15:00Z","last_gap":null}"#,
+        r#"{"name":"fire-sales","last_recorded_at":null,"age_seconds":null,"expected_every_seconds":60,"is_healthy":false,"recorded_since":"2026-04-27T15:00:00Z","last_gap":null}"#,
+    ];
+    let data = format!(
+        r#"{{"version":"{}","checked_at":"2026-04-29T15:00:59Z","feeds":[{}],"is_healthy":false}}"#,
+        env!("CARGO_PKG_VERSION"),
+        feeds.join(",")
+    );
+    let meta = r#"{"cached":false,"api_version":"v1"}"#;
+    assert_eq!(response.text, format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#));
+    response.data();
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn what_was_never_recorded_is_null_and_unhealthy() {
+    let cloud = start().await;
+    let status = status(&cloud, START).await;
+    for (feed, interval) in FEEDS {
+        let expected = json!({
+            "name": feed, "last_recorded_at": null, "age_seconds": null, "expected_every_seconds": interval,
+            "is_healthy": false, "recorded_since": null, "last_gap": null,
+        });
+        assert_eq!(*entry(&status, feed), expected);
+    }
+    assert_eq!(status["is_healthy"], false);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_feed_is_healthy_for_two_intervals_and_only_its_own_age_counts() {
+    let cloud = start().await;
+    let all = async |time: i64| {
+        for (feed, _) in FEEDS {
+            put(&cloud, &heartbeat(feed, time, time, &[])).await;
+        }
+    };
+    for (feed, interval) in FEEDS {
+        for (age, is_healthy) in
+            [(0, true), (1, true), (2 * interval, true), (2 * interval + 1, false), (DAY, false)]
+        {
+            all(START).await;
+            put(&cloud, &heartbeat(feed, START - DAY, START - age, &[])).await;
+            let status = status(&cloud, START).await;
+            assert_eq!(unhealthy(&status), if is_healthy { vec![] } else { vec![feed] }, "{age} s");
+            assert_eq!(entry(&status, feed)["age_seconds"], age);
+        }
+        // A little in the future, because clocks differ: never negative.
+        for (ahead, is_healthy) in [(1, true), (2 * interval + 1, false)] {
+            all(START).await;
+            put(&cloud, &heartbeat(feed, START, START + ahead, &[])).await;
+            let status = status(&cloud, START).await;
+            assert_eq!(entry(&status, feed)["age_seconds"], 0);
+            assert_eq!(unhealthy(&status), if is_healthy { vec![] } else { vec![feed] }, "{ahead} s ahead");
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn recorded_since_is_the_oldest_record_that_is_still_there() {
+    let cloud = start().await;
+    // The route of the bazaar reads 720 slots of three hours.
+    let oldest = START - 719 * 3 * HOUR;
+    for (slot, tick) in [(oldest - 3 * HOUR, oldest - HOUR), (oldest, oldest + 17 * MINUTE), (START, START)] {
+        put(&cloud, &marker(slot, tick)).await;
+    }
+    for row in [mayor(515), mayor(512), sale(START, START - HOUR), sale(START - DAY, START - 3 * DAY)] {
+        put(&cloud, &row).await;
+    }
+    let status = status(&cloud, START).await;
+    let since = |feed: &str| entry(&status, feed)["recorded_since"].clone();
+    assert_eq!(since("bazaar"), rfc3339(oldest + 17 * MINUTE));
+    assert_eq!(since("candles"), Value::Null);
+    assert_eq!(since("mayor"), "2026-09-09T07:15:00Z");
+    assert_eq!(since("fire-sales"), rfc3339(START - 3 * DAY));
+    assert_eq!(*entry(&super::status(&cloud, START + 3 * HOUR).await, "bazaar"), {
+        let mut expected = entry(&status, "bazaar").clone();
+        expected["recorded_since"] = rfc3339(START).into();
+        expected
+    });
+    // Before the first day has ended, there are only finer candles. Daily ones never expire.
+    let midnight = START - 15 * HOUR;
+    for (interval, slot) in
+        [("5m", midnight), ("3h", midnight), ("5m", START), ("1d", midnight - 2_000 * DAY)]
+    {
+        put(&cloud, &candles(interval, slot)).await;
+        let expected = if interval == "1d" { slot } else { midnight };
+        assert_eq!(
+            entry(&super::status(&cloud, START).await, "candles")["recorded_since"],
+            rfc3339(expected)
+        );
+    }
+    expect_clean_logs(&cloud);
+}
+
+/// The row with a padding, so that it has almost 8 kB: a read unit, or two for a consistent read.
+fn padded(mut row: Row) -> Row {
+    row.insert("padding".to_owned(), json!({"S": "x".repeat(7_700)}));
+    row
+}
+
+#[tokio::test]
+async fn at_most_eight_rows_are_read_however_many_there_are() {
+    let cloud = start().await;
+    for number in 0..30 {
+        let time = START - number * DAY;
+        let day = time - 15 * HOUR;
+        let year = 515 - u32::try_from(number).unwrap();
+        for row in
+            [mayor(year), sale(time, time), marker(time, time), candles("1d", day), candles("5m", time)]
+        {
+            put(&cloud, &padded(row)).await;
+        }
+    }
+    for (feed, _) in FEEDS {
+        put(&cloud, &padded(heartbeat(feed, START, START, &[]))).await;
+    }
+    // If more rows were requested at once, there would be a second request for the rest.
+    cloud.dynamodb().set_fault(Fault::unprocessed_after(4).on("BatchGetItem"));
+    let operations = ["BatchGetItem", "Query", "GetItem", "Scan"];
+    let requests = || operations.map(|operation| cloud.dynamodb().requests(operation));
+    let (before, units) = (requests(), cloud.dynamodb().consumed().read_units);
+    assert_eq!(unhealthy(&status(&cloud, START).await), [""; 0]);
+    let sent: Vec<_> = requests().iter().zip(before).map(|(after, before)| after - before).collect();
+    assert_eq!(sent, [1, 4, 0, 0], "{operations:?}");
+    let units = cloud.dynamodb().consumed().read_units - units;
+    // A row is a unit, or two if the read is consistent, as those of markers are. Batches do not count here.
+    assert!((5.0..=6.0).contains(&units), "{units} read units");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_again() {
+    let cloud = start().await;
+    let sales = json!({"success": true, "sales": []}).to_string();
+    simulator(&cloud).set_fault("/v2/skyblock/firesales", UpstreamFault::default().with_body(sales));
+    for (feed, _) in FEEDS {
+        put(&cloud, &heartbeat(feed, START, START, &[])).await;
+    }
+    let good = heartbeat("fire-sales", START - HOUR, START, &[(START - HOUR, START - MINUTE)]);
+    let with = |attribute: &str, value: Option<Value>| {
+        let mut row = good.clone();
+        row.remove(attribute);
+        row.extend(value.map(|value| (attribute.to_owned(), value)));
+        (row, attribute.to_owned())
+    };
+    let gap = |from: i64, to: i64| heartbeat("fire-sales", START - HOUR, START, &[(from, to)]);
+    let mut cases = vec![
+        (gap(START, START - 1), "gaps".to_owned()),
+        (gap(START - 2 * HOUR, START), "gaps".to_owned()),
+        (gap(START - 1, START + 1), "gaps".to_owned()),
+    ];
+    for attribute in ["first_recorded_at", "last_recorded_at", "gaps"] {
+        let others = [json!({"S": "soon"}), json!({"N": "1.5"}), json!({"NULL": true}), json!({"M": {}})];
+        cases.extend(others.map(Some).into_iter().chain([None]).map(|value| with(attribute, value)));
+    }
+    for value in
+        [json!([{"S": "x"}]), json!([{"M": {}}]), json!([{"M": {"from": {"N": "5"}, "to": {"S": "6"}}}])]
+    {
+        cases.push(with("gaps", Some(json!({ "L": value }))));
+    }
+    let is_warning = |line: &Value| line["level"] == "WARN" && line["message"] == "a corrupt row is skipped";
+    let mut warnings = 0;
+    for (corrupt, attribute) in cases {
+        put(&cloud, &corrupt).await;
+        let broken = status(&cloud, START).await;
+        assert_eq!(unhealthy(&broken), ["fire-sales"], "{corrupt:?}");
+        assert_eq!(entry(&broken, "fire-sales")["last_recorded_at"], Value::Null, "{corrupt:?}");
+        warnings += 1;
+        let warning = await_logs(&cloud, warnings, is_warning).await.pop().unwrap();
+        assert_eq!(
+            (&warning["partition_key"], &warning["sort_key"]),
+            (&"feeds".into(), &"fire-sales".into())
+        );
+        assert!(
+            warning["cause"].as_str().unwrap().contains(&format!("attribute {attribute} is ")),
+            "{warning}"
+        );
+        // The recorder replaces the row, with a warning of its own.
+        record(&cloud, "fire-sales", START).await;
+        warnings += 1;
+        await_logs(&cloud, warnings, is_warning).await;
+        assert_eq!(unhealthy(&status(&cloud, START).await), [""; 0], "{corrupt:?}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_oldest_record_is_null() {
+    let cloud = start().await;
+    let mut bad = [mayor(515), sale(START, START), marker(START, START), candles("1d", START - 15 * HOUR)];
+    for (row, attribute) in bad.iter_mut().zip(["name", "price", "rows", "rows"]) {
+        row.remove(attribute);
+        put(&cloud, row).await;
+    }
+    let status = status(&cloud, START).await;
+    for (feed, _) in FEEDS {
+        assert_eq!(entry(&status, feed)["recorded_since"], Value::Null, "{feed}");
+    }
+    let is_warning = |line: &Value| line["level"] == "WARN" && line["message"] == "a corrupt row is skipped";
+    await_logs(&cloud, 4, is_warning).await;
+    expect_clean_logs(&cloud);
+}
+
+/// Panics unless the response is the 500 envelope.
+#[track_caller]
+fn expect_failure(response: &crate::support::Response, what: &str) {
+    assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{what}");
+}
+
+#[tokio::test]
+async fn when_the_table_fails_so_does_the_route_and_an_old_status_is_not_served() {
+    let cloud = start().await;
+    put(&cloud, &heartbeat("mayor", START, START, &[])).await;
+    let first = respond(&cloud, START).await;
+    let mut now = START;
+    for (what, fault) in [
+        ("missing", Fault::missing_table()),
+        ("throttled", Fault::throttled()),
+        ("broken", Fault::refusal(Refusal::InternalServerError)),
+        ("without heartbeats", Fault::missing_table().on("BatchGetItem")),
+        ("without histories", Fault::missing_table().on("Query")),
+        ("closed", Fault::close()),
+        ("silent", Fault::hang()),
+    ] {
+        cloud.dynamodb().set_fault(fault);
+        get_at(&cloud, PATH, now * 1_000 + 59_999).await.expect_replay_of(&first);
+        let started = Instant::now();
+        expect_failure(&get_at(&cloud, PATH, (now + MINUTE) * 1_000).await, what);
+        assert!(started.elapsed() < Duration::from_secs(10), "{what}: {:?}", started.elapsed());
+        cloud.dynamodb().clear_faults();
+        // The instance keeps the first response: the next round is at the same time.
+        now = START;
+    }
+    assert!(!get_at(&cloud, PATH, (now + MINUTE) * 1_000).await.cached());
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn behind_a_stage_cache_a_failure_is_a_failed_invocation_and_a_success_is_stored_for_a_minute() {
+    let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
+    let get = async || send(&cloud.url(), Method::GET, PATH).await;
+    cloud.dynamodb().set_fault(Fault::missing_table());
+    let message = get().await.error("INTERNAL_ERROR");
+    assert!(message.contains("could not answer this request"), "{message}");
+    cloud.dynamodb().clear_faults();
+    let first = get().await;
+    assert!(first.cached(), "a response that may be replayed is marked as cached");
+    cloud.kill("status").await.unwrap();
+    let now = cloud.clock().now_ms() / 1_000;
+    put(&cloud, &heartbeat("mayor", now, now, &[])).await;
+    assert_eq!(get().await.text, first.text);
+    cloud.clock().advance(Duration::from_mins(1));
+    assert_eq!(unhealthy(&get().await.data()), ["bazaar", "candles", "fire-sales"]);
+    expect_clean_logs(&cloud);
+}
+
+/// Waits until the recorder of the feed has recorded the minute.
+async fn await_recorded(cloud: &Cloud, feed: &str, time: i64) {
+    let started = Instant::now();
+    let expected = json!({"N": time.to_string()});
+    while super::heartbeats(cloud).await.get(feed).is_none_or(|row| row["last_recorded_at"] != expected) {
+        assert!(started.elapsed() < Duration::from_secs(30), "{feed} is not recorded: {:#?}", cloud.logs());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// With the schedules of the template, by the local cloud's clock.
+#[tokio::test]
+async fn a_recorder_that_stops_shows_within_two_of_its_intervals() {
+    let options = local::Options { schedules: true, ..one_instance_each() };
+    options.clock.set((START - 1) * 1_000);
+    let cloud = start_with(options).await;
+    let recorded = [("bazaar", MINUTE), ("mayor", 5 * MINUTE), ("fire-sales", MINUTE)];
+    let paths = ["/v2/skyblock/bazaar", "/v2/resources/skyblock/election", "/v2/skyblock/firesales"];
+    let mut time = START;
+    for ((stopped, interval), path) in recorded.into_iter().zip(paths) {
+        // The others go on: the clock advances by their interval.
+        let healthy_at = async |time: i64, feeds: &[&str]| {
+            cloud.clock().set(time * 1_000 + 1_000);
+            for feed in feeds {
+                let interval = recorded.iter().find(|(name, _)| name == feed).unwrap().1;
+                await_recorded(&cloud, feed, time - time.rem_euclid(interval)).await;
+            }
+            let status = send(&cloud.url(), Method::GET, PATH).await.data();
+            let healthy = recorded.into_iter().filter(|(feed, _)| entry(&status, feed)["is_healthy"] == true);
+            healthy.map(|(feed, _)| feed).collect::<Vec<_>>()
+        };
+        let all = recorded.map(|(feed, _)| feed);
+        let others: Vec<_> = all.into_iter().filter(|feed| *feed != stopped).collect();
+        assert_eq!(healthy_at(time, &all).await, all);
+        simulator(&cloud).set_fault(path, UpstreamFault::status(503));
+        // On a busy machine the recorder may have run once more before the fault.
+        let latest = time - time.rem_euclid(interval) + interval;
+        let mut healthy = all.to_vec();
+        while healthy != others {
+            assert_eq!(healthy, all);
+            assert!(
+                time <= latest + 2 * interval,
+                "{stopped} has stopped, but is healthy at {}",
+                rfc3339(time)
+            );
+            time += MINUTE;
+            healthy = healthy_at(time, &others).await;
+        }
+        let last = &super::heartbeats(&cloud).await[stopped]["last_recorded_at"];
+        let last: i64 = last["N"].as_str().unwrap().parse().unwrap();
+        assert!(time >= last + 2 * interval, "{stopped} is unhealthy {} s after its tick", time - last);
+        simulator(&cloud).clear_faults();
+        time += 5 * MINUTE - time.rem_euclid(5 * MINUTE);
+    }
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_monitor_needs_no_key_and_sees_a_gap_after_an_outage() {
+    let cloud = start().await;
+    for minute in [0, 1, 2, 20, 21] {
+        record(&cloud, "fire-sales", START + minute * MINUTE).await;
+    }
+    cloud.clock().set((START + 21 * MINUTE) * 1_000);
+    let data = send(&cloud.url(), Method::GET, PATH).await.data();
+    assert_eq!(entry(&data, "fire-sales")["last_gap"], gap(START + 2 * MINUTE, START + 20 * MINUTE));
+    let head = send(&cloud.url(), Method::HEAD, PATH).await;
+    assert_eq!(head.status, 404, "no other method than GET");
+    // The table is as documented: one row.
+    let request = json!({"TableName": TABLE, "Key": {"pk": {"S": "feeds"}, "sk": {"S": "fire-sales"}}});
+    let row = crate::support::call(&cloud, "GetItem", &request).await["Item"].take();
+    let gaps = [(START + 2 * MINUTE, START + 20 * MINUTE)];
+    assert_eq!(row, Value::Object(heartbeat("fire-sales", START, START + 21 * MINUTE, &gaps)));
+    drop(invoke(&cloud, "status", super::event(START, START)).await);
+    expect_clean_logs(&cloud);
+}
