@@ -11,7 +11,7 @@ use bazaar::{MarketQuery, Query, Snapshot};
 use common::response::Response;
 use common::routes::FlipsLimit;
 use common::upstream::UpstreamResponse;
-use common::upstream::bazaar::{PATH, market};
+use common::upstream::bazaar::{PATH, Product, market, order_book};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 
@@ -32,6 +32,12 @@ fn modes(criterion: &mut Criterion) {
     let document = |query: &Query| read(&Snapshot::new(response.clone()), query);
     let products = market(&response).unwrap().products.usable;
     let last = &products.last().unwrap().id;
+    // The last product with as many orders as there can be.
+    let is_full = |product: &&Product| {
+        let book = order_book(&response, product).unwrap();
+        book.buy_orders.len() + book.sell_offers.len() == 60
+    };
+    let busy = &products.iter().rfind(is_full).unwrap().id;
     let hundred: Vec<&str> =
         products.iter().rev().step_by(19).take(100).map(|product| &*product.id).collect();
     let queries = [
@@ -40,7 +46,7 @@ fn modes(criterion: &mut Criterion) {
         ("item", Query::Market(MarketQuery::Item(last.parse().unwrap()))),
         ("flips", Query::Market(MarketQuery::Flips(FlipsLimit::default()))),
         ("items", Query::Items(hundred.join(",").parse().unwrap())),
-        ("book", Query::Book(last.parse().unwrap())),
+        ("book", Query::Book(busy.parse().unwrap())),
     ];
     let mut group = criterion.benchmark_group("bazaar");
     group.bench_function("skip", |bencher| {

@@ -4,7 +4,7 @@ use reqwest::header::CONTENT_ENCODING;
 use reqwest::{Method, StatusCode};
 
 use super::requests::{
-    AUCTIONS, CANDLES, FLIPS, ITEMS, MAYOR, NOTCH, OPENAPI, PRICES, UNKNOWN_ITEM, WITHOUT_KEY,
+    AUCTIONS, BOOK, CANDLES, FLIPS, ITEMS, MANY, MAYOR, NOTCH, OPENAPI, PRICES, UNKNOWN_ITEM, WITHOUT_KEY,
 };
 use crate::support::mutation::{
     Broken, at, broken, error, instead, replaced, request, response, useless_message, without,
@@ -89,6 +89,23 @@ pub(crate) fn parameters() -> Vec<Broken> {
             &["error 400 GET /v1/bazaar?mode=flips&limit=0"],
             |target| target == "/v1/bazaar?mode=flips&limit=0",
             "/v1/bazaar?mode=flips",
+        ),
+        instead(
+            "ids of many items",
+            &[
+                "error 400 GET /v1/bazaar?mode=items",
+                "error 400 GET /v1/bazaar?mode=items&ids=COAL,,COBBLESTONE",
+            ],
+            |target| {
+                target == "/v1/bazaar?mode=items" || target == "/v1/bazaar?mode=items&ids=COAL,,COBBLESTONE"
+            },
+            MANY,
+        ),
+        instead(
+            "the id of a book",
+            &["error 400 GET /v1/bazaar?mode=book"],
+            |target| target == "/v1/bazaar?mode=book",
+            BOOK,
         ),
         instead(
             "404 for unknown players",

@@ -8,6 +8,8 @@ pub(crate) const FULL: &str = "/v1/bazaar?mode=full";
 pub(crate) const LIST: &str = "/v1/bazaar?mode=list";
 pub(crate) const ITEM: &str = "/v1/bazaar?mode=item&id=INK_SACK:3";
 pub(crate) const FLIPS: &str = "/v1/bazaar?mode=flips&limit=5";
+pub(crate) const MANY: &str = "/v1/bazaar?mode=items&ids=INK_SACK:3,DARK_FANG,NO_SUCH_ITEM";
+pub(crate) const BOOK: &str = "/v1/bazaar?mode=book&id=INK_SACK:3";
 pub(crate) const PRICES: &str = "/v1/bazaar/history?item_id=INK_SACK:3&range=1h";
 pub(crate) const CANDLES: &str =
     "/v1/bazaar/candles?item_id=INK_SACK:3&interval=5m&before=2026-11-22T12:10:00Z&limit=1";

@@ -3,8 +3,8 @@
 use reqwest::StatusCode;
 
 use super::requests::{
-    AUCTIONS, CANDLES, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MAYOR, NOTCH, OPENAPI,
-    PAST_MAYORS, PAST_SALES, PRICES, STATUS, UNKNOWN_ITEM,
+    AUCTIONS, BOOK, CANDLES, COLLECTIONS, FIRE_SALES, FLIPS, FULL, ITEM, ITEMS, LIST, MANY, MAYOR, NOTCH,
+    OPENAPI, PAST_MAYORS, PAST_SALES, PRICES, STATUS, UNKNOWN_ITEM,
 };
 use crate::support::mutation::{
     Broken, at, broken, every_second, fetched_at_another_time, instead, replaced, response, twice, without,
@@ -39,6 +39,19 @@ pub(crate) fn responses() -> Vec<Broken> {
         }),
         at(LIST, "types", &["response GET /v1/bazaar?mode=list"], |response| {
             response.edit_json(|body| body["data"]["count"] = "5".into());
+        }),
+        at(
+            MANY,
+            "unknown ids",
+            &["response GET /v1/bazaar?mode=items&ids=INK_SACK:3,DARK_FANG,NO_SUCH_ITEM"],
+            |response| {
+                response.edit_json(|body| {
+                    body["data"].as_object_mut().unwrap().remove("unknown");
+                });
+            },
+        ),
+        at(BOOK, "prices of orders", &["response GET /v1/bazaar?mode=book&id=INK_SACK:3"], |response| {
+            response.edit_json(|body| body["data"]["topBuyOrder"] = "5".into());
         }),
         at("/", "the index", &["response GET /"], |response| {
             response.edit_json(|body| {
@@ -136,6 +149,12 @@ pub(crate) fn other_responses() -> Vec<Broken> {
             |target| target.contains("mode=item&id=CHECK_") || target.contains("mode=item&id=NO_SUCH_"),
             ITEM,
         ),
+        instead(
+            "404 for books of unknown items",
+            &["error 404 GET /v1/bazaar?mode=book&id=NO_SUCH_ITEM"],
+            |target| target == "/v1/bazaar?mode=book&id=NO_SUCH_ITEM",
+            BOOK,
+        ),
     ];
     promises.extend([
         instead(
@@ -184,6 +203,8 @@ pub(crate) fn uncached_responses() -> Vec<Broken> {
         ),
         (FLIPS, "cache GET /v1/bazaar?mode=flips&limit=5"),
         (LIST, "cache GET /v1/bazaar?mode=list"),
+        (MANY, "cache GET /v1/bazaar?mode=items&ids=INK_SACK:3,DARK_FANG,NO_SUCH_ITEM"),
+        (BOOK, "cache GET /v1/bazaar?mode=book&id=INK_SACK:3"),
         (COLLECTIONS, "cache GET /v1/collections"),
         (PAST_SALES, "cache GET /v1/fire-sales/history?limit=1"),
         (ITEMS, "cache GET /v1/items"),
