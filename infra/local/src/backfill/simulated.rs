@@ -100,12 +100,11 @@ fn of_parts(
     let mut whole = Candles::new();
     for part in parts {
         let at_start;
-        let candles = match candles.get(&part) {
-            Some(candles) => candles,
-            None => {
-                at_start = of_times(seed, std::iter::once(part));
-                &at_start
-            }
+        let candles = if let Some(candles) = candles.get(&part) {
+            candles
+        } else {
+            at_start = of_times(seed, std::iter::once(part));
+            &at_start
         };
         for (id, later) in candles {
             match whole.get_mut(id) {
