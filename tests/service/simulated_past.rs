@@ -32,6 +32,10 @@ fn seconds(moment: &Value) -> i64 {
     moment.as_str().unwrap().parse::<Timestamp>().unwrap().as_second()
 }
 
+fn count(candles: &[Value]) -> i64 {
+    candles.len().try_into().unwrap()
+}
+
 /// The candle of several together, without the time.
 fn together(parts: &[Value]) -> Value {
     let (first, last) = (&parts[0], parts.last().unwrap());
@@ -84,7 +88,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
         let (oldest, newest) = (seconds(&first["opened_at"]), seconds(&last["opened_at"]));
         // Without a gap, from the beginning of the past to the interval under way.
         assert_eq!(newest + length, NOW - NOW % length, "{interval}");
-        assert_eq!(candles.len() as i64, (newest - oldest) / length + 1, "{interval}");
+        assert_eq!(count(&candles), (newest - oldest) / length + 1, "{interval}");
         let past = if interval == "1d" { 730 * DAY } else { DAY };
         assert!(oldest <= NOW - past && oldest > NOW - past - 2 * DAY.min(10_800.max(length)), "{interval}");
         // Wherever there are all finer candles, a coarse one is made of them.
@@ -95,13 +99,13 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
                 .iter()
                 .filter(|part| (opened_at..opened_at + length).contains(&seconds(&part["opened_at"])));
             let parts: Vec<_> = parts.cloned().collect();
-            if parts.len() as i64 == length / finer_length {
+            if count(&parts) == length / finer_length {
                 assert_eq!(together(&parts), *candle, "{interval}");
                 compared += 1;
             }
             let is_of_finer = interval != "1d" || opened_at >= NOW - DAY;
             let minutes = if is_of_finer { length / 60 } else { 8 };
-            if parts.len() as i64 == length / finer_length || !is_of_finer {
+            if count(&parts) == length / finer_length || !is_of_finer {
                 assert_eq!(candle["samples"], minutes, "{interval} {opened_at}");
             }
         }

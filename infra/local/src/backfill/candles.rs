@@ -166,7 +166,7 @@ mod tests {
                 assert_eq!(slots.len(), count, "{} has a slot twice", interval.name);
                 let (oldest, newest) = (slots[0], slots[count - 1]);
                 assert_eq!(newest, interval.slot(until).minus(interval.length), "{}", interval.name);
-                let kept = interval.kept.map_or(Duration::MAX, |kept| kept - DAY);
+                let kept = interval.kept.map_or(Duration::MAX, |kept| kept.saturating_sub(DAY));
                 let past = if interval.name == "1d" { DAY * 729 } else { DAY * days.into() };
                 assert!(oldest <= NOW.minus(past.min(kept)), "{} starts at {oldest}", interval.name);
                 assert!(interval.keeps(oldest, NOW), "{} starts at {oldest}", interval.name);

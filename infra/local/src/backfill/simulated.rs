@@ -1,6 +1,6 @@
 //! Candles of a simulated game. Recording every minute of weeks would take hours, so they are computed from the game's prices. Like the
-//! recorder's, a coarse candle is made of the finer ones that are stored beside it. Where there are none, the price at the start of
-//! each finer interval stands for it.
+//! recorder's, a coarse candle is made of the finer ones that are stored beside it. Where there are none, it is made of
+//! the prices at the start of each finer interval.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -100,12 +100,11 @@ fn of_parts(
     let mut whole = Candles::new();
     for part in parts {
         let at_start;
-        let candles = match candles.get(&part) {
-            Some(candles) => candles,
-            None => {
-                at_start = of_times(seed, std::iter::once(part));
-                &at_start
-            }
+        let candles = if let Some(candles) = candles.get(&part) {
+            candles
+        } else {
+            at_start = of_times(seed, std::iter::once(part));
+            &at_start
         };
         for (id, later) in candles {
             match whole.get_mut(id) {

@@ -65,13 +65,13 @@ async fn send(to: Arc<Parts>, request: HttpRequest) -> Result<HttpResponse, Conn
         batch::WRITE => batch::write(&to.database, body.clone()).await,
         _ => None,
     };
-    let response = match written.and_then(|written| serde_json::to_vec(&written).ok()) {
-        Some(written) => hyper::Response::new(SdkBody::from(written)),
-        None => {
-            let sent = to.engine.send(&parts, body).await;
-            let (head, body) = sent.map_err(|error| ConnectorError::io(Box::new(error)))?;
-            hyper::Response::from_parts(head, SdkBody::from(body))
-        }
+    let written = written.and_then(|written| serde_json::to_vec(&written).ok());
+    let response = if let Some(written) = written {
+        hyper::Response::new(SdkBody::from(written))
+    } else {
+        let sent = to.engine.send(&parts, body).await;
+        let (head, body) = sent.map_err(|error| ConnectorError::io(Box::new(error)))?;
+        hyper::Response::from_parts(head, SdkBody::from(body))
     };
     HttpResponse::try_from(response).map_err(|error| ConnectorError::other(Box::new(error), None))
 }
