@@ -15,7 +15,7 @@ async fn history_stays_within_its_cost_targets() {
         sink.lock().unwrap().push((progress.done, progress.total));
     };
     let options =
-        Options { ranges: 2, shards: Some(3), progress: Some(Arc::new(progress)), ..Options::default() };
+        Options { ranges: 2, shards: Some(12), progress: Some(Arc::new(progress)), ..Options::default() };
     let report = measure(options).await.unwrap();
     assert_eq!(report.missed(), Vec::<String>::new(), "{report}");
 

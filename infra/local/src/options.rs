@@ -42,8 +42,8 @@ pub struct Options {
     /// Whether schedules that run less often than every minute also run at the start, so that nothing seems to be overdue for
     /// minutes.
     pub schedules_at_start: bool,
-    /// The days of price history that a simulated game starts with, at most 90; 0 also leaves out past mayors and fire
-    /// sales. The recorders generate them in the background, after the start.
+    /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, past
+    /// mayors and fire sales. The recorders generate them in the background, after the start.
     pub history: u16,
     /// Receives the progress of that.
     pub progress: Option<ProgressSink>,

@@ -117,6 +117,8 @@ pub fn text() -> Result<String, Error> {
 
 fn introduction() -> String {
     let limits = limits::sentences();
+    let open = VERSION_1.into_iter().filter(|route| !route.requires_key);
+    let open = open.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices, and candles.\n\n\
@@ -129,7 +131,7 @@ fn introduction() -> String {
          **Requests** use `GET`. Any other method gets a 404, except for the CORS preflight. A parameter must not \
          repeat with different values. Unknown parameters are ignored, and so is a slash at the end of a path. Send `Accept-Encoding: gzip`: the \
          complete bazaar has more than three megabytes without it and less than one with it.\n\n\
-         **Keys and limits.** Every `/v1` route except `/v1/status` requires an API key in the header `X-API-Key`. {limits}\n\n\
+         **Keys and limits.** Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\n\
          **Caching.** Every `/v1` route has a TTL for which its responses are cached. `meta.cached: false` guarantees that the data \
          was fetched for this request. `Last-Modified` is when the data was fetched, and `Expires` when it stops being fresh. While \
          the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\

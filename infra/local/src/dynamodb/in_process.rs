@@ -13,17 +13,19 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
+use dynoxide::Database;
 use tables::SdkConfig;
 
 use super::engine::Engine;
+use super::{batch, operation};
 use crate::arn::REGION;
 
 /// Required by the SDK, and not used.
 const ENDPOINT: &str = "http://localhost";
 
 /// The SDK's configuration.
-pub(super) fn sdk(engine: Arc<Engine>) -> SdkConfig {
-    let connector = SharedHttpConnector::new(Connector(engine));
+pub(super) fn sdk(engine: Arc<Engine>, database: Database) -> SdkConfig {
+    let connector = SharedHttpConnector::new(Connector(Arc::new(Parts { engine, database })));
     let credentials = Credentials::new("local", "local", None, None, "local");
     SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -36,7 +38,12 @@ pub(super) fn sdk(engine: Arc<Engine>) -> SdkConfig {
         .build()
 }
 
-struct Connector(Arc<Engine>);
+struct Connector(Arc<Parts>);
+
+struct Parts {
+    engine: Arc<Engine>,
+    database: Database,
+}
 
 impl std::fmt::Debug for Connector {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,12 +57,21 @@ impl HttpConnector for Connector {
     }
 }
 
-async fn send(engine: Arc<Engine>, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
+async fn send(to: Arc<Parts>, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
     let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
     let (parts, body) = request.into_parts();
     let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
-    let sent = engine.send(&parts, body).await;
-    let (head, body) = sent.map_err(|error| ConnectorError::io(Box::new(error)))?;
-    let response = hyper::Response::from_parts(head, SdkBody::from(body));
+    let written = match operation(&parts.headers) {
+        batch::WRITE => batch::write(&to.database, body.clone()).await,
+        _ => None,
+    };
+    let response = match written.and_then(|written| serde_json::to_vec(&written).ok()) {
+        Some(written) => hyper::Response::new(SdkBody::from(written)),
+        None => {
+            let sent = to.engine.send(&parts, body).await;
+            let (head, body) = sent.map_err(|error| ConnectorError::io(Box::new(error)))?;
+            hyper::Response::from_parts(head, SdkBody::from(body))
+        }
+    };
     HttpResponse::try_from(response).map_err(|error| ConnectorError::other(Box::new(error), None))
 }

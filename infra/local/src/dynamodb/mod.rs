@@ -1,6 +1,7 @@
 //! `DynamoDB` in this process. `dynoxide` implements it; this layer adds faults on demand, counts requests, and sums up
 //! consumed capacity.
 
+mod batch;
 mod capacity;
 mod engine;
 mod fault;
@@ -111,7 +112,7 @@ impl DynamoDb {
 
     /// The SDK's configuration for requests from this process. Faults do not apply to them, and nothing is counted.
     pub(crate) fn sdk(&self) -> SdkConfig {
-        in_process::sdk(Arc::clone(&self.shared.engine))
+        in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
     }
 
     /// Applies `fault` to matching requests from now on. If several faults match, the one that was set first applies.
@@ -297,7 +298,7 @@ impl Shared {
     }
 
     async fn carry_out(&self, operation: &str, parts: &request::Parts, body: Bytes) -> Response<Full<Bytes>> {
-        if operation == "BatchWriteItem"
+        if operation == batch::WRITE
             && is_plain(parts)
             && let Some(response) = self.write_batch(body.clone()).await
         {
@@ -313,12 +314,9 @@ impl Shared {
         Response::from_parts(head, Full::new(body))
     }
 
-    /// Writes a batch without the engine's server, which reads every request four times: history has up to a million rows.
-    /// `None` for requests that fail: the server responds to them with `DynamoDB`'s error.
+    /// Writes a batch without the engine's server. `None` if it must respond.
     async fn write_batch(&self, body: Bytes) -> Option<Response<Full<Bytes>>> {
-        let database = self.database.clone();
-        let write = move || database.batch_write_item(serde_json::from_slice(&body).ok()?).ok();
-        let written = tokio::task::spawn_blocking(write).await.ok()??;
+        let written = batch::write(&self.database, body).await?;
         self.consume(capacity::of_writes(written.consumed_capacity.as_deref().unwrap_or_default()));
         let body = serde_json::to_vec(&written).ok()?;
         Some(response::json(StatusCode::OK, Bytes::from(body)))

@@ -74,7 +74,6 @@ impl Interval {
 
     /// The shards.
     #[must_use]
-    #[expect(clippy::unused_self, reason = "all intervals have the same number today")]
     pub const fn shards(&self) -> std::ops::Range<u32> {
         0..SHARDS
     }
