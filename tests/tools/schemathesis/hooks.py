@@ -25,7 +25,7 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """Removes what the mode of the bazaar ignores: to exclude so many requests would be an error."""
+    """Removes what the mode of the bazaar ignores: excluding these requests would leave too few."""
     if case.operation.path == "/v1/bazaar" and case.query and is_generated(case):
         mode = last(case.query.get("mode", "full"))
         for name, (modes, _) in READ_BY.items():
