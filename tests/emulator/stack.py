@@ -92,7 +92,8 @@ class Stack:
 
     def events(self):
         """What happened to the stack."""
-        return self.formation.describe_stack_events(StackName=STACK)["StackEvents"]
+        pages = self.formation.get_paginator("describe_stack_events").paginate(StackName=STACK)
+        return [event for page in pages for event in page["StackEvents"]]
 
     def reasons(self):
         """The reasons of all failures, one in a line."""

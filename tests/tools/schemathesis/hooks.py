@@ -1,6 +1,10 @@
-"""Excludes requests whose response OpenAPI cannot describe: a parameter that depends on another."""
+"""Changes or excludes requests whose response OpenAPI cannot describe: a parameter that depends on another."""
 
 import schemathesis
+from schemathesis import GenerationMode
+
+# The modes of the bazaar that read each parameter, and whether they require it.
+READ_BY = {"id": ({"item", "book"}, True), "ids": ({"items"}, True), "limit": ({"flips"}, False)}
 
 
 @schemathesis.hook
@@ -10,17 +14,30 @@ def filter_case(context, case):
         return True
     query = case.query or {}
     mode = last(query.get("mode", "full"))
-    if mode in ("item", "book") and not last(query.get("id")):
-        return False  # `id` is required in these modes only
-    if mode == "items" and not last(query.get("ids")):
-        return False
-    if mode != "flips" and "limit" in query:
-        return False  # ignored in other modes, so an invalid value is not an error
-    if mode != "items" and "ids" in query:
-        return False
-    if mode not in ("item", "book") and "id" in query:
-        return False
+    for name, (modes, is_required) in READ_BY.items():
+        if mode in modes and is_required and not last(query.get(name)):
+            return False
+        # In other modes it is ignored, so an invalid value is not an error.
+        if mode not in modes and name in query and not is_generated(case):
+            return False
     return True
+
+
+@schemathesis.hook
+def map_case(context, case):
+    """Removes what the mode of the bazaar ignores: excluding these requests would leave too few."""
+    if case.operation.path == "/v1/bazaar" and case.query and is_generated(case):
+        mode = last(case.query.get("mode", "full"))
+        for name, (modes, _) in READ_BY.items():
+            if mode not in modes:
+                case.query.pop(name, None)
+    return case
+
+
+def is_generated(case):
+    """Whether all of the request is generated, and meant to be valid."""
+    meta = case.meta
+    return meta is not None and meta.phase.name == "fuzzing" and meta.generation.mode == GenerationMode.POSITIVE
 
 
 def last(value):
