@@ -13,6 +13,8 @@ use crate::support::{expect_clean_logs, get, start_with};
 const ITEM: &str = "INK_SACK:3";
 /// 2026-11-21T15:05:10Z.
 const NOW: i64 = 1_795_273_510;
+/// An interval is built two minutes after its end.
+const SETTLED: i64 = NOW - 120;
 const DAY: i64 = 86_400;
 /// The intervals and their lengths in seconds.
 const INTERVALS: [(&str, i64); 5] = [("5m", 300), ("30m", 1_800), ("1h", 3_600), ("3h", 10_800), ("1d", DAY)];
@@ -20,9 +22,9 @@ const INTERVALS: [(&str, i64); 5] = [("5m", 300), ("30m", 1_800), ("1h", 3_600),
 const PATIENCE: Duration = Duration::from_mins(30);
 
 /// The complete candles of the item that open before the start, oldest first.
-async fn candles(cloud: &Cloud, interval: &str) -> Vec<Value> {
+async fn candles(cloud: &Cloud, interval: &str, limit: usize) -> Vec<Value> {
     let before = Timestamp::from_second(NOW).unwrap();
-    let path = format!("/v1/bazaar/candles?item_id={ITEM}&interval={interval}&limit=1000&before={before}");
+    let path = format!("/v1/bazaar/candles?item_id={ITEM}&interval={interval}&limit={limit}&before={before}");
     let mut data = get(cloud, &path).await.data();
     let candles = data["candles"].as_array_mut().unwrap();
     candles.iter_mut().filter(|candle| candle["complete"] == true).map(Value::take).collect()
@@ -63,31 +65,34 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
     let options = Options { history: 1, clock, progress: Some(Arc::new(progress)), ..Options::for_tests() };
     let cloud = start_with(options).await;
     let begun = Instant::now();
-    // The last interval of five minutes that has ended is the last one to be built.
-    let newest_end = NOW - NOW % 300;
-    let five_minutes = loop {
-        let is_finished = messages.lock().unwrap().iter().any(|message| message.contains("recorded in"));
-        let five_minutes = if is_finished { candles(&cloud, "5m").await } else { Vec::new() };
-        if five_minutes.last().is_some_and(|newest| seconds(&newest["opened_at"]) + 300 == newest_end) {
-            break five_minutes;
+    // The recorder builds the intervals of the last hour from fine to coarse; this is the last one, and has all its minutes.
+    let has_last = |candles: &[Value]| {
+        candles.last().is_some_and(|candle| {
+            seconds(&candle["opened_at"]) + 10_800 == SETTLED - SETTLED % 10_800 && candle["samples"] == 180
+        })
+    };
+    let is_stored = || messages.lock().unwrap().iter().any(|message| message.contains("recorded in"));
+    // A page is cached for minutes, so each attempt requests another one.
+    for limit in 2.. {
+        if is_stored() && has_last(&candles(&cloud, "3h", limit).await) {
+            break;
         }
         assert!(begun.elapsed() < PATIENCE, "{:#?} {:#?}", messages.lock().unwrap(), cloud.logs());
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    };
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
     expect_clean_logs(&cloud);
     for interval in ["5m", "30m", "1h", "3h", "1d"] {
         let complete = format!("history: candles of {interval} are complete after ");
         assert!(messages.lock().unwrap().iter().any(|message| message.starts_with(&complete)), "{interval}");
     }
 
-    let mut finer = five_minutes;
-    let mut finer_length = 300;
+    let (mut finer, mut finer_length) = (Vec::<Value>::new(), DAY);
     for (interval, length) in INTERVALS {
-        let candles = candles(&cloud, interval).await;
+        let candles = candles(&cloud, interval, 1_000).await;
         let (first, last) = (&candles[0], candles.last().unwrap());
         let (oldest, newest) = (seconds(&first["opened_at"]), seconds(&last["opened_at"]));
         // Without a gap, from the beginning of the past to the interval under way.
-        assert_eq!(newest + length, NOW - NOW % length, "{interval}");
+        assert_eq!(newest + length, SETTLED - SETTLED % length, "{interval}");
         assert_eq!(count(&candles), (newest - oldest) / length + 1, "{interval}");
         let past = if interval == "1d" { 730 * DAY } else { DAY };
         assert!(oldest <= NOW - past && oldest > NOW - past - 2 * DAY.min(10_800.max(length)), "{interval}");
@@ -101,12 +106,10 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
             let parts: Vec<_> = parts.cloned().collect();
             if count(&parts) == length / finer_length {
                 assert_eq!(together(&parts), *candle, "{interval}");
+                assert_eq!(candle["samples"], length / 60, "{interval} {opened_at}");
                 compared += 1;
-            }
-            let is_of_finer = interval != "1d" || opened_at >= NOW - DAY;
-            let minutes = if is_of_finer { length / 60 } else { 8 };
-            if count(&parts) == length / finer_length || !is_of_finer {
-                assert_eq!(candle["samples"], minutes, "{interval} {opened_at}");
+            } else if opened_at + length <= NOW - 2 * DAY {
+                assert_eq!(candle["samples"], 8, "{interval} {opened_at}");
             }
         }
         assert!(compared > 0 || ["5m", "1d"].contains(&interval), "{interval}");
