@@ -11,6 +11,7 @@ mod support;
 mod access;
 mod arbitrary_events;
 mod caching;
+mod candles;
 mod dependencies;
 mod documentation;
 mod errors;

@@ -25,18 +25,19 @@ fn market(products: std::ops::Range<i64>) -> Market {
     })
 }
 
-fn writes(cloud: &Cloud) -> u64 {
+/// The number of writes so far.
+pub(crate) fn writes(cloud: &Cloud) -> u64 {
     WRITES.iter().map(|operation| cloud.dynamodb().requests(operation)).sum()
 }
 
-/// Records the tick until `done` writes are done, and kills the recorder while all others hang.
-pub(super) async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
+/// Sends the recorder the event for `tick`, and kills it when `done` writes are done and all others hang.
+pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
     let before = writes(cloud);
     cloud.dynamodb().set_fault(fault.after(done));
     let invocation = tokio::spawn({
         let cloud = Arc::clone(cloud);
-        async move { invoke(&cloud, RECORDER, event(tick)).await }
+        async move { invoke(&cloud, recorder, event(tick)).await }
     });
     let started = Instant::now();
     let (mut seen, mut since) = (before, Instant::now());
@@ -48,7 +49,7 @@ pub(super) async fn record_and_kill(cloud: &Arc<Cloud>, tick: i64, done: u64) {
             (seen, since) = (now, Instant::now());
         }
     }
-    cloud.kill(RECORDER).await.unwrap();
+    cloud.kill(recorder).await.unwrap();
     let response = invocation.await.unwrap();
     assert_eq!(response.headers["x-amz-function-error"], "Unhandled", "{}", response.text);
     assert!(response.text.contains("killed"), "{}", response.text);
@@ -98,7 +99,7 @@ async fn a_recorder_killed_after_any_write_leaves_what_the_retry_completes() {
     for done in 0..needed {
         let what = format!("killed after {done} of {needed} writes");
         table::clear(&cloud).await;
-        record_and_kill(&cloud, START, done).await;
+        record_and_kill(&cloud, RECORDER, START, done).await;
         let partial = table::dump_with_heartbeats(&cloud).await;
         expect_part_of(&partial, &Dump::new(), &clean, &what);
         sizes.push(partial.len());
@@ -165,7 +166,7 @@ async fn expect_retries_complete(
         table::clear(cloud).await;
         table::put(cloud, without.values().cloned()).await;
         market.show(cloud);
-        record_and_kill(cloud, tick, done).await;
+        record_and_kill(cloud, RECORDER, tick, done).await;
         expect_part_of(&table::dump_with_heartbeats(cloud).await, &without, &in_order, &what);
         record(cloud, RECORDER, tick).await;
         table::expect_same(&table::dump_with_heartbeats(cloud).await, &in_order, &what);

@@ -11,22 +11,22 @@ use super::record;
 use crate::support::simulator;
 
 /// The provider's path of the bazaar.
-pub(super) const BAZAAR: &str = "/v2/skyblock/bazaar";
+pub(crate) const BAZAAR: &str = "/v2/skyblock/bazaar";
 
 /// The function that records the bazaar.
-pub(super) const RECORDER: &str = "record-bazaar";
+pub(crate) const RECORDER: &str = "record-bazaar";
 
 /// The prices and volumes of a product, each as the provider spells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Quote {
-    pub(super) sell_price: String,
-    pub(super) buy_price: String,
-    pub(super) sell_volume: String,
-    pub(super) buy_volume: String,
+pub(crate) struct Quote {
+    pub(crate) sell_price: String,
+    pub(crate) buy_price: String,
+    pub(crate) sell_volume: String,
+    pub(crate) buy_volume: String,
 }
 
 /// A quote with these numbers.
-pub(super) fn quote(
+pub(crate) fn quote(
     sell_price: impl Display,
     buy_price: impl Display,
     sell_volume: impl Display,
@@ -42,22 +42,22 @@ pub(super) fn quote(
 
 /// The quotes of all products at a moment.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Market(pub(super) BTreeMap<String, Quote>);
+pub(crate) struct Market(pub(crate) BTreeMap<String, Quote>);
 
 impl Market {
     /// A market with one product.
-    pub(super) fn of(id: &str, quote: Quote) -> Self {
+    pub(crate) fn of(id: &str, quote: Quote) -> Self {
         Self::default().with(id, quote)
     }
 
     /// The same market with one more product.
-    pub(super) fn with(mut self, id: &str, quote: Quote) -> Self {
+    pub(crate) fn with(mut self, id: &str, quote: Quote) -> Self {
         self.0.insert(id.to_owned(), quote);
         self
     }
 
     /// The provider's response with this market.
-    pub(super) fn body(&self) -> String {
+    pub(crate) fn body(&self) -> String {
         let mut body = r#"{"success":true,"lastUpdated":1777388398578,"products":{"#.to_owned();
         for (position, (id, quote)) in self.0.iter().enumerate() {
             let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
@@ -83,12 +83,12 @@ impl Market {
     }
 
     /// Makes the provider serve this market from now on.
-    pub(super) fn show(&self, cloud: &Cloud) {
+    pub(crate) fn show(&self, cloud: &Cloud) {
         simulator(cloud).set_fault(BAZAAR, Fault::default().with_body(self.body()));
     }
 
     /// Records the market at the tick in Unix seconds, and returns what the recorder reports.
-    pub(super) async fn record(&self, cloud: &Cloud, tick: i64) -> Value {
+    pub(crate) async fn record(&self, cloud: &Cloud, tick: i64) -> Value {
         self.show(cloud);
         record(cloud, RECORDER, tick).await
     }
@@ -96,7 +96,7 @@ impl Market {
 
 /// The names of the tiers whose slots the recorder reports as filled.
 #[track_caller]
-pub(super) fn tiers(recorded: &Value) -> Vec<&str> {
+pub(crate) fn tiers(recorded: &Value) -> Vec<&str> {
     let slots = recorded["slots"].as_array().unwrap();
     slots.iter().map(|slot| slot["tier"].as_str().unwrap()).collect()
 }

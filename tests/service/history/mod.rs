@@ -8,18 +8,18 @@ mod clock;
 mod concurrent_recorders;
 mod corrupt_rows;
 mod corrupt_rows_at_random;
-mod decimal;
+pub(crate) mod decimal;
 mod faults;
 mod fire_sales;
-mod interrupted;
+pub(crate) mod interrupted;
 mod limit_parameter;
-mod market;
+pub(crate) mod market;
 mod mayors;
-mod parameters;
+pub(crate) mod parameters;
 mod poor_ticks;
 mod ranges;
-mod replay;
-mod table;
+pub(crate) mod replay;
+pub(crate) mod table;
 mod ticks;
 
 use jiff::Timestamp;
@@ -29,11 +29,11 @@ use serde_json::{Value, json};
 use crate::support::{Response, invoke, one_instance_each, start_with};
 
 /// 2026-04-28 15:00:00 UTC, when a slot of every tier begins.
-const START: i64 = 1_777_388_400;
+pub(crate) const START: i64 = 1_777_388_400;
 
-const MINUTE: i64 = 60;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+pub(crate) const MINUTE: i64 = 60;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
+pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// Each range with its tier, the interval of the tier in seconds, and the length of the range in intervals
 /// (`functions/README.md`, Resolution of history).
@@ -50,33 +50,33 @@ const ROUTES: [&str; 3] =
     ["/v1/bazaar/history?item_id=INK_SACK:3", "/v1/mayor/history", "/v1/fire-sales/history"];
 
 /// The service with one instance of each function.
-async fn start() -> Cloud {
+pub(crate) async fn start() -> Cloud {
     start_with(one_instance_each()).await
 }
 
 /// The service with this many instances of each function.
-async fn start_with_instances(concurrency: u16) -> Cloud {
+pub(crate) async fn start_with_instances(concurrency: u16) -> Cloud {
     start_with(Options { concurrency: concurrency.try_into().unwrap(), ..Options::for_tests() }).await
 }
 
 /// The moment in Unix seconds as RFC 3339 in UTC.
-fn rfc3339(time: i64) -> String {
+pub(crate) fn rfc3339(time: i64) -> String {
     Timestamp::from_second(time).unwrap().to_string()
 }
 
 /// The event of a backfill for the moment in Unix seconds.
-fn event(time: i64) -> String {
+pub(crate) fn event(time: i64) -> String {
     json!({"time": rfc3339(time), "backfill": true}).to_string()
 }
 
 /// `recorded` in the recorder's response to the event for `time`. Panics if the recorder fails.
-async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
+pub(crate) async fn record(cloud: &Cloud, recorder: &str, time: i64) -> Value {
     recorded(&invoke(cloud, recorder, event(time)).await, time)
 }
 
 /// `recorded` in a recorder's response. Panics if the recorder has failed.
 #[track_caller]
-fn recorded(response: &Response, time: i64) -> Value {
+pub(crate) fn recorded(response: &Response, time: i64) -> Value {
     assert!(!response.headers.contains_key("x-amz-function-error"), "{}: {}", rfc3339(time), response.text);
     let mut body = response.json();
     assert_eq!(body["tick"], rfc3339(time - time.rem_euclid(MINUTE)), "{body}");
@@ -85,7 +85,7 @@ fn recorded(response: &Response, time: i64) -> Value {
 }
 
 /// The error message of the recorder. Panics if it succeeds.
-async fn failure(cloud: &Cloud, recorder: &str, event: String) -> String {
+pub(crate) async fn failure(cloud: &Cloud, recorder: &str, event: String) -> String {
     let response = invoke(cloud, recorder, event).await;
     assert_eq!(response.headers.get("x-amz-function-error").unwrap(), "Unhandled", "{}", response.text);
     let failure = response.json();

@@ -7,12 +7,12 @@ use super::market::{Market, quote};
 use super::{START, start};
 use crate::support::{expect_clean_logs, get, get_raw};
 
-const ITEM_IDS: &str = "1 to 64 capital letters (A-Z), digits and the characters _ : -";
+pub(crate) const ITEM_IDS: &str = "1 to 64 capital letters (A-Z), digits and the characters _ : -";
 const RANGES: &str = "one of 1h, 24h, 7d, 30d, 90d";
 
 /// Sends every target, and panics unless the message says what `parameter` must be and that it was the text beside the
 /// target.
-async fn expect_refused(cloud: &Cloud, parameter: &str, allowed: &str, rows: &[(&str, &str)]) {
+pub(crate) async fn expect_refused(cloud: &Cloud, parameter: &str, allowed: &str, rows: &[(&str, &str)]) {
     let queries = cloud.dynamodb().requests("Query");
     for (target, received) in rows {
         let response = get_raw(cloud, target.as_bytes()).await;

@@ -179,7 +179,7 @@ async fn if_the_next_tick_comes_instead_of_a_retry_no_product_is_missing() {
         table::clear(&cloud).await;
         table::put(&cloud, before.values().cloned()).await;
         full.show(&cloud);
-        record_and_kill(&cloud, START + MINUTE, done).await;
+        record_and_kill(&cloud, RECORDER, START + MINUTE, done).await;
         assert_eq!(tiers(&full.record(&cloud, START + 2 * MINUTE).await)[0], "1m");
         cloud.kill("bazaar-history").await.unwrap();
         for (id, quote) in full.0.iter().step_by(7) {

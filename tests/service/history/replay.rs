@@ -12,33 +12,33 @@ use super::market::{Market, quote};
 use super::{MINUTE, START, rfc3339, start_with_instances};
 use crate::support::expect_clean_logs;
 
-const SNAPSHOTS: &str = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
+pub(crate) const SNAPSHOTS: &str = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
 
 /// The products of the snapshots. Each field has a number for each snapshot, spelled as in the capture.
 #[derive(Deserialize)]
-struct Snapshots<'a> {
+pub(crate) struct Snapshots<'a> {
     #[serde(rename = "lastUpdated")]
-    last_updated: Vec<i64>,
+    pub(crate) last_updated: Vec<i64>,
     #[serde(borrow)]
-    products: BTreeMap<&'a str, Product<'a>>,
+    pub(crate) products: BTreeMap<&'a str, Product<'a>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Product<'a> {
+pub(crate) struct Product<'a> {
     #[serde(borrow)]
-    sell_price: Vec<&'a RawValue>,
+    pub(crate) sell_price: Vec<&'a RawValue>,
     #[serde(borrow)]
-    buy_price: Vec<&'a RawValue>,
+    pub(crate) buy_price: Vec<&'a RawValue>,
     #[serde(borrow)]
-    sell_volume: Vec<&'a RawValue>,
+    pub(crate) sell_volume: Vec<&'a RawValue>,
     #[serde(borrow)]
-    buy_volume: Vec<&'a RawValue>,
+    pub(crate) buy_volume: Vec<&'a RawValue>,
 }
 
 impl Product<'_> {
     /// Whether it has an order in the snapshot. (A product that is missing from a snapshot has nulls.)
-    fn is_traded(&self, snapshot: usize) -> bool {
+    pub(crate) fn is_traded(&self, snapshot: usize) -> bool {
         [self.sell_price[snapshot], self.buy_price[snapshot]]
             .iter()
             .any(|price| price.get().parse::<f64>().is_ok_and(|price| price > 0.0))
@@ -66,7 +66,7 @@ impl Product<'_> {
 }
 
 impl Snapshots<'_> {
-    fn market(&self, snapshot: usize) -> Market {
+    pub(crate) fn market(&self, snapshot: usize) -> Market {
         let mut market = Market::default();
         for (id, product) in self.products.iter().filter(|(_, product)| product.is_there(snapshot)) {
             let Product { sell_price, buy_price, sell_volume, buy_volume } = product;

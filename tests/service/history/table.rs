@@ -5,32 +5,32 @@ use std::collections::BTreeMap;
 use local::Cloud;
 use serde_json::{Map, Value, json};
 
-pub(super) use crate::support::call;
+pub(crate) use crate::support::call;
 
 /// The most rows in one request.
 const BATCH: usize = 25;
 
 /// The attributes of a row, in DynamoDB's JSON.
-pub(super) type Row = Map<String, Value>;
+pub(crate) type Row = Map<String, Value>;
 
 /// Every row of the table, by key.
-pub(super) type Dump = BTreeMap<(String, String), Row>;
+pub(crate) type Dump = BTreeMap<(String, String), Row>;
 
 /// The name of the table.
-pub(super) const NAME: &str = "History";
+pub(crate) const NAME: &str = "History";
 
 /// The partition key of the heartbeats of all feeds.
 const HEARTBEATS: &str = "feeds";
 
 /// All rows of the histories, without heartbeats.
-pub(super) async fn dump(cloud: &Cloud) -> Dump {
+pub(crate) async fn dump(cloud: &Cloud) -> Dump {
     let mut rows = dump_with_heartbeats(cloud).await;
     rows.retain(|(partition, _), _| partition != HEARTBEATS);
     rows
 }
 
 /// All rows of the table.
-pub(super) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
+pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});
     loop {
@@ -48,35 +48,39 @@ pub(super) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
 
 /// The key of a row.
 #[track_caller]
-pub(super) fn key(row: &Row) -> (String, String) {
+pub(crate) fn key(row: &Row) -> (String, String) {
     let text = |attribute: &str| row[attribute]["S"].as_str().unwrap().to_owned();
     (text("pk"), text("sk"))
 }
 
 /// The same row with another value for the attribute, in DynamoDB's JSON.
-pub(super) fn with(row: &Row, attribute: &str, value: Value) -> Row {
+pub(crate) fn with(row: &Row, attribute: &str, value: Value) -> Row {
     let mut row = row.clone();
     row.insert(attribute.to_owned(), value);
     row
 }
 
 /// Puts rows. They replace rows with the same keys.
-pub(super) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
+pub(crate) async fn put(cloud: &Cloud, rows: impl IntoIterator<Item = Row>) {
     write(cloud, rows.into_iter().map(|row| json!({"PutRequest": {"Item": row}})).collect()).await;
 }
 
 /// Deletes every row.
-pub(super) async fn clear(cloud: &Cloud) {
-    let key = |row: &Row| json!({"pk": row["pk"], "sk": row["sk"]});
-    let rows = dump_with_heartbeats(cloud).await;
-    write(cloud, rows.values().map(|row| json!({"DeleteRequest": {"Key": key(row)}})).collect()).await;
+pub(crate) async fn clear(cloud: &Cloud) {
+    let keys: Vec<_> = dump_with_heartbeats(cloud).await.into_keys().collect();
+    delete_all(cloud, &keys).await;
     assert!(dump_with_heartbeats(cloud).await.is_empty(), "the table is empty");
 }
 
 /// Deletes a row.
-pub(super) async fn delete(cloud: &Cloud, partition: &str, sort: &str) {
-    let key = json!({"pk": {"S": partition}, "sk": {"S": sort}});
-    write(cloud, vec![json!({"DeleteRequest": {"Key": key}})]).await;
+pub(crate) async fn delete(cloud: &Cloud, partition: &str, sort: &str) {
+    delete_all(cloud, &[(partition.to_owned(), sort.to_owned())]).await;
+}
+
+/// Deletes the rows with these keys.
+pub(crate) async fn delete_all(cloud: &Cloud, keys: &[(String, String)]) {
+    let key = |(partition, sort): &(String, String)| json!({"pk": {"S": partition}, "sk": {"S": sort}});
+    write(cloud, keys.iter().map(|row| json!({"DeleteRequest": {"Key": key(row)}})).collect()).await;
 }
 
 async fn write(cloud: &Cloud, requests: Vec<Value>) {
@@ -89,7 +93,7 @@ async fn write(cloud: &Cloud, requests: Vec<Value>) {
 
 /// Panics unless both dumps have the same rows.
 #[track_caller]
-pub(super) fn expect_same(dump: &Dump, expected: &Dump, what: &str) {
+pub(crate) fn expect_same(dump: &Dump, expected: &Dump, what: &str) {
     // The dumps are large, so only the first row that differs is reported.
     for (key, row) in expected {
         assert_eq!(dump.get(key), Some(row), "{what}: the row {key:?}");

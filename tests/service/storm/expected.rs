@@ -28,6 +28,8 @@ pub(super) struct Market {
     pub(super) full: String,
     /// The products with usable prices, as `mode=item` returns them.
     pub(super) products: BTreeMap<String, Value>,
+    /// The products with usable prices, as `mode=book` returns them.
+    books: BTreeMap<String, Value>,
     /// Whether the other modes can be served: at least half of the rows are usable.
     pub(super) is_usable: bool,
 }
@@ -150,7 +152,7 @@ fn profile(row: &Value) -> Option<Value> {
 impl Market {
     fn of(full: String, body: &Value) -> Self {
         let rows = body["products"].as_object().unwrap();
-        let mut products = BTreeMap::new();
+        let (mut products, mut books) = (BTreeMap::new(), BTreeMap::new());
         let mut unusable = 0;
         for (id, row) in rows {
             let status = &row["quick_status"];
@@ -164,11 +166,12 @@ impl Market {
                     product.insert("spread".to_owned(), (buy - sell).into());
                     product.insert("spreadPercent".to_owned(), percent(sell, buy).into());
                     products.insert(id.clone(), product.into());
+                    books.insert(id.clone(), book(body, id, row));
                 }
                 _ => unusable += 1,
             }
         }
-        Self { full, products, is_usable: unusable * 2 <= rows.len() }
+        Self { full, products, books, is_usable: unusable * 2 <= rows.len() }
     }
 
     pub(super) fn list(&self) -> Value {
@@ -179,6 +182,16 @@ impl Market {
         let items: Vec<_> =
             self.products.values().filter(is_active).map(|product| json!({"id": product["id"]})).collect();
         json!({"count": items.len(), "items": items})
+    }
+
+    pub(super) fn items(&self, ids: &[String]) -> Value {
+        let (known, unknown): (Vec<_>, Vec<_>) = ids.iter().partition(|id| self.products.contains_key(*id));
+        let items: Vec<_> = known.into_iter().map(|id| &self.products[id]).collect();
+        json!({"count": items.len(), "items": items, "unknown": unknown})
+    }
+
+    pub(super) fn book(&self, id: &str) -> Option<Value> {
+        self.books.get(id).cloned()
     }
 
     pub(super) fn flips(&self, limit: usize) -> Value {
@@ -211,13 +224,34 @@ impl Market {
     }
 }
 
+/// The open orders of a product. The provider calls the buy orders `sell_summary`, because an instant sale meets them.
+fn book(body: &Value, id: &str, row: &Value) -> Value {
+    let orders = |summary: &str| -> Vec<Value> {
+        let orders = row[summary].as_array().into_iter().flatten();
+        let order = |order: &Value| json!({"price": order["pricePerUnit"].as_f64(), "amount": order["amount"], "orders": order["orders"]});
+        orders.map(order).collect()
+    };
+    let (buy_orders, sell_offers) = (orders("sell_summary"), orders("buy_summary"));
+    let best = |orders: &[Value]| orders.first().map_or(Value::Null, |order| order["price"].clone());
+    json!({
+        "id": id,
+        "lastUpdated": body["lastUpdated"],
+        "topBuyOrder": best(&buy_orders),
+        "topSellOffer": best(&sell_offers),
+        "buyOrders": buy_orders,
+        "sellOffers": sell_offers,
+        "sellPrice": row["quick_status"]["sellPrice"].as_f64(),
+        "buyPrice": row["quick_status"]["buyPrice"].as_f64(),
+    })
+}
+
 /// A recorded product.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Quote {
-    sell_price: f64,
-    buy_price: f64,
-    sell_volume: i64,
-    buy_volume: i64,
+    pub(super) sell_price: f64,
+    pub(super) buy_price: f64,
+    pub(super) sell_volume: i64,
+    pub(super) buy_volume: i64,
 }
 
 impl Quote {

@@ -4,6 +4,7 @@
 //! There are two clouds, one with a stage cache and one without, which share a clock and a game. `STORM_SECONDS` sets the
 //! length, `STORM_SEED` repeats a storm as far as its concurrency allows. Each storm prints its seed and a summary.
 
+mod candles;
 mod expected;
 mod journal;
 mod past;
@@ -270,7 +271,7 @@ impl Storm {
             }
             self.places[place].kill_all().await;
             match self.places[place].archive().await.expect_complete(&self.places[place].journal) {
-                Ok((ticks, points)) => self.summary.lock().unwrap().add_history(ticks, points),
+                Ok(checked) => self.summary.lock().unwrap().add_history(checked),
                 Err(reason) => {
                     let name = self.places[place].name;
                     self.summary.lock().unwrap().add_wrong(format!("{name}: history: {reason}"));

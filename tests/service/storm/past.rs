@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::candles;
 use super::expected::Quote;
 use super::journal::{Journal, Quotes, Recorded};
-use super::query::{Kind, Query, RANGES};
+use super::query::{INTERVALS, Kind, Query, RANGES};
 use super::verdict::Exchange;
 
 /// The start of year 1 of the game, the length of a year, and when an election closes in the year after its own: in seconds.
@@ -16,7 +17,7 @@ const YEAR: i64 = 124 * 60 * 60;
 const CLOSE: i64 = 1_760 * 60;
 
 /// How long a recorder can take to read a body, in seconds. It files it under the minute in which it has it.
-const READING: i64 = 10;
+pub(super) const READING: i64 = 10;
 
 /// When the term of the mayor elected in this year begins, in Unix seconds.
 fn term_begins(year: i64) -> i64 {
@@ -41,15 +42,50 @@ pub(super) fn expect_history(
             sales(journal, &data, until).and_then(|found| at_most(found.len(), *limit))
         }
         Kind::Chart { id, range } => chart(journal, &data, id, range, fetched_ms / 1_000, until).map(drop),
+        Kind::Candles { id, interval, limit } => {
+            candles::page(journal, &data, id, interval, *limit, until).map(drop)
+        }
+        Kind::Status => status(&data, until),
         _ => unreachable!("not a history"),
     }
+}
+
+/// Expects the feeds of a status to be consistent.
+fn status(data: &Value, until: i64) -> Result<(), String> {
+    let wrong = || Err(format!("another status: {data}"));
+    let checked_at = time(&data["checked_at"])?;
+    let feeds = data["feeds"].as_array().ok_or("a status has feeds")?;
+    let names: Vec<_> = feeds.iter().filter_map(|feed| feed["name"].as_str()).collect();
+    if names != ["bazaar", "candles", "mayor", "fire-sales"] || checked_at > until {
+        return wrong();
+    }
+    let mut is_healthy = true;
+    for feed in feeds {
+        let every = feed["expected_every_seconds"].as_i64().ok_or("a feed has an interval")?;
+        let own = match &feed["last_recorded_at"] {
+            Value::Null if feed["age_seconds"].is_null() => false,
+            last => {
+                let age = checked_at - time(last)?;
+                // The clock jumps, so a tick can be newer than the event that asks.
+                if feed["age_seconds"] != age.max(0) {
+                    return wrong();
+                }
+                age <= 2 * every
+            }
+        };
+        if feed["is_healthy"].as_bool().is_none_or(|shown| shown && !own) {
+            return wrong();
+        }
+        is_healthy &= feed["is_healthy"] == true;
+    }
+    if data["is_healthy"] == is_healthy { Ok(()) } else { wrong() }
 }
 
 fn at_most(found: usize, limit: usize) -> Result<(), String> {
     if found <= limit { Ok(()) } else { Err(format!("{found} entries, the limit is {limit}")) }
 }
 
-fn time(value: &Value) -> Result<i64, String> {
+pub(super) fn time(value: &Value) -> Result<i64, String> {
     let text = value.as_str().unwrap_or_default();
     let time: Timestamp = text.parse().map_err(|error| format!("{text}: {error}"))?;
     let seconds = time.as_second();
@@ -143,10 +179,20 @@ fn chart(
     Ok(quotes)
 }
 
+/// How much was checked at the end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Checked {
+    pub(super) ticks: usize,
+    pub(super) points: usize,
+    pub(super) candles: usize,
+}
+
 /// The histories at the end, read by functions without a cache.
 pub(super) struct Archive {
     /// The data of charts by product and range.
     pub(super) charts: BTreeMap<(&'static str, &'static str), Value>,
+    /// The data of pages of candles by product and interval.
+    pub(super) candles: BTreeMap<(&'static str, &'static str), Value>,
     pub(super) mayors: Value,
     pub(super) sales: Value,
     /// When they were read, in Unix seconds.
@@ -157,14 +203,16 @@ impl Archive {
     /// The queries for all histories.
     pub(super) fn queries(journal: &Journal) -> Vec<Query> {
         let ids = journal.observed();
-        ids.iter().flat_map(|id| RANGES.map(|(range, ..)| Query::chart(id, range))).collect()
+        let charts = ids.iter().flat_map(|id| RANGES.map(|(range, ..)| Query::chart(id, range)));
+        let candles = ids.iter().flat_map(|id| INTERVALS.map(|(name, _)| Query::candles(id, name, 1_000)));
+        charts.chain(candles).collect()
     }
 
-    /// Expects every recorded tick to be complete. Returns the number of ticks and of points that were checked.
+    /// Expects every recorded tick to be complete, and candles to follow from the recorded minutes. Returns how much was checked.
     ///
     /// # Errors
     /// What is missing or wrong.
-    pub(super) fn expect_complete(&self, journal: &Journal) -> Result<(usize, usize), String> {
+    pub(super) fn expect_complete(&self, journal: &Journal) -> Result<Checked, String> {
         mayors(journal, &self.mayors, self.now)?;
         let sales = sales(journal, &self.sales, self.now)?;
         let mut charts = BTreeMap::new();
@@ -177,10 +225,13 @@ impl Archive {
                 "record-mayor" => self.expect_mayor(line)?,
                 "record-fire-sales" => Self::expect_sales(journal, line, &sales)?,
                 "record-bazaar" => self.expect_quotes(journal, line, &recorded, &charts)?,
+                "record-candles" => {}
                 other => return Err(format!("{other} is not a recorder")),
             }
         }
-        Ok((recorded.len(), charts.values().map(BTreeMap::len).sum()))
+        let candles = candles::expect_built(journal, &self.candles, &recorded, &charts, self.now)?;
+        let points = charts.values().map(BTreeMap::len).sum();
+        Ok(Checked { ticks: recorded.len(), points, candles })
     }
 
     fn expect_mayor(&self, line: &Recorded) -> Result<(), String> {

@@ -138,13 +138,20 @@ impl Place {
         let read = async |path: &str| get_at(&self.cloud, path, now_ms).await.data();
         let mut archive = Archive {
             charts: BTreeMap::new(),
+            candles: BTreeMap::new(),
             mayors: read("/v1/mayor/history?limit=100").await,
             sales: read("/v1/fire-sales/history?limit=200").await,
             now: now_ms / 1_000,
         };
         for query in Archive::queries(&self.journal) {
-            if let Kind::Chart { id, range } = query.kind {
-                archive.charts.insert((id, range), read(&query.path).await);
+            match query.kind {
+                Kind::Chart { id, range } => {
+                    archive.charts.insert((id, range), read(&query.path).await);
+                }
+                Kind::Candles { id, interval, .. } => {
+                    archive.candles.insert((id, interval), read(&query.path).await);
+                }
+                _ => unreachable!("not a history"),
             }
         }
         archive

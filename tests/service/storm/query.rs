@@ -30,6 +30,16 @@ pub(super) enum Kind {
         id: &'static str,
         range: &'static str,
     },
+    Candles {
+        id: &'static str,
+        interval: &'static str,
+        limit: usize,
+    },
+    /// The products with these ids, which are 1 to 100 different ones.
+    Items(Vec<String>),
+    Book(String),
+    /// It requires no key.
+    Status,
     /// A parameter is not allowed.
     Invalid,
 }
@@ -52,6 +62,10 @@ pub(super) const RANGES: [(&str, i64, i64); 5] = [
     ("90d", 3 * 60 * 60, 90 * 24 * 60 * 60),
 ];
 
+/// The intervals of candles and their length, in seconds.
+pub(super) const INTERVALS: [(&str, i64); 5] =
+    [("5m", 5 * 60), ("30m", 30 * 60), ("1h", 60 * 60), ("3h", 3 * 60 * 60), ("1d", 24 * 60 * 60)];
+
 impl Query {
     fn new(path: impl Into<String>, kind: Kind, function: &'static str) -> Self {
         Self { path: path.into(), kind, function }
@@ -65,8 +79,11 @@ impl Query {
             10..20 => Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
             20..28 => Self::new("/v1/collections", Kind::Whole(Source::Collections), "collections"),
             28..34 => Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
-            34..38 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
-            38..42 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
+            34..36 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            36..38 => Self::items(rng, products),
+            38..40 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
+            40 => Self::book(product),
+            41 => Self::book("NOTHING"),
             42..47 => Self::new(
                 format!("/v1/bazaar?mode=item&id={product}"),
                 Kind::Item(product.to_owned()),
@@ -96,7 +113,9 @@ impl Query {
                 let path = format!("/v1/fire-sales/history?limit={limit}");
                 Self::new(path, Kind::FireSalesHistory(limit), "fire-sales-history")
             }
-            83..97 => Self::chart(product, rng.choice(RANGES).unwrap().0),
+            83..90 => Self::chart(product, rng.choice(RANGES).unwrap().0),
+            90..95 => Self::candles(product, rng.choice(INTERVALS).unwrap().0, rng.usize(1..=400)),
+            95..97 => Self::status(),
             _ => Self::invalid(rng),
         }
     }
@@ -110,12 +129,36 @@ impl Query {
         Self::new(path, Kind::Chart { id, range }, "bazaar-history")
     }
 
+    pub(super) fn candles(id: &'static str, interval: &'static str, limit: usize) -> Self {
+        let path = format!("/v1/bazaar/candles?item_id={id}&interval={interval}&limit={limit}");
+        Self::new(path, Kind::Candles { id, interval, limit }, "bazaar-candles")
+    }
+
+    fn items(rng: &mut Rng, products: &[&'static str]) -> Self {
+        let mut ids: Vec<String> = products.iter().map(|id| (*id).to_owned()).collect();
+        ids.push("NOTHING".to_owned());
+        rng.shuffle(&mut ids);
+        ids.truncate(rng.usize(1..=ids.len()));
+        Self::new(format!("/v1/bazaar?mode=items&ids={}", ids.join(",")), Kind::Items(ids), "bazaar")
+    }
+
+    fn book(id: &str) -> Self {
+        Self::new(format!("/v1/bazaar?mode=book&id={id}"), Kind::Book(id.to_owned()), "bazaar")
+    }
+
+    fn status() -> Self {
+        Self::new("/v1/status", Kind::Status, "status")
+    }
+
     fn invalid(rng: &mut Rng) -> Self {
         let (path, function) = *rng
             .choice(&[
                 ("/v1/bazaar?mode=item", "bazaar"),
                 ("/v1/bazaar?mode=flips&limit=101", "bazaar"),
+                ("/v1/bazaar?mode=items&ids=", "bazaar"),
                 ("/v1/bazaar/history?item_id=ink_sack", "bazaar-history"),
+                ("/v1/bazaar/candles?item_id=COAL&interval=2h", "bazaar-candles"),
+                ("/v1/bazaar/candles?item_id=COAL&before=now", "bazaar-candles"),
                 ("/v1/auctions?page=-1", "auctions"),
                 ("/v1/mayor/history?limit=0", "mayor-history"),
                 ("/v1/profile/far_too_long_for_a_name", "profile"),
@@ -132,7 +175,10 @@ impl Query {
             Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
             Self::new("/v1/fire-sales/history?limit=200", Kind::FireSalesHistory(200), "fire-sales-history"),
             Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            Self::book(product),
             Self::chart(product, "1h"),
+            Self::candles(product, "1h", 288),
+            Self::status(),
             Self::new("/v1/auctions?page=1", Kind::Page(1), "auctions"),
             Self::new("/v1/collections", Kind::Whole(Source::Collections), "collections"),
             Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
@@ -144,8 +190,10 @@ impl Query {
     /// the stage cache.
     pub(super) fn ages(&self) -> [i64; 4] {
         match self.function {
-            "mayor" | "mayor-history" | "fire-sales-history" | "bazaar-history" => [300, 3_300, 600, 3_600],
-            "fire-sales" => [60, 660, 120, 720],
+            "mayor" | "mayor-history" | "fire-sales-history" | "bazaar-history" | "bazaar-candles" => {
+                [300, 3_300, 600, 3_600]
+            }
+            "fire-sales" | "status" => [60, 660, 120, 720],
             "bazaar" => [5, 55, 10, 60],
             "auctions" => [30, 330, 60, 360],
             "collections" | "items" => [3_600, 7_200, 7_200, 10_800],

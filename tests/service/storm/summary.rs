@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use super::past::Checked;
 use super::verdict::{Exchange, Verdict};
 
 /// After this many wrong responses, the storm ends early.
@@ -12,10 +13,11 @@ const ENOUGH: usize = 5;
 /// The highest peak of resident memory (`VmHWM`) of each function, in KiB, in a storm of 420 s with development builds, before
 /// unusable rows were left out. For `profile` it was 37,984 KiB; since then responses with unusable profiles are served and
 /// cached, too, and a storm of 1,800 s has a peak of 51,944 KiB.
-const PEAKS: [(&str, u64); 14] = [
+const PEAKS: [(&str, u64); 17] = [
     ("auctions", 26_308),
     ("authorizer", 14_556),
     ("bazaar", 32_380),
+    ("bazaar-candles", 16_000),
     ("bazaar-history", 15_072),
     ("collections", 10_928),
     ("fire-sales", 10_984),
@@ -25,8 +27,10 @@ const PEAKS: [(&str, u64); 14] = [
     ("mayor-history", 14_860),
     ("profile", 43_500),
     ("record-bazaar", 26_804),
+    ("record-candles", 40_000),
     ("record-fire-sales", 15_388),
     ("record-mayor", 15_204),
+    ("status", 16_000),
 ];
 
 /// How much more a function may take, in per cent.
@@ -42,6 +46,7 @@ pub(super) struct Summary {
     stalled: Duration,
     ticks: usize,
     points: usize,
+    candles: usize,
     faults: BTreeMap<&'static str, u64>,
     peaks: BTreeMap<String, u64>,
 }
@@ -71,9 +76,10 @@ impl Summary {
         self.wrong.len() >= ENOUGH
     }
 
-    pub(super) fn add_history(&mut self, ticks: usize, points: usize) {
+    pub(super) fn add_history(&mut self, Checked { ticks, points, candles }: Checked) {
         self.ticks += ticks;
         self.points += points;
+        self.candles += candles;
     }
 
     pub(super) fn add_counts(&mut self, counts: &BTreeMap<&'static str, u64>) {
@@ -104,8 +110,8 @@ impl Summary {
         for (function, [good, _]) in &self.by_function {
             assert!(*good > 0, "no right response of {function}. {repeat}");
         }
-        assert_eq!(self.by_function.len(), 10, "every route was requested. {repeat}");
-        assert!(self.points > 0 && self.ticks > 0, "nothing was recorded. {repeat}");
+        assert_eq!(self.by_function.len(), 12, "every route was requested. {repeat}");
+        assert!(self.points > 0 && self.ticks > 0 && self.candles > 0, "nothing was recorded. {repeat}");
     }
 }
 
@@ -124,7 +130,11 @@ impl fmt::Display for Summary {
         )?;
         writeln!(formatter, "slowest: {:.1?} for {}", self.slowest.0, self.slowest.1)?;
         writeln!(formatter, "longest delay of timers during a request: {:.1?}", self.stalled)?;
-        writeln!(formatter, "history: {} ticks and {} points checked", self.ticks, self.points)?;
+        writeln!(
+            formatter,
+            "history: {} ticks, {} points and {} candles checked",
+            self.ticks, self.points, self.candles
+        )?;
         writeln!(formatter, "function: right, failed, peak in KiB")?;
         for (function, peak) in &self.peaks {
             let [good, failed] = self.by_function.get(function.as_str()).copied().unwrap_or_default();

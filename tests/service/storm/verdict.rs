@@ -95,7 +95,9 @@ impl Court<'_> {
         }
         expect_headers(response)?;
         match response.status.as_u16() {
-            200 if !matches!(exchange.caller, Caller::Pro | Caller::Starter) => {
+            200 if exchange.query.kind != Kind::Status
+                && !matches!(exchange.caller, Caller::Pro | Caller::Starter) =>
+            {
                 Err("a caller without a right got a response".to_owned())
             }
             200 => self.success(exchange),
@@ -106,14 +108,17 @@ impl Court<'_> {
     fn error(&self, exchange: &Exchange, status: u16) -> Result<Verdict, String> {
         let Exchange { query, caller, response, .. } = exchange;
         expect_error_envelope(response, status)?;
+        let needs_key = query.kind != Kind::Status;
         let has_right = matches!(caller, Caller::Pro | Caller::Starter);
         let is_right = match status {
             400 => has_right && query.kind == Kind::Invalid,
-            401 => matches!(caller, Caller::Revoked | Caller::WithoutKey),
-            403 => *caller == Caller::Lapsed,
+            401 => needs_key && matches!(caller, Caller::Revoked | Caller::WithoutKey),
+            403 => needs_key && *caller == Caller::Lapsed,
             404 => has_right && self.may_be_unknown(exchange),
             429 if *caller == Caller::Starter => return Ok(Verdict::Throttled),
-            500 if *caller != Caller::WithoutKey && self.is_explained(exchange) => {
+            // The route without a key has a throttle of its own.
+            429 if !needs_key => return Ok(Verdict::Throttled),
+            500 if (*caller != Caller::WithoutKey || !needs_key) && self.is_explained(exchange) => {
                 if self.has_stage_cache && response.headers["retry-after"] != "5" {
                     return Err(format!("Retry-After is {:?}", response.headers["retry-after"]));
                 }
@@ -140,7 +145,7 @@ impl Court<'_> {
                     trouble.kind == LOST_PAGE && trouble.began.cloud_ms >= oldest_ms
                 })
             }
-            Kind::Item(id) => {
+            Kind::Item(id) | Kind::Book(id) => {
                 let oldest_ms = sent.cloud_ms
                     - 1_000 * if self.has_stage_cache { stale_stored } else { stale }
                     - INVOCATION_MS;
@@ -206,12 +211,18 @@ impl Court<'_> {
     fn expected_source(&self, kind: &Kind) -> Result<Option<Source>, String> {
         Ok(Some(match kind {
             Kind::Whole(source) => source.clone(),
-            Kind::Full | Kind::List | Kind::Item(_) | Kind::Flips(_) => Source::Bazaar,
+            Kind::Full | Kind::List | Kind::Item(_) | Kind::Flips(_) | Kind::Items(_) | Kind::Book(_) => {
+                Source::Bazaar
+            }
             Kind::Page(page) => Source::Auctions(*page),
             Kind::Player(name) => Source::Profiles(names::uuid(self.seed, name).unwrap()),
             // It fits into a response only if profiles are left out.
             Kind::Leviathan => Source::Profiles(names::uuid(self.seed, names::LEVIATHAN).unwrap()),
-            Kind::MayorHistory(_) | Kind::FireSalesHistory(_) | Kind::Chart { .. } => return Ok(None),
+            Kind::MayorHistory(_)
+            | Kind::FireSalesHistory(_)
+            | Kind::Chart { .. }
+            | Kind::Candles { .. }
+            | Kind::Status => return Ok(None),
             Kind::NoPage | Kind::NoPlayer | Kind::Invalid => {
                 return Err("a request that must fail got a response".to_owned());
             }
@@ -268,6 +279,8 @@ impl Court<'_> {
                 Kind::List => market.list() == *parsed,
                 Kind::Item(id) => market.products.get(id) == Some(parsed),
                 Kind::Flips(limit) => market.flips(*limit) == *parsed,
+                Kind::Items(ids) => market.items(ids) == *parsed,
+                Kind::Book(id) => market.book(id).as_ref() == Some(parsed),
                 _ => false,
             },
             (Kind::Player(name), Facts::Single(Some(Data::Parsed(profiles))), Some(parsed)) => {

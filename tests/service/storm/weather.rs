@@ -9,14 +9,15 @@ use super::upstream::Weather;
 use crate::support::AUTHORIZER;
 
 /// The functions that read a table for clients.
-pub(super) const TABLE_FUNCTIONS: [&str; 4] =
-    [AUTHORIZER, "bazaar-history", "mayor-history", "fire-sales-history"];
+pub(super) const TABLE_FUNCTIONS: [&str; 6] =
+    [AUTHORIZER, "bazaar-candles", "bazaar-history", "mayor-history", "fire-sales-history", "status"];
 
 /// Every function that can be killed.
-const FUNCTIONS: [&str; 14] = [
+const FUNCTIONS: [&str; 17] = [
     AUTHORIZER,
     "auctions",
     "bazaar",
+    "bazaar-candles",
     "bazaar-history",
     "collections",
     "fire-sales",
@@ -26,8 +27,10 @@ const FUNCTIONS: [&str; 14] = [
     "mayor-history",
     "profile",
     "record-bazaar",
+    "record-candles",
     "record-fire-sales",
     "record-mayor",
+    "status",
 ];
 
 /// The longest that a round can take, with its last response.

@@ -204,14 +204,18 @@ async fn build_slot(
     mut version: u32,
 ) -> Result<Option<BuiltSlot>, Error> {
     let mut marker = Marker::read(table, interval, slot).await?;
+    // Of which version this run has written rows. Those of another version than the marker's must not stay.
+    let mut written_version = None;
     loop {
         if let Marker::Built(built) = marker
             && built.version == Some(version)
+            && written_version.is_none_or(|written| written == version)
         {
             return Ok(None);
         }
         let candles = read(table, interval, sources, slot).await?;
         let written = write(table, interval, slot, &candles).await?;
+        written_version = Some(version);
         if marker != Marker::Absent {
             // What a killed run wrote without a marker is a part of this: sources are added, never removed.
             remove_others(table, interval, slot, &written.shards).await?;

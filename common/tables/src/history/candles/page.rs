@@ -80,7 +80,9 @@ pub async fn page(
     let mut rows = found.next().unwrap_or_default();
     let mut is_end = rows.len() <= limit;
 
-    let latest_row = rows.first().and_then(|row| slot(row).ok());
+    let slots = |rows: &[Item]| rows.iter().filter_map(|row| slot(row).ok()).collect::<Vec<_>>();
+    // Not a row with a corrupt key: the built candles after it would be shown twice.
+    let latest_row = slots(&rows).into_iter().find(|slot| interval.slot(*slot) == *slot);
     let unbuilt = unbuilt.into_iter().zip(found).collect();
     let provisional = product.provisional(interval, latest_row, unbuilt);
     let mut candles: Vec<_> = provisional
@@ -92,7 +94,7 @@ pub async fn page(
     candles.extend(product.candles(interval, &partition, &rows));
     if candles.len() <= limit
         && !is_end
-        && let Some(last) = rows.last().and_then(|row| slot(row).ok())
+        && let Some(last) = slots(&rows).pop()
         && last > oldest
     {
         let query = rows_before(UnixSeconds::new(last.get() - 1));
@@ -106,7 +108,7 @@ pub async fn page(
     } else if is_end {
         None
     } else {
-        rows.last().and_then(|row| slot(row).ok())
+        slots(&rows).pop()
     };
     candles.reverse();
     Ok(Page { candles, next_before })

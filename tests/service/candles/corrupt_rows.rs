@@ -1,0 +1,139 @@
+//! A corrupt row is skipped with a warning that names its key, and affects no other candle. A corrupt marker is repaired.
+
+use local::Cloud;
+use serde_json::{Value, json};
+
+use super::{INTERVALS, MIDNIGHT, READER, build, candles, copies, interval, only_row, page};
+use crate::history::market::{Market, quote};
+use crate::history::table::{self, Row, with};
+use crate::history::{MINUTE, START, start};
+use crate::support::{await_logs, expect_clean_logs, log_lines};
+
+fn is_warning(line: &Value) -> bool {
+    line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
+}
+
+/// Waits for the next warning, which must name the row.
+async fn expect_warning(cloud: &Cloud, row: &Row, warnings: &mut usize, what: &str) {
+    *warnings += 1;
+    let warning = await_logs(cloud, *warnings, is_warning).await.pop().unwrap();
+    let (partition, sort) = table::key(row);
+    assert_eq!(
+        (&warning["partition_key"], &warning["sort_key"]),
+        (&partition.into(), &sort.into()),
+        "{what}"
+    );
+    assert_eq!(log_lines(cloud).iter().filter(|line| is_warning(line)).count(), *warnings, "{what}");
+}
+
+#[tokio::test]
+async fn a_corrupt_candle_hides_no_other() {
+    let cloud = start().await;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START).await;
+    build(&cloud, START + 7 * MINUTE).await;
+    let row = only_row(&candles(&cloud).await, interval("5m")).clone();
+    let five = 5 * MINUTE;
+    table::put(&cloud, copies(&row, [START + five, START + 2 * five])).await;
+    let text = |text: &str| json!({"M": {"A": {"S": text}}});
+    let second = copies(&row, [START + five]).next().unwrap();
+    let mut now = START + 60 * MINUTE;
+    let mut warnings = 0;
+    let cases = [
+        json!({"M": {"A": {"N": "5"}}}),
+        json!({"M": {"A": {"NULL": true}}}),
+        json!({"M": {"A": {"L": [{"N": "1"}]}}}),
+        text(""),
+        text("1,1,1,1,2,2,2,2,3,4"),
+        text("1,1,1,1,2,2,2,2,3,4,1,1"),
+        // Open above high, close below low, not a number, no minutes.
+        text("2,1,1,1,2,2,2,2,3,4,1"),
+        text("1,1,1,1,2,2,2,1,3,4,1"),
+        text("NaN,NaN,NaN,NaN,2,2,2,2,3,4,1"),
+        text("1,1,1,1,2,2,2,2,3,4,0"),
+    ];
+    for products in cases {
+        let what = products.to_string();
+        let corrupt = with(&second, "products", products);
+        table::put(&cloud, [corrupt.clone()]).await;
+        cloud.kill(READER).await.unwrap();
+        let shown = page(&cloud, "A", interval("5m"), "", now).await;
+        assert_eq!(shown.times(), [START, START + 2 * five], "{what}");
+        expect_warning(&cloud, &corrupt, &mut warnings, &what).await;
+        now += MINUTE;
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_row_with_a_corrupt_key_shows_no_candle_twice() {
+    let cloud = start().await;
+    for minute in [0, 1, 6] {
+        Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START + minute * MINUTE).await;
+    }
+    build(&cloud, START + 7 * MINUTE).await;
+    let row = only_row(&candles(&cloud).await, interval("5m")).clone();
+    // Later than the built candle, so that a query meets it first.
+    for key in ["1777388401", "1777388400x", "1777388400#001", "177738840x"] {
+        let stray = with(&row, "sk", json!({"S": key}));
+        table::put(&cloud, [stray.clone()]).await;
+        cloud.kill(READER).await.unwrap();
+        let shown = page(&cloud, "A", interval("5m"), "", START + 7 * MINUTE).await;
+        let candles: Vec<_> = shown.candles.iter().map(|candle| (candle.samples, candle.complete)).collect();
+        assert_eq!(
+            (shown.times(), candles),
+            (vec![START, START + 5 * MINUTE], vec![(2, true), (1, false)]),
+            "{key}"
+        );
+        let (partition, sort) = table::key(&stray);
+        table::delete(&cloud, &partition, &sort).await;
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_marker_is_repaired_by_the_next_run() {
+    let cloud = start().await;
+    for minute in [-8, -1] {
+        Market::of("A", quote(50 - minute, "2.0", 3, 4)).record(&cloud, MIDNIGHT + minute * MINUTE).await;
+    }
+    let now = MIDNIGHT + 2 * MINUTE;
+    build(&cloud, now).await;
+    let clean = candles(&cloud).await;
+    let markers = || clean.iter().filter(|((partition, _), _)| partition.matches('#').count() == 1);
+    assert!(markers().count() > INTERVALS.len());
+    for (attribute, value) in [("version", json!({"S": "soon"})), ("rows", json!({"N": "1.5"}))] {
+        let corrupt = markers().map(|(_, marker)| with(marker, attribute, value.clone()));
+        table::put(&cloud, corrupt).await;
+        build(&cloud, now).await;
+        table::expect_same(&candles(&cloud).await, &clean, &format!("{attribute}: {value}"));
+    }
+    // One marker alone.
+    for name in ["5m", "1h"] {
+        let (key, marker) = markers().find(|((partition, _), _)| partition.ends_with(name)).unwrap();
+        table::put(&cloud, [with(marker, "rows", json!({"S": "x"}))]).await;
+        build(&cloud, now).await;
+        table::expect_same(&candles(&cloud).await, &clean, &format!("{key:?}"));
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_corrupt_source_is_left_out_of_a_candle_with_a_warning() {
+    let cloud = start().await;
+    for minute in [0, 1, 2] {
+        let market = Market::of("A", quote(minute + 1, "2.0", 3, 4)).with("B", quote("1.0", "2.0", 3, 4));
+        market.record(&cloud, START + minute * MINUTE).await;
+    }
+    let dump = table::dump(&cloud).await;
+    let second = (START + MINUTE).to_string();
+    let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && row["products"]["M"].get("A").is_some();
+    let corrupt = with(dump.values().find(is_second).unwrap(), "products", json!({"M": {"A": {"N": "5"}}}));
+    table::put(&cloud, [corrupt.clone()]).await;
+    build(&cloud, START + 7 * MINUTE).await;
+    expect_warning(&cloud, &corrupt, &mut 0, "a corrupt minute").await;
+    for (id, samples) in [("A", 2), ("B", 3)] {
+        let shown = page(&cloud, id, interval("5m"), "", START + 7 * MINUTE).await;
+        assert_eq!(shown.candles[0].samples, samples, "{id}");
+    }
+    expect_clean_logs(&cloud);
+}

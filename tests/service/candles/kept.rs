@@ -1,0 +1,116 @@
+//! How long candles are kept: 30 days, 90 days, a year, three years, and for ever.
+
+use serde_json::json;
+
+use super::{INTERVALS, MIDNIGHT, build, candles, clear, copies, only_row, page};
+use crate::history::market::{Market, quote};
+use crate::history::table::{self, with};
+use crate::history::{DAY, MINUTE, start};
+use crate::support::expect_clean_logs;
+
+#[tokio::test]
+async fn a_candle_is_shown_for_as_long_as_it_is_kept_although_dynamodb_deletes_late() {
+    let cloud = start().await;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
+    build(&cloud, MIDNIGHT + 2 * MINUTE).await;
+    let dump = candles(&cloud).await;
+    clear(&cloud).await;
+    for interval in &INTERVALS {
+        let row = only_row(&dump, interval);
+        let now = MIDNIGHT + 4_000 * DAY + 17 * MINUTE;
+        let newest = interval.slot(now) - interval.length;
+        let ages = interval.kept.map_or(4_000 * DAY, |kept| kept) / interval.length;
+        // The newest candles, those at the limit, and older ones.
+        let oldest = interval.slot(now) - ages * interval.length;
+        let kept = [oldest, oldest + interval.length, newest - interval.length, newest];
+        let gone = [oldest - interval.length, oldest - 2 * interval.length, oldest - 50 * interval.length];
+        table::put(&cloud, copies(row, kept)).await;
+        if interval.kept.is_some() {
+            table::put(&cloud, copies(row, gone)).await;
+        }
+        // Without the interval under way, which candles of finer intervals are a part of.
+        let end = super::before(interval.slot(now));
+        let shown = page(&cloud, "A", interval, &end, now).await;
+        assert_eq!((shown.times(), shown.next_before), (kept.to_vec(), None), "{}", interval.name);
+        for (end, count) in [(oldest + 2 * interval.length, 2), (oldest + interval.length, 1), (oldest, 0)] {
+            let shown = page(&cloud, "A", interval, &super::before(end), now).await;
+            assert_eq!((shown.count, shown.next_before), (count, None), "{}", interval.name);
+        }
+        let two = page(&cloud, "A", interval, &format!("&limit=2{end}"), now).await;
+        assert_eq!(two.next(), Some(newest - interval.length), "{}", interval.name);
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn rows_and_markers_expire_after_a_query_has_seen_them_last_and_daily_ones_never() {
+    let cloud = start().await;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
+    build(&cloud, MIDNIGHT + 2 * MINUTE).await;
+    let dump = candles(&cloud).await;
+    assert_eq!(dump.len(), 2 * INTERVALS.len(), "a row and a marker of each interval");
+    for ((partition, slot), row) in &dump {
+        let name = partition.split('#').nth(1).unwrap();
+        let interval = super::interval(name);
+        let slot: i64 = slot.parse().unwrap();
+        assert_eq!(slot, interval.slot(MIDNIGHT - MINUTE), "{partition}");
+        let expires = row.get("ttl").map(|ttl| ttl["N"].as_str().unwrap().parse::<i64>().unwrap());
+        match (interval.kept, expires) {
+            (None, None) => {}
+            (Some(kept), Some(expires)) => {
+                let last = slot + kept + interval.length;
+                assert!((last..last + DAY).contains(&expires), "{partition} expires at {expires}");
+            }
+            other => panic!("{partition}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_candle_whose_sources_have_expired_is_not_built_again_from_the_rest() {
+    let cloud = start().await;
+    let market = |minute: i64| Market::of("A", quote(minute, "2.0", minute, 4));
+    for minute in [1, 6] {
+        market(minute).record(&cloud, MIDNIGHT - 30 * MINUTE + minute * MINUTE).await;
+    }
+    build(&cloud, MIDNIGHT + 2 * MINUTE).await;
+    let built = candles(&cloud).await;
+    // DynamoDB has deleted the first of the two candles of five minutes, and the minutes.
+    table::clear(&cloud).await;
+    let first = format!("{}", MIDNIGHT - 30 * MINUTE);
+    let is_left =
+        |(partition, slot): &(String, String)| !(partition.starts_with("candles#5m") && *slot == first);
+    table::put(&cloud, built.iter().filter(|(key, _)| is_left(key)).map(|(_, row)| row.clone())).await;
+    let expired = candles(&cloud).await;
+    assert_eq!(expired.len(), built.len() - 2, "a row and a marker are deleted");
+    // An hour after the first has expired, the second one has not.
+    let ttl: i64 = built[&("candles#5m".to_owned(), first)]["ttl"]["N"].as_str().unwrap().parse().unwrap();
+    for now in [ttl, ttl + 4 * MINUTE, ttl + 60 * MINUTE, ttl + 100 * DAY] {
+        assert_eq!(build(&cloud, now).await, [], "at {now}");
+    }
+    table::expect_same(&candles(&cloud).await, &expired, "after the sources have expired");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_slot_that_another_program_has_filled_is_left_alone() {
+    let cloud = start().await;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
+    build(&cloud, MIDNIGHT + 2 * MINUTE).await;
+    let dump = candles(&cloud).await;
+    let other = json!({"M": {"A": {"S": "9.75,9.75,9.75,9.75,9.75,9.75,9.75,9.75,5,6,7"}}});
+    // The imported markers have no version, and the candles are others.
+    for (key, row) in &dump {
+        let mut row = row.clone();
+        row.remove("version");
+        let row = if row.contains_key("products") { with(&row, "products", other.clone()) } else { row };
+        assert_eq!(table::key(&row), *key);
+        table::put(&cloud, [row]).await;
+    }
+    let imported = candles(&cloud).await;
+    assert!(imported != dump, "other candles");
+    Market::of("A", quote("3.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - 2 * MINUTE).await;
+    assert_eq!(build(&cloud, MIDNIGHT + 2 * MINUTE).await, []);
+    table::expect_same(&candles(&cloud).await, &imported, "after a run");
+    expect_clean_logs(&cloud);
+}

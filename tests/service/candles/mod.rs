@@ -1,0 +1,210 @@
+//! Candles: what `record-candles` builds from the recorded minutes, and what `GET /v1/bazaar/candles` responds.
+
+mod capacity;
+mod corrupt_rows;
+mod faults;
+mod interrupted;
+mod kept;
+mod naive;
+mod outages;
+mod pages;
+mod parameters;
+mod random_ticks;
+mod repeated;
+mod replay;
+mod responses;
+mod unfinished;
+
+use jiff::Timestamp;
+use local::Cloud;
+use serde::Deserialize;
+
+use crate::history::table::{self, Dump, Row, with};
+use crate::history::{DAY, HOUR, MINUTE, START, event, rfc3339};
+use crate::support::{Response, get_at, invoke};
+
+/// The function that builds candles.
+const BUILDER: &str = "record-candles";
+
+/// The function behind the route.
+const READER: &str = "bazaar-candles";
+
+/// Candles are built this long after the end of their last minute.
+const SETTLE: i64 = 2 * MINUTE;
+
+/// An interval of candles: its length and how long its candles are kept, in seconds (`functions/README.md`, Bazaar candles).
+struct Interval {
+    name: &'static str,
+    length: i64,
+    kept: Option<i64>,
+}
+
+const INTERVALS: [Interval; 5] = [
+    Interval { name: "5m", length: 5 * MINUTE, kept: Some(30 * DAY) },
+    Interval { name: "30m", length: 30 * MINUTE, kept: Some(90 * DAY) },
+    Interval { name: "1h", length: HOUR, kept: Some(365 * DAY) },
+    Interval { name: "3h", length: 3 * HOUR, kept: Some(3 * 365 * DAY) },
+    Interval { name: "1d", length: DAY, kept: None },
+];
+
+impl Interval {
+    fn slot(&self, time: i64) -> i64 {
+        time - time.rem_euclid(self.length)
+    }
+}
+
+/// The interval with this name.
+#[track_caller]
+fn interval(name: &str) -> &'static Interval {
+    INTERVALS.iter().find(|interval| interval.name == name).unwrap()
+}
+
+/// A candle of a response, without further fields (`functions/README.md`, Bazaar candles).
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Candle {
+    opened_at: String,
+    sell_open: f64,
+    sell_high: f64,
+    sell_low: f64,
+    sell_close: f64,
+    buy_open: f64,
+    buy_high: f64,
+    buy_low: f64,
+    buy_close: f64,
+    sell_volume: i64,
+    buy_volume: i64,
+    samples: u32,
+    complete: bool,
+}
+
+/// The data of a response.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    item_id: String,
+    interval: String,
+    count: usize,
+    candles: Vec<Candle>,
+    next_before: Option<String>,
+}
+
+impl Page {
+    /// The starts of the candles in Unix seconds.
+    fn times(&self) -> Vec<i64> {
+        self.candles.iter().map(|candle| seconds(&candle.opened_at)).collect()
+    }
+
+    /// `next_before` in Unix seconds.
+    fn next(&self) -> Option<i64> {
+        self.next_before.as_deref().map(seconds)
+    }
+}
+
+/// The time in Unix seconds. Panics unless it is in whole seconds and UTC.
+#[track_caller]
+fn seconds(text: &str) -> i64 {
+    let time: Timestamp = text.parse().unwrap();
+    assert_eq!(time.to_string(), text);
+    time.as_second()
+}
+
+/// The path of a page, with further parameters such as `&limit=5`.
+fn path(id: &str, interval: &Interval, further: &str) -> String {
+    format!("/v1/bazaar/candles?item_id={id}&interval={}{further}", interval.name)
+}
+
+/// The page at the moment `now` in Unix seconds.
+async fn page(cloud: &Cloud, id: &str, interval: &'static Interval, further: &str, now: i64) -> Page {
+    read(&get_at(cloud, &path(id, interval, further), now * 1_000).await, id, interval)
+}
+
+/// The page of a response, which must be consistent.
+#[track_caller]
+fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
+    let page: Page = serde_json::from_value(response.data()).unwrap();
+    assert_eq!((page.item_id.as_str(), page.interval.as_str()), (id, interval.name));
+    assert_eq!(page.count, page.candles.len());
+    let times = page.times();
+    assert!(
+        times.iter().all(|time| interval.slot(*time) == *time),
+        "{times:?} are starts of {}",
+        interval.name
+    );
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "oldest first: {times:?}");
+    let is_consistent = |candle: &Candle| {
+        candle.sell_low <= candle.sell_open.min(candle.sell_close)
+            && candle.sell_high >= candle.sell_open.max(candle.sell_close)
+            && candle.buy_low <= candle.buy_open.min(candle.buy_close)
+            && candle.buy_high >= candle.buy_open.max(candle.buy_close)
+            && i64::from(candle.samples) * MINUTE <= interval.length
+    };
+    assert!(page.candles.iter().all(is_consistent), "{page:?}");
+    if let (Some(next), Some(first)) = (page.next(), times.first()) {
+        assert!(next <= *first, "the next page is older: {page:?}");
+    }
+    page
+}
+
+/// A slot that was built: the name of its interval, and its start in Unix seconds.
+type Slot = (String, i64);
+
+/// Sends `record-candles` the event for the moment in Unix seconds, and returns the slots that it reports. Panics if it fails.
+async fn build(cloud: &Cloud, now: i64) -> Vec<Slot> {
+    built(&invoke(cloud, BUILDER, event(now)).await)
+}
+
+/// The slots in a response of `record-candles`. Panics if it has failed.
+#[track_caller]
+fn built(response: &Response) -> Vec<Slot> {
+    assert!(!response.headers.contains_key("x-amz-function-error"), "{}", response.text);
+    let body = response.json();
+    assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
+    let slots = body["recorded"]["slots"].as_array().unwrap();
+    let slot = |slot: &serde_json::Value| {
+        let text = |field: &str| slot[field].as_str().unwrap();
+        (text("interval").to_owned(), seconds(text("slot")))
+    };
+    slots.iter().map(slot).collect()
+}
+
+/// The slots of the interval that start at these times.
+fn slots(interval: &str, times: impl IntoIterator<Item = i64>) -> Vec<Slot> {
+    times.into_iter().map(|time| (interval.to_owned(), time)).collect()
+}
+
+/// All rows and markers of candles.
+async fn candles(cloud: &Cloud) -> Dump {
+    let mut dump = table::dump(cloud).await;
+    dump.retain(|(partition, _), _| partition.starts_with("candles#"));
+    dump
+}
+
+/// Deletes all rows and markers of candles.
+async fn clear(cloud: &Cloud) {
+    let keys: Vec<_> = candles(cloud).await.into_keys().collect();
+    table::delete_all(cloud, &keys).await;
+}
+
+/// The only row of candles of the interval in the dump.
+#[track_caller]
+fn only_row<'dump>(dump: &'dump Dump, interval: &Interval) -> &'dump Row {
+    let front = format!("candles#{}#", interval.name);
+    let mut rows = dump.iter().filter(|((partition, _), _)| partition.starts_with(&front));
+    let (_, row) = rows.next().unwrap();
+    assert!(rows.next().is_none(), "one product is in one row");
+    row
+}
+
+/// Copies of the row for these slots.
+fn copies(row: &Row, slots: impl IntoIterator<Item = i64>) -> impl Iterator<Item = Row> {
+    slots.into_iter().map(|slot| with(row, "sk", serde_json::json!({"S": format!("{slot:010}")})))
+}
+
+/// `&before=` and the moment in Unix seconds.
+fn before(time: i64) -> String {
+    format!("&before={}", rfc3339(time))
+}
+
+/// The midnight after [`START`], when a slot of every interval ends.
+const MIDNIGHT: i64 = START + 9 * HOUR;

@@ -1,0 +1,96 @@
+//! Random minutes of random markets, with candles built at random times: every candle equals a naive computation, and the table
+//! equals that of a single run.
+
+use fastrand::Rng;
+
+use super::naive::Minutes;
+use super::{MIDNIGHT, SETTLE, build, candles, clear};
+use crate::history::market::{Market, quote};
+use crate::history::{MINUTE, start, table};
+use crate::support::expect_clean_logs;
+
+const SEED: u64 = 2_026;
+
+/// Two hours, in which slots of every interval end at midnight.
+const FIRST: i64 = MIDNIGHT - 100 * MINUTE;
+const MINUTES: i64 = 122;
+
+const IDS: [&str; 10] =
+    ["A", "B:1", "INK_SACK:3", "ALWAYS", "SELDOM", "EMPTY_SIDES", "COMES", "GOES", "WILD", "CONSTANT"];
+
+/// A price with two digits after the point, which is stored as it is.
+fn price(random: &mut Rng) -> String {
+    let cents = 10_f64.powf(random.f64() * 12.0);
+    format!("{}.{:02}", (cents / 100.0).floor(), random.u8(..100))
+}
+
+/// The market at a minute. On a poor tick, most of its rows make no sense.
+fn market(random: &mut Rng, minute: i64) -> Market {
+    let is_poor = random.u8(..12) == 0;
+    let mut market = Market::default();
+    for id in IDS {
+        let is_there = match id {
+            "ALWAYS" | "CONSTANT" => true,
+            "SELDOM" => random.u8(..20) == 0,
+            "COMES" => minute > 60,
+            "GOES" => minute < 45 || minute > 110,
+            _ => random.u8(..8) > 0,
+        };
+        if !is_there {
+            continue;
+        }
+        let (sell, buy) = (price(random), price(random));
+        let bits = random.u32(..63);
+        let volumes = (random.i64(0..=i64::MAX >> bits), random.u32(..9));
+        let mut quote = quote(sell, buy, volumes.0, volumes.1);
+        match id {
+            "CONSTANT" => (quote.sell_price, quote.buy_price) = ("4.2".to_owned(), "5.25".to_owned()),
+            "EMPTY_SIDES" => {
+                if random.bool() {
+                    "0".clone_into(&mut quote.sell_price);
+                }
+                if random.bool() {
+                    "0.0".clone_into(&mut quote.buy_price);
+                }
+            }
+            _ => {}
+        }
+        if is_poor && id != "CONSTANT" && random.u8(..5) > 0 {
+            "null".clone_into(&mut quote.sell_price);
+        }
+        market = market.with(id, quote);
+    }
+    market
+}
+
+#[tokio::test]
+async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_built() {
+    let cloud = start().await;
+    let random = &mut Rng::with_seed(SEED);
+    let mut minutes = Minutes::default();
+    let mut runs = 0;
+    for minute in 0..MINUTES {
+        let time = FIRST + minute * MINUTE;
+        // Ten minutes in a row are missing, and others by chance.
+        if !(30..42).contains(&minute) && random.u8(..7) > 0 {
+            let market = market(random, minute);
+            minutes.record(&cloud, time, &market).await;
+        }
+        if random.u8(..11) == 0 {
+            build(&cloud, time + random.i64(0..MINUTE)).await;
+            runs += 1;
+        }
+    }
+    assert!(runs > 5, "{runs}");
+    let now = FIRST + MINUTES * MINUTE;
+    build(&cloud, now).await;
+    assert_eq!(build(&cloud, now).await, [], "nothing is left to do");
+    let compared = minutes.expect(&cloud, &IDS, now - SETTLE, now).await;
+    assert!(compared > 200, "{compared} candles");
+
+    let at_random_times = candles(&cloud).await;
+    clear(&cloud).await;
+    build(&cloud, now).await;
+    table::expect_same(&at_random_times, &candles(&cloud).await, "runs at random times and a single one");
+    expect_clean_logs(&cloud);
+}

@@ -1,0 +1,108 @@
+//! The shape of a response, and that an unknown item is no error.
+
+use super::{INTERVALS, before, build, path, read};
+use crate::history::market::{Market, quote};
+use crate::history::{MINUTE, START, start};
+use crate::support::{expect_clean_logs, get, get_at};
+
+#[tokio::test]
+async fn a_response_has_the_documented_fields_and_types() {
+    let cloud = start().await;
+    for (minute, market) in [
+        (0, quote("8.0", "12.25", 1, 2)),
+        (1, quote("9.5", "0", 3, 4)),
+        (4, quote("7.01", "13", 5_000_000_000_i64, 7)),
+        (5, quote("1.0", "2.0", 1, 1)),
+    ] {
+        Market::of("INK_SACK:3", market).record(&cloud, START + minute * MINUTE).await;
+    }
+    build(&cloud, START + 12 * MINUTE).await;
+    let path = "/v1/bazaar/candles?item_id=INK_SACK:3&interval=5m";
+    let first = concat!(
+        r#"{"opened_at":"2026-04-28T15:00:00Z","#,
+        r#""sell_open":8.0,"sell_high":9.5,"sell_low":7.01,"sell_close":7.01,"#,
+        r#""buy_open":12.25,"buy_high":13.0,"buy_low":0.0,"buy_close":13.0,"#,
+        r#""sell_volume":5000000000,"buy_volume":7,"samples":3,"complete":true}"#,
+    );
+    let second = concat!(
+        r#"{"opened_at":"2026-04-28T15:05:00Z","#,
+        r#""sell_open":1.0,"sell_high":1.0,"sell_low":1.0,"sell_close":1.0,"#,
+        r#""buy_open":2.0,"buy_high":2.0,"buy_low":2.0,"buy_close":2.0,"#,
+        r#""sell_volume":1,"buy_volume":1,"samples":1,"complete":true}"#,
+    );
+    for (further, count, candles, next) in [
+        ("", 2, format!("{first},{second}"), "null"),
+        ("&limit=1", 1, second.to_owned(), r#""2026-04-28T15:05:00Z""#),
+        ("&limit=1&before=2026-04-28T15:05:00Z", 1, first.to_owned(), "null"),
+    ] {
+        let response = get_at(&cloud, &format!("{path}{further}"), (START + 12 * MINUTE) * 1_000).await;
+        let data = format!(
+            r#"{{"item_id":"INK_SACK:3","interval":"5m","count":{count},"candles":[{candles}],"next_before":{next}}}"#
+        );
+        let meta = r#"{"cached":false,"api_version":"v1"}"#;
+        assert_eq!(response.text, format!(r#"{{"success":true,"data":{data},"meta":{meta}}}"#));
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn an_item_or_an_interval_without_a_record_has_an_empty_page() {
+    let cloud = start().await;
+    // Nothing at all is recorded, then another product, long ago.
+    for is_recorded in [false, true] {
+        if is_recorded {
+            Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START).await;
+            build(&cloud, START + 7 * MINUTE).await;
+        }
+        for interval in &INTERVALS {
+            for (id, further) in [("B", "&limit=7"), ("B", &before(START)), ("B", &before(START + MINUTE))] {
+                for now in [START + 7 * MINUTE, START + 40 * MINUTE] {
+                    cloud.kill(super::READER).await.unwrap();
+                    let response = get_at(&cloud, &path(id, interval, further), now * 1_000).await;
+                    let page = read(&response, id, interval);
+                    assert_eq!((page.count, page.next_before), (0, None), "{} {further}", interval.name);
+                }
+            }
+        }
+    }
+    let page = read(&get(&cloud, "/v1/bazaar/candles?item_id=B").await, "B", super::interval("1h"));
+    assert_eq!((page.count, page.next_before), (0, None));
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_page_is_read_once_in_five_minutes() {
+    let cloud = start().await;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START).await;
+    build(&cloud, START + 7 * MINUTE).await;
+    let queries = || cloud.dynamodb().requests("Query");
+    let hour = path("A", super::interval("1h"), "");
+    let now = (START + 10 * MINUTE) * 1_000 + 123;
+    let first = get_at(&cloud, &hour, now).await;
+    assert!(!first.cached());
+    assert_eq!(first.headers["expires"], "Tue, 28 Apr 2026 15:15:00 GMT");
+    let read = queries();
+    // The defaults, and another spelling of the same request.
+    for same in [&hour, "/v1/bazaar/candles?item_id=A", "/v1/bazaar/candles?limit=288&item_id=A&interval=1h"]
+    {
+        get_at(&cloud, same, now + 299_999).await.expect_replay_of(&first);
+    }
+    assert_eq!(queries(), read);
+    // Each parameter counts.
+    for other in [
+        "&limit=287",
+        "&before=2026-04-28T15:10:00Z",
+        "&before=2026-04-28T15:10:01Z",
+        "&before=2026-04-28T15:00:00Z",
+    ] {
+        assert!(!get_at(&cloud, &format!("{hour}{other}"), now + 1).await.cached(), "{other}");
+    }
+    // Spellings of one moment.
+    for same in ["&before=2026-04-28T17:10:00%2B02:00", "&before=2026-04-28t15:10:00.000z"] {
+        let same = same.replace("%2B", "+");
+        assert!(get_at(&cloud, &format!("{hour}{same}"), now + 2).await.cached(), "{same}");
+    }
+    assert!(!get_at(&cloud, &path("A", super::interval("5m"), ""), now).await.cached());
+    assert!(!get_at(&cloud, &hour, now + 300_000).await.cached());
+    expect_clean_logs(&cloud);
+}
