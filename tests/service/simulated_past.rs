@@ -71,14 +71,18 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
             seconds(&candle["opened_at"]) + 10_800 == SETTLED - SETTLED % 10_800 && candle["samples"] == 180
         })
     };
-    let is_stored = || messages.lock().unwrap().iter().any(|message| message.contains("recorded in"));
-    // A page is cached for minutes, so each attempt requests another one.
-    for limit in 2.. {
-        if is_stored() && has_last(&candles(&cloud, "3h", limit).await) {
-            break;
-        }
+    let wait = async || {
         assert!(begun.elapsed() < PATIENCE, "{:#?} {:#?}", messages.lock().unwrap(), cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
+    };
+    while !messages.lock().unwrap().iter().any(|message| message.contains("recorded in")) {
+        wait().await;
+    }
+    // A page is cached for minutes, so each attempt requests another one.
+    let mut limit = 2;
+    while !has_last(&candles(&cloud, "3h", limit).await) {
+        limit += 1;
+        wait().await;
     }
     expect_clean_logs(&cloud);
     for interval in ["5m", "30m", "1h", "3h", "1d"] {
