@@ -47,21 +47,21 @@ impl Minutes {
         let minutes = self.0.range(slot..slot + interval.length);
         let values: Vec<_> = minutes.filter_map(|(_, products)| products.get(id)).collect();
         let (first, last) = (values.first()?, values.last()?);
-        let highest =
-            |price: fn(&Values) -> f64| values.iter().map(|values| price(values)).fold(f64::MIN, f64::max);
-        let lowest =
-            |price: fn(&Values) -> f64| values.iter().map(|values| price(values)).fold(f64::MAX, f64::min);
-        let (sell, buy): (fn(&Values) -> f64, fn(&Values) -> f64) =
-            (|values| values.sell, |values| values.buy);
+        let bounds = |price: fn(&Values) -> f64| {
+            let prices = || values.iter().map(|values| price(values));
+            (prices().fold(f64::MAX, f64::min), prices().fold(f64::MIN, f64::max))
+        };
+        let (sell_low, sell_high) = bounds(|values| values.sell);
+        let (buy_low, buy_high) = bounds(|values| values.buy);
         Some(Candle {
             opened_at: rfc3339(slot),
             sell_open: first.sell,
-            sell_high: highest(sell),
-            sell_low: lowest(sell),
+            sell_high,
+            sell_low,
             sell_close: last.sell,
             buy_open: first.buy,
-            buy_high: highest(buy),
-            buy_low: lowest(buy),
+            buy_high,
+            buy_low,
             buy_close: last.buy,
             sell_volume: last.volumes[0],
             buy_volume: last.volumes[1],

@@ -33,7 +33,7 @@ fn market(random: &mut Rng, minute: i64) -> Market {
             "ALWAYS" | "CONSTANT" => true,
             "SELDOM" => random.u8(..20) == 0,
             "COMES" => minute > 60,
-            "GOES" => minute < 45 || minute > 110,
+            "GOES" => !(45..=110).contains(&minute),
             _ => random.u8(..8) > 0,
         };
         if !is_there {
