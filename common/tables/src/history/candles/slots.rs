@@ -174,12 +174,22 @@ pub async fn store(
     version: Option<u32>,
     candles: &Candles,
 ) -> Result<bool, Error> {
-    if Marker::read(table, interval, slot).await? != Marker::Absent {
+    let mut marker = Marker::read(table, interval, slot).await?;
+    if marker != Marker::Absent {
         return Ok(false);
     }
-    let Written { shards, .. } = write(table, interval, slot, candles).await?;
-    let recorded = RecordedSlot { interval, slot, version, rows: shards.len() };
-    claim(table, recorded, Marker::Absent).await
+    loop {
+        let Written { shards, .. } = write(table, interval, slot, candles).await?;
+        if marker != Marker::Absent {
+            remove_others(table, interval, slot, &shards).await?;
+        }
+        let recorded = RecordedSlot { interval, slot, version, rows: shards.len() };
+        if claim(table, recorded, marker).await? {
+            return Ok(true);
+        }
+        // The recorder has built the slot since, and its rows are partly replaced.
+        marker = Marker::read(table, interval, slot).await?;
+    }
 }
 
 /// The rows of a slot.
