@@ -10,7 +10,7 @@ use crate::history::replay::{Product, SNAPSHOTS, Snapshots};
 use crate::history::{MINUTE, rfc3339, start_with_instances};
 use crate::support::expect_clean_logs;
 
-/// Every so many products are recorded: all of them take a minute, and find no more.
+/// One of twenty products is recorded: all of them take minutes.
 const STEP: usize = 20;
 
 /// The minute of a snapshot. The last ones are after midnight, so that slots of every interval end.
