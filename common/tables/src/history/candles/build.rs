@@ -204,12 +204,10 @@ async fn build_slot(
     mut version: u32,
 ) -> Result<Option<BuiltSlot>, Error> {
     let mut marker = Marker::read(table, interval, slot).await?;
+    if marker.has_version(version) {
+        return Ok(None);
+    }
     loop {
-        if let Marker::Built(built) = marker
-            && built.version == Some(version)
-        {
-            return Ok(None);
-        }
         let candles = read(table, interval, sources, slot).await?;
         let written = write(table, interval, slot, &candles).await?;
         if marker != Marker::Absent {
@@ -223,7 +221,12 @@ async fn build_slot(
         marker = Marker::read(table, interval, slot).await?;
         let versions = sources.versions(table, interval, slot, interval.end(slot)).await?;
         let Some(now) = versions.into_values().next() else { return Ok(None) };
-        version = now.finalize();
+        let now = now.finalize();
+        // If the other run has built this version, the rows are the same. If not, this run may have replaced newer rows.
+        if now == version && marker.has_version(version) {
+            return Ok(None);
+        }
+        version = now;
     }
 }
 
