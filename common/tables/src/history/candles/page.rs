@@ -80,7 +80,8 @@ pub async fn page(
     let mut rows = found.next().unwrap_or_default();
     let mut is_end = rows.len() <= limit;
 
-    let latest_row = rows.first().and_then(|row| slot(row).ok());
+    // Rows whose slot is corrupt are passed over.
+    let latest_row = rows.iter().find_map(|row| slot(row).ok());
     let unbuilt = unbuilt.into_iter().zip(found).collect();
     let provisional = product.provisional(interval, latest_row, unbuilt);
     let mut candles: Vec<_> = provisional
@@ -92,7 +93,7 @@ pub async fn page(
     candles.extend(product.candles(interval, &partition, &rows));
     if candles.len() <= limit
         && !is_end
-        && let Some(last) = rows.last().and_then(|row| slot(row).ok())
+        && let Some(last) = rows.iter().rev().find_map(|row| slot(row).ok())
         && last > oldest
     {
         let query = rows_before(UnixSeconds::new(last.get() - 1));
@@ -106,7 +107,7 @@ pub async fn page(
     } else if is_end {
         None
     } else {
-        rows.last().and_then(|row| slot(row).ok())
+        rows.iter().rev().find_map(|row| slot(row).ok())
     };
     candles.reverse();
     Ok(Page { candles, next_before })
