@@ -1,6 +1,7 @@
 //! Points in time as the provider and the gateway write them. The current time of a request is an input: it comes with the event,
 //! so that the same event always has the same result. Only the recorders read a clock.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -85,7 +86,15 @@ impl UnixMilliseconds {
         if !is_rfc3339(text.as_bytes()) {
             return None;
         }
-        let pieces = Pieces::parse(text).ok()?;
+        // The parser accepts nine digits of a fraction, the format any number.
+        let (start, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = fraction.find(|byte: char| !byte.is_ascii_digit()).unwrap_or_default();
+        let (fraction, offset) = fraction.split_at_checked(digits)?;
+        let cut = match fraction.get(..9) {
+            Some(fraction) => Cow::Owned(format!("{start}.{fraction}{offset}")),
+            None => Cow::Borrowed(text),
+        };
+        let pieces = Pieces::parse(&*cut).ok()?;
         let offset = pieces.to_numeric_offset()?;
         if offset.seconds().unsigned_abs() >= 24 * 60 * 60 {
             return None;

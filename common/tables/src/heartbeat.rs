@@ -123,14 +123,21 @@ fn key(feed: &Feed) -> Item {
     item::key(PARTITION, feed.name)
 }
 
-/// Notes that the feed was recorded at the ticks.
+/// Notes that the feed was recorded at the ticks. If there is a `latest` possible tick, a heartbeat that is later was not written by
+/// a recorder of the present. It is replaced, because no other tick would change it.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub(crate) async fn note(table: Session<'_>, feed: &Feed, ticks: &[Tick]) -> Result<(), Error> {
+pub(crate) async fn note(
+    table: Session<'_>,
+    feed: &Feed,
+    ticks: &[Tick],
+    latest: Option<UnixSeconds>,
+) -> Result<(), Error> {
     loop {
         let row = table.get(key(feed)).await?;
         let before = row.as_ref().and_then(of_row);
+        let before = before.filter(|before| latest.is_none_or(|latest| before.last <= latest));
         let after = ticks.iter().fold(before.clone(), |heartbeat, tick| {
             let tick = tick.time();
             Some(heartbeat.map_or(Heartbeat::of(tick), |heartbeat| heartbeat.with(tick, feed)))

@@ -126,6 +126,16 @@ struct Due {
     is_of_the_present: bool,
 }
 
+impl Due {
+    /// Returns the latest time that the clock of another recorder may show; `None` in a backfill, whose events may be in any order.
+    fn latest(&self) -> Option<UnixSeconds> {
+        match self.ticks {
+            Ticks::OfClock => Some(self.now.plus(LARGEST_DISTANCE).into()),
+            Ticks::OfEvent(_) => None,
+        }
+    }
+}
+
 impl ScheduledEvent {
     /// Returns what to record.
     fn due(&self) -> Result<Due, NotOfThePresent> {
@@ -178,7 +188,7 @@ impl<R: Recorder> Instance<R> {
         let table = self.table.during_recording(invocation);
         let (tick, recorded) = self.recorder.record(table, due.ticks, invocation).await?;
         if due.is_of_the_present {
-            heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded)).await?;
+            heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded), due.latest()).await?;
         }
         Ok((tick, recorded))
     }

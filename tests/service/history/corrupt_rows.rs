@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::market::{Market, quote};
 use super::table::{self, Row, with};
-use super::{HOUR, MINUTE, START, rfc3339, start};
-use crate::support::{await_logs, expect_clean_logs, get_at, log_lines};
+use super::{HOUR, MINUTE, START, event, rfc3339, start};
+use crate::support::{await_logs, expect_clean_logs, get_at, invoke, log_lines};
 
 /// The history in the response of the route at the moment.
 async fn history(cloud: &Cloud, path: &str, now: i64) -> Vec<Value> {
@@ -220,4 +220,59 @@ async fn a_corrupt_fire_sale_hides_no_other() {
     table::put(&cloud, [good]).await;
     assert_eq!(history(&cloud, "/v1/fire-sales/history", START + HOUR).await.len(), 3);
     expect_clean_logs(&cloud);
+}
+
+/// The minute at which the candles of this many minutes from `START` on are built.
+fn built_at(minutes: i64) -> i64 {
+    START + (minutes + 2) * MINUTE
+}
+
+#[tokio::test]
+async fn a_corrupt_quote_hides_no_candle_of_another_product() {
+    let cloud = start().await;
+    for minute in 0..5 {
+        Market::of("A", quote(10 + minute, 20, 3, 4)).record(&cloud, START + minute * MINUTE).await;
+    }
+    let highest = (START + 4 * MINUTE).to_string();
+    let dump = table::dump(&cloud).await;
+    let row = dump
+        .values()
+        .find(|row| table::key(row).0.starts_with("bazaar#1m#") && row["sk"]["S"] == highest.as_str())
+        .unwrap();
+    let mut products = row["products"].clone();
+    products["M"]["B"] = json!({"N": "5"});
+    products["M"]["no id"] = products["M"]["A"].clone();
+    table::put(&cloud, [with(row, "products", products)]).await;
+    invoke(&cloud, "record-candles", event(built_at(5))).await;
+    let path = "/v1/bazaar/candles?item_id=A&interval=5m";
+    let data = get_at(&cloud, path, built_at(5) * 1_000).await.data();
+    let candle = &data["candles"][0];
+    assert_eq!((&candle["samples"], &candle["sell_high"]), (&json!(5), &json!(14.0)), "{data}");
+    assert_eq!(candle["complete"], true, "{data}");
+    let is_warning = |line: &Value| line["message"] == "corrupt products of a row are skipped";
+    let warning = await_logs(&cloud, 1, is_warning).await.pop().unwrap();
+    assert_eq!((&warning["sort_key"], &warning["products"]), (&json!(highest), &json!(2)), "{warning}");
+}
+
+#[tokio::test]
+async fn a_corrupt_key_ends_no_list_of_candles() {
+    let cloud = start().await;
+    for minute in [0, 5, 10] {
+        Market::of("A", quote(10, 20, 3, 4)).record(&cloud, START + minute * MINUTE).await;
+    }
+    invoke(&cloud, "record-candles", event(built_at(15))).await;
+    let dump = table::dump(&cloud).await;
+    let row = dump.values().find(|row| table::key(row).0.starts_with("candles#5m#")).unwrap();
+    let corrupt = |minute: i64| with(row, "sk", json!({"S": format!("{}x", START + minute * MINUTE)}));
+    table::put(&cloud, [corrupt(0), corrupt(5)]).await;
+    let (mut opened_at, mut before) = (Vec::new(), rfc3339(START + 15 * MINUTE));
+    loop {
+        let path = format!("/v1/bazaar/candles?item_id=A&interval=5m&limit=1&before={before}");
+        let data = get_at(&cloud, &path, built_at(15) * 1_000).await.data();
+        let candles = data["candles"].as_array().unwrap();
+        opened_at.extend(candles.iter().map(|candle| candle["opened_at"].clone()));
+        let Some(next) = data["next_before"].as_str() else { break };
+        before = next.to_owned();
+    }
+    assert_eq!(opened_at, [10, 5, 0].map(|minute| rfc3339(START + minute * MINUTE)));
 }

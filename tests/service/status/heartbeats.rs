@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use jiff::Timestamp;
 use local::{Cloud, Fault, Refusal};
 use serde_json::{Value, json};
 use simulator::Fault as UpstreamFault;
 
 use super::{
     DAY, HOUR, MINUTE, Row, START, delete_heartbeats, event, gap, heartbeat, heartbeats, last_gap, put,
-    record, start, start_with_instances,
+    record, rfc3339, start, start_with_instances,
 };
 use crate::support::{await_logs, expect_clean_logs, invoke, simulator};
 
@@ -264,4 +265,15 @@ async fn a_heartbeat_with_other_attributes_is_replaced() {
     put(&cloud, &odd).await;
     record(&cloud, FEED, START + MINUTE).await;
     assert_eq!(only(&cloud).await, heartbeat(FEED, START, START + MINUTE, &[]));
+}
+
+#[tokio::test]
+async fn a_heartbeat_of_the_future_is_replaced() {
+    let cloud = start().await;
+    show_a_sale(&cloud);
+    let now = Timestamp::now().as_second();
+    put(&cloud, &heartbeat(FEED, START, now + DAY, &[])).await;
+    let response = invoke(&cloud, RECORDER, json!({"time": rfc3339(now)}).to_string()).await;
+    let tick: Timestamp = response.json()["tick"].as_str().unwrap().parse().unwrap();
+    assert_eq!(only(&cloud).await, heartbeat(FEED, tick.as_second(), tick.as_second(), &[]));
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::params::ItemId;
 use common::time::UnixSeconds;
 use serde::Serialize;
 
@@ -12,7 +14,7 @@ use super::slots::{Marker, Written, built_between, claim, newest, oldest, remove
 use crate::error::Error;
 use crate::history::bazaar::{self, Quote, TIERS, Tier};
 use crate::history::slots::{PRODUCTS, slot_key};
-use crate::item::{Item, readable, string};
+use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
 use crate::session::Session;
 
 /// How far back a run makes up for runs that did not happen. The one-minute rows live for four hours; those that are about to expire
@@ -157,17 +159,27 @@ impl Sources {
         }
     }
 
-    /// Returns the candles in a row.
-    fn candles(self, row: &Item) -> Option<Vec<(&String, Candle)>> {
-        let products = row.get(PRODUCTS)?.as_m().ok()?.iter();
-        let candles = products.map(|(id, value)| {
+    /// Returns the candles in a row. A corrupt one hides none of the others.
+    fn candles(self, row: &Item, partition: &str) -> Result<Vec<(ItemId, Candle)>, Corrupt> {
+        let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok());
+        let products = products.ok_or_else(corrupt_products)?;
+        let candle = |(id, value): (&String, &AttributeValue)| {
             let candle = match self {
-                Self::Minutes => Candle::of(Quote::of_attribute(value)?),
-                Self::Finer(_) => Candle::of_attribute(value)?,
+                Self::Minutes => Quote::of_attribute(value).map(Candle::of),
+                Self::Finer(_) => Candle::of_attribute(value),
             };
-            Some((id, candle))
-        });
-        candles.collect()
+            Some((id.parse().ok()?, candle?))
+        };
+        let candles: Vec<_> = products.iter().filter_map(candle).collect();
+        if candles.len() < products.len() {
+            tracing::warn!(
+                partition_key = partition,
+                sort_key = text(row, SORT_KEY).unwrap_or_default(),
+                products = products.len() - candles.len(),
+                "corrupt products of a row are skipped"
+            );
+        }
+        Ok(candles)
     }
 }
 
@@ -204,18 +216,12 @@ async fn build_slot(
     mut version: u32,
 ) -> Result<Option<BuiltSlot>, Error> {
     let mut marker = Marker::read(table, interval, slot).await?;
-    // Of which version this run has written rows. Those of another version than the marker's must not stay.
-    let mut written_version = None;
+    if marker.has_version(version) {
+        return Ok(None);
+    }
     loop {
-        if let Marker::Built(built) = marker
-            && built.version == Some(version)
-            && written_version.is_none_or(|written| written == version)
-        {
-            return Ok(None);
-        }
         let candles = read(table, interval, sources, slot).await?;
         let written = write(table, interval, slot, &candles).await?;
-        written_version = Some(version);
         if marker != Marker::Absent {
             // What a killed run wrote without a marker is a part of this: sources are added, never removed.
             remove_others(table, interval, slot, &written.shards).await?;
@@ -227,7 +233,12 @@ async fn build_slot(
         marker = Marker::read(table, interval, slot).await?;
         let versions = sources.versions(table, interval, slot, interval.end(slot)).await?;
         let Some(now) = versions.into_values().next() else { return Ok(None) };
-        version = now.finalize();
+        let now = now.finalize();
+        // If the other run has built this version, the rows are the same. If not, this run may have replaced newer rows.
+        if now == version && marker.has_version(version) {
+            return Ok(None);
+        }
+        version = now;
     }
 }
 
@@ -253,11 +264,7 @@ async fn read(
     let shards = table.rows_of_each(queries.collect()).await?;
     let mut candles = Candles::new();
     for (partition, rows) in partitions.iter().zip(&shards) {
-        let rows = readable(rows, partition, |row| {
-            let candles = sources.candles(row).ok_or_else(corrupt_products)?;
-            let candles = candles.into_iter().map(|(id, candle)| Some((id.parse().ok()?, candle)));
-            candles.collect::<Option<Vec<_>>>().ok_or_else(corrupt_products).map(Some)
-        });
+        let rows = readable(rows, partition, |row| sources.candles(row, partition).map(Some));
         for (id, later) in rows.into_iter().flatten() {
             candles
                 .entry(id)

@@ -80,9 +80,8 @@ pub async fn page(
     let mut rows = found.next().unwrap_or_default();
     let mut is_end = rows.len() <= limit;
 
-    let slots = |rows: &[Item]| rows.iter().filter_map(|row| slot(row).ok()).collect::<Vec<_>>();
-    // Not a row with a corrupt key: the built candles after it would be shown twice.
-    let latest_row = slots(&rows).into_iter().find(|slot| interval.slot(*slot) == *slot);
+    // Rows whose slot is corrupt are passed over.
+    let latest_row = rows.iter().filter_map(|row| slot(row).ok()).find(|slot| interval.slot(*slot) == *slot);
     let unbuilt = unbuilt.into_iter().zip(found).collect();
     let provisional = product.provisional(interval, latest_row, unbuilt);
     let mut candles: Vec<_> = provisional
@@ -94,7 +93,7 @@ pub async fn page(
     candles.extend(product.candles(interval, &partition, &rows));
     if candles.len() <= limit
         && !is_end
-        && let Some(last) = slots(&rows).pop()
+        && let Some(last) = rows.iter().rev().find_map(|row| slot(row).ok())
         && last > oldest
     {
         let query = rows_before(UnixSeconds::new(last.get() - 1));
@@ -108,7 +107,7 @@ pub async fn page(
     } else if is_end {
         None
     } else {
-        slots(&rows).pop()
+        rows.iter().rev().find_map(|row| slot(row).ok())
     };
     candles.reverse();
     Ok(Page { candles, next_before })

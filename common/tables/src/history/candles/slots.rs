@@ -73,6 +73,11 @@ impl Marker {
         let read = readable(std::slice::from_ref(&marker), &interval.markers(), read);
         Ok(read.first().map_or(Self::Corrupt, |recorded| Self::Built(*recorded)))
     }
+
+    /// Whether the slot is built from this version of its sources.
+    pub(super) fn has_version(self, version: u32) -> bool {
+        matches!(self, Self::Built(built) if built.version == Some(version))
+    }
 }
 
 /// The markers of the interval from the slot `first` to the slot `last`.
