@@ -127,7 +127,7 @@ async fn a_corrupt_source_is_left_out_of_a_candle_with_a_warning() {
     let dump = table::dump(&cloud).await;
     let second = (START + MINUTE).to_string();
     let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && row["products"]["M"].get("A").is_some();
-    let corrupt = with(dump.values().find(is_second).unwrap(), "products", json!({"M": {"A": {"N": "5"}}}));
+    let corrupt = with(dump.values().find(is_second).unwrap(), "products", json!({"N": "5"}));
     table::put(&cloud, [corrupt.clone()]).await;
     build(&cloud, START + 7 * MINUTE).await;
     expect_warning(&cloud, &corrupt, &mut 0, "a corrupt minute").await;
