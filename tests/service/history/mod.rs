@@ -5,7 +5,6 @@ mod caching;
 mod capacity;
 mod chart;
 mod clock;
-mod concurrent_candles;
 mod concurrent_recorders;
 mod corrupt_rows;
 mod corrupt_rows_at_random;
