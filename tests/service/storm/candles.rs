@@ -1,7 +1,7 @@
 //! Whether candles are right: they have prices that were served, and at the end they follow from the recorded minutes.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -9,9 +9,6 @@ use super::expected::Quote;
 use super::journal::{Journal, Recorded};
 use super::past::{READING, time};
 use super::query::INTERVALS;
-
-/// How long a run takes at most on a busy machine. A minute that was recorded during the last run may be missing in its candle.
-const RUN: Duration = Duration::from_secs(20);
 
 /// For how long a run makes up for runs that failed, in seconds, with some time for the last jumps of the clock.
 const REACH: i64 = 150 * 60;
@@ -114,8 +111,8 @@ pub(super) fn page(
     Ok(candles)
 }
 
-/// Expects the candles at the end to follow from the recorded minutes, as far as these were recorded before the last run began and are
-/// still shown, and coarse candles from fine ones. Returns the number of candles that were compared.
+/// Expects the candles at the end to follow from the recorded minutes, as far as these were recorded until that time, before the last
+/// run began, and are still shown, and coarse candles from fine ones. Returns the number of candles that were compared.
 ///
 /// # Errors
 /// The candle that is wrong.
@@ -124,13 +121,14 @@ pub(super) fn expect_built(
     pages: &BTreeMap<(&'static str, &'static str), Value>,
     recorded: &[Recorded],
     charts: &BTreeMap<(&'static str, &'static str), BTreeMap<i64, Quote>>,
+    recorded_until: Instant,
     now: i64,
 ) -> Result<usize, String> {
     let of = |recorder: &'static str| recorded.iter().filter(move |line| line.recorder == recorder);
     let last = of("record-candles").max_by_key(|line| line.logged).ok_or("no run has built candles")?;
     let in_time = |minute: i64| {
         let mut lines = of("record-bazaar").filter(|line| line.tick == minute).peekable();
-        lines.peek().is_some() && lines.all(|line| line.logged + RUN < last.logged)
+        lines.peek().is_some() && lines.all(|line| line.logged < recorded_until)
     };
     let mut compared = 0;
     for id in journal.observed() {

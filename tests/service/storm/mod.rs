@@ -35,6 +35,7 @@ use self::snapshot::Game;
 use self::summary::Summary;
 use self::upstream::Weather;
 use self::verdict::{Caller, Court, Exchange};
+use crate::support::RECORDERS;
 
 /// The usual length of a storm.
 const USUAL_SECONDS: u64 = 30;
@@ -45,6 +46,10 @@ const CLIENTS: u64 = 4;
 /// After the storm, recorders must record one of this many ticks, and may take this long for it on a busy machine.
 const MOST_TICKS: u32 = 4;
 const TICK_PATIENCE: Duration = Duration::from_secs(25);
+
+/// Within this time a run of `record-candles` is due that builds the interval of now: it ends, is settled after two minutes, and runs
+/// are five minutes apart.
+const NEXT_CANDLES: Duration = Duration::from_mins(8);
 
 /// For how long an election that closes during the storm is still open at its start.
 const BEFORE_ELECTION_MS: i64 = 25 * 60_000;
@@ -254,6 +259,11 @@ impl Storm {
             self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
             return;
         }
+        let recorded_until = Instant::now();
+        if let Some(missing) = self.await_candles().await {
+            self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
+            return;
+        }
         for place in 0..self.places.len() {
             self.places[place].kill_all().await;
             for query in Query::every_route(OBSERVED[0]) {
@@ -270,7 +280,11 @@ impl Storm {
                 self.judge(place, exchange);
             }
             self.places[place].kill_all().await;
-            match self.places[place].archive().await.expect_complete(&self.places[place].journal) {
+            match self.places[place]
+                .archive(recorded_until)
+                .await
+                .expect_complete(&self.places[place].journal)
+            {
                 Ok(checked) => self.summary.lock().unwrap().add_history(checked),
                 Err(reason) => {
                     let name = self.places[place].name;
@@ -287,14 +301,29 @@ impl Storm {
         let mut missing = None;
         for _ in 0..MOST_TICKS {
             self.clock.advance(Duration::from_mins(5));
-            let started = Instant::now();
-            while started.elapsed() < TICK_PATIENCE {
-                missing = self.places.iter().find_map(|place| place.unrecorded_since(since));
-                missing.as_ref()?;
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
+            missing = self.await_each(&RECORDERS, since).await;
+            missing.as_ref()?;
         }
         missing
+    }
+
+    /// Waits until candles contain all that is recorded now, and returns the recorder if they do not.
+    async fn await_candles(&self) -> Option<String> {
+        let since = self.clock.now_ms() / 1_000;
+        self.clock.advance(NEXT_CANDLES);
+        self.await_each(&["record-candles"], since).await
+    }
+
+    /// Waits until each of these recorders has recorded a tick after this time in Unix seconds, and returns one that does not.
+    async fn await_each(&self, recorders: &[&str], since: i64) -> Option<String> {
+        let started = Instant::now();
+        loop {
+            let missing = self.places.iter().find_map(|place| place.unrecorded_since(recorders, since));
+            if missing.is_none() || started.elapsed() > TICK_PATIENCE {
+                return missing;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
     }
 
     /// Stops the clouds.

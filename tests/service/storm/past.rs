@@ -1,6 +1,7 @@
 //! Whether histories are right, and at the end complete.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -197,6 +198,8 @@ pub(super) struct Archive {
     pub(super) sales: Value,
     /// When they were read, in Unix seconds.
     pub(super) now: i64,
+    /// Candles contain what was recorded before this time.
+    pub(super) recorded_until: Instant,
 }
 
 impl Archive {
@@ -229,7 +232,8 @@ impl Archive {
                 other => return Err(format!("{other} is not a recorder")),
             }
         }
-        let candles = candles::expect_built(journal, &self.candles, &recorded, &charts, self.now)?;
+        let candles =
+            candles::expect_built(journal, &self.candles, &recorded, &charts, self.recorded_until, self.now)?;
         let points = charts.values().map(BTreeMap::len).sum();
         Ok(Checked { ticks: recorded.len(), points, candles })
     }

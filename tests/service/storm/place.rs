@@ -20,7 +20,7 @@ use super::snapshot::Game;
 use super::upstream::Upstream;
 use super::verdict::{Caller, Exchange};
 use super::{OBSERVED, weather};
-use crate::support::{KEY_HEADER, RECORDERS, get_at, send_with, start_with, with_parameters};
+use crate::support::{KEY_HEADER, get_at, send_with, start_with, with_parameters};
 
 /// More instances than clients, so that no request waits for one: AWS has no queue either.
 const INSTANCES: u16 = 12;
@@ -121,19 +121,19 @@ impl Place {
         }
     }
 
-    /// A recorder that has recorded no tick after this time in Unix seconds.
-    pub(super) fn unrecorded_since(&self, time: i64) -> Option<String> {
+    /// One of these recorders that has recorded no tick after this time in Unix seconds.
+    pub(super) fn unrecorded_since(&self, recorders: &[&str], time: i64) -> Option<String> {
         let recorded = self.journal.recorded();
         let has_recorded =
             |recorder: &str| recorded.iter().any(|line| line.recorder == recorder && line.tick > time);
-        let missing = RECORDERS.into_iter().find(|recorder| !has_recorded(recorder))?;
-        let lines: Vec<_> = self.cloud.logs().into_iter().filter(|line| line.contains(missing)).collect();
+        let missing = recorders.iter().find(|recorder| !has_recorded(recorder))?;
+        let lines: Vec<_> = self.cloud.logs().into_iter().filter(|line| line.contains(*missing)).collect();
         let last = lines[lines.len().saturating_sub(8)..].join("\n");
         Some(format!("{}: {missing} records nothing. The end of its log:\n{last}\n", self.name))
     }
 
-    /// All histories, read without the gateway.
-    pub(super) async fn archive(&self) -> Archive {
+    /// All histories, read without the gateway. Candles contain what was recorded before that time.
+    pub(super) async fn archive(&self, recorded_until: Instant) -> Archive {
         let now_ms = self.journal.clock.now_ms();
         let read = async |path: &str| get_at(&self.cloud, path, now_ms).await.data();
         let mut archive = Archive {
@@ -142,6 +142,7 @@ impl Place {
             mayors: read("/v1/mayor/history?limit=100").await,
             sales: read("/v1/fire-sales/history?limit=200").await,
             now: now_ms / 1_000,
+            recorded_until,
         };
         for query in Archive::queries(&self.journal) {
             match query.kind {
