@@ -39,7 +39,7 @@ impl<R: ProviderRoute> Handler for ProviderHandler<R> {
     const ROUTE: &'static Route = R::ROUTE;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
+        let upstream = Upstream::provider(config)?;
         Ok(Self { upstream, latest: Cache::new(R::ROUTE.cache, usize::MAX), route: PhantomData })
     }
 

@@ -241,6 +241,15 @@ pub const BAZAAR: Route = Route {
     ],
 };
 
+/// `item_id` of the routes that return recorded prices of one product.
+const ITEM_ID: Parameter = Parameter {
+    name: "item_id",
+    location: Location::Query,
+    required: true,
+    meaning: "The id of a bazaar product, as mode=list of /v1/bazaar returns it",
+    allowed: ItemId::ALLOWED,
+};
+
 /// `GET /v1/bazaar/history`
 pub const BAZAAR_HISTORY: Route = Route {
     function: "bazaar-history",
@@ -250,16 +259,7 @@ pub const BAZAAR_HISTORY: Route = Route {
     summary: "Get the price history of a bazaar product",
     description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
     tag: Tag::Bazaar,
-    parameters: &[
-        Parameter {
-            name: "item_id",
-            location: Location::Query,
-            required: true,
-            meaning: "The id of a bazaar product, as mode=list of /v1/bazaar returns it",
-            allowed: ItemId::ALLOWED,
-        },
-        Parameter::query("range", "The length of the history up to now", BAZAAR_RANGES),
-    ],
+    parameters: &[ITEM_ID, Parameter::query("range", "The length of the history up to now", BAZAAR_RANGES)],
 };
 
 /// `GET /v1/bazaar/candles`
@@ -273,13 +273,7 @@ pub const BAZAAR_CANDLES: Route = Route {
         highest, lowest and last price of each interval.",
     tag: Tag::Bazaar,
     parameters: &[
-        Parameter {
-            name: "item_id",
-            location: Location::Query,
-            required: true,
-            meaning: "The id of a bazaar product, as mode=list of /v1/bazaar returns it",
-            allowed: ItemId::ALLOWED,
-        },
+        ITEM_ID,
         Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
         Parameter::query(
             "before",

@@ -1,7 +1,6 @@
 //! Points in time as the provider and the gateway write them. The current time of a request is an input: it comes with the event,
 //! so that the same event always has the same result. Only the recorders read a clock.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -83,18 +82,11 @@ impl UnixMilliseconds {
     /// `text` is something else.
     #[must_use]
     pub fn nearest_to_rfc3339(text: &str) -> Option<Self> {
-        if !is_rfc3339(text.as_bytes()) {
-            return None;
-        }
+        let (date_time, fraction, offset) = rfc3339_parts(text)?;
         // The parser accepts nine digits of a fraction, the format any number.
-        let (start, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let digits = fraction.find(|byte: char| !byte.is_ascii_digit()).unwrap_or_default();
-        let (fraction, offset) = fraction.split_at_checked(digits)?;
-        let cut = match fraction.get(..9) {
-            Some(fraction) => Cow::Owned(format!("{start}.{fraction}{offset}")),
-            None => Cow::Borrowed(text),
-        };
-        let pieces = Pieces::parse(&*cut).ok()?;
+        let fraction = fraction.get(..9).unwrap_or(fraction);
+        let text = format!("{date_time}.{fraction}{offset}");
+        let pieces = Pieces::parse(&text).ok()?;
         let offset = pieces.to_numeric_offset()?;
         if offset.seconds().unsigned_abs() >= 24 * 60 * 60 {
             return None;
@@ -106,30 +98,28 @@ impl UnixMilliseconds {
     }
 }
 
-/// Whether the text has the form of RFC 3339, which allows less than ISO 8601. The numbers in it may be too large.
-fn is_rfc3339(text: &[u8]) -> bool {
-    const DATE_TIME: &[u8] = b"dddd-dd-ddTdd:dd:dd";
-    const OFFSET: &[u8] = b"+dd:dd";
-    let has_form = |text: &[u8], form: &[u8]| {
+/// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the form of RFC 3339, which
+/// allows less than ISO 8601. The numbers in it may be too large.
+fn rfc3339_parts(text: &str) -> Option<(&str, &str, &str)> {
+    const DATE_TIME: &str = "dddd-dd-ddTdd:dd:dd";
+    const OFFSETS: [&str; 2] = ["Z", "+dd:dd"];
+    let has_form = |text: &str, form: &str| {
         text.len() == form.len()
-            && text.iter().zip(form).all(|(byte, form)| match form {
+            && text.bytes().zip(form.bytes()).all(|(byte, form)| match form {
                 b'd' => byte.is_ascii_digit(),
                 b'+' => matches!(byte, b'+' | b'-'),
-                form => byte.eq_ignore_ascii_case(form),
+                form => byte.eq_ignore_ascii_case(&form),
             })
     };
-    let Some((date_time, rest)) = text.split_at_checked(DATE_TIME.len()) else { return false };
-    let offset = match rest.split_first() {
-        Some((b'.', fraction)) => {
-            let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            if digits == 0 {
-                return false;
-            }
-            fraction.get(digits..).unwrap_or_default()
-        }
-        _ => rest,
+    let (date_time, rest) = text.split_at_checked(DATE_TIME.len())?;
+    let (fraction, offset) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(rest.find(|character: char| !character.is_ascii_digit())?),
+        None => ("0", rest),
     };
-    has_form(date_time, DATE_TIME) && (has_form(offset, b"Z") || has_form(offset, OFFSET))
+    let is_rfc3339 = has_form(date_time, DATE_TIME)
+        && !fraction.is_empty()
+        && OFFSETS.iter().any(|form| has_form(offset, form));
+    is_rfc3339.then_some((date_time, fraction, offset))
 }
 
 impl<'de> Deserialize<'de> for UnixMilliseconds {

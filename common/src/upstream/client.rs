@@ -14,6 +14,7 @@ use super::body;
 use super::error::UpstreamError;
 use super::rate_limit::{LONGEST_WAIT, requested_wait};
 use super::response::{UpstreamResponse, without_key};
+use crate::config::Config;
 use crate::error::chain;
 use crate::excerpt::Excerpt;
 use crate::http::{self, ClientError};
@@ -64,6 +65,14 @@ impl Upstream {
         let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
         let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
         Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
+    }
+
+    /// A client for the game's provider, without a key.
+    ///
+    /// # Errors
+    /// If the TLS stack cannot be set up.
+    pub fn provider(config: &Config) -> Result<Self, ClientError> {
+        Self::new(config.hypixel_base_url.clone(), &config.user_agent, None)
     }
 
     /// Opens a connection while the function starts.

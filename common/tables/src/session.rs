@@ -11,17 +11,21 @@ use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity, WriteRequest};
+use aws_sdk_dynamodb::types::{
+    DeleteRequest, KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest,
+};
 use common::error::chain;
 use common::invocation::Invocation;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::item::Item;
+use crate::item::{Item, string};
 use crate::operation::{FIRST_PAUSE, Operation};
 use crate::table::Table;
 
+/// The operation of a batch that writes, in DynamoDB's words.
+const BATCH_WRITE: &str = "BatchWriteItem";
 /// DynamoDB's limits for the rows of a batch.
 const WRITE_BATCH: usize = 25;
 const READ_BATCH: usize = 100;
@@ -93,6 +97,20 @@ impl<'a> Session<'a> {
     pub(crate) fn query(self) -> QueryFluentBuilder {
         let query = self.table.client().query().table_name(self.table.name());
         query.return_consumed_capacity(ReturnConsumedCapacity::Total)
+    }
+
+    /// Returns a query of the rows of a partition whose sort keys lie between two, both included.
+    pub(crate) fn query_between(
+        self,
+        partition: &str,
+        first: impl Into<String>,
+        last: impl Into<String>,
+    ) -> QueryFluentBuilder {
+        self.query()
+            .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":partition", string(partition))
+            .expression_attribute_values(":first", string(first))
+            .expression_attribute_values(":last", string(last))
     }
 
     pub(crate) fn put_item(self) -> PutItemFluentBuilder {
@@ -176,10 +194,24 @@ impl<'a> Session<'a> {
         Ok(self.wait(batches).await?.into_iter().flatten().collect())
     }
 
+    /// Returns the request of a batch that puts the row.
+    pub(crate) fn put_request(self, row: Item) -> Result<WriteRequest, Error> {
+        let put = PutRequest::builder().set_item(Some(row)).build();
+        let put = put.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
+        Ok(WriteRequest::builder().put_request(put).build())
+    }
+
+    /// Returns the request of a batch that deletes the row with this key.
+    pub(crate) fn delete_request(self, key: Item) -> Result<WriteRequest, Error> {
+        let delete = DeleteRequest::builder().set_key(Some(key)).build();
+        let delete = delete.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
+        Ok(WriteRequest::builder().delete_request(delete).build())
+    }
+
     /// Carries out all requests, in no order, and returns the write units that they took. What DynamoDB leaves unprocessed
     /// is sent again until the deadline.
     pub(crate) async fn write_all(self, requests: Vec<WriteRequest>) -> Result<f64, Error> {
-        let operation = self.operation("BatchWriteItem");
+        let operation = self.operation(BATCH_WRITE);
         let batches = requests.chunks(WRITE_BATCH).map(<[WriteRequest]>::to_vec).collect::<Vec<_>>();
         let units = stream::iter(batches)
             .map(|batch| write_batch(operation, batch))

@@ -89,7 +89,7 @@ impl Handler for Auctions {
     const ROUTE: &'static Route = &routes::AUCTIONS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
+        let upstream = Upstream::provider(config)?;
         Ok(Self { upstream, pages: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
     }
 

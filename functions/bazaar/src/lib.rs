@@ -84,9 +84,7 @@ impl Bazaar {
         let Ok(value) = read(&snapshot) else { return Err(failure) };
         Ok(Lookup { value, fetched_at, cached: true, refresh_failure: Some(failure.to_string()) })
     }
-}
 
-impl Bazaar {
     /// Returns the last market that can be served.
     async fn market(&self, invocation: &Invocation) -> Result<Lookup<Arc<Market>>, UpstreamError> {
         let source = async || self.latest(invocation, Snapshot::market).await;
@@ -118,7 +116,7 @@ impl Handler for Bazaar {
     const ROUTE: &'static Route = &routes::BAZAAR;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let upstream = Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?;
+        let upstream = Upstream::provider(config)?;
         let ttl = Self::ROUTE.cache;
         Ok(Self {
             upstream,

@@ -39,7 +39,7 @@ impl Recorder for RecordFireSales {
     type Outcome = Outcome;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self(Upstream::new(config.hypixel_base_url.clone(), &config.user_agent, None)?))
+        Ok(Self(Upstream::provider(config)?))
     }
 
     async fn warm_up(&self) {

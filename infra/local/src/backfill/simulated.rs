@@ -1,5 +1,5 @@
 //! Candles of a simulated game. Recording every minute of weeks would take hours, so they are computed from the game's prices. Like the
-//! recorder's, a coarse candle is made of the finer ones that are stored beside it. Where there are none, it is made of
+//! recorder's, a coarse candle is made of the finer ones that are stored beside it. Where they are missing, it is made of
 //! the prices at the start of each finer interval.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -10,7 +10,7 @@ use super::quotes::{Quote, corrupt_products};
 use super::tiers::{Tier, tick_key};
 use crate::error::Error;
 use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
-use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
+use crate::item::{Corrupt, Item, SORT_KEY, readable, text};
 use crate::session::Session;
 
 /// A query reads at most this many rows per slot on average. There is one row, and for a moment two, unless something else
@@ -46,12 +46,8 @@ pub async fn points(
         return Ok(Vec::new());
     }
     let query = table
-        .query()
-        .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
-        .expression_attribute_values(":partition", string(&partition))
-        .expression_attribute_values(":first", string(slot_key(first)))
         // `~` sorts after the last tick of the slot.
-        .expression_attribute_values(":last", string(format!("{}#~", slot_key(last))))
+        .query_between(&partition, slot_key(first), format!("{}#~", slot_key(last)))
         .projection_expression("sk, products.#id")
         .expression_attribute_names("#id", id.as_str())
         // If there are too many rows, the newest ones matter most.

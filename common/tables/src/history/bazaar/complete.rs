@@ -10,7 +10,7 @@ use super::quotes::{Quote, Quotes, corrupt_products};
 use super::tiers::{RECORDED_AT, ROWS, TIERS, Tier, tick_key};
 use crate::error::Error;
 use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
-use crate::item::{self, Corrupt, Item, SORT_KEY, integer, readable, string, text};
+use crate::item::{self, Corrupt, Item, SORT_KEY, integer, readable, text};
 use crate::session::Session;
 
 /// A tick that is completely recorded in a slot of a tier.
@@ -120,13 +120,7 @@ pub(in crate::history) async fn complete_between(
 
 /// Returns a query of the tier's markers from `first` to `last`.
 fn markers(table: Session<'_>, tier: &Tier, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
-    table
-        .query()
-        .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
-        .expression_attribute_values(":partition", string(tier.markers()))
-        .expression_attribute_values(":first", string(slot_key(first)))
-        .expression_attribute_values(":last", string(slot_key(last)))
-        .consistent_read(true)
+    table.query_between(&tier.markers(), slot_key(first), slot_key(last)).consistent_read(true)
 }
 
 fn recorded(tier: &'static Tier, markers: &[Item]) -> Vec<RecordedTick> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, WriteRequest};
+use aws_sdk_dynamodb::types::{AttributeValue, WriteRequest};
 use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub struct OpenSlot {
 /// What the marker of a slot says.
 #[derive(Debug, Clone, Copy)]
 enum Marker {
-    /// There is none.
+    /// It is missing.
     Absent,
     /// The slot is complete with this tick.
     Complete(RecordedTick),
@@ -220,9 +220,7 @@ fn put(
     let mut row = item::key(tier.partition(shard), tick_key(slot, tick));
     row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
     row.insert(TIME_TO_LIVE.to_owned(), number(tier.expires(slot).get()));
-    let put = PutRequest::builder().set_item(Some(row)).build();
-    let put = put.map_err(|error| table.operation("BatchWriteItem").failed(error.to_string()))?;
-    Ok(WriteRequest::builder().put_request(put).build())
+    table.put_request(row)
 }
 
 /// Deletes rows of a tick from a slot that belongs, or is about to belong, to another one.
@@ -233,12 +231,7 @@ async fn remove(
     tick: Tick,
     shards: impl IntoIterator<Item = u32>,
 ) -> Result<(), Error> {
-    let delete = |shard| {
-        let key = item::key(tier.partition(shard), tick_key(slot, tick));
-        let delete = DeleteRequest::builder().set_key(Some(key)).build();
-        let delete = delete.map_err(|error| table.operation("BatchWriteItem").failed(error.to_string()))?;
-        Ok(WriteRequest::builder().delete_request(delete).build())
-    };
+    let delete = |shard| table.delete_request(item::key(tier.partition(shard), tick_key(slot, tick)));
     let deletes = shards.into_iter().map(delete).collect::<Result<_, _>>()?;
     table.write_all(deletes).await.map(drop)
 }

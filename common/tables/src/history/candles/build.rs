@@ -14,7 +14,7 @@ use super::slots::{Marker, Written, built_between, claim, newest, oldest, remove
 use crate::error::Error;
 use crate::history::bazaar::{self, Quote, TIERS, Tier};
 use crate::history::slots::{PRODUCTS, slot_key};
-use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
+use crate::item::{Corrupt, Item, SORT_KEY, readable, text};
 use crate::session::Session;
 
 /// How far back a run makes up for runs that did not happen. The one-minute rows live for four hours; those that are about to expire
@@ -252,13 +252,7 @@ async fn read(
     let last = UnixSeconds::new(interval.end(slot).get() - 1);
     let partitions = sources.partitions();
     let queries = partitions.iter().map(|partition| {
-        let query = table
-            .query()
-            .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":partition", string(partition))
-            .expression_attribute_values(":first", string(slot_key(slot)))
-            .expression_attribute_values(":last", string(slot_key(last)))
-            .consistent_read(true);
+        let query = table.query_between(partition, slot_key(slot), slot_key(last)).consistent_read(true);
         (query, usize::MAX)
     });
     let shards = table.rows_of_each(queries.collect()).await?;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use common::params::ItemId;
 use common::time::UnixSeconds;
 
 use crate::history::slots::shard;
-use common::params::ItemId;
 
 /// Rows are kept for this long after a query has seen them last, so that none expires that a query may need.
 const MARGIN: Duration = Duration::from_hours(3);

@@ -14,7 +14,7 @@ use super::intervals::{INTERVALS, Interval};
 use crate::error::Error;
 use crate::history::bazaar::Quote;
 use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
-use crate::item::{Corrupt, Item, SORT_KEY, readable, string, text};
+use crate::item::{Corrupt, Item, SORT_KEY, readable, text};
 use crate::session::Session;
 
 /// A page looks at this many more rows than it has candles, for intervals in which the product was not recorded.
@@ -124,11 +124,7 @@ impl Product<'_> {
     /// The rows of the partition between two slots, oldest first, with this product only.
     fn query(&self, partition: &str, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
         self.table
-            .query()
-            .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":partition", string(partition))
-            .expression_attribute_values(":first", string(slot_key(first)))
-            .expression_attribute_values(":last", string(slot_key(last)))
+            .query_between(partition, slot_key(first), slot_key(last))
             .projection_expression("sk, products.#id")
             .expression_attribute_names("#id", self.id.as_str())
     }

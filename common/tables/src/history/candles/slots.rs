@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use aws_sdk_dynamodb::types::{AttributeValue, DeleteRequest, PutRequest, WriteRequest};
+use aws_sdk_dynamodb::types::AttributeValue;
 use common::params::ItemId;
 use common::time::UnixSeconds;
 
@@ -11,7 +11,7 @@ use super::candle::{Candle, Candles, corrupt_products};
 use super::intervals::{INTERVALS, Interval};
 use crate::error::Error;
 use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
-use crate::item::{self, Corrupt, Item, SORT_KEY, TIME_TO_LIVE, integer, number, readable, string, text};
+use crate::item::{self, Corrupt, Item, SORT_KEY, TIME_TO_LIVE, integer, number, readable, text};
 use crate::session::Session;
 
 const VERSION: &str = "version";
@@ -32,7 +32,7 @@ pub struct RecordedSlot {
 /// What the marker of a slot says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
-    /// There is none.
+    /// It is missing.
     Absent,
     /// The slot is built.
     Built(RecordedSlot),
@@ -52,11 +52,6 @@ impl RecordedSlot {
         let rows = usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))?;
         Ok(Self { interval, slot, version, rows })
     }
-
-    /// Whether the slot is kept at the time `now`.
-    fn is_kept(&self, now: UnixSeconds) -> bool {
-        self.interval.keeps(self.slot, now)
-    }
 }
 
 impl Marker {
@@ -69,9 +64,8 @@ impl Marker {
         let Some(marker) = table.get(item::key(interval.markers(), slot_key(slot))).await? else {
             return Ok(Self::Absent);
         };
-        let read = |marker: &Item| RecordedSlot::of_marker(interval, marker).map(Some);
-        let read = readable(std::slice::from_ref(&marker), &interval.markers(), read);
-        Ok(read.first().map_or(Self::Corrupt, |recorded| Self::Built(*recorded)))
+        let recorded = recorded(interval, std::slice::from_ref(&marker));
+        Ok(recorded.first().map_or(Self::Corrupt, |recorded| Self::Built(*recorded)))
     }
 
     /// Whether the slot is built from this version of its sources.
@@ -87,15 +81,11 @@ fn markers(
     first: UnixSeconds,
     last: UnixSeconds,
 ) -> QueryFluentBuilder {
-    table
-        .query()
-        .key_condition_expression("pk = :partition AND sk BETWEEN :first AND :last")
-        .expression_attribute_values(":partition", string(interval.markers()))
-        .expression_attribute_values(":first", string(slot_key(first.max(FIRST_SLOT))))
-        .expression_attribute_values(":last", string(slot_key(last.min(LAST_SLOT))))
-        .consistent_read(true)
+    let (first, last) = (first.max(FIRST_SLOT), last.min(LAST_SLOT));
+    table.query_between(&interval.markers(), slot_key(first), slot_key(last)).consistent_read(true)
 }
 
+/// Returns the slots in the markers, without the corrupt ones.
 fn recorded(interval: &'static Interval, markers: &[Item]) -> Vec<RecordedSlot> {
     readable(markers, &interval.markers(), |marker| RecordedSlot::of_marker(interval, marker).map(Some))
 }
@@ -146,7 +136,7 @@ pub async fn recorded_slots(table: Session<'_>, now: UnixSeconds) -> Result<Vec<
     for interval in &INTERVALS {
         let query = markers(table, interval, FIRST_SLOT, LAST_SLOT);
         let built = recorded(interval, &table.rows(query, usize::MAX).await?);
-        slots.extend(built.into_iter().filter(|recorded| recorded.is_kept(now)));
+        slots.extend(built.into_iter().filter(|recorded| interval.keeps(recorded.slot, now)));
     }
     Ok(slots)
 }
@@ -228,9 +218,7 @@ pub(super) async fn write(
         let mut row = item::key(interval.partition(shard), slot_key(slot));
         row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
         row.extend(time_to_live(interval, slot));
-        let put = PutRequest::builder().set_item(Some(row)).build();
-        let put = put.map_err(|error| table.operation("BatchWriteItem").failed(error.to_string()))?;
-        Ok(WriteRequest::builder().put_request(put).build())
+        table.put_request(row)
     };
     let write_units = table.write_all(rows.into_iter().map(put).collect::<Result<_, _>>()?).await?;
     Ok(Written { shards, write_units })
@@ -243,12 +231,7 @@ pub(super) async fn remove_others(
     slot: UnixSeconds,
     shards: &BTreeSet<u32>,
 ) -> Result<(), Error> {
-    let delete = |shard| {
-        let key = item::key(interval.partition(shard), slot_key(slot));
-        let delete = DeleteRequest::builder().set_key(Some(key)).build();
-        let delete = delete.map_err(|error| table.operation("BatchWriteItem").failed(error.to_string()))?;
-        Ok(WriteRequest::builder().delete_request(delete).build())
-    };
+    let delete = |shard| table.delete_request(item::key(interval.partition(shard), slot_key(slot)));
     let others = interval.shards().filter(|shard| !shards.contains(shard));
     table.write_all(others.map(delete).collect::<Result<_, _>>()?).await.map(drop)
 }
