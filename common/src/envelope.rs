@@ -117,6 +117,15 @@ pub enum Body {
     },
     /// The error envelope as JSON text.
     Error(String),
+    /// A file.
+    File {
+        /// The content as a JSON string.
+        json: &'static RawValue,
+        /// How many bytes it has, unescaped.
+        bytes: usize,
+    },
+    /// Nothing.
+    Empty,
 }
 
 impl Body {
@@ -135,6 +144,8 @@ impl Body {
         match self {
             Self::Success { document, cached } => document.envelope_bytes(*cached),
             Self::Error(text) => text.len(),
+            Self::File { bytes, .. } => *bytes,
+            Self::Empty => 0,
         }
     }
 
@@ -150,6 +161,8 @@ impl Body {
             }
             Self::Success { document, cached: false } => escaped_length(&document.envelope(false)),
             Self::Error(text) => escaped_length(&[text]),
+            Self::File { json, .. } => json.get().len(),
+            Self::Empty => escaped_length(&[]),
         }
     }
 }
@@ -165,6 +178,8 @@ impl Serialize for Body {
                 Joined(&document.envelope(false)).serialize(serializer)
             }
             Self::Error(text) => text.serialize(serializer),
+            Self::File { json, .. } => json.serialize(serializer),
+            Self::Empty => "".serialize(serializer),
         }
     }
 }

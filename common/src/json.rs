@@ -118,6 +118,13 @@ pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
 #[derive(Debug)]
 pub struct Members<K, V>(pub Vec<(K, V)>);
 
+impl<K, V> Members<K, V> {
+    /// Returns all keys and values in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.0.iter().map(|(key, value)| (key, value))
+    }
+}
+
 impl<V> Members<String, V> {
     /// Returns the values with this key.
     pub fn named(&self, key: &str) -> impl Iterator<Item = &V> {

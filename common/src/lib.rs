@@ -8,6 +8,7 @@ pub mod config;
 pub mod envelope;
 pub mod error;
 pub mod excerpt;
+pub mod file;
 pub mod http;
 pub mod invocation;
 pub mod json;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 
 use crate::error::ApiError;
@@ -104,6 +104,16 @@ impl Request {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.event.path
+    }
+
+    /// Returns the query string, encoded, without its question mark.
+    #[must_use]
+    pub fn query(&self) -> String {
+        let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
+        let pairs = lists.flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
+        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let pairs = pairs.map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+        pairs.collect::<Vec<_>>().join("&")
     }
 
     /// The invocation that handles this request.

@@ -375,6 +375,68 @@ pub const OPENAPI: Route = Route {
     parameters: &[],
 };
 
+/// `GET /docs`
+pub const DOCS: Route = page("/docs", "Read the API reference", "The API reference, for people.", &[]);
+
+/// `GET /market`
+pub const MARKET: Route =
+    page("/market", "Look at the market", "Prices, flips, mayors and fire sales, for people.", &[]);
+
+/// `GET /assets/{hash}/{file}`
+pub const ASSETS: Route = page(
+    "/assets/{hash}/{file}",
+    "Get a file of a page",
+    "A script, a style sheet or an icon of a page.",
+    &[
+        Parameter {
+            name: "hash",
+            location: Location::Path,
+            required: true,
+            meaning: "The hash of all files of this version",
+            allowed: Allowed::AnyText,
+        },
+        Parameter {
+            name: "file",
+            location: Location::Path,
+            required: true,
+            meaning: "The name of the file",
+            allowed: Allowed::AnyText,
+        },
+    ],
+);
+
+/// `GET /assets/{hash}/scalar.js`, the script of the API reference. It is a hundred times as large as the other files, so it has a
+/// limit of its own.
+pub const REFERENCE_SCRIPT: Route = page(
+    "/assets/{hash}/scalar.js",
+    "Get the script of the API reference",
+    "The script that renders the API reference.",
+    &[Parameter {
+        name: "hash",
+        location: Location::Path,
+        required: true,
+        meaning: "The hash of all files of this version",
+        allowed: Allowed::AnyText,
+    }],
+);
+
+/// `GET /favicon.ico`
+pub const FAVICON: Route = page("/favicon.ico", "Get the icon", "The icon of the pages.", &[]);
+
+/// A route of the pages for people. The OpenAPI document does not describe them.
+const fn page(
+    path: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    parameters: &'static [Parameter],
+) -> Route {
+    let (function, cache) = ("page", Duration::ZERO);
+    Route { function, path, cache, requires_key: false, summary, description, tag: Tag::Service, parameters }
+}
+
+/// The routes of the pages for people.
+pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
+
 /// The routes under `/v1`, in the order in which `GET /` lists them.
 pub const VERSION_1: [&Route; 12] = [
     &MAYOR,

@@ -1,11 +1,12 @@
 //! A function behind the gateway: a proxy event in, an envelope out. If the handler fails, panics or exceeds its deadline, the
 //! client gets the 500 envelope and the log gets the cause.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use lambda_http::{Context, Error, LambdaEvent};
 use lambda_runtime::Diagnostic;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
@@ -16,6 +17,7 @@ use super::start::{LogName, StartError, set_up};
 use crate::config::{Config, GatewayCache};
 use crate::envelope::Body;
 use crate::error::ApiError;
+use crate::file::File;
 use crate::invocation::Invocation;
 use crate::request::{ProxyEvent, Request};
 use crate::response::Response;
@@ -111,23 +113,8 @@ impl<H: Handler> Instance<H> {
         &self,
         result: Result<Response, ApiError>,
     ) -> Result<(Result<ProxyResponse, Diagnostic>, LogLine), serde_json::Error> {
-        let with_body = result.and_then(|response| {
-            let is_stored = self.gateway_cache == GatewayCache::On && !H::ROUTE.cache.is_zero();
-            let body = response.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
-            let bytes = body.escaped_bytes();
-            if bytes > LARGEST_BODY {
-                let cause = format!("the body takes {bytes} bytes of at most {LARGEST_BODY}");
-                return Err(ApiError::internal(cause));
-            }
-            Ok((response, body))
-        });
-        match with_body {
-            Ok((response, body)) => {
-                let line = LogLine::of_response(&response, &body);
-                let expiry =
-                    response.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(H::ROUTE.cache)));
-                Ok((Ok(ProxyResponse::success(body, expiry)), line))
-            }
+        match result.and_then(|response| self.success(&response)) {
+            Ok((response, line)) => Ok((Ok(response), line)),
             Err(error) => {
                 let body = Body::of_error(&error)?;
                 let mut line = LogLine::of_error(&error, body.bytes());
@@ -138,6 +125,42 @@ impl<H: Handler> Instance<H> {
                 Ok((Err(failed_invocation(error.message())), line))
             }
         }
+    }
+
+    /// Returns the response and its line for the log.
+    ///
+    /// # Errors
+    /// If the body is larger than Lambda allows.
+    fn success(&self, response: &Response) -> Result<(ProxyResponse, LogLine), ApiError> {
+        let response = match response {
+            Response::Data(data) => {
+                let is_stored = self.gateway_cache == GatewayCache::On && !H::ROUTE.cache.is_zero();
+                let body = data.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
+                let line = LogLine {
+                    cached: data.cached,
+                    cause: data.refresh_failure.clone(),
+                    ..LogLine::of(200, &body)
+                };
+                let expiry = data.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(H::ROUTE.cache)));
+                (ProxyResponse::data(body, expiry), line)
+            }
+            Response::File(file) => {
+                let body = Body::File { json: file.json().map_err(ApiError::internal)?, bytes: file.bytes };
+                let line = LogLine::of(200, &body);
+                (ProxyResponse::file(file, body), line)
+            }
+            Response::Redirect(location) => {
+                let response = ProxyResponse::redirect(location);
+                let line = LogLine::of(response.status_code, &response.body);
+                (response, line)
+            }
+        };
+        let bytes = response.0.body.escaped_bytes();
+        if bytes > LARGEST_BODY {
+            let cause = format!("the body takes {bytes} bytes of at most {LARGEST_BODY}");
+            return Err(ApiError::internal(cause));
+        }
+        Ok(response)
     }
 }
 
@@ -151,58 +174,63 @@ struct ProxyResponse {
     body: Body,
 }
 
-/// The headers of a response. Times are absolute, so that they stay correct when the gateway replays them.
-#[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "a header's name, not the struct's")]
-struct Headers {
-    #[serde(rename = "Content-Type")]
-    content_type: &'static str,
-    #[serde(rename = "Access-Control-Allow-Origin")]
-    access_control_allow_origin: &'static str,
-    /// Lets scripts in browsers read this header too.
-    #[serde(rename = "Access-Control-Expose-Headers")]
-    access_control_expose_headers: &'static str,
-    #[serde(rename = "Cache-Control")]
-    cache_control: &'static str,
-    #[serde(rename = "Last-Modified", skip_serializing_if = "Option::is_none")]
-    last_modified: Option<String>,
-    #[serde(rename = "Expires", skip_serializing_if = "Option::is_none")]
-    expires: Option<String>,
-    #[serde(rename = "Retry-After", skip_serializing_if = "Option::is_none")]
-    retry_after: Option<String>,
+/// The headers of a response: names and values. Times are absolute, so that they stay correct when the gateway replays them.
+struct Headers(Vec<(&'static str, Cow<'static, str>)>);
+
+impl Serialize for Headers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 impl ProxyResponse {
-    const HEADERS: Headers = Headers {
-        content_type: "application/json",
-        access_control_allow_origin: "*",
-        access_control_expose_headers: "Retry-After",
-        // Responses require a key, which a shared cache between client and service does not check. (The stage cache stands
-        // behind the authorizer and ignores this header.)
-        cache_control: "private",
-        last_modified: None,
-        expires: None,
-        retry_after: None,
-    };
+    /// The headers of every response with JSON.
+    const JSON: [(&'static str, Cow<'static, str>); 3] = [
+        ("Content-Type", Cow::Borrowed("application/json")),
+        ("Access-Control-Allow-Origin", Cow::Borrowed("*")),
+        // Lets scripts in browsers read this header too.
+        ("Access-Control-Expose-Headers", Cow::Borrowed("Retry-After")),
+    ];
 
     /// `expiry`: when the data was fetched, and when it expires.
-    fn success(body: Body, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
-        let headers = Headers {
-            last_modified: expiry.map(|(fetched_at, _)| fetched_at.http_date()),
-            expires: expiry.map(|(_, expires)| expires.http_date()),
-            ..Self::HEADERS
-        };
-        Self { status_code: 200, headers, is_base64_encoded: false, body }
+    fn data(body: Body, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
+        let mut headers = Self::JSON.to_vec();
+        // Responses require a key, which a shared cache between client and service does not check. (The stage cache stands
+        // behind the authorizer and ignores this header.)
+        headers.push(("Cache-Control", "private".into()));
+        if let Some((fetched_at, expires)) = expiry {
+            headers.push(("Last-Modified", fetched_at.http_date().into()));
+            headers.push(("Expires", expires.http_date().into()));
+        }
+        Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
     }
 
     fn error(error: &ApiError, body: Body) -> Self {
-        let headers = Headers {
-            cache_control: "no-store",
-            retry_after: error.wait_seconds().map(|wait| wait.to_string()),
-            ..Self::HEADERS
-        };
+        let mut headers = Self::JSON.to_vec();
+        headers.push(("Cache-Control", "no-store".into()));
+        if let Some(wait) = error.wait_seconds() {
+            headers.push(("Retry-After", wait.to_string().into()));
+        }
         let status_code = error.code().status().as_u16();
-        Self { status_code, headers, is_base64_encoded: false, body }
+        Self { status_code, headers: Headers(headers), is_base64_encoded: false, body }
+    }
+
+    fn file(file: &'static File, body: Body) -> Self {
+        let headers = vec![
+            ("Content-Type", file.content_type.into()),
+            ("Cache-Control", file.cache_control.into()),
+            ("Content-Security-Policy", file.content_security_policy.into()),
+            ("X-Content-Type-Options", "nosniff".into()),
+            ("Referrer-Policy", "no-referrer".into()),
+            // Browsers ignore it without TLS, as on a laptop.
+            ("Strict-Transport-Security", "max-age=31536000".into()),
+        ];
+        Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
+    }
+
+    fn redirect(location: &str) -> Self {
+        let headers = vec![("Location", location.to_owned().into()), ("Cache-Control", "no-store".into())];
+        Self { status_code: 308, headers: Headers(headers), is_base64_encoded: false, body: Body::Empty }
     }
 }
 
@@ -215,13 +243,8 @@ struct LogLine {
 }
 
 impl LogLine {
-    fn of_response(response: &Response, body: &Body) -> Self {
-        Self {
-            status: 200,
-            bytes: body.bytes(),
-            cached: response.cached,
-            cause: response.refresh_failure.clone(),
-        }
+    fn of(status: u16, body: &Body) -> Self {
+        Self { status, bytes: body.bytes(), cached: false, cause: None }
     }
 
     fn of_error(error: &ApiError, bytes: usize) -> Self {

@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use bazaar::{MarketQuery, Query, Snapshot};
-use common::response::Response;
+use common::response::Data;
 use common::routes::FlipsLimit;
 use common::upstream::UpstreamResponse;
 use common::upstream::bazaar::{PATH, Product, market, order_book};
@@ -62,7 +62,7 @@ fn modes(criterion: &mut Criterion) {
     group.bench_function("full, fetched", |bencher| {
         bencher.iter(|| {
             let document = document(&Query::Full);
-            let response = Response { document, cached: false, fetched_at: None, refresh_failure: None };
+            let response = Data { document, cached: false, fetched_at: None, refresh_failure: None };
             serde_json::to_vec(&response.body(|_| false)).unwrap()
         });
     });

@@ -1,0 +1,31 @@
+//! Files for browsers: pages, scripts, styles and icons. They are part of a function's binary.
+
+use serde_json::value::RawValue;
+
+/// A file that a function embeds.
+#[derive(Debug)]
+pub struct File {
+    /// The name, with the extension.
+    pub name: &'static str,
+    /// The header `Content-Type`.
+    pub content_type: &'static str,
+    /// The header `Cache-Control`.
+    pub cache_control: &'static str,
+    /// The header `Content-Security-Policy`.
+    pub content_security_policy: &'static str,
+    /// The content as a JSON string, because a proxy response carries its body as one: escaping megabytes for every request would take
+    /// longer than all the rest.
+    pub json: &'static str,
+    /// How many bytes the content has, unescaped.
+    pub bytes: usize,
+}
+
+impl File {
+    /// Returns the content as a JSON string.
+    ///
+    /// # Errors
+    /// If `json` is not JSON.
+    pub(crate) fn json(&self) -> Result<&'static RawValue, serde_json::Error> {
+        serde_json::from_str(self.json)
+    }
+}
