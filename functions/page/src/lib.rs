@@ -24,15 +24,20 @@ mod files {
 /// The hash of all files that the pages load, in hexadecimal digits: a segment of their addresses.
 pub const HASH: &str = files::HASH;
 
+/// What the market page has in place of the address where users get their keys.
+const DASHBOARD: &str = "{dashboard}";
+
 /// The handler.
 #[derive(Debug)]
-pub struct Page;
+pub struct Page {
+    market: &'static File,
+}
 
 impl Handler for Page {
     const ROUTE: &'static Route = &routes::ASSETS;
 
-    fn new(_: &Config) -> Result<Self, StartError> {
-        Ok(Self)
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { market: with_dashboard(&files::MARKET, &config.dashboard_url) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -40,13 +45,27 @@ impl Handler for Page {
         if resource == routes::DOCS.path {
             Ok(page(request, &files::DOCS))
         } else if resource == routes::MARKET.path {
-            Ok(page(request, &files::MARKET))
+            Ok(page(request, self.market))
         } else if resource == routes::FAVICON.path {
             Ok(Response::File(&files::FAVICON))
         } else {
             asset(request).map(Response::File)
         }
     }
+}
+
+/// Returns the page with the address where users get their keys. It lasts as long as the process.
+fn with_dashboard(page: &File, dashboard_url: &str) -> &'static File {
+    // As an attribute of HTML in a JSON string.
+    let escaped = |character| match character {
+        '&' => "&amp;".to_owned(),
+        '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
+        other => String::from(other),
+    };
+    let attribute: String = dashboard_url.chars().map(escaped).collect();
+    let json = page.json.replace(DASHBOARD, &attribute);
+    let bytes = page.bytes + json.len() - page.json.len();
+    Box::leak(Box::new(File { json: json.leak(), bytes, ..*page }))
 }
 
 /// Returns the page. Its addresses are relative to the folder that it is in, so the path must not end with a slash.
