@@ -13,6 +13,12 @@ const SHORTEST_WAIT = 5_000;
 const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 120_000;
 
+/** How long a response without `Expires` is fresh, in milliseconds. */
+const USUAL_TTL = 60_000;
+
+/** The catalogue is large and rarely changes, so browsers may keep it. They keep nothing else: they do not know that data belong to a key. */
+const CATALOGUE = "v1/items";
+
 /** How many responses are kept that no view shows. */
 const MOST_UNUSED = 60;
 
@@ -28,18 +34,19 @@ const request = async (path) => {
     response = await fetch(path, {
       headers: key ? { "X-API-Key": key } : {},
       credentials: "omit",
+      cache: path === CATALOGUE ? "default" : "no-store",
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT),
     });
   } catch {
     return { failure: { status: 0 } };
   }
-  const seconds = (name) => {
-    const time = Date.parse(response.headers.get(name));
-    return Number.isNaN(time) ? Date.now() : time;
-  };
   const body = await response.json().catch(() => null);
-  if (response.ok && body?.success) return { data: body.data, wait: seconds("expires") - seconds("date") };
+  if (response.ok && body?.success) {
+    // Both times are the service's own, so the clock of the browser does not matter.
+    const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
+    return { data: body.data, wait: expires - date || USUAL_TTL };
+  }
   const wait = Number(response.headers.get("retry-after")) * 1_000 || undefined;
   return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
 };
@@ -124,6 +131,8 @@ export const useResource = (path) => {
     const listener = (state) => render(state);
     resource.listeners.add(listener);
     schedule(resource);
+    // It can have changed after this view was rendered.
+    render(resource.state);
     return () => {
       resource.listeners.delete(listener);
       if (!resource.listeners.size) clearTimeout(resource.timer);
