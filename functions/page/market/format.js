@@ -40,7 +40,15 @@ export const exactTime = times({ ...day, ...minute, second: "2-digit" });
 /** Returns the local day: `22 Nov 2026`. */
 export const date = times(day);
 
-/** Returns a length of time in milliseconds by its two largest units: `2 d 3 h`, `4 min 5 s`. Below a second it is `0 s`. */
+const days = new Intl.DateTimeFormat("en-GB", day);
+
+/** Returns two local days in little space: `15–20 Nov 2026`. */
+export const dateRange = (from, to) => {
+  const [first, last] = [new Date(from ?? NaN), new Date(to ?? NaN)];
+  return first <= last ? days.formatRange(first, last) : `${date(from)} – ${date(to)}`;
+};
+
+/** Returns a length of time in milliseconds by its two largest units: `2 d 3 h`, `4 min 5 s`, `5 min`. Below a second it is `0 s`. */
 export const duration = (milliseconds) => {
   if (!Number.isFinite(milliseconds)) return NONE;
   const seconds = Math.floor(Math.max(milliseconds, 0) / 1_000);
@@ -54,6 +62,7 @@ export const duration = (milliseconds) => {
   if (first < 0) return "0 s";
   return units
     .slice(first, first + 2)
+    .filter(([count]) => count)
     .map(([count, unit]) => `${integer(count)} ${unit}`)
     .join(" ");
 };
