@@ -3,11 +3,20 @@
 import { html, render, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, useAddress } from "./address.js";
 import { linked } from "./failure.js";
+import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
+import { Mayor } from "./mayor.js";
+import { Sales } from "./sales.js";
+import { Status } from "./status.js";
 import { useTitle } from "./title.js";
 
 /** The views by the parameter `view`. */
-const VIEWS = {};
+const VIEWS = {
+  flips: { View: Flips, label: "Flips" },
+  mayor: { View: Mayor, label: "Mayor" },
+  sales: { View: Sales, label: "Fire sales" },
+  status: { View: Status, label: "Status", isPublic: true },
+};
 
 /** Where users get their keys, as the operator has configured it. */
 const DASHBOARD = document.querySelector("meta[name=dashboard]")?.content;
