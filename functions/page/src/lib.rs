@@ -22,25 +22,44 @@ mod files {
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
 
+/// What the market page has in place of the address where users get their keys.
+const DASHBOARD: &str = "{dashboard}";
+
 /// The handler.
 #[derive(Debug)]
-pub struct Page;
+pub struct Page {
+    market: &'static File,
+}
 
 impl Handler for Page {
     const ROUTE: &'static Route = &routes::ASSETS;
 
-    fn new(_: &Config) -> Result<Self, StartError> {
-        Ok(Self)
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { market: with_dashboard(&files::MARKET, &config.dashboard_url) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match request.resource() {
             path if path == routes::DOCS.path => Ok(page(request, path, &files::DOCS)),
-            path if path == routes::MARKET.path => Ok(page(request, path, &files::MARKET)),
+            path if path == routes::MARKET.path => Ok(page(request, path, self.market)),
             path if path == routes::FAVICON.path => Ok(Response::File(&files::FAVICON)),
             _ => asset(request).map(Response::File),
         }
     }
+}
+
+/// Returns the page with the address where users get their keys. It lasts as long as the process.
+fn with_dashboard(page: &File, dashboard_url: &str) -> &'static File {
+    // As an attribute of HTML in a JSON string.
+    let escaped = |character| match character {
+        '&' => "&amp;".to_owned(),
+        '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
+        other => String::from(other),
+    };
+    let attribute: String = dashboard_url.chars().map(escaped).collect();
+    let json = page.json.replace(DASHBOARD, &attribute);
+    let bytes = page.bytes + json.len() - page.json.len();
+    Box::leak(Box::new(File { json: json.leak(), bytes, ..*page }))
 }
 
 /// Returns the page of the route `path`. Its addresses are relative to the folder that it is in, so a request with a slash at the
