@@ -101,7 +101,8 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
     let quiet = ["--no-schedules", "--history", "0", "--concurrency", "1"];
     let mut child = cargo_local(&[&ports[..], &quiet[..]].concat()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let Greeting { table, keys, upstream, dynamodb, lambda, docs, market, ready } = greeting(&mut output).await;
+    let Greeting { table, keys, upstream, dynamodb, lambda, docs, market, ready } =
+        greeting(&mut output).await;
     assert_eq!(docs, format!("{ready}/docs"));
     assert_eq!(market, format!("{ready}/market#key={}", keys[1][1]));
     for page in [docs.as_str(), market.split('#').next().unwrap()] {

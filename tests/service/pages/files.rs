@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{ASSETS, PAGES, REFERENCE_SCRIPT, expect_file, folder, sources};
+use super::{ASSETS, PAGES, REFERENCE_SCRIPT, expect_file, folder, sources, sources_of};
 use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
 
 /// What the body of a Lambda response may have, with the rest of the response.
@@ -29,17 +29,35 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
+/// Panics unless the served code has all lines of its source, except indentation and lines of comments.
+#[track_caller]
+fn expect_code(source: &str, served: &str) {
+    let mut served = served.lines().peekable();
+    let mut is_in_comment = false;
+    for line in source.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        is_in_comment |= line.starts_with("/*");
+        if is_in_comment || line.starts_with("//") {
+            is_in_comment &= !line.ends_with("*/");
+        } else {
+            assert_eq!(served.next(), Some(line));
+        }
+    }
+    assert_eq!((served.next(), is_in_comment), (None, false));
+}
+
 #[tokio::test]
-async fn every_file_is_served_unchanged_and_kept_for_ever_under_a_hash_of_all_of_them() {
+async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
     let cloud = start().await;
     let folder = folder(&cloud).await;
-    let sources = sources();
+    let (sources, own) = (sources(), sources_of(&["docs", "market"]));
     let mut hasher = Sha256::new();
     for name in names() {
         let response = get(&cloud, &format!("{folder}/{name}")).await;
         let policy = "default-src 'none'; frame-ancestors 'none'";
         expect_file(&response, content_type(&name), "public, max-age=31536000, immutable", policy);
-        if name != REFERENCE_SCRIPT {
+        if own.contains_key(&name) && ["css", "js"].contains(&name.rsplit('.').next().unwrap()) {
+            expect_code(&own[&name], &response.text);
+        } else if name != REFERENCE_SCRIPT {
             assert!(response.text == sources[&name], "{name} differs");
         }
         hasher.update(format!("{name}\0{}\0{}", response.text.len(), response.text));
@@ -153,9 +171,8 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
         assert!(!page.contains("<base"), "{name}");
     }
     // Libraries know nothing of this service, and load nothing.
-    let folders = ["docs", "market"].map(|name| crate::support::in_repository("functions/page").join(name));
-    let own = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
-    for (name, text) in sources.iter().filter(|(name, _)| own(name)) {
+    for (name, text) in sources_of(&["docs", "market"]) {
+        let text = text.as_str();
         let imports = between(text, "from \"", '"').chain(between(text, "import \"", '"'));
         for import in imports.chain(between(text, "import(\"", '"')) {
             let file = import.strip_prefix("./");

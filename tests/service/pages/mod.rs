@@ -20,10 +20,15 @@ const REFERENCE_SCRIPT: &str = "scalar.js";
 /// What a page has in place of the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// The files in the folders of the pages, by name, with their texts.
+/// The files of the pages, by name, with their texts.
 fn sources() -> BTreeMap<String, String> {
-    let folders = ["docs", "market", "vendor"].map(|name| in_repository("functions/page").join(name));
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    sources_of(&["docs", "market", "vendor"])
+}
+
+/// The files in these folders, by name, with their texts.
+fn sources_of(folders: &[&str]) -> BTreeMap<String, String> {
+    let folder = in_repository("functions/page");
+    let files = folders.iter().flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap());
     let texts = files.map(|file| {
         let file = file.unwrap();
         (file.file_name().into_string().unwrap(), std::fs::read_to_string(file.path()).unwrap())

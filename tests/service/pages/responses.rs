@@ -34,11 +34,29 @@ async fn a_page_is_its_file_with_the_addresses_of_this_version() {
     let cloud = start().await;
     let folder = folder(&cloud).await;
     for (path, name) in PAGES {
+        let dashboard = &cloud.template().parameters["DashboardUrl"];
         let expected = sources()[name].replace(super::ASSETS, folder.trim_start_matches('/'));
+        let expected = expected.replace("{dashboard}", dashboard);
         for target in [path.to_owned(), format!("{path}?item=INK_SACK:3&range=7d&range=1h")] {
             assert_eq!(get(&cloud, &target).await.text, expected, "{target}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_address_of_the_dashboard_cannot_become_markup() {
+    let hostile = r#"https://x.example/?a=1&amp;b="><script>alert('\n{assets}ë')</script>"#;
+    let cloud = start_with(with_parameters(Options::for_tests(), &[("DashboardUrl", hostile)])).await;
+    let page = get(&cloud, "/market").await.text;
+    let (_, rest) = page.split_once("<meta name=\"dashboard\" content=\"").unwrap();
+    let (attribute, rest) = rest.split_once('"').unwrap();
+    assert!(rest.starts_with(">\n<link ") && !attribute.contains(['<', '\\']), "{attribute}");
+    let decoded =
+        ["&#60;<", "&#34;\"", "&#92;\\", "&amp;&"].iter().fold(attribute.to_owned(), |text, pair| {
+            let (escape, character) = pair.split_at(pair.len() - 1);
+            text.replace(escape, character)
+        });
+    assert_eq!(decoded, hostile);
 }
 
 #[tokio::test]
