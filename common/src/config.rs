@@ -35,7 +35,7 @@ pub struct Config {
     pub user_agent: HeaderValue,
     /// `GatewayCache`: `on` or `off`; `off` if absent, as in local runs.
     pub gateway_cache: GatewayCache,
-    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`.
+    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`; empty if it is that of the OpenAPI document.
     pub documentation_url: String,
     /// `DASHBOARD_URL`: the address where users get their keys, for the market page; empty if absent.
     pub dashboard_url: String,
