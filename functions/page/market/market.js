@@ -6,12 +6,14 @@ import { linked } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
 import { Mayor } from "./mayor.js";
+import { Overview } from "./overview.js";
 import { Sales } from "./sales.js";
 import { Status } from "./status.js";
 import { useTitle } from "./title.js";
 
 /** The views by the parameter `view`. */
 const VIEWS = {
+  overview: { View: Overview },
   flips: { View: Flips, label: "Flips" },
   mayor: { View: Mayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
