@@ -62,11 +62,17 @@ export const periodOf = ({ start, step, source }) => {
   return `${dateTime(start)}–${TIME_LABEL.format(start + step)}`;
 };
 
+/** Returns both ends of a range, in the space of a small screen. */
+const rangeOf = (low, high) => {
+  const format = high >= 1e6 ? integer : coins;
+  return low === null ? "\xa0" : `${format(low)} to ${format(high)}`;
+};
+
 const Legend = ({ row, terms }) => {
   const term = row && terms.find(({ from, to }) => from < row.time && row.time <= to);
   const price = (side) => html`<div class=${side}>
     <dt>${side === "sell" ? "Sell price" : "Buy price"}</dt>
-    <dd>${coins(row?.[side])}<small>${row?.[`${side}Low`] ? `${coins(row[`${side}Low`])} to ${coins(row[`${side}High`])}` : "\xa0"}</small></dd>
+    <dd>${coins(row?.[side])}<small>${rangeOf(row?.[`${side}Low`] ?? null, row?.[`${side}High`])}</small></dd>
   </div>`;
   return html`<dl class="legend figures">
     <div><dt>Time</dt><dd>${row ? periodOf(row) : "–"}<small>${term ? `Mayor ${term.name}` : "\xa0"}</small></dd></div>

@@ -25,7 +25,7 @@ const spanOf = (range, part, now, rows) => {
 };
 
 /**
- * Returns what is known of a range or a part of it: `{ rows, span, isLoading, failure, path }`. Until the finest data are here, that is what
+ * Returns what is known of a range or a part of it: `{ rows, span, isLoading, failure }`. Until the finest data are here, that is what
  * was shown before; what was shown once is here at once.
  */
 const useSeries = (item, range, part) => {
@@ -34,7 +34,7 @@ const useSeries = (item, range, part) => {
   const { data, failure, receivedAt } = useResource(source.path);
   const known = useRef(new Map());
   const latest = useRef(null);
-  const [attempt, render] = useState(0);
+  const [, render] = useState(0);
 
   useEffect(() => {
     if (!data) return undefined;
@@ -48,13 +48,9 @@ const useSeries = (item, range, part) => {
     const from = part?.from ?? receivedAt - RANGES[range].length;
     if (!known.current.has(key)) keep(rowsOf(data, source.step, receivedAt), null);
     const complete = async () => {
-      try {
-        const { rows, failure: problem } = await collect({ item, source, from, data, now: receivedAt, load });
-        keep(rows, problem);
-        if (isWanted && Number.isFinite(problem?.retryAt)) timer = setTimeout(complete, problem.retryAt - Date.now());
-      } catch (problem) {
-        keep(rowsOf(data, source.step, receivedAt), problem);
-      }
+      const { rows, failure: problem } = await collect({ item, source, from, data, now: receivedAt, load });
+      keep(rows, problem);
+      if (isWanted && Number.isFinite(problem?.retryAt)) timer = setTimeout(complete, problem.retryAt - Date.now());
     };
     complete();
     return () => {
@@ -67,7 +63,7 @@ const useSeries = (item, range, part) => {
   if (found) latest.current = found;
   const rows = latest.current?.rows ?? [];
   const span = useMemo(() => found?.span ?? spanOf(range, part, Date.now(), rows), [found, key]);
-  return { rows, span, isLoading: !found, failure: failure ?? found?.failure, isStale: !failure || Boolean(found), attempt };
+  return { rows, span, isLoading: !found, failure: failure ?? found?.failure };
 };
 
 /** The terms of mayors, `[]` until they are here: the chart does not wait for them, and says nothing if they fail. */
@@ -94,7 +90,11 @@ export const ItemChart = ({ item, name, parameters }) => {
     show({ item, range, from: address(end - 2 * half), to: address(end) });
   };
   const reset = () => show({ item, range });
-  const scale = (factor) => zoom(span.to - length * (0.5 + factor / 2), span.to - length * (0.5 - factor / 2));
+  const scale = (factor) => {
+    const middle = (span.from + span.to) / 2;
+    if (length * factor >= RANGES[range].length) reset();
+    else zoom(middle - (length * factor) / 2, middle + (length * factor) / 2);
+  };
   const move = (share) => zoom(span.from + length * share, span.to + length * share);
   const tools = [
     ["Earlier", "←", () => move(-0.5), false],

@@ -137,10 +137,14 @@ const olderSources = (item, step, from, begin, now) => {
 export const collect = async ({ item, source, from, data, now, load }) => {
   let rows = rowsOf(data, source.step, now);
   let next = data.next_before;
-  for (let page = 1; next && Date.parse(next) > from && page < MOST_PAGES; page += 1) {
-    const older = await load(`${source.path.replace(/&before=.*/, "")}&before=${next}`);
-    rows = [...rowsOf(older, source.step, now), ...rows];
-    next = older.next_before;
+  try {
+    for (let page = 1; next && Date.parse(next) > from && page < MOST_PAGES; page += 1) {
+      const older = await load(`${source.path.replace(/&before=.*/, "")}&before=${next}`);
+      rows = [...rowsOf(older, source.step, now), ...rows];
+      next = older.next_before;
+    }
+  } catch (failure) {
+    return { rows, failure };
   }
   const begin = rows[0]?.start ?? now;
   if (from === -Infinity || begin - from <= 2 * source.step) return { rows, failure: null };
