@@ -7,7 +7,10 @@ use std::{env, fs, io};
 use sha2::{Digest, Sha256};
 
 /// The folders with files that browsers load. A README is for people who edit them.
-const FOLDERS: [&str; 3] = ["docs", "market", "vendor"];
+const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
+
+/// The folder of libraries, which stay as their authors publish them.
+const VENDOR: &str = "vendor";
 const README: &str = "README.md";
 
 /// The pages, with the names of their constants and their policies. Their addresses are stable, so they contain no hash.
@@ -83,7 +86,13 @@ fn sources() -> io::Result<Vec<Source>> {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
             if name != README {
-                sources.push(Source { name, text: fs::read_to_string(&path)? });
+                let text = fs::read_to_string(&path)?;
+                let is_code =
+                    path.extension().is_some_and(|extension| extension == "js" || extension == "css");
+                sources.push(Source {
+                    name,
+                    text: if is_code && folder != VENDOR { compact(&text) } else { text },
+                });
             }
         }
     }
@@ -94,6 +103,21 @@ fn sources() -> io::Result<Vec<Source>> {
         }
     }
     Ok(sources)
+}
+
+/// Returns the script or style sheet without indentation, empty lines and comments that begin a line, which are a quarter of what
+/// browsers would load. No text of ours begins a line with the sign of a comment.
+fn compact(code: &str) -> String {
+    let mut in_comment = false;
+    let mut lines = Vec::new();
+    for line in code.lines().map(str::trim) {
+        let begins_comment = in_comment || line.starts_with("/*");
+        in_comment = begins_comment && !line.ends_with("*/");
+        if !begins_comment && !line.starts_with("//") && !line.is_empty() {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
 }
 
 fn reference_script() -> io::Result<Source> {
