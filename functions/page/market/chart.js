@@ -32,15 +32,16 @@ const coloursOf = (element) => {
   return Object.fromEntries(entries);
 };
 
-const UNITS = [[1e9, "B"], [1e6, "M"], [1e3, "k"]];
+/** From which value on a unit is used, the unit, and its letter. */
+const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "k"], [0, 1, ""]];
 
 /** Returns labels of an axis that differ from each other, however small the part that is shown. */
-const labels = (splits, distance) => {
+export const labels = (splits, distance) => {
   const largest = Math.max(...splits.map(Math.abs));
-  const [unit, letter] = UNITS.find(([size]) => largest >= size * 10) ?? [1, ""];
+  const [, unit, letter] = UNITS.find(([least]) => largest >= least);
   const digits = Math.max(Math.ceil(-Math.log10(distance / unit) - 1e-9), 0);
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return splits.map((value) => format.format(value / unit) + letter);
+  return splits.map((value) => (value ? format.format(value / unit) + letter : "0"));
 };
 
 const times = (options) => new Intl.DateTimeFormat("en-GB", options);
@@ -151,7 +152,12 @@ const create = (element, now) => {
   const scales = { x: { time: true, range: () => [now.span.from, now.span.to] } };
   const axis = { stroke: colour("text"), font: FONT, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
   const timeAxis = { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) };
-  const valueAxis = { ...axis, size: AXIS, values: (plot, splits, index, space, distance) => labels(splits, distance) };
+  // Without data the axis is there without labels, so that nothing moves when the data come.
+  const valueAxis = {
+    ...axis,
+    size: AXIS,
+    values: (plot, splits, index, space, distance) => (now.rowAt?.length ? labels(splits, distance) : splits.map(() => "")),
+  };
 
   const select = (plot) => {
     const { left, width } = plot.select;
@@ -211,9 +217,9 @@ const create = (element, now) => {
     [{}, line("sell"), edge, edge, line("buy", dashes), edge, edge],
     [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
     {
-      scales,
+      scales: { ...scales, y: { range: (self, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true)) } },
       bands: [{ series: [3, 2], fill: colour("sellBand") }, { series: [6, 5], fill: colour("buyBand") }],
-      hooks: { setCursor: [hover], drawClear: [(self) => drawTerms(self, true)] },
+      hooks: { setCursor: [hover], drawAxes: [(self) => drawTerms(self, true)] },
     },
   );
   const volumes = plot(
@@ -222,7 +228,7 @@ const create = (element, now) => {
     [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24 }],
     {
       scales: { ...scales, y: { range: (self, least, most) => [0, (most || 1) * 1.1] } },
-      hooks: { drawClear: [(self) => drawTerms(self, false)] },
+      hooks: { drawAxes: [(self) => drawTerms(self, false)] },
     },
   );
   return [prices, volumes];

@@ -56,13 +56,17 @@ const Book = ({ id }) => {
   </section>`;
 };
 
-const Found = ({ id, name, parameters, resource: { data, failure } }) => html`
-  ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
-  <${Prices} data=${data} />
-  <div class="item">
-    <${ItemChart} item=${id} name=${name} parameters=${parameters} />
-    <${Book} id=${id} />
-  </div>`;
+const Found = ({ id, name, parameters, resource: { data, failure } }) => {
+  // With such a key all parts are missing for the same reason, and it is said once.
+  if (!data && [401, 403].includes(failure?.status)) return html`<${Failure} failure=${failure} />`;
+  return html`
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
+    <${Prices} data=${data} />
+    <div class="item">
+      <${ItemChart} item=${id} name=${name} parameters=${parameters} />
+      <${Book} id=${id} />
+    </div>`;
+};
 
 /** The view of the item that the address names. */
 export const Item = ({ parameters }) => {

@@ -21,6 +21,9 @@ const rank = (text, query, parts) => {
   return parts.every((part) => text.includes(part)) ? 3 : Infinity;
 };
 
+/** The levels of an enchantment come in their order. */
+const byId = new Intl.Collator("en", { numeric: true });
+
 /** Returns the items that match, best first: `{ id, name }`. */
 export const matches = (items, text) => {
   const query = words(text);
@@ -29,8 +32,7 @@ export const matches = (items, text) => {
   return items
     .map((item) => ({ item, rank: Math.min(rank(item.nameWords, query, parts), rank(item.idWords, query, parts)) }))
     .filter((match) => match.rank !== Infinity)
-    .sort((one, other) => one.rank - other.rank || one.item.name.length - other.item.name.length
-      || one.item.name.localeCompare(other.item.name, "en", { numeric: true }))
+    .sort((one, other) => one.rank - other.rank || byId.compare(one.item.idWords, other.item.idWords))
     .slice(0, MOST_RESULTS)
     .map(({ item }) => item);
 };
