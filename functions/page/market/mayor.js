@@ -112,10 +112,12 @@ const Past = () => {
 };
 
 const Loading = () =>
-  html`<div class="mayor" aria-busy="true">${["In office", "Election"].map((title) => html`<section key=${title} class="card">
-    <h2>${title}</h2>
-    ${Array.from({ length: 5 }, (_, index) => html`<p key=${index}><${Skeleton} length=${14} /><br /><${Skeleton} length=${30} /></p>`)}
-  </section>`)}</div>`;
+  html`<div class="mayor" aria-busy="true">${["In office", "Election", "Votes"].map((title, place) => html`
+    <section key=${title} class=${place === 1 ? "card booth" : "card"}>
+      <h2>${title}</h2>
+      ${place < 2 && html`<p class="name"><${Skeleton} length=${14} /></p><p><${Skeleton} length=${22} /></p><p><${Skeleton} length=${22} /></p>`}
+      <ul class="perks plain"><${SkeletonRows} lengths=${[14, 30]} count=${place ? 5 : 4} /></ul>
+    </section>`)}</div>`;
 
 /** The view of the mayor and the election. */
 export const Mayor = () => {
