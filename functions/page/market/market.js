@@ -4,10 +4,12 @@ import { html, render, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, useAddress } from "./address.js";
 import { linked } from "./failure.js";
 import { Flips } from "./flips.js";
+import { Item } from "./item.js";
 import { asKey, keepKey, useKey } from "./key.js";
 import { Mayor } from "./mayor.js";
 import { Overview } from "./overview.js";
 import { Sales } from "./sales.js";
+import { Search } from "./search.js";
 import { Status } from "./status.js";
 import { useTitle } from "./title.js";
 
@@ -18,6 +20,7 @@ const VIEWS = {
   mayor: { View: Mayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
   status: { View: Status, label: "Status", isPublic: true },
+  item: { View: Item },
 };
 
 /** Where users get their keys, as the operator has configured it. */
@@ -74,6 +77,7 @@ const Frame = () => {
     <a class="skip" href="#main">Skip to the content</a>
     <header class="top">
       <${Link} class="brand" view=${{}}>Market</${Link}>
+      ${key && html`<${Search} />`}
       <nav aria-label="Views">
         ${links.map(([name, { label }]) => html`
           <${Link} view=${{ view: name }} aria-current=${name === current ? "page" : undefined}>${label}</${Link}>`)}
