@@ -4,8 +4,8 @@ import { html, render, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, useAddress } from "./address.js";
 import { linked } from "./failure.js";
 import { Flips } from "./flips.js";
-import { Item } from "./item.js";
 import { asKey, keepKey, useKey } from "./key.js";
+import { LazyItem, loadItem } from "./lazy.js";
 import { Mayor } from "./mayor.js";
 import { Overview } from "./overview.js";
 import { Sales } from "./sales.js";
@@ -20,7 +20,7 @@ const VIEWS = {
   mayor: { View: Mayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
   status: { View: Status, label: "Status", isPublic: true },
-  item: { View: Item },
+  item: { View: LazyItem },
 };
 
 /** Where users get their keys, as the operator has configured it. */
@@ -91,6 +91,9 @@ const Frame = () => {
         Times are those of your clock.</p>
     </footer>`;
 };
+
+// Its scripts need not wait until the page is rendered.
+if (new URLSearchParams(location.search).has("item")) loadItem().catch(() => {});
 
 const root = document.getElementById("app");
 root.replaceChildren();
