@@ -45,10 +45,10 @@ const useSeries = (item, range, part) => {
       known.current.set(key, { rows, span: spanOf(range, part, receivedAt, rows), failure: problem });
       render((count) => count + 1);
     };
-    const from = part?.from ?? receivedAt - RANGES[range].length;
+    const { from, to } = part ?? { from: receivedAt - RANGES[range].length, to: receivedAt };
     if (!known.current.has(key)) keep(rowsOf(data, source.step, receivedAt), null);
     const complete = async () => {
-      const { rows, failure: problem } = await collect({ item, source, from, data, now: receivedAt, load });
+      const { rows, failure: problem } = await collect({ item, source, from, to, data, now: receivedAt, load });
       keep(rows, problem);
       if (isWanted && Number.isFinite(problem?.retryAt)) timer = setTimeout(complete, problem.retryAt - Date.now());
     };

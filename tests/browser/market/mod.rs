@@ -1,3 +1,4 @@
 //! The market page.
 
 mod key;
+mod series;
