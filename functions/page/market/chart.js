@@ -192,7 +192,7 @@ const create = (element, now) => {
   const plot = (height, series, axes, options) => {
     const created = new globalThis.uPlot(
       {
-        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, 8, 0, 0], ...options,
+        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, 18, 0, 0], ...options,
         cursor: {
           sync: { key: SYNC },
           drag: { x: true, y: false, setScale: false, dist: 6 },
