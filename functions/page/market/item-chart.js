@@ -38,19 +38,19 @@ const useSeries = (item, range, part) => {
   const [, render] = useState(0);
 
   useEffect(() => {
-    if (!data) return undefined;
+    if (!data || known.current.get(key)?.completed === data) return undefined;
     let isWanted = true;
     let timer = 0;
-    const keep = (rows, problem) => {
+    const keep = (rows, problem, completed) => {
       if (!isWanted) return;
-      known.current.set(key, { rows, span: spanOf(range, part, receivedAt, rows), failure: problem });
+      known.current.set(key, { rows, span: spanOf(range, part, receivedAt, rows), failure: problem, completed });
       render((count) => count + 1);
     };
     const { from, to } = part ?? { from: receivedAt - RANGES[range].length, to: receivedAt };
     if (!known.current.has(key)) keep(rowsOf(data, source.step, receivedAt), null);
     const complete = async () => {
       const { rows, failure: problem } = await collect({ item, source, from, to, data, now: receivedAt, load });
-      keep(rows, problem);
+      keep(rows, problem, problem ? null : data);
       if (isWanted && Number.isFinite(problem?.retryAt)) timer = setTimeout(again, problem.retryAt - Date.now());
     };
     const again = () => {
@@ -87,7 +87,7 @@ export const ItemChart = ({ item, name, parameters }) => {
   const { rows, span, isLoading, failure } = useSeries(item, range, part);
   const mayors = useTerms(span.to - span.from >= TERMS_FROM || (part !== null && RANGES[range].length >= TERMS_FROM));
   const length = span.to - span.from;
-  const steps = [...new Set(rows.map(({ step }) => duration(step)))];
+  const steps = [...new Set(rows.map(({ step }) => step))].map(duration);
 
   const zoom = (from, to) => {
     const middle = (from + to) / 2;
