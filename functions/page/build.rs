@@ -33,9 +33,10 @@ const HASH_BYTES: usize = 8;
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const SHORT: &str = "public, max-age=300";
 
-/// The market page has scripts and styles in files only, and no script turns text into markup.
+/// The market page has scripts and styles in files only, and no script turns text into markup. One policy of trusted types adds one
+/// script (`lazy.js`).
 const MARKET_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types library";
 
 /// The API reference inserts styles.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
@@ -86,13 +87,13 @@ fn sources() -> io::Result<Vec<Source>> {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
             if name != README {
-                let text = fs::read_to_string(&path)?;
+                let mut text = fs::read_to_string(&path)?;
                 let is_code =
                     path.extension().is_some_and(|extension| extension == "js" || extension == "css");
-                sources.push(Source {
-                    name,
-                    text: if is_code && folder != VENDOR { compact(&text) } else { text },
-                });
+                if is_code && folder != VENDOR {
+                    text = compact(&text).map_err(|line| io::Error::other(format!("{name}: {line}")))?;
+                }
+                sources.push(Source { name, text });
             }
         }
     }
@@ -107,17 +108,26 @@ fn sources() -> io::Result<Vec<Source>> {
 
 /// Returns the script or style sheet without indentation, empty lines and comments that begin a line, which are a quarter of what
 /// browsers would load. No text of ours begins a line with the sign of a comment.
-fn compact(code: &str) -> String {
-    let mut in_comment = false;
+///
+/// # Errors
+/// The line in which a comment ends and code follows, because the code would be left out too.
+fn compact(code: &str) -> Result<String, String> {
+    let mut is_in_comment = false;
     let mut lines = Vec::new();
     for line in code.lines().map(str::trim) {
-        let begins_comment = in_comment || line.starts_with("/*");
-        in_comment = begins_comment && !line.ends_with("*/");
-        if !begins_comment && !line.starts_with("//") && !line.is_empty() {
+        if is_in_comment || line.starts_with("/*") {
+            is_in_comment = match line.split_once("*/") {
+                None => true,
+                Some((_, "")) => false,
+                Some(_) => {
+                    return Err(format!("write code that follows a comment on a line of its own: {line}"));
+                }
+            };
+        } else if !line.starts_with("//") && !line.is_empty() {
             lines.push(line);
         }
     }
-    lines.join("\n")
+    Ok(lines.join("\n"))
 }
 
 fn reference_script() -> io::Result<Source> {

@@ -15,7 +15,7 @@ use common::response::Response;
 use common::routes::{self, Route};
 
 /// What the build script has made of the files.
-#[expect(clippy::unreadable_literal, reason = "sizes of files, which nobody reads here")]
+#[expect(clippy::unreadable_literal, reason = "generated code")]
 mod files {
     use common::file::File;
 

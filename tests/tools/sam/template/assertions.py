@@ -90,7 +90,7 @@ ENVIRONMENT = {
         "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
     },
     "status": HISTORY,
-    "page": {},
+    "page": {"DASHBOARD_URL": reference("DashboardUrl")},
     "index": {
         "DOCUMENTATION_URL": either(
             "HasDocumentation", reference("DocumentationUrl"), either("PagesAreOn", "/docs", "")

@@ -48,6 +48,7 @@ REPLACEMENTS = [
     (SERVICE, "!If [HasDocumentation, ", "!If [HasDomain, "),
     (SERVICE, "!If [PagesAreOn, /docs, '']", "/docs"),
     (SERVICE, "!Not [!Equals [!Ref DocumentationUrl, '']]", "!Equals [!Ref DocumentationUrl, '']"),
+    (SERVICE, "DASHBOARD_URL: !Ref DashboardUrl", "DASHBOARD_URL: !Ref DocumentationUrl"),
     # Keys.
     (SERVICE, "            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n", ""),
     (SERVICE, "            Path: /v1/auctions\n", "            Path: /v1/auctions\n            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n"),
