@@ -35,8 +35,10 @@ pub struct Config {
     pub user_agent: HeaderValue,
     /// `GatewayCache`: `on` or `off`; `off` if absent, as in local runs.
     pub gateway_cache: GatewayCache,
-    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`.
+    /// `DOCUMENTATION_URL`: the address of the documentation, for `GET /`; empty if it is that of the OpenAPI document.
     pub documentation_url: String,
+    /// `DASHBOARD_URL`: the address where users get their keys, for the market page; empty if absent.
+    pub dashboard_url: String,
     /// `HISTORY_TABLE`: the name of the table of histories; `History` if absent.
     pub history_table: String,
     /// `ACCESS_TABLE`: the name of the table of accounts and keys; `Access` if absent.
@@ -76,6 +78,7 @@ impl Config {
             user_agent: user_agent(set("USER_AGENT"))?,
             gateway_cache: gateway_cache(set("GatewayCache").as_deref())?,
             documentation_url: set("DOCUMENTATION_URL").unwrap_or_default(),
+            dashboard_url: set("DASHBOARD_URL").unwrap_or_default(),
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
             aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),

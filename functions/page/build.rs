@@ -1,19 +1,23 @@
-//! Writes the pages and their files as Rust: each as the JSON string that a proxy response carries, under one hash of all that the
-//! pages load.
+//! Writes the pages and their files as Rust: each as the JSON string that a proxy response carries, under one hash of all files
+//! that the pages load.
 
-use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
 use sha2::{Digest, Sha256};
 
-/// The folders with files that browsers load.
-const FOLDERS: [&str; 3] = ["docs", "market", "vendor"];
+/// The folders with files that browsers load. A README is for people who edit them.
+const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
 
-/// The pages. Their addresses are stable, so they have no hash.
-const PAGES: [&str; 2] = ["docs.html", "market.html"];
+/// The folder of libraries, which stay as their authors publish them.
+const VENDOR: &str = "vendor";
+const README: &str = "README.md";
 
-/// The icon.
+/// The pages, with the names of their constants and their policies. Their addresses are stable, so they contain no hash.
+const PAGES: [(&str, &str, &str); 2] =
+    [("docs.html", "DOCS", DOCS_POLICY), ("market.html", "MARKET", MARKET_POLICY)];
+
+/// The icon, which is also the response to `GET /favicon.ico`.
 const ICON: &str = "icon.svg";
 
 /// The script of the API reference, with its name in the crate that carries it.
@@ -22,22 +26,23 @@ const REFERENCE_SCRIPT: &str = "scalar.js";
 /// What a page has in place of the folder of its files.
 const ASSETS: &str = "{assets}";
 
-/// How many hexadecimal digits the hash has.
-const DIGITS: usize = 16;
+/// How many bytes of the digest the hash has.
+const HASH_BYTES: usize = 8;
 
 /// How long browsers may keep files whose addresses contain the hash, and all others.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const SHORT: &str = "public, max-age=300";
 
-/// The market page has scripts and styles in files only, and no script makes markup of text.
+/// The market page has scripts and styles in files only, and no script turns text into markup. One policy of trusted types adds one
+/// script (`lazy.js`).
 const MARKET_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types library";
 
 /// The API reference inserts styles.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A file that is no page loads nothing.
+/// Opened by itself, a file loads nothing.
 const FILE_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// A file with its name.
@@ -49,48 +54,80 @@ struct Source {
 fn main() -> io::Result<()> {
     let output = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("Cargo has not set OUT_DIR"))?;
     let output = Path::new(&output);
+    let is_page = |source: &Source| PAGES.iter().any(|(name, ..)| *name == source.name);
+    let (pages, assets): (Vec<_>, Vec<_>) = sources()?.into_iter().partition(is_page);
+
+    let hash = hash(&assets);
+    let mut code = vec![format!("pub(super) const HASH: &str = {hash:?};\n")];
+    let folder = format!("assets/{hash}");
+    for (name, constant, policy) in PAGES {
+        let text = named(&pages, name)?.text.replace(ASSETS, &folder);
+        let page = literal(&Source { name: name.to_owned(), text }, SHORT, policy, output)?;
+        code.push(format!("pub(super) static {constant}: File = {page};\n"));
+    }
+    let icon = literal(named(&assets, ICON)?, SHORT, FILE_POLICY, output)?;
+    code.push(format!("pub(super) static FAVICON: File = {icon};\n"));
+    code.push(format!("pub(super) static ASSETS: [File; {}] = [\n", assets.len()));
+    for asset in &assets {
+        code.push(format!("{},\n", literal(asset, IMMUTABLE, FILE_POLICY, output)?));
+    }
+    code.push("];\n".to_owned());
+    fs::write(output.join("files.rs"), code.concat())
+}
+
+/// Returns the files of all folders and the script of the API reference, by name.
+///
+/// # Errors
+/// If a file cannot be read, or two have the same name: all of them are in one folder of the API.
+fn sources() -> io::Result<Vec<Source>> {
     let mut sources = vec![reference_script()?];
     for folder in FOLDERS {
         println!("cargo::rerun-if-changed={folder}");
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-            if name != "README.md" {
-                sources.push(Source { name, text: fs::read_to_string(&path)? });
+            if name != README {
+                let mut text = fs::read_to_string(&path)?;
+                let is_code =
+                    path.extension().is_some_and(|extension| extension == "js" || extension == "css");
+                if is_code && folder != VENDOR {
+                    text = compact(&text).map_err(|line| io::Error::other(format!("{name}: {line}")))?;
+                }
+                sources.push(Source { name, text });
             }
         }
     }
     sources.sort_by(|one, other| one.name.cmp(&other.name));
-    let (pages, assets): (Vec<_>, Vec<_>) =
-        sources.into_iter().partition(|source| PAGES.contains(&source.name.as_str()));
-
-    let hash = hash(&assets);
-    let mut code = format!("pub(super) const HASH: &str = {hash:?};\n");
-    let folder = format!("assets/{hash}");
-    for Source { name, text } in pages {
-        let policy = if name == "docs.html" { DOCS_POLICY } else { MARKET_POLICY };
-        let constant = name.trim_end_matches(".html").to_uppercase();
-        let page = Source { text: text.replace(ASSETS, &folder), name };
-        let file = file(&page, SHORT, policy, output)?;
-        append(&mut code, &format!("pub(super) static {constant}: File = {file};\n"))?;
-    }
-    let mut files = Vec::new();
-    for asset in &assets {
-        if asset.name == ICON {
-            let icon = file(asset, SHORT, FILE_POLICY, output)?;
-            append(&mut code, &format!("pub(super) static FAVICON: File = {icon};\n"))?;
+    for (one, next) in sources.iter().zip(sources.iter().skip(1)) {
+        if one.name == next.name {
+            return Err(io::Error::other(format!("two folders have a file {}", one.name)));
         }
-        files.push(file(asset, IMMUTABLE, FILE_POLICY, output)?);
     }
-    append(
-        &mut code,
-        &format!("pub(super) static ASSETS: [File; {}] = [{}];\n", files.len(), files.join(",")),
-    )?;
-    fs::write(output.join("files.rs"), code)
+    Ok(sources)
 }
 
-fn append(code: &mut String, text: &str) -> io::Result<()> {
-    code.write_str(text).map_err(io::Error::other)
+/// Returns the script or style sheet without indentation, empty lines and comments that begin a line, which are a quarter of what
+/// browsers would load. No text of ours begins a line with the sign of a comment.
+///
+/// # Errors
+/// The line in which a comment ends and code follows, because the code would be left out too.
+fn compact(code: &str) -> Result<String, String> {
+    let mut is_in_comment = false;
+    let mut lines = Vec::new();
+    for line in code.lines().map(str::trim) {
+        if is_in_comment || line.starts_with("/*") {
+            is_in_comment = match line.split_once("*/") {
+                None => true,
+                Some((_, "")) => false,
+                Some(_) => {
+                    return Err(format!("write code that follows a comment on a line of its own: {line}"));
+                }
+            };
+        } else if !line.starts_with("//") && !line.is_empty() {
+            lines.push(line);
+        }
+    }
+    Ok(lines.join("\n"))
 }
 
 fn reference_script() -> io::Result<Source> {
@@ -100,17 +137,27 @@ fn reference_script() -> io::Result<Source> {
     Ok(Source { name: REFERENCE_SCRIPT.to_owned(), text })
 }
 
+fn named<'a>(sources: &'a [Source], name: &str) -> io::Result<&'a Source> {
+    let found = sources.iter().find(|source| source.name == name);
+    found.ok_or_else(|| io::Error::other(format!("no folder has a file {name}")))
+}
+
+/// Returns the hash of the names and contents of all assets, in hexadecimal digits.
 fn hash(assets: &[Source]) -> String {
     let mut hasher = Sha256::new();
     for Source { name, text } in assets {
         hasher.update(format!("{name}\0{}\0{text}", text.len()));
     }
-    let digits = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    digits.chars().take(DIGITS).collect()
+    let digest = hasher.finalize();
+    let digits = digest.iter().take(HASH_BYTES).flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// Returns the file as Rust, and writes its content beside it.
-fn file(source: &Source, cache_control: &str, policy: &str, output: &Path) -> io::Result<String> {
+/// Returns the file as a struct literal, and writes its content into the folder `output`.
+///
+/// # Errors
+/// If browsers would not know what to do with a file of this name.
+fn literal(source: &Source, cache_control: &str, policy: &str, output: &Path) -> io::Result<String> {
     let Source { name, text } = source;
     let content_type = match Path::new(name).extension().and_then(|extension| extension.to_str()) {
         Some("css") => "text/css; charset=utf-8",
@@ -118,13 +165,16 @@ fn file(source: &Source, cache_control: &str, policy: &str, output: &Path) -> io
         Some("js") => "text/javascript; charset=utf-8",
         Some("svg") => "image/svg+xml",
         Some("txt") => "text/plain; charset=utf-8",
-        _ => return Err(io::Error::other(format!("{name} has no extension that browsers are served"))),
+        _ => {
+            let reason = format!("{name:?} must be a css, html, js, svg or txt file");
+            return Err(io::Error::other(reason));
+        }
     };
-    let path = output.join(format!("{name}.json"));
-    fs::write(&path, serde_json::to_string(text)?)?;
+    let content = format!("{name}.json");
+    fs::write(output.join(&content), serde_json::to_string(text)?)?;
     let bytes = text.len();
     Ok(format!(
         "File {{ name: {name:?}, content_type: {content_type:?}, cache_control: {cache_control:?}, \
-            content_security_policy: {policy:?}, json: include_str!({path:?}), bytes: {bytes} }}"
+            content_security_policy: {policy:?}, json: include_str!({content:?}), bytes: {bytes} }}"
     ))
 }

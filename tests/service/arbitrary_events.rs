@@ -3,7 +3,7 @@
 //!
 //! `PROPTEST_CASES=1000 cargo test -p tests arbitrary_events` sends many more of them.
 
-use common::routes::{INDEX, VERSION_1};
+use common::routes::{DOCS, INDEX, VERSION_1};
 use local::{Cloud, InvocationError};
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
@@ -130,6 +130,26 @@ fn a_function_behind_a_route_responds_or_fails_cleanly() {
         expect_survival((&runtime, &cloud), &Events { function, good, changed }, expect_envelope, essence);
     }
     expect_the_same_processes(&cloud, functions.count());
+}
+
+#[test]
+fn the_pages_are_served_or_fail_cleanly() {
+    let runtime = Runtime::new().unwrap();
+    let cloud = runtime.block_on(start_with(one_instance_each()));
+    let good = sample(DOCS.function);
+    let mut changed = sample(&format!("broken-{}", DOCS.function));
+    changed.as_object_mut().unwrap().retain(|name, _| !name.to_ascii_lowercase().contains("headers"));
+    let check = |response: &Value| match response["statusCode"].as_u64() {
+        Some(200) => assert!(response["headers"]["Content-Security-Policy"].is_string(), "{response}"),
+        Some(308) => {
+            let location = response["headers"]["Location"].as_str().unwrap();
+            assert!(location.starts_with("../docs") || location.starts_with("../market"), "{location}");
+        }
+        _ => expect_envelope(response),
+    };
+    let essence = |response: &Value| response["body"].clone();
+    expect_survival((&runtime, &cloud), &Events { function: DOCS.function, good, changed }, check, essence);
+    expect_the_same_processes(&cloud, 1);
 }
 
 #[test]

@@ -2,15 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::VERSION_1;
+use common::routes::{PAGES, VERSION_1};
 use hyper::Method;
 
 use crate::support::{Response, expect_clean_logs, get, get_raw, send, simulator, start};
 
 /// A path of every route, and an unknown one.
 fn paths() -> Vec<String> {
-    let routes = VERSION_1.map(|route| route.path.replace("{username}", "Notch"));
-    routes.into_iter().chain(["/".to_owned(), "/v1/nothing".to_owned()]).collect()
+    let example = |path: &str| {
+        [("{username}", "Notch"), ("{hash}", "0123"), ("{file}", "market.js")]
+            .iter()
+            .fold(path.to_owned(), |path, (parameter, value)| path.replace(parameter, value))
+    };
+    let routes = VERSION_1.into_iter().chain(PAGES).map(|route| example(route.path));
+    routes.chain(["/".to_owned(), "/v1/nothing".to_owned()]).collect()
 }
 
 /// Panics unless `response` is 404 with a message that names method and path and says where the routes are listed.
@@ -34,7 +39,7 @@ async fn an_unknown_path_is_not_found_and_named() {
         (b"/v1/mayor/now", "/v1/mayor/now"),
         (b"/v1//mayor", "/v1//mayor"),
         (b"/v1/mayor.json", "/v1/mayor.json"),
-        (b"/favicon.ico", "/favicon.ico"),
+        (b"/robots.txt", "/robots.txt"),
         (b"/v1/../etc/passwd", "/v1/../etc/passwd"),
         (b"/%2e%2e/%2e%2e", "/%2e%2e/%2e%2e"),
         (b"/\"quoted\"/'both'", "/\"quoted\"/'both'"),

@@ -63,6 +63,8 @@ struct Greeting {
     upstream: String,
     dynamodb: String,
     lambda: String,
+    docs: String,
+    market: String,
     ready: String,
 }
 
@@ -81,9 +83,9 @@ async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
         let line = lines.pop().unwrap();
         line.strip_prefix(word).unwrap_or_else(|| panic!("{word} is not in {line}")).to_owned()
     };
-    let (ready, lambda) = (address("ready "), address("lambda "));
-    let (dynamodb, upstream) = (address("dynamodb "), address("upstream "));
-    Greeting { table: lines, keys, upstream, dynamodb, lambda, ready }
+    let (ready, market, docs) = (address("ready "), address("market "), address("docs "));
+    let (lambda, dynamodb, upstream) = (address("lambda "), address("dynamodb "), address("upstream "));
+    Greeting { table: lines, keys, upstream, dynamodb, lambda, docs, market, ready }
 }
 
 async fn interrupt(child: &mut Child) {
@@ -99,7 +101,14 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
     let quiet = ["--no-schedules", "--history", "0", "--concurrency", "1"];
     let mut child = cargo_local(&[&ports[..], &quiet[..]].concat()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let Greeting { table, keys, upstream, dynamodb, lambda, ready } = greeting(&mut output).await;
+    let Greeting { table, keys, upstream, dynamodb, lambda, docs, market, ready } =
+        greeting(&mut output).await;
+    assert_eq!(docs, format!("{ready}/docs"));
+    assert_eq!(market, format!("{ready}/market#key={}", keys[1][1]));
+    for page in [docs.as_str(), market.split('#').next().unwrap()] {
+        assert_eq!(send(page, Method::GET, "").await.status, StatusCode::OK, "{page}");
+        output.next_line().await.unwrap();
+    }
     for (key, (name, code)) in keys.iter().zip([
         ("starter", None),
         ("pro", None),

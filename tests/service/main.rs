@@ -20,6 +20,7 @@ mod history;
 mod limits;
 mod local_cloud;
 mod openapi;
+mod pages;
 mod parameters;
 mod real_responses;
 mod routes;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::{INDEX, Location, OPENAPI, VERSION_1};
+use common::routes::{ASSETS, DOCS, INDEX, Location, OPENAPI, PAGES, VERSION_1};
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
@@ -38,10 +38,27 @@ fn the_template_gives_each_route_its_function_and_its_ttl() {
 }
 
 #[test]
+fn the_template_gives_the_pages_one_function_and_no_cache() {
+    let template = template();
+    let declared =
+        template.api.routes.iter().filter(|route| binary(&template, &route.function) == ASSETS.function);
+    let declared: BTreeSet<_> =
+        declared.map(|route| (route.method.as_str(), route.path.as_str(), route.caching)).collect();
+    assert_eq!(declared, PAGES.map(|page| ("GET", page.path, false)).into());
+    for page in PAGES {
+        assert_eq!((page.function, page.cache.is_zero()), (ASSETS.function, true), "{}", page.path);
+    }
+}
+
+#[test]
 fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does() {
     let template = template();
     for declared in &template.api.routes {
-        let route = VERSION_1.into_iter().chain([&INDEX, &OPENAPI]).find(|route| route.path == declared.path);
+        let route = VERSION_1
+            .into_iter()
+            .chain([&INDEX, &OPENAPI])
+            .chain(PAGES)
+            .find(|route| route.path == declared.path);
         // Unknown paths require no key either.
         let requires_key = route.is_some_and(|route| route.requires_key);
         assert_eq!(declared.key_required, requires_key, "{} {}", declared.method, declared.path);
@@ -88,8 +105,8 @@ fn only_the_routes_of_version_1_are_cached() {
     for declared in &template.api.routes {
         let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
         assert_eq!(declared.caching, in_table, "{} {}", declared.method, declared.path);
-        let is_index = binary(&template, &declared.function) == INDEX.function;
-        assert_eq!(is_index, !in_table, "{} {}", declared.method, declared.path);
+        let is_other = [INDEX.function, ASSETS.function].contains(&binary(&template, &declared.function));
+        assert_eq!(is_other, !in_table, "{} {}", declared.method, declared.path);
     }
 }
 
@@ -114,7 +131,7 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
     in_table.extend(RECORDERS.map(str::to_owned));
-    in_table.insert(AUTHORIZER.to_owned());
+    in_table.extend([AUTHORIZER, ASSETS.function].map(str::to_owned));
     let template = template();
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
@@ -128,7 +145,7 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
     let cloud = start().await;
     let mut missing: BTreeSet<&str> = VERSION_1
         .into_iter()
-        .chain([&INDEX])
+        .chain([&INDEX, &DOCS])
         .map(|route| route.function)
         .chain(RECORDERS)
         .chain([AUTHORIZER])
@@ -159,11 +176,15 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
             }
             continue;
         }
-        let route = VERSION_1.into_iter().chain([&INDEX]).find(|route| route.function == function);
+        let route = VERSION_1.into_iter().chain([&INDEX, &DOCS]).find(|route| route.function == function);
         let route = route.unwrap_or_else(|| panic!("events/{file} is for no function"));
         assert_eq!(parsed["httpMethod"], "GET", "{file}");
-        // An unknown route reaches the index through its greedy path.
-        let resource = if file == "broken-index.json" { "/{proxy+}" } else { route.path };
+        let resource = match file.as_str() {
+            // An unknown route reaches the index through its greedy path.
+            "broken-index.json" => "/{proxy+}",
+            "broken-page.json" => ASSETS.path,
+            _ => route.path,
+        };
         assert_eq!(parsed["resource"], resource, "{file}");
 
         let invoked = invoke(&cloud, function, text).await;
@@ -171,6 +192,12 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{file}: {}", invoked.text);
         let response = invoked.json();
         assert_eq!(response["isBase64Encoded"], false, "{file}");
+        if file == "page.json" {
+            assert_eq!(response["headers"]["Content-Type"], "text/html; charset=utf-8", "{file}");
+            assert_eq!(response["statusCode"], 200, "{file}");
+            missing.remove(function);
+            continue;
+        }
         assert_eq!(response["headers"]["Content-Type"], "application/json", "{file}");
         let body: Value = serde_json::from_str(response["body"].as_str().unwrap()).unwrap();
         assert_eq!(response["statusCode"].as_u64().unwrap() == 200, !is_broken, "{file}: {body}");

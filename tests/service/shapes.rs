@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simulator::{auctions, bazaar, collections, election, fire_sales, items, names, profiles};
 
-use crate::support::{expect_clean_logs, get, start, start_with};
+use crate::support::{expect_clean_logs, get, start, start_with, with_parameters};
 
 /// The seed of the simulator that the tests' cloud starts.
 const SEED: u64 = 1;
@@ -732,8 +732,21 @@ async fn the_index_lists_every_route_with_its_cache_duration_and_parameters() {
 }
 
 #[tokio::test]
-async fn without_a_documentation_url_the_index_points_to_the_api_description() {
+async fn without_a_documentation_url_the_index_points_to_the_api_reference() {
     let cloud = start().await;
+    let index = get(&cloud, "/").await.data();
+    assert_eq!(index["documentation"], "/docs");
+    let reference = get(&cloud, "/docs").await;
+    assert_eq!(
+        (reference.status.as_u16(), reference.headers["content-type"].to_str().unwrap()),
+        (200, "text/html; charset=utf-8")
+    );
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn without_pages_the_index_points_to_the_api_description() {
+    let cloud = start_with(with_parameters(Options::for_tests(), &[("Pages", "off")])).await;
     let index = get(&cloud, "/").await.data();
     let description = get(&cloud, index["documentation"].as_str().unwrap()).await;
     assert_eq!(description.status, 200);

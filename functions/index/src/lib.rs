@@ -28,8 +28,7 @@ struct Data<'a> {
     name: &'static str,
     /// The version of the contract.
     api_version: &'static str,
-    /// The address of the documentation, if the operator has configured one; otherwise the path of the OpenAPI document, to be
-    /// appended to the base address like the paths of the endpoints.
+    /// Where the documentation is: a URL, or a path to be appended to the base address like the paths of the endpoints.
     documentation: &'a str,
     /// The endpoints.
     endpoints: Vec<Endpoint>,

@@ -1,8 +1,8 @@
 //! The pages for people: `GET /docs`, the API reference, `GET /market`, the market, and the files that they load. All of it is
 //! embedded in the binary.
 //!
-//! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The addresses of the files
-//! contain a hash of all of them, so that browsers can keep them for ever.
+//! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build script chooses the
+//! headers of each file. The addresses of the files contain a hash of all of them, so that browsers can keep them for ever.
 
 use common::config::Config;
 use common::error::ApiError;
@@ -15,75 +15,88 @@ use common::response::Response;
 use common::routes::{self, Route};
 
 /// What the build script has made of the files.
+#[expect(clippy::unreadable_literal, reason = "generated code")]
 mod files {
     use common::file::File;
 
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
 
-/// The hash of all files that the pages load, in hexadecimal digits: a segment of their addresses.
-pub const HASH: &str = files::HASH;
+/// What the market page has in place of the address where users get their keys.
+const DASHBOARD: &str = "{dashboard}";
 
 /// The handler.
 #[derive(Debug)]
-pub struct Page;
+pub struct Page {
+    market: &'static File,
+}
 
 impl Handler for Page {
     const ROUTE: &'static Route = &routes::ASSETS;
 
-    fn new(_: &Config) -> Result<Self, StartError> {
-        Ok(Self)
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { market: with_dashboard(&files::MARKET, &config.dashboard_url) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let resource = request.resource();
-        if resource == routes::DOCS.path {
-            Ok(page(request, &files::DOCS))
-        } else if resource == routes::MARKET.path {
-            Ok(page(request, &files::MARKET))
-        } else if resource == routes::FAVICON.path {
-            Ok(Response::File(&files::FAVICON))
-        } else {
-            asset(request).map(Response::File)
+        match request.resource() {
+            path if path == routes::DOCS.path => Ok(page(request, path, &files::DOCS)),
+            path if path == routes::MARKET.path => Ok(page(request, path, self.market)),
+            path if path == routes::FAVICON.path => Ok(Response::File(&files::FAVICON)),
+            _ => asset(request).map(Response::File),
         }
     }
 }
 
-/// Returns the page. Its addresses are relative to the folder that it is in, so the path must not end with a slash.
-fn page(request: &Request, file: &'static File) -> Response {
-    let path = request.path();
-    let Some(page) = path.strip_suffix('/') else { return Response::File(file) };
-    let name = page.rsplit('/').next().unwrap_or_default();
+/// Returns the page with the address where users get their keys. It lasts as long as the process.
+fn with_dashboard(page: &File, dashboard_url: &str) -> &'static File {
+    // As an attribute of HTML in a JSON string.
+    let escaped = |character| match character {
+        '&' => "&amp;".to_owned(),
+        '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
+        other => String::from(other),
+    };
+    let attribute: String = dashboard_url.chars().map(escaped).collect();
+    let json = page.json.replace(DASHBOARD, &attribute);
+    let bytes = page.bytes + json.len() - page.json.len();
+    Box::leak(Box::new(File { json: json.leak(), bytes, ..*page }))
+}
+
+/// Returns the page of the route `path`. Its addresses are relative to the folder that it is in, so a request with a slash at the
+/// end is redirected to the address without it. The location is relative, too, and contains nothing of the path of the request.
+fn page(request: &Request, path: &str, file: &'static File) -> Response {
+    if !request.path().ends_with('/') {
+        return Response::File(file);
+    }
     let query = request.query();
     let mark = if query.is_empty() { "" } else { "?" };
-    Response::Redirect(format!("../{name}{mark}{query}"))
+    Response::Redirect(format!("..{path}{mark}{query}"))
 }
 
 /// Returns the file that a page loads.
 fn asset(request: &Request) -> Result<&'static File, ApiError> {
-    let hash = request.required::<Name>("hash", "")?;
-    let name = if request.resource() == routes::REFERENCE_SCRIPT.path {
-        Name("scalar.js".to_owned())
-    } else {
-        request.required::<Name>("file", "")?
+    let Segment(hash) = request.required("hash", "")?;
+    let Segment(name) = match routes::REFERENCE_SCRIPT.path.rsplit_once('/') {
+        Some((_, name)) if request.resource() == routes::REFERENCE_SCRIPT.path => Segment(name.to_owned()),
+        _ => request.required("file", "")?,
     };
-    let file = files::ASSETS.iter().find(|file| hash.0 == HASH && file.name == name.0);
+    let file = files::ASSETS.iter().find(|file| hash == files::HASH && file.name == name);
     file.ok_or_else(|| {
-        let (hash, name) = (Excerpt::of(&hash.0), Excerpt::of(&name.0));
+        let (hash, name) = (Excerpt::of(&hash), Excerpt::of(&name));
         ApiError::not_found(format!(
-            "File {hash}/{name} not found. The page that loads it may be of another version: reload that page."
+            "File {hash}/{name} not found. If a page loads it, that page is of another version: reload it."
         ))
     })
 }
 
-/// A segment of an address.
-struct Name(String);
+/// A segment of a path.
+struct Segment(String);
 
-impl Value for Name {
+impl Value for Segment {
     const ALLOWED: Allowed = Allowed::AnyText;
 }
 
-impl std::str::FromStr for Name {
+impl std::str::FromStr for Segment {
     type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {

@@ -140,7 +140,19 @@ fn print_greeting(cloud: &Cloud) {
     for (name, key) in cloud.keys().into_iter().flat_map(Keys::named) {
         terminal::print(&format!("key {name} {}", key.expose()));
     }
+    for line in pages(cloud.template(), cloud.keys(), &cloud.url()) {
+        terminal::print(&line);
+    }
     terminal::print(&format!("ready {}", cloud.url()));
+}
+
+/// Links to the pages, if they are on. The one to the market brings a key along, in the part that a browser sends to no server.
+fn pages(template: &Template, keys: Option<&Keys>, base: &str) -> Vec<String> {
+    let is_on = |path: &str| template.api.routes.iter().any(|route| route.path == path);
+    let key = keys.map(|keys| format!("#key={}", keys.pro.expose())).unwrap_or_default();
+    let links = [("/docs", String::new()), ("/market", key)];
+    let links = links.into_iter().filter(|(path, _)| is_on(path));
+    links.map(|(path, fragment)| format!("{} {base}{path}{fragment}", path.trim_start_matches('/'))).collect()
 }
 
 fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {

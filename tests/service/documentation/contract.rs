@@ -12,7 +12,7 @@ use tables::history::candles::INTERVALS;
 
 use super::page::{Page, read};
 use super::{CONTRACT, OPERATIONS};
-use crate::support::{get, send, start, template};
+use crate::support::{get, limits, send, start, template};
 
 /// How much older than its TTL a cached response may become while refreshes fail: this many TTLs …
 const STALE_TTLS: u32 = 10;
@@ -196,17 +196,9 @@ fn the_table_of_limits_has_the_defaults_of_the_template() {
 fn the_pages_state_the_limits_for_all_clients_together() {
     let parameters = template().parameters;
     let (rate, burst) = (&parameters["RouteRateLimit"], &parameters["RouteBurstLimit"]);
-    let source = read("template.yaml");
-    let limits_of = |path: &str| {
-        let (_, setting) = source.split_once(&format!("ResourcePath: {path}\n")).unwrap();
-        ["ThrottlingRateLimit", "ThrottlingBurstLimit"].map(|name| {
-            let value = setting.split_once(&format!("{name}: ")).and_then(|(_, rest)| rest.lines().next());
-            value.unwrap_or_else(|| panic!("the template has no {name} of {path}")).to_owned()
-        })
-    };
     // The first method setting is for what has no other one.
-    let [open_rate, open_burst] = limits_of("/*");
-    let [status_rate, status_burst] = limits_of("/~1v1~1status");
+    let [open_rate, open_burst] = limits("'*'", "/*");
+    let [status_rate, status_burst] = limits("GET", STATUS.path);
     let status = format!("{status_rate} requests per second");
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),

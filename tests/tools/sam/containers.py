@@ -34,6 +34,7 @@ INVOKE_SECONDS = 120
 COMPARED_HEADERS = [
     "content-type",
     "cache-control",
+    "content-security-policy",
     "retry-after",
     "access-control-allow-origin",
     "access-control-expose-headers",
@@ -43,6 +44,10 @@ COMPARED_HEADERS = [
 REQUESTS = [
     ("GET", "/"),
     ("GET", "/openapi.json"),
+    ("GET", "/docs"),
+    ("GET", "/market"),
+    ("GET", "/favicon.ico"),
+    ("GET", "/assets/0123456789abcdef/market.js"),
     ("GET", "/v1/mayor"),
     ("GET", "/v1/mayor/history"),
     ("GET", "/v1/mayor/history?limit=1"),

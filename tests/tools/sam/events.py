@@ -41,6 +41,8 @@ class Event:
     def _problem_with_response(self, response):
         if "statusCode" not in response:
             return "it is not a response"
+        if self.function == "page" and not self.is_broken:
+            return None if self._is_page(response) else "it is not a page"
         if response["headers"].get("Content-Type") != "application/json" or response["isBase64Encoded"]:
             return "its headers do not say that it is plain JSON"
         body, status = json.loads(response["body"]), response["statusCode"]
@@ -49,6 +51,10 @@ class Event:
             is_refused = body["success"] is False and code is not None and body["error"]["code"] == code
             return None if is_refused else "the request was not refused"
         return None if status == 200 and body["success"] is True else "the request failed"
+
+    def _is_page(self, response):
+        is_html = response["headers"].get("Content-Type") == "text/html; charset=utf-8" and not response["isBase64Encoded"]
+        return response["statusCode"] == 200 and is_html and response["body"].startswith("<!doctype html>")
 
 
 def events():

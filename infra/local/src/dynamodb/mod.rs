@@ -111,7 +111,8 @@ impl DynamoDb {
     }
 
     /// The SDK's configuration for requests from this process. Faults do not apply to them, and nothing is counted.
-    pub(crate) fn sdk(&self) -> SdkConfig {
+    #[must_use]
+    pub fn sdk(&self) -> SdkConfig {
         in_process::sdk(Arc::clone(&self.shared.engine), self.shared.database.clone())
     }
 

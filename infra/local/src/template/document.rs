@@ -68,13 +68,13 @@ impl Document {
     /// # Errors
     /// When a parameter is unknown or has an invalid value, and when the template is invalid.
     pub fn evaluate(&self, overrides: &BTreeMap<String, String>) -> Result<Template, Error> {
-        let resources = self.mapping("Resources")?;
         let mut scope = Scope {
             parameters: self.parameters(overrides)?,
             conditions: self.mapping("Conditions")?,
-            resources: resources.keys().cloned().collect::<BTreeSet<_>>(),
             ..Scope::default()
         };
+        let resources = self.resources(&scope)?;
+        scope.resources = resources.keys().cloned().collect::<BTreeSet<_>>();
         let tables = table::read(&resources, &scope)?;
         scope.tables = tables.values().map(|table| (table.logical_id.clone(), table.name.clone())).collect();
         let functions = resources.iter().filter(|(_, resource)| is_of_type(resource, function::TYPE));
@@ -95,6 +95,22 @@ impl Document {
         let api =
             api::read(&Section::properties(logical_id, resource, globals.get("Api"), &scope), &mut routes)?;
         Ok(Template { parameters: scope.parameters, functions: by_id, tables, api, usage_plans })
+    }
+
+    /// The resources without a condition, and those whose condition holds.
+    fn resources(&self, scope: &Scope) -> Result<Map<String, Value>, Error> {
+        let mut resources = Map::new();
+        for (logical_id, resource) in self.mapping("Resources")? {
+            let exists = match resource.get("Condition") {
+                None => Ok(true),
+                Some(Value::String(name)) => scope.holds(name),
+                Some(_) => Err("it must be the name of a condition".to_owned()),
+            };
+            if exists.map_err(|reason| invalid(&format!("{logical_id}.Condition"), reason))? {
+                resources.insert(logical_id, resource);
+            }
+        }
+        Ok(resources)
     }
 
     fn mapping(&self, name: &str) -> Result<Map<String, Value>, Error> {

@@ -61,10 +61,7 @@ impl Scope {
             }
             ("Fn::Sub", [Value::String(pattern)]) => self.substitute(pattern).map(Some),
             ("Fn::If", [Value::String(name), then, otherwise]) => {
-                let condition =
-                    self.conditions.get(name).ok_or_else(|| format!("there is no condition {name}"))?;
-                let holds = self.condition(condition).map_err(|reason| format!("condition {name}: {reason}"));
-                self.evaluate(if holds? { then } else { otherwise })
+                self.evaluate(if self.holds(name)? { then } else { otherwise })
             }
             _ => Err(format!("the local cloud cannot evaluate {function} with these arguments")),
         }
@@ -108,6 +105,15 @@ impl Scope {
         }
         result.push_str(rest);
         Ok(Value::String(result))
+    }
+
+    /// Whether the condition with this name holds.
+    ///
+    /// # Errors
+    /// A sentence, if there is no such condition or it cannot be evaluated.
+    pub(super) fn holds(&self, name: &str) -> Result<bool, String> {
+        let condition = self.conditions.get(name).ok_or_else(|| format!("there is no condition {name}"))?;
+        self.condition(condition).map_err(|reason| format!("condition {name}: {reason}"))
     }
 
     fn condition(&self, condition: &Value) -> Result<bool, String> {

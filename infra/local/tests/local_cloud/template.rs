@@ -26,6 +26,7 @@ Resources:
         - {ResourcePath: /~1v1~1echo, HttpMethod: GET, CachingEnabled: !If [IsOn, true, false], CacheTtlInSeconds: 5}
         - {ResourcePath: /*, HttpMethod: '*', CachingEnabled: true, CacheTtlInSeconds: 60}
         - {ResourcePath: /~1v1~1echo, HttpMethod: OPTIONS, CachingEnabled: false, ThrottlingRateLimit: !Ref Count}
+        - !If [IsOn, {ResourcePath: /~1sometimes, HttpMethod: GET, CachingEnabled: false}, !Ref AWS::NoValue]
       ApiKeySourceType: AUTHORIZER
       Auth:
         DefaultAuthorizer: Keys
@@ -66,6 +67,11 @@ Resources:
         Every: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Input: '{}'}}
         Kept: {Type: Api, Properties: {Path: /kept, Method: GET, Auth: {ApiKeyRequired: false}}}
         Open: {Type: Api, Properties: {Path: '/{proxy+}', Method: ANY, Auth: {Authorizer: NONE, ApiKeyRequired: false}}}
+  SometimesFunction:
+    Type: AWS::Serverless::Function
+    Condition: IsOn
+    Metadata: {BuildProperties: {Binary: sometimes}}
+    Properties: {Events: {Get: {Type: Api, Properties: {Path: /sometimes, Method: GET}}}}
   Queue: {Type: AWS::SQS::Queue}
   Pro:
     Type: AWS::ApiGateway::UsagePlan
@@ -108,12 +114,13 @@ fn a_route_has_its_own_cache_settings_or_those_for_all_gets() {
         api.routes.iter().map(|route| (route.path.as_str(), route.caching, route.cache_ttl)).collect();
     let expected = [
         ("/kept", true, Some(Duration::from_mins(1))),
+        ("/sometimes", false, Some(Duration::from_mins(5))),
         ("/v1/echo", true, Some(Duration::from_secs(5))),
         ("/{proxy+}", false, None),
     ];
     assert_eq!(settings, expected);
-    assert_eq!((api.routes[1].method.as_str(), api.cache_enabled), ("GET", true));
-    assert_eq!(api.routes[1].cache_keys, [CacheKey::Query("mode".to_owned())]);
+    assert_eq!((api.routes[2].method.as_str(), api.cache_enabled), ("GET", true));
+    assert_eq!(api.routes[2].cache_keys, [CacheKey::Query("mode".to_owned())]);
     assert!(!evaluate(TEMPLATE, &[("Switch", "off")]).unwrap().api.cache_enabled);
 }
 
@@ -122,13 +129,35 @@ fn a_route_has_the_default_authorizer_unless_it_has_its_own() {
     let api = evaluate(TEMPLATE, &[]).unwrap().api;
     let protection: Vec<_> =
         api.routes.iter().map(|route| (route.authorizer.as_deref(), route.key_required)).collect();
-    assert_eq!(protection, [(Some("Keys"), false), (Some("Keys"), true), (None, false)]);
+    assert_eq!(
+        protection,
+        [(Some("Keys"), false), (Some("Keys"), true), (Some("Keys"), true), (None, false)]
+    );
     let expected = Authorizer {
         function: "KeyFunction".to_owned(),
         identity_header: "X-API-Key".to_owned(),
         reauthorize_every: Duration::from_mins(1),
     };
     assert_eq!(api.authorizers, BTreeMap::from([("Keys".to_owned(), expected)]));
+}
+
+#[test]
+fn a_resource_whose_condition_does_not_hold_does_not_exist() {
+    for (switch, exists) in [("on", true), ("off", false)] {
+        let template = evaluate(TEMPLATE, &[("Switch", switch)]).unwrap();
+        assert_eq!(template.functions.contains_key("SometimesFunction"), exists);
+        assert_eq!(template.api.routes.iter().any(|route| route.path == "/sometimes"), exists);
+    }
+    // Its setting must not exist without it.
+    let setting =
+        "!If [IsOn, {ResourcePath: /~1sometimes, HttpMethod: GET, CachingEnabled: false}, !Ref AWS::NoValue]";
+    let always = TEMPLATE.replace(setting, "{ResourcePath: /~1sometimes, HttpMethod: GET}");
+    assert_ne!(always, TEMPLATE);
+    let message = evaluate(&always, &[("Switch", "off")]).unwrap_err().to_string();
+    assert!(
+        message.contains("MethodSettings[3].ResourcePath: there is no route GET /sometimes"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -202,7 +231,10 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("{\"success\":false}", "$context.requestId", "DEFAULT_5XX.ResponseTemplates.application/json"),
         ("\"'5'\"", "method.request.header.a", "DEFAULT_5XX.ResponseParameters.Headers.Retry-After"),
         ("Path: /kept", "Path: /v1/echo", "EchoFunction.Properties.Events"),
-        ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "Api.Properties.MethodSettings"),
+        ("Condition: IsOn", "Condition: IsOff", "SometimesFunction.Condition"),
+        ("Condition: IsOn", "Condition: !Ref Switch", "SometimesFunction.Condition"),
+        ("!Equals [!Ref Switch, 'on']", "!Equals [!Ref Switch]", "SometimesFunction.Condition"),
+        ("[IsOn, true, false], CacheTtl", "[IsOff, true, false], CacheTtl", "Api.Properties.MethodSettings"),
         ("KeySchema:", "Schema:", "Table.Properties.KeySchema"),
         ("Definitions:", "Names:", "Table.Properties.AttributeDefinitions"),
         ("{AttributeName: ttl,", "{Name: ttl,", "Table.Properties.TimeToLiveSpecification.AttributeName"),

@@ -90,7 +90,12 @@ ENVIRONMENT = {
         "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
     },
     "status": HISTORY,
-    "index": {"DOCUMENTATION_URL": reference("DocumentationUrl")},
+    "page": {"DASHBOARD_URL": reference("DashboardUrl")},
+    "index": {
+        "DOCUMENTATION_URL": either(
+            "HasDocumentation", reference("DocumentationUrl"), either("PagesAreOn", "/docs", "")
+        ),
+    },
     "authorizer": {"ACCESS_TABLE": reference("Access")},
     "record-bazaar": UPSTREAM | HISTORY,
     "record-candles": HISTORY,
@@ -119,6 +124,16 @@ OPEN_ROUTES = ["/v1/status"]
 OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 20}
 # The limits of everything else that requires no key, and is not a preflight request of a route.
 OPEN_THROTTLE = {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
+# The routes of the pages for people and their limits: per second, and at once. tests/service/pages/cost.rs says what they cost.
+PAGES = {
+    "/docs": (0.1, 50),
+    "/market": (0.4, 100),
+    "/assets/{hash}/{file}": (0.6, 500),
+    "/assets/{hash}/scalar.js": (0.02, 100),
+    "/favicon.ico": (0.1, 50),
+}
+# The limit of preflight requests for each of them, which no browser has a reason to send.
+PAGES_PREFLIGHT = (0.01, 10)
 # Retry-After in seconds, where it is not 5.
 RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
 # The access log: variables that AWS documents, and two that the authorizer adds. A variable that does not exist leaves its
@@ -204,6 +219,19 @@ API = RESOURCES["Api"]["Properties"]["Body"]
 STAGE = RESOURCES["ApiStage"]["Properties"]
 
 
+def with_pages(value):
+    """What CloudFormation makes of the value if the pages are on."""
+    if isinstance(value, dict):
+        if value.get("Fn::If", [None])[0] == "PagesAreOn":
+            return with_pages(value["Fn::If"][1])
+        return {name: with_pages(entry) for name, entry in value.items()}
+    return [with_pages(entry) for entry in value] if isinstance(value, list) else value
+
+
+# The paths, pages included.
+PATHS = with_pages(API["paths"])
+
+
 def listed(value):
     return value if isinstance(value, list) else [value]
 
@@ -224,14 +252,14 @@ class Routes(unittest.TestCase):
     def test_every_route_has_its_function_and_requires_a_key_unless_it_is_described_as_open(self):
         self.assertEqual([path for path, route in self.routes().items() if self.is_open(route)], OPEN_ROUTES)
         for path, route in self.routes().items():
-            methods = {name for name in API["paths"][path] if name != "options"}
+            methods = {name for name in PATHS[path] if name != "options"}
             self.assertEqual(methods, {"get"}, path)
-            security = [name for entry in API["paths"][path]["get"].get("security", []) for name in entry]
+            security = [name for entry in PATHS[path]["get"].get("security", []) for name in entry]
             expected = set() if self.is_open(route) else {"KeyAuthorizer", "api_key"}
             self.assertEqual(set(security), expected, path)
             # mayor-history serves /v1/mayor/history, profile serves /v1/profile/{username}.
             binary = re.sub(r"/\{.*", "", path.removeprefix("/v1/")).replace("/", "-")
-            self.expect_function(API["paths"][path]["get"], binary)
+            self.expect_function(PATHS[path]["get"], binary)
 
     def is_open(self, route):
         # The document as a whole requires a key.
@@ -247,14 +275,14 @@ class Routes(unittest.TestCase):
             setting = settings["GET", path]
             self.assertEqual(setting["CacheTtlInSeconds"], route["x-cache-seconds"], path)
             self.assertEqual(setting["CachingEnabled"], either("CacheIsOn", True, False), path)
-            keys = API["paths"][path]["get"]["x-amazon-apigateway-integration"].get("cacheKeyParameters", [])
+            keys = PATHS[path]["get"]["x-amazon-apigateway-integration"].get("cacheKeyParameters", [])
             places = {"query": "querystring", "path": "path"}
             parameters = [f"method.request.{places[p['in']]}.{p['name']}" for p in route.get("parameters", [])]
             self.assertEqual(sorted(keys), sorted(parameters), path)
 
     def settings(self):
         settings = {}
-        for setting in STAGE["MethodSettings"]:
+        for setting in with_pages(STAGE["MethodSettings"]):
             path = re.sub("^/~1", "/", setting["ResourcePath"]).replace("~1", "/")
             self.assertNotIn((setting["HttpMethod"], path), settings)
             settings[setting["HttpMethod"], path] = setting
@@ -265,29 +293,61 @@ class Routes(unittest.TestCase):
         every = settings.pop(("*", "/*"))
         self.assertIs(every["CachingEnabled"], False)
         self.assertLessEqual(OPEN_THROTTLE.items(), every.items())
-        self.assertEqual(set(settings), {(method, path) for method in ("GET", "OPTIONS") for path in self.routes()})
+        paths = [*self.routes(), *PAGES]
+        self.assertEqual(set(settings), {(method, path) for method in ("GET", "OPTIONS") for path in paths})
         for (method, path), setting in settings.items():
-            self.assertIn(method.lower(), API["paths"][path])
-            if method == "OPTIONS":
+            self.assertIn(method.lower(), PATHS[path])
+            if method == "OPTIONS" or path in PAGES:
                 self.assertIs(setting["CachingEnabled"], False, path)
             # An entry inherits nothing.
             own = {"ResourcePath", "HttpMethod", "CachingEnabled", "CacheTtlInSeconds"}
             inherited = {name: value for name, value in every.items() if name not in own}
-            expected = inherited | (OPEN_ROUTE_THROTTLE if self.is_open(self.routes()[path]) else ROUTE_THROTTLE)
+            expected = inherited | self.throttle(method, path)
             self.assertEqual({name: value for name, value in setting.items() if name not in own}, expected, path)
 
+    def throttle(self, method, path):
+        if path in PAGES:
+            rate, burst = PAGES_PREFLIGHT if method == "OPTIONS" else PAGES[path]
+            return {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
+        return OPEN_ROUTE_THROTTLE if self.is_open(self.routes()[path]) else ROUTE_THROTTLE
+
+    def test_the_pages_require_no_key_and_are_there_if_they_are_on(self):
+        self.assertEqual(SOURCE["Parameters"]["Pages"]["Default"], "on")
+        for path in PAGES:
+            condition, item, otherwise = API["paths"][path]["Fn::If"]
+            self.assertEqual((condition, otherwise), ("PagesAreOn", NOTHING), path)
+            self.assertEqual(set(item), {"get", "options"}, path)
+            self.assertFalse(PATHS[path]["get"].get("security"), path)
+            self.expect_function(PATHS[path]["get"], "page")
+        name, _ = FUNCTIONS["page"]
+        for resource in (RESOURCES[name], *self.permissions(name)):
+            self.assertEqual(resource["Condition"], "PagesAreOn")
+        conditional = [binary for binary, (name, _) in FUNCTIONS.items() if "Condition" in RESOURCES[name]]
+        self.assertEqual(conditional, ["page"])
+        # The settings of methods that do not exist are an error.
+        for setting in STAGE["MethodSettings"]:
+            path = with_pages(setting)["ResourcePath"].replace("~1", "/").replace("//", "/")
+            self.assertEqual(setting.get("Fn::If", [None])[0], "PagesAreOn" if path in PAGES else None, path)
+            self.assertIn(NOTHING, setting.get("Fn::If", [NOTHING]), path)
+
+    def permissions(self, function):
+        found = of_type("AWS::Lambda::Permission").values()
+        found = [permission for permission in found if permission["Properties"]["FunctionName"] == reference(function)]
+        self.assertEqual(len(found), len(PAGES))
+        return found
+
     def test_no_other_path_requires_a_key(self):
-        others = {path: set(API["paths"][path]) - {"options"} for path in set(API["paths"]) - set(self.routes())}
+        others = {path: set(PATHS[path]) - {"options"} for path in set(PATHS) - set(self.routes()) - set(PAGES)}
         every = "x-amazon-apigateway-any-method"
         # The greedy path does not match the root.
         self.assertEqual(others, {"/": {"get", every}, "/openapi.json": {"get"}, "/{proxy+}": {every}})
         for path, methods in others.items():
             for name in methods:
-                self.assertFalse(API["paths"][path][name].get("security"), f"{name} {path}")
-                self.expect_function(API["paths"][path][name], "index")
+                self.assertFalse(PATHS[path][name].get("security"), f"{name} {path}")
+                self.expect_function(PATHS[path][name], "index")
 
     def test_preflight_requires_no_key_and_allows_the_header_of_the_key(self):
-        for path, methods in API["paths"].items():
+        for path, methods in PATHS.items():
             self.assertFalse(methods["options"].get("security"), path)
             answer = methods["options"]["x-amazon-apigateway-integration"]["responses"]["default"]
             self.assertEqual(answer["responseParameters"], PREFLIGHT, path)
@@ -604,6 +664,8 @@ class Stack(unittest.TestCase):
             "TracingIsOn": is_on("Tracing"),
             "TablesAreProtected": is_on("TableProtection"),
             "AccessLoggingIsOn": is_on("AccessLogging"),
+            "PagesAreOn": is_on("Pages"),
+            "HasDocumentation": is_given("DocumentationUrl"),
             "HasDomain": is_given("DomainName"),
             "HasWebAcl": is_given("WebAclArn"),
             "HasPermissionsBoundary": is_given("PermissionsBoundary"),

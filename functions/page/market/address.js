@@ -1,0 +1,50 @@
+// The address of a view: the page has no state that a reload or a shared link would lose.
+import { html, useEffect, useState } from "./htm-preact.js";
+
+const listeners = new Set();
+
+const announce = () => {
+  for (const listener of listeners) listener();
+};
+
+addEventListener("popstate", announce);
+
+/** Returns the parameters of the address as an object of strings. */
+export const parameters = () => Object.fromEntries(new URLSearchParams(location.search));
+
+/** Returns the address of a view, relative to this page. Parameters that are empty or missing are left out. */
+export const address = (view) => {
+  const given = Object.entries(view).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  // The ids of items hold colons, which are legal in a query and easier to read.
+  return given.length ? `?${new URLSearchParams(given).toString().replaceAll("%3A", ":")}` : location.pathname;
+};
+
+/** Shows the view. With `replace`, Back skips the present one. */
+export const show = (view, { replace = false } = {}) => {
+  const target = address(view);
+  if (target === location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", target);
+  announce();
+};
+
+/** Returns the parameters of the address, and renders again when they change. */
+export const useAddress = () => {
+  const [current, set] = useState(parameters);
+  useEffect(() => {
+    const listener = () => set(parameters());
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, []);
+  return current;
+};
+
+/** A link to a view, which loads nothing again. */
+export const Link = ({ view, children, ...attributes }) => {
+  const follow = (event) => {
+    if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    show(view);
+    scrollTo(0, 0);
+  };
+  return html`<a href=${address(view)} onClick=${follow} ...${attributes}>${children}</a>`;
+};

@@ -1,0 +1,162 @@
+// The data of the service's own API: one request per address at a time, kept while it is fresh, and requested again when it expires
+// and a view shows it. Nothing is requested while the tab is hidden.
+import { useEffect, useState } from "./htm-preact.js";
+import { readKey, watchKey } from "./key.js";
+
+/** After this time, in milliseconds, a request has failed. */
+const TIMEOUT = 15_000;
+
+/** Nothing is requested again sooner than this, in milliseconds: a response of a cache can have expired already. */
+const SHORTEST_WAIT = 5_000;
+
+/** The wait after a failure without `Retry-After`, in milliseconds. It doubles with each failure in a row. */
+const FIRST_WAIT = 5_000;
+const LONGEST_WAIT = 120_000;
+
+/** How long a response without `Expires` is fresh, in milliseconds. */
+const USUAL_TTL = 60_000;
+
+/** The catalogue is large and rarely changes, so browsers may keep it. They keep nothing else: they do not know that data belong to a key. */
+const CATALOGUE = "v1/items";
+
+/** How many responses are kept that no view shows. */
+const MOST_UNUSED = 60;
+
+/** By path, in the order of their last use. */
+const resources = new Map();
+
+const isOnceOnly = (status) => status >= 400 && status < 500 && status !== 429;
+
+const request = async (path) => {
+  const key = readKey();
+  let response;
+  try {
+    response = await fetch(path, {
+      headers: key ? { "X-API-Key": key } : {},
+      credentials: "omit",
+      cache: path === CATALOGUE ? "default" : "no-store",
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+  } catch {
+    return { failure: { status: 0 } };
+  }
+  const body = await response.json().catch(() => null);
+  if (response.ok && body?.success) {
+    // Both times are the service's own, so the clock of the browser does not matter.
+    const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
+    return { data: body.data, wait: expires - date || USUAL_TTL };
+  }
+  const wait = Number(response.headers.get("retry-after")) * 1_000 || undefined;
+  return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
+};
+
+/** Requests the resource, unless a request is under way. */
+const refresh = async (resource) => {
+  if (resource.isLoading) return;
+  resource.isLoading = true;
+  clearTimeout(resource.timer);
+  const key = readKey();
+  const { data, failure, wait } = await request(resource.path);
+  resource.isLoading = false;
+  if (readKey() !== key) {
+    refresh(resource);
+    return;
+  }
+  const now = Date.now();
+  if (failure) {
+    resource.failures += 1;
+    const backoff = Math.min(FIRST_WAIT * 2 ** (resource.failures - 1), LONGEST_WAIT);
+    const pause = isOnceOnly(failure.status) ? Infinity : Math.max(failure.wait ?? backoff, 1_000);
+    resource.due = now + pause;
+    resource.state = { ...resource.state, failure: { ...failure, retryAt: resource.due }, isLoading: false };
+  } else {
+    resource.failures = 0;
+    resource.due = now + Math.max(wait, SHORTEST_WAIT);
+    resource.state = { data, failure: null, isLoading: false, receivedAt: now };
+  }
+  for (const listener of resource.listeners) listener(resource.state);
+  schedule(resource);
+};
+
+const schedule = (resource) => {
+  clearTimeout(resource.timer);
+  if (!resource.listeners.size || document.hidden || resource.due === Infinity) return;
+  // Timers of browsers hold at most 2^31 ms.
+  resource.timer = setTimeout(() => refresh(resource), Math.min(Math.max(resource.due - Date.now(), 0), 2 ** 31 - 1));
+};
+
+const resourceAt = (path) => {
+  const known = resources.get(path);
+  const state = { data: undefined, failure: null, isLoading: true, receivedAt: 0 };
+  const resource = known ?? { path, state, listeners: new Set(), due: 0, failures: 0, isLoading: false, timer: 0 };
+  resources.delete(path);
+  resources.set(path, resource);
+  const unused = [...resources.values()].filter((other) => !other.listeners.size && other !== resource);
+  for (const old of unused.slice(0, Math.max(unused.length - MOST_UNUSED, 0))) resources.delete(old.path);
+  return resource;
+};
+
+document.addEventListener("visibilitychange", () => {
+  for (const resource of resources.values()) schedule(resource);
+});
+
+addEventListener("online", () => {
+  for (const resource of resources.values()) {
+    if (resource.state.failure?.status === 0 && resource.listeners.size) refresh(resource);
+  }
+});
+
+// What another key was allowed to see, this one may not.
+watchKey(() => {
+  for (const resource of resources.values()) {
+    resource.state = { data: undefined, failure: null, isLoading: true, receivedAt: 0 };
+    resource.due = 0;
+    resource.failures = 0;
+    for (const listener of resource.listeners) listener(resource.state);
+    schedule(resource);
+  }
+});
+
+/**
+ * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.
+ * `data` is `undefined` before the first response, and stays while a later request fails. `failure` has `status` (0 if there was no
+ * response), `message` of the API, and `retryAt` in Unix milliseconds. `null` for a path requests nothing.
+ */
+export const useResource = (path) => {
+  const [, render] = useState(null);
+  const resource = path === null ? null : resourceAt(path);
+  useEffect(() => {
+    if (!resource) return undefined;
+    const listener = (state) => render(state);
+    resource.listeners.add(listener);
+    schedule(resource);
+    // It can have changed after this view was rendered.
+    render(resource.state);
+    return () => {
+      resource.listeners.delete(listener);
+      if (!resource.listeners.size) clearTimeout(resource.timer);
+    };
+  }, [resource]);
+  return resource?.state ?? { data: undefined, failure: null, isLoading: false, receivedAt: 0 };
+};
+
+/** Returns the data at this path once, for a view that needs several responses together. Rejects with the failure. */
+export const load = async (path) => {
+  const resource = resourceAt(path);
+  if (!resource.state.data || resource.due <= Date.now()) {
+    if (resource.isLoading) await new Promise((resolve) => {
+      const listener = () => {
+        resource.listeners.delete(listener);
+        resolve();
+      };
+      resource.listeners.add(listener);
+    });
+    else await refresh(resource);
+  }
+  if (resource.state.data === undefined) throw resource.state.failure;
+  return resource.state.data;
+};
+
+/** Requests the resource now, for a button. */
+export const retry = (path) => refresh(resourceAt(path));

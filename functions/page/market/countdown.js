@@ -1,0 +1,40 @@
+// Time that passes: one tick a second for all countdowns of the page, on the full second, and none in a hidden tab.
+import { html, useEffect, useState } from "./htm-preact.js";
+import { duration, exactTime } from "./format.js";
+
+const listeners = new Set();
+let timer = 0;
+
+const schedule = () => {
+  clearTimeout(timer);
+  if (listeners.size && !document.hidden) timer = setTimeout(tick, 1_000 - (Date.now() % 1_000));
+};
+
+const tick = () => {
+  for (const listener of listeners) listener(Date.now());
+  schedule();
+};
+
+document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : tick()));
+
+/** Returns the present time in Unix milliseconds, and renders again every second while the tab is visible. */
+export const useNow = () => {
+  const [, set] = useState(0);
+  useEffect(() => {
+    listeners.add(set);
+    schedule();
+    return () => {
+      listeners.delete(set);
+      schedule();
+    };
+  }, []);
+  return Date.now();
+};
+
+/** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. After it, the text `over`. */
+export const Countdown = ({ label, to, over }) => {
+  const left = to - useNow();
+  return html`<p class="countdown">${
+    left > 0 ? html`${label} <time datetime=${new Date(to).toISOString()} title=${exactTime(to)}>${duration(left + 999)}</time>` : over
+  }</p>`;
+};

@@ -1,0 +1,68 @@
+// Numbers and times as text. The page is in English, so its numbers are, too; times are those of the reader's clock and zone.
+
+const NONE = "–";
+const LANGUAGE = "en";
+const numbers = (options) => {
+  const format = new Intl.NumberFormat(LANGUAGE, options);
+  return (value) => (Number.isFinite(value) ? format.format(value) : NONE);
+};
+const times = (options) => {
+  const format = new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...options });
+  return (time) => {
+    const date = new Date(time ?? NaN);
+    return Number.isNaN(date.getTime()) ? NONE : format.format(date);
+  };
+};
+const day = { year: "numeric", month: "short", day: "numeric" };
+const minute = { hour: "2-digit", minute: "2-digit" };
+
+/** Returns coins to 0.01, which is as exact as the history: `1,039,674.50`. Always two digits, so that columns align. */
+export const coins = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/** Returns coins with every digit that the API sends: `359.6563897763578`. */
+export const exactCoins = numbers({ maximumFractionDigits: 20 });
+
+/** Returns coins or amounts in little space: `1.04M`. */
+export const compact = numbers({ notation: "compact", maximumSignificantDigits: 3 });
+
+/** Returns an amount: `31,317`. */
+export const integer = numbers({ maximumFractionDigits: 0 });
+
+/** Returns per cent, given in per cent: `31.28%`. */
+export const percent = (value) => (Number.isFinite(value) ? `${coins(value)}%` : NONE);
+
+/** Returns the local day and minute of a time in Unix milliseconds or RFC 3339: `22 Nov 2026, 16:17`. */
+export const dateTime = times({ ...day, ...minute });
+
+/** Returns the local day, minute and second: `22 Nov 2026, 16:17:05`. */
+export const exactTime = times({ ...day, ...minute, second: "2-digit" });
+
+/** Returns the local day: `22 Nov 2026`. */
+export const date = times(day);
+
+const days = new Intl.DateTimeFormat("en-GB", day);
+
+/** Returns two local days in little space: `15–20 Nov 2026`. */
+export const dateRange = (from, to) => {
+  const [first, last] = [new Date(from ?? NaN), new Date(to ?? NaN)];
+  return first <= last ? days.formatRange(first, last) : `${date(from)} – ${date(to)}`;
+};
+
+/** Returns a length of time in milliseconds by its two largest units: `2 d 3 h`, `4 min 5 s`, `5 min`. Below a second it is `0 s`. */
+export const duration = (milliseconds) => {
+  if (!Number.isFinite(milliseconds)) return NONE;
+  const seconds = Math.floor(Math.max(milliseconds, 0) / 1_000);
+  const units = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"],
+  ];
+  const first = units.findIndex(([count]) => count);
+  if (first < 0) return "0 s";
+  return units
+    .slice(first, first + 2)
+    .filter(([count]) => count)
+    .map(([count, unit]) => `${integer(count)} ${unit}`)
+    .join(" ");
+};

@@ -1,0 +1,136 @@
+// The mayor, the open election, and the mayors before. Elections come as the provider sends them, so every part can be missing.
+import { html, useState } from "./htm-preact.js";
+import { useResource } from "./api.js";
+import { Countdown } from "./countdown.js";
+import { Failure } from "./failure.js";
+import { dateRange, dateTime, integer, percent } from "./format.js";
+import { nameOfId, plain } from "./names.js";
+import { Skeleton, SkeletonRows } from "./skeleton.js";
+import { useTitle } from "./title.js";
+
+// The game's calendar in milliseconds: year 1 began on 11 June 2019, and a year has 124 hours. The booth of an election opens on the
+// 27th day of the sixth month of its year, and closes on the 27th day of the third month of the next year.
+const EPOCH = 1_560_275_700_000;
+const YEAR = 446_400_000;
+const OPENS_AFTER = 217_200_000;
+const CLOSES_AFTER = YEAR + 105_600_000;
+
+/** How many past mayors are shown at first. */
+const FIRST = 12;
+
+/** Returns when the booth of the election of this year opens, in Unix milliseconds. */
+export const opensAt = (year) => EPOCH + (year - 1) * YEAR + OPENS_AFTER;
+
+/** Returns when the election of this year closes and the term of its winner begins, in Unix milliseconds. */
+export const closesAt = (year) => EPOCH + (year - 1) * YEAR + CLOSES_AFTER;
+
+const list = (value) => (Array.isArray(value) ? value.filter(Boolean) : []);
+
+const role = ({ key, name }) => {
+  const text = nameOfId(String(key ?? ""));
+  return key && text.toLowerCase() !== plain(name).toLowerCase() ? html`<span class="muted">${text}</span>` : "";
+};
+
+const Perks = ({ perks }) =>
+  html`<ul class="perks plain">${list(perks).map((perk, index) => html`<li key=${index}>
+    <strong>${plain(perk.name)}</strong>${perk.minister && html` <span class="muted">(also as minister)</span>`}<br />${plain(perk.description)}
+  </li>`)}</ul>`;
+
+/** Candidates with their votes as bars, most votes first; in the provider's order while the votes are hidden. */
+const Candidates = ({ candidates, hasPerks }) => {
+  const votes = (candidate) => (Number.isFinite(candidate.votes) ? candidate.votes : 0);
+  const total = candidates.reduce((sum, candidate) => sum + votes(candidate), 0);
+  const sorted = [...candidates].sort((a, b) => votes(b) - votes(a));
+  return html`<ol class="candidates plain">${sorted.map((candidate, index) => html`<li key=${candidate.key ?? index}>
+    <div class="candidate"><span><strong>${plain(candidate.name)}</strong> ${role(candidate)}</span>
+      ${total > 0 && html`<span class="figures">${integer(votes(candidate))} votes</span>`}</div>
+    ${total > 0 && html`<div class="candidate"><div class="bar"><div style=${{ width: `${(votes(candidate) / total) * 100}%` }}></div></div>
+      <span class="share figures">${percent((votes(candidate) / total) * 100)}</span></div>`}
+    ${hasPerks && list(candidate.perks).length > 0 && html`<details>
+      <summary>${list(candidate.perks).map(({ name }) => plain(name)).join(", ")}</summary><${Perks} perks=${candidate.perks} /></details>`}
+  </li>`)}</ol>`;
+};
+
+const Sitting = ({ mayor, election }) => {
+  const year = Number(election.year);
+  return html`<section class="card" aria-labelledby="sitting">
+    <h2 id="sitting">In office</h2>
+    <p class="name"><strong>${plain(mayor.name)}</strong> ${role(mayor)}</p>
+    ${year > 0 && html`<p class="muted figures">Since ${dateTime(closesAt(year))}</p>
+      <${Countdown} label="The term ends in" to=${closesAt(year + 1)} over="The term has ended." />`}
+    ${list(mayor.perks).length ? html`<${Perks} perks=${mayor.perks} />` : html`<p>This mayor has no perks.</p>`}
+  </section>`;
+};
+
+const Booth = ({ current, election }) => {
+  const candidates = list(current.candidates);
+  const year = Number(current.year);
+  const next = Number(election.year) + 1;
+  if (!candidates.length) {
+    return html`<section class="card booth" aria-labelledby="booth">
+      <h2 id="booth">Election</h2>
+      <p>The booth is closed.</p>
+      ${next > 0 && html`<${Countdown} label="It opens in" to=${opensAt(next)} over="It opens soon." />
+        <p class="muted figures">Election of year ${next}: ${dateTime(opensAt(next))}</p>`}
+    </section>`;
+  }
+  return html`<section class="card booth" aria-labelledby="booth">
+    <h2 id="booth">Election${year > 0 && ` of year ${year}`}</h2>
+    ${year > 0 && html`<p class="muted figures">Until ${dateTime(closesAt(year))}</p>
+      <${Countdown} label="The booth closes in" to=${closesAt(year)} over="The booth has closed." />`}
+    ${candidates.some(({ votes }) => Number.isFinite(votes)) || html`<p>The game hides the votes at the moment.</p>`}
+    <${Candidates} candidates=${candidates} hasPerks />
+  </section>`;
+};
+
+const Won = ({ mayor, election }) => {
+  const candidates = list(election.candidates);
+  if (!candidates.some(({ votes }) => Number.isFinite(votes))) return null;
+  return html`<section class="card" aria-labelledby="won">
+    <h2 id="won">How ${plain(mayor.name)} was elected</h2><${Candidates} candidates=${candidates} />
+  </section>`;
+};
+
+const Past = () => {
+  const { data, failure } = useResource("v1/mayor/history?limit=100");
+  const [isWhole, showAll] = useState(false);
+  const all = data?.history ?? [];
+  const shown = isWhole ? all : all.slice(0, FIRST);
+  return html`<section class="card" aria-labelledby="past" aria-busy=${!data && !failure}>
+    <h2 id="past">Past mayors</h2>
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
+    ${data && !all.length && html`<p>No past mayor has been recorded yet.</p>`}
+    <ol class="past plain">
+      ${shown.map((mayor) => html`<li key=${mayor.started_at}>
+        <span><strong>${plain(mayor.name)}</strong> ${role(mayor)}</span>
+        <span class="muted figures">${dateRange(mayor.started_at, mayor.ended_at)}</span>
+        <span>${mayor.perks.map(({ name }) => plain(name)).join(", ") || "No perks"}</span></li>`)}
+      ${!data && !failure && html`<${SkeletonRows} lengths=${[14, 17, 30]} count=${FIRST} />`}
+    </ol>
+    ${shown.length < all.length && html`<p><button type="button" onClick=${() => showAll(true)}>Show all ${integer(all.length)} mayors</button></p>`}
+  </section>`;
+};
+
+const Loading = () =>
+  html`<div class="mayor" aria-busy="true">${["In office", "Election", "Votes"].map((title, place) => html`
+    <section key=${title} class=${place === 1 ? "card booth" : "card"}>
+      <h2>${title}</h2>
+      ${place < 2 && html`<p class="name"><${Skeleton} length=${14} /></p><p><${Skeleton} length=${22} /></p><p><${Skeleton} length=${22} /></p>`}
+      <ul class="perks plain"><${SkeletonRows} lengths=${[14, 30]} count=${place ? 5 : 4} /></ul>
+    </section>`)}</div>`;
+
+/** The view of the mayor and the election. */
+export const Mayor = () => {
+  useTitle("Mayor");
+  const { data, failure } = useResource("v1/mayor");
+  return html`
+    <h1>Mayor and election</h1>
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
+    ${!data && !failure && html`<${Loading} />`}
+    ${data && html`<div class="mayor">
+      <${Sitting} mayor=${data.mayor} election=${data.election} />
+      <${Booth} current=${data.current} election=${data.election} />
+      <${Won} mayor=${data.mayor} election=${data.election} />
+    </div>`}
+    <${Past} />`;
+};

@@ -1,0 +1,56 @@
+// How recent the recorded data is: one card per feed. Requires no key.
+import { html } from "./htm-preact.js";
+import { useResource } from "./api.js";
+import { Failure } from "./failure.js";
+import { dateTime, duration, exactTime } from "./format.js";
+import { nameOfId } from "./names.js";
+import { Skeleton } from "./skeleton.js";
+import { useTitle } from "./title.js";
+
+const LABELS = { bazaar: "Bazaar prices", candles: "Candles", mayor: "Mayors", "fire-sales": "Fire sales" };
+
+/** The state in a sign and in words, so that colour is not needed. */
+const State = ({ isHealthy }) =>
+  html`<span class=${isHealthy ? "good" : "bad"}><span aria-hidden="true">${isHealthy ? "✓" : "✕"}</span> ${isHealthy ? "Healthy" : "Not healthy"}</span>`;
+
+const gap = (period) =>
+  period ? `${dateTime(period.from)} to ${dateTime(period.to)} (${duration(Date.parse(period.to) - Date.parse(period.from))})` : "None";
+
+const Feed = ({ name, feed }) => {
+  const value = (text) => (feed ? text() : html`<${Skeleton} length=${12} />`);
+  return html`<section class="card feed" data-feed=${name} aria-labelledby=${`feed-${name}`}>
+    <h2 id=${`feed-${name}`}>${LABELS[name] ?? nameOfId(name)}</h2>
+    <p>${value(() => html`<${State} isHealthy=${feed.is_healthy} />`)}</p>
+    <dl>
+      <dt>Last record</dt><dd>${value(() => (feed.last_recorded_at ? exactTime(feed.last_recorded_at) : "Nothing yet"))}</dd>
+      <dt>Age at check</dt><dd>${value(() => duration(feed.age_seconds === null ? NaN : feed.age_seconds * 1_000))}</dd>
+      <dt>Interval</dt><dd>${value(() => duration(feed.expected_every_seconds * 1_000))}</dd>
+      <dt>Oldest record</dt><dd>${value(() => (feed.recorded_since ? dateTime(feed.recorded_since) : "None"))}</dd>
+      <dt>Latest gap</dt><dd>${value(() => gap(feed.last_gap))}</dd>
+    </dl>
+  </section>`;
+};
+
+/** Returns a sentence about the feeds of a status. */
+export const summary = (feeds) => {
+  const late = feeds.filter((feed) => !feed.is_healthy).map(({ name }) => LABELS[name] ?? name);
+  return late.length ? `Not healthy: ${late.join(", ")}.` : "All feeds are healthy.";
+};
+
+/** The view of the status. */
+export const Status = () => {
+  useTitle("Status");
+  const { data, failure } = useResource("v1/status");
+  const feeds = data?.feeds ?? Object.keys(LABELS).map((name) => ({ name, isMissing: true }));
+  return html`
+    <div class="intro">
+      <h1>Status</h1>
+      <p>${data ? html`<strong>${summary(data.feeds)}</strong>` : !failure && html`<${Skeleton} length=${24} />`}</p>
+      <p class="muted">A feed is healthy if its latest record is at most two of its intervals old.</p>
+      <p class="muted figures">${data ? `Checked on ${exactTime(data.checked_at)}` : !failure && html`<${Skeleton} length=${24} />`}</p>
+    </div>
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
+    ${(data || !failure) && html`<div class="grid feeds" aria-busy=${!data}>
+      ${feeds.map((feed) => html`<${Feed} key=${feed.name} name=${feed.name} feed=${feed.isMissing ? null : feed} />`)}</div>`}
+    ${data && html`<p class="muted">Version ${data.version} of the service</p>`}`;
+};

@@ -1,0 +1,23 @@
+//! Marks the tests as ignored where there is no Chromium.
+
+use std::env;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+fn main() -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "cargo::rustc-check-cfg=cfg(chromium)")?;
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let program =
+        env::split_paths(&folders).map(|folder| folder.join("chromium")).find(|path| path.is_file());
+    let name = program.as_deref().unwrap_or(Path::new("chromium"));
+    writeln!(output, "cargo::rustc-env=CHROMIUM={}", name.display())?;
+    match &program {
+        Some(program) => {
+            writeln!(output, "cargo::rustc-cfg=chromium")?;
+            writeln!(output, "cargo::rerun-if-changed={}", program.display())
+        }
+        // Cargo does not notice a Chromium that is installed later; .ci/run does.
+        None => writeln!(output, "cargo::rerun-if-changed=build.rs"),
+    }
+}

@@ -1,0 +1,8 @@
+//! The pages in a real browser, on the service in the local cloud.
+//!
+//! Each promise has its own file. Without Chromium, all tests are ignored.
+
+mod cloud;
+mod market;
+mod reference;
+mod window;

@@ -1,0 +1,3 @@
+//! The market page.
+
+mod key;

@@ -1,0 +1,196 @@
+//! A window of a real browser on a page of the service. It reports whatever a page of ours must never do: see [`seen`].
+
+mod accessibility;
+mod chromium;
+mod commands;
+mod element;
+mod input;
+mod seen;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chromiumoxide::Page;
+use chromiumoxide::page::ScreenshotParams;
+use serde_json::{Value, json};
+
+use self::chromium::Chromium;
+pub(crate) use self::seen::{Request, Seen};
+
+/// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A colour scheme that a person may prefer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Light,
+    Dark,
+}
+
+impl Scheme {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+/// The sizes of a telephone and of a laptop.
+pub(crate) const PHONE: (u32, u32) = (390, 844);
+pub(crate) const LAPTOP: (u32, u32) = (1280, 900);
+
+/// A window of a browser that is started for it and ends with it.
+pub(crate) struct Window {
+    page: Page,
+    chromium: Chromium,
+    /// The address that all pages and requests begin with.
+    base: String,
+    scheme: Scheme,
+    width: u32,
+}
+
+impl Window {
+    /// Opens an empty window for pages whose addresses begin with `base`. `key` must not be seen in any address.
+    pub(crate) async fn new(base: &str, key: &str) -> Self {
+        let chromium = Chromium::start().await;
+        let page = chromium.page(base, key).await;
+        let mut window = Self { page, chromium, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
+        window.show_as(Scheme::Light, LAPTOP).await;
+        window
+    }
+
+    /// Opens the page at this path, and returns when its scripts have run.
+    pub(crate) async fn open(&self, path: &str) {
+        let url = format!("{}{path}", self.base);
+        let response = self.call("Page.navigate", json!({"url": url})).await;
+        assert_eq!(response.get("errorText"), None, "{url}");
+    }
+
+    /// Loads the page again.
+    pub(crate) async fn reload(&self) {
+        self.evaluate("void (window.isOld = true)").await;
+        self.call("Page.reload", json!({})).await;
+        self.wait("!window.isOld && document.readyState === 'complete'").await;
+    }
+
+    /// The value of the expression in the page, after its promise is settled.
+    pub(crate) async fn evaluate(&self, expression: &str) -> Value {
+        let parameters = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
+        });
+        let mut response = self.call("Runtime.evaluate", parameters).await;
+        if let Some(exception) = response.get("exceptionDetails") {
+            panic!("{expression:.300}: {exception}");
+        }
+        response["result"]["value"].take()
+    }
+
+    /// Waits until the expression is true in the page.
+    pub(crate) async fn wait(&self, expression: &str) {
+        let begun = Instant::now();
+        while self.holds(expression).await != Some(true) {
+            if begun.elapsed() > PATIENCE {
+                self.give_up(expression).await;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Whether the expression is true; `None` while the page is being replaced by another one.
+    async fn holds(&self, expression: &str) -> Option<bool> {
+        let parameters = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
+        let response = self.try_call("Runtime.evaluate", parameters).await.ok()?;
+        response["result"]["value"].as_bool()
+    }
+
+    /// Panics with all that is known about the window.
+    async fn give_up(&self, awaited: &str) -> ! {
+        self.screenshot("failure").await;
+        let address = self.evaluate("location.href").await;
+        let text = self.text().await;
+        panic!("{address} is not yet so: {awaited}\n{text}\n{:#?}", self.seen());
+    }
+
+    /// The text that a person sees.
+    pub(crate) async fn text(&self) -> String {
+        self.evaluate("document.body.innerText").await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until the text is shown.
+    pub(crate) async fn wait_for_text(&self, text: &str) {
+        self.wait(&format!("document.body.innerText.includes({})", json!(text))).await;
+    }
+
+    /// The title of the window.
+    pub(crate) async fn title(&self) -> String {
+        self.evaluate("document.title").await.as_str().unwrap().to_owned()
+    }
+
+    /// The path and the query of the address, without the base, and the fragment.
+    pub(crate) async fn address(&self) -> String {
+        let href = self.evaluate("location.href").await;
+        href.as_str().unwrap().strip_prefix(&self.base).unwrap().to_owned()
+    }
+
+    /// Every address that Back and Forward lead to.
+    pub(crate) async fn addresses_of_tab(&self) -> Vec<String> {
+        let history = self.call("Page.getNavigationHistory", json!({})).await;
+        let entries = history["entries"].as_array().unwrap();
+        entries.iter().map(|entry| entry["url"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Goes back by one address.
+    pub(crate) async fn back(&self) {
+        self.evaluate("history.back()").await;
+    }
+
+    /// Shows pages to a person who prefers this scheme, in a window of this width and height.
+    pub(crate) async fn show_as(&mut self, scheme: Scheme, (width, height): (u32, u32)) {
+        (self.scheme, self.width) = (scheme, width);
+        let metrics =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.call("Emulation.setDeviceMetricsOverride", metrics).await;
+        self.prefer(&[("prefers-color-scheme", scheme.name())]).await;
+    }
+
+    /// Sets what the person prefers, such as `prefers-reduced-motion`.
+    pub(crate) async fn prefer(&self, preferences: &[(&str, &str)]) {
+        let features: Vec<_> =
+            preferences.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+        self.call("Emulation.setEmulatedMedia", json!({"features": features})).await;
+    }
+
+    /// Cuts or restores the connection.
+    pub(crate) async fn set_offline(&self, offline: bool) {
+        let conditions =
+            json!({"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
+        self.call("Network.emulateNetworkConditions", conditions).await;
+    }
+
+    /// Writes a picture of the whole page to `target/screenshots`, named after the state, the scheme and the width.
+    pub(crate) async fn screenshot(&self, state: &str) {
+        let folder = local::Options::default().template.with_file_name("target/screenshots");
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(format!("{state}-{}-{}.png", self.scheme.name(), self.width));
+        self.picture(&file, true).await;
+    }
+
+    /// Writes a picture of the page to the file: of the whole page or of what fits into the window.
+    pub(crate) async fn picture(&self, file: &Path, whole: bool) {
+        let parameters = ScreenshotParams::builder().full_page(whole).build();
+        std::fs::write(file, self.page.screenshot(parameters).await.unwrap()).unwrap();
+    }
+
+    /// What the window has seen so far.
+    pub(crate) fn seen(&self) -> Seen {
+        self.chromium.seen()
+    }
+
+    /// Panics if a page did what none may do, apart from messages in the console that contain one of these texts.
+    #[track_caller]
+    pub(crate) fn expect_clean(&self, expected: &[&str]) {
+        let faults = self.seen().faults(expected);
+        assert!(faults.is_empty(), "{faults:#?}");
+    }
+}
