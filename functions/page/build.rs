@@ -33,9 +33,10 @@ const HASH_BYTES: usize = 8;
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 const SHORT: &str = "public, max-age=300";
 
-/// The market page has scripts and styles in files only, and no script turns text into markup.
+/// The market page has scripts and styles in files only, and no script turns text into markup. One policy of trusted types adds one
+/// script (`lazy.js`).
 const MARKET_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types library";
 
 /// The API reference inserts styles.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \

@@ -8,7 +8,8 @@ import { useNames } from "./names.js";
 import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
-const PATH = "v1/bazaar?mode=flips&limit=100";
+/** The path of the flips. */
+export const FLIPS = "v1/bazaar?mode=flips&limit=100";
 const DEFAULT_SORT = "-spreadPercent";
 const NARROW = matchMedia("(max-width: 48rem)");
 
@@ -83,7 +84,7 @@ const EMPTY_ROWS = Array.from({ length: 20 }, (_, index) => html`<tr key=${index
 /** The view of flips. The address has the order (`sort`) and the filter (`filter`). */
 export const Flips = ({ parameters }) => {
   useTitle("Flips");
-  const { data, failure } = useResource(PATH);
+  const { data, failure } = useResource(FLIPS);
   const nameOf = useNames();
   const isNarrow = useNarrow();
   const sort = sorting(parameters.sort);

@@ -5,17 +5,22 @@ import { Link, useAddress } from "./address.js";
 import { linked } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
+import { LazyItem, loadItem } from "./lazy.js";
 import { Mayor } from "./mayor.js";
+import { Overview } from "./overview.js";
 import { Sales } from "./sales.js";
+import { Search } from "./search.js";
 import { Status } from "./status.js";
 import { useTitle } from "./title.js";
 
 /** The views by the parameter `view`. */
 const VIEWS = {
+  overview: { View: Overview },
   flips: { View: Flips, label: "Flips" },
   mayor: { View: Mayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
   status: { View: Status, label: "Status", isPublic: true },
+  item: { View: LazyItem },
 };
 
 /** Where users get their keys, as the operator has configured it. */
@@ -72,6 +77,7 @@ const Frame = () => {
     <a class="skip" href="#main">Skip to the content</a>
     <header class="top">
       <${Link} class="brand" view=${{}}>Market</${Link}>
+      ${key && html`<${Search} />`}
       <nav aria-label="Views">
         ${links.map(([name, { label }]) => html`
           <${Link} view=${{ view: name }} aria-current=${name === current ? "page" : undefined}>${label}</${Link}>`)}
@@ -85,6 +91,9 @@ const Frame = () => {
         Times are those of your clock.</p>
     </footer>`;
 };
+
+// Its scripts need not wait until the page is rendered.
+if (new URLSearchParams(location.search).has("item")) loadItem().catch(() => {});
 
 const root = document.getElementById("app");
 root.replaceChildren();

@@ -24,7 +24,8 @@ export const opensAt = (year) => EPOCH + (year - 1) * YEAR + OPENS_AFTER;
 /** Returns when the election of this year closes and the term of its winner begins, in Unix milliseconds. */
 export const closesAt = (year) => EPOCH + (year - 1) * YEAR + CLOSES_AFTER;
 
-const list = (value) => (Array.isArray(value) ? value.filter(Boolean) : []);
+/** Returns the entries with a name. */
+const list = (value) => (Array.isArray(value) ? value.filter((entry) => entry?.name) : []);
 
 const role = ({ key, name }) => {
   const text = nameOfId(String(key ?? ""));
@@ -112,10 +113,12 @@ const Past = () => {
 };
 
 const Loading = () =>
-  html`<div class="mayor" aria-busy="true">${["In office", "Election"].map((title) => html`<section key=${title} class="card">
-    <h2>${title}</h2>
-    ${Array.from({ length: 5 }, (_, index) => html`<p key=${index}><${Skeleton} length=${14} /><br /><${Skeleton} length=${30} /></p>`)}
-  </section>`)}</div>`;
+  html`<div class="mayor" aria-busy="true">${["In office", "Election", "Votes"].map((title, place) => html`
+    <section key=${title} class=${place === 1 ? "card booth" : "card"}>
+      <h2>${title}</h2>
+      ${place < 2 && html`<p class="name"><${Skeleton} length=${14} /></p><p><${Skeleton} length=${22} /></p><p><${Skeleton} length=${22} /></p>`}
+      <ul class="perks plain"><${SkeletonRows} lengths=${[14, 30]} count=${place ? 5 : 4} /></ul>
+    </section>`)}</div>`;
 
 /** The view of the mayor and the election. */
 export const Mayor = () => {

@@ -41,14 +41,14 @@ export const nameOfId = (id) => {
 
 const indexes = new WeakMap();
 
-/** Returns the names of the data of `v1/items` by id. */
+/** Returns the names of the data of `v1/items` by id. They are cleaned when they are shown: thousands never are. */
 const indexOf = (catalogue) => {
-  if (!indexes.has(catalogue)) indexes.set(catalogue, new Map(catalogue.items.map(({ id, name }) => [id, plain(name)])));
+  if (!indexes.has(catalogue)) indexes.set(catalogue, new Map(catalogue.items.map(({ id, name }) => [id, name])));
   return indexes.get(catalogue);
 };
 
 /** Returns the name of an item: from the data of `v1/items` if it has one, otherwise from the id. */
-export const nameOf = (id, catalogue) => (catalogue && indexOf(catalogue).get(id)) || nameOfId(id);
+export const nameOf = (id, catalogue) => (catalogue && plain(indexOf(catalogue).get(id))) || nameOfId(id);
 
 /** Returns a function from id to name. Without the catalogue, which can be missing or late, it names all items after their ids. */
 export const useNames = () => {

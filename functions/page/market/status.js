@@ -31,7 +31,8 @@ const Feed = ({ name, feed }) => {
   </section>`;
 };
 
-const summary = (feeds) => {
+/** Returns a sentence about the feeds of a status. */
+export const summary = (feeds) => {
   const late = feeds.filter((feed) => !feed.is_healthy).map(({ name }) => LABELS[name] ?? name);
   return late.length ? `Not healthy: ${late.join(", ")}.` : "All feeds are healthy.";
 };
@@ -45,10 +46,11 @@ export const Status = () => {
     <div class="intro">
       <h1>Status</h1>
       <p>${data ? html`<strong>${summary(data.feeds)}</strong>` : !failure && html`<${Skeleton} length=${24} />`}</p>
-      <p class="muted">A feed is healthy if its latest record is at most two of its intervals old.${" "}
-        ${data && html`<span class="figures">Checked at ${exactTime(data.checked_at)}. Version ${data.version}.</span>`}</p>
+      <p class="muted">A feed is healthy if its latest record is at most two of its intervals old.</p>
+      <p class="muted figures">${data ? `Checked on ${exactTime(data.checked_at)}` : !failure && html`<${Skeleton} length=${24} />`}</p>
     </div>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
     ${(data || !failure) && html`<div class="grid feeds" aria-busy=${!data}>
-      ${feeds.map((feed) => html`<${Feed} key=${feed.name} name=${feed.name} feed=${feed.isMissing ? null : feed} />`)}</div>`}`;
+      ${feeds.map((feed) => html`<${Feed} key=${feed.name} name=${feed.name} feed=${feed.isMissing ? null : feed} />`)}</div>`}
+    ${data && html`<p class="muted">Version ${data.version} of the service</p>`}`;
 };

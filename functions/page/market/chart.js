@@ -1,0 +1,238 @@
+// The chart of an item: prices above, volumes below, drawn by uPlot. The table has the same data for those who cannot see it.
+import { html, useLayoutEffect, useRef, useState } from "./htm-preact.js";
+import { coins, date, dateTime, integer } from "./format.js";
+import { columns } from "./series.js";
+
+const DAY = 86_400_000;
+const PRICES_HEIGHT = 300;
+const VOLUMES_HEIGHT = 130;
+const AXIS = 64;
+const FONT = "12px system-ui, sans-serif";
+/** No name fits into so few pixels. */
+const NARROW = 20;
+const SYNC = "item";
+
+/** The colours of the canvas, in the words of the style sheet. */
+const COLOURS = {
+  sell: "var(--sell)",
+  buy: "var(--buy)",
+  sellBand: "color-mix(in srgb, var(--sell) 18%, transparent)",
+  buyBand: "color-mix(in srgb, var(--buy) 18%, transparent)",
+  text: "var(--muted)",
+  line: "var(--line)",
+  term: "color-mix(in srgb, var(--muted) 10%, transparent)",
+};
+
+/** Returns the colours as the canvas takes them, in the scheme that the element has now. */
+const coloursOf = (element) => {
+  const probe = element.appendChild(document.createElement("span"));
+  const entries = Object.entries(COLOURS).map(([name, colour]) => {
+    probe.style.color = colour;
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return Object.fromEntries(entries);
+};
+
+/** From which value on a unit is used, the unit, and its letter. */
+const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "k"], [0, 1, ""]];
+
+/** Returns labels of an axis that differ from each other, however small the part that is shown. */
+export const labels = (splits, distance) => {
+  const largest = Math.max(...splits.map(Math.abs));
+  const [, unit, letter] = UNITS.find(([least]) => largest >= least);
+  const digits = Math.max(Math.ceil(-Math.log10(distance / unit) - 1e-9), 0);
+  const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return splits.map((value) => (value ? format.format(value / unit) + letter : "0"));
+};
+
+const times = (options) => new Intl.DateTimeFormat("en-GB", options);
+const MONTH_LABEL = times({ month: "short", year: "numeric" });
+const DAY_LABEL = times({ day: "numeric", month: "short" });
+const TIME_LABEL = times({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+const timeLabels = (splits, distance) =>
+  splits.map((time) => {
+    if (distance >= 28 * DAY) return MONTH_LABEL.format(time);
+    const isMidnight = new Date(time).getHours() === 0 && new Date(time).getMinutes() === 0;
+    return (distance >= DAY || isMidnight ? DAY_LABEL : TIME_LABEL).format(time);
+  });
+
+/** Returns the time of a row for people: a moment, an interval, or a day, which is one of UTC. */
+export const periodOf = ({ start, step, source }) => {
+  if (source.recorded_at) return dateTime(start);
+  if (step >= DAY) return `${date(start + step / 2)} (UTC)`;
+  return `${dateTime(start)}–${TIME_LABEL.format(start + step)}`;
+};
+
+/** Returns both ends of a range, in the space of a small screen. */
+const rangeOf = (low, high) => {
+  const format = high >= 1e6 ? integer : coins;
+  return low === null ? "\xa0" : `${format(low)} to ${format(high)}`;
+};
+
+const Legend = ({ row, terms }) => {
+  const term = row && terms.find(({ from, to }) => from < row.time && row.time <= to);
+  const price = (side) => html`<div class=${side}>
+    <dt>${side === "sell" ? "Sell price" : "Buy price"}</dt>
+    <dd>${coins(row?.[side])}<small>${rangeOf(row?.[`${side}Low`] ?? null, row?.[`${side}High`])}</small></dd>
+  </div>`;
+  return html`<dl class="legend figures">
+    <div><dt>Time</dt><dd>${row ? periodOf(row) : "–"}<small>${term ? `Mayor ${term.name}` : "\xa0"}</small></dd></div>
+    ${price("sell")}${price("buy")}
+    <div><dt>Open orders</dt><dd>${integer(row?.sellVolume)} to buy<small>${integer(row?.buyVolume)} to sell</small></dd></div>
+  </dl>`;
+};
+
+/**
+ * The chart of the rows. `span` is the time that it shows, `terms` are those of mayors. A drag calls `onZoom(from, to)`, a double click
+ * `onReset()`.
+ */
+export const Chart = ({ rows, span, terms, label, isBusy, onZoom, onReset }) => {
+  const holder = useRef(null);
+  const plots = useRef(null);
+  const [hovered, setHovered] = useState(null);
+  // What the plots read while they draw, which is after this component has rendered.
+  const now = useRef({});
+  Object.assign(now.current, { span, terms, onZoom, onReset, setHovered });
+
+  useLayoutEffect(() => {
+    const element = holder.current;
+    const created = create(element, now.current);
+    plots.current = created;
+    const repaint = () => {
+      now.current.colours = coloursOf(element);
+      for (const plot of created) plot.redraw(false);
+    };
+    const resize = new ResizeObserver(() => {
+      for (const plot of created) plot.setSize({ width: element.clientWidth, height: plot.height });
+    });
+    resize.observe(element);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", repaint);
+    return () => {
+      resize.disconnect();
+      scheme.removeEventListener("change", repaint);
+      for (const plot of created) plot.destroy();
+    };
+  }, []);
+
+  useLayoutEffect(() => {
+    const { data, rowAt } = columns(rows);
+    now.current.rowAt = rowAt;
+    const [prices, volumes] = plots.current;
+    prices.setData(data.slice(0, 7));
+    volumes.setData([data[0], data[7], data[8]]);
+    setHovered(null);
+  }, [rows, span.from, span.to]);
+
+  // uPlot draws once for all changes of one moment.
+  useLayoutEffect(() => {
+    for (const plot of plots.current) plot.redraw(false);
+  }, [terms]);
+
+  const last = rows.findLast(({ time }) => time >= span.from && time <= span.to);
+  return html`<${Legend} row=${hovered ? hovered.row : last} terms=${terms} />
+    <div class="plots" ref=${holder} role="img" aria-label=${label} aria-busy=${isBusy}></div>`;
+};
+
+const create = (element, now) => {
+  now.colours = coloursOf(element);
+  const colour = (name) => () => now.colours[name];
+  // A price between two gaps has no line. All others are no dots.
+  const lonely = (plot, index) => {
+    const values = plot.data[index];
+    const found = [];
+    for (let at = 0; at < values.length; at += 1) {
+      if ((values[at] ?? null) !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null) found.push(at);
+    }
+    return found;
+  };
+  const points = { show: true, size: 5, filter: lonely };
+  const line = (name, options = {}) => ({ stroke: colour(name), width: 1.75, spanGaps: false, points, ...options });
+  const edge = { width: 0, points: { show: false } };
+  const dashes = { dash: [6, 3] };
+  const scales = { x: { time: true, range: () => [now.span.from, now.span.to] } };
+  const axis = { stroke: colour("text"), font: FONT, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
+  const timeAxis = { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) };
+  // Without data the axis is there without labels, so that nothing moves when the data come.
+  const valueAxis = {
+    ...axis,
+    size: AXIS,
+    values: (plot, splits, index, space, distance) => (now.rowAt?.length ? labels(splits, distance) : splits.map(() => "")),
+  };
+
+  const select = (plot) => {
+    const { left, width } = plot.select;
+    if (!width) return;
+    plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+    now.onZoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
+  };
+  const hover = (plot) => {
+    const index = plot.cursor.idx;
+    const row = now.rowAt?.[index];
+    now.setHovered(plot.cursor.left < 0 || index === null || index === undefined ? null : { row });
+  };
+  const drawTerms = (plot, hasNames) => {
+    const { ctx, bbox } = plot;
+    ctx.save();
+    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "top";
+    for (const { name, from, to } of now.terms) {
+      const left = Math.max(plot.valToPos(from, "x", true), bbox.left);
+      const right = Math.min(plot.valToPos(to, "x", true), bbox.left + bbox.width);
+      if (right <= left) continue;
+      ctx.fillStyle = now.colours.term;
+      // Every second term, which the length of a term tells.
+      if (Math.floor(from / (to - from)) % 2) ctx.fillRect(left, bbox.top, right - left, bbox.height);
+      ctx.fillStyle = now.colours.text;
+      if (hasNames && right - left > NARROW && ctx.measureText(name).width + 8 < right - left) ctx.fillText(name, (left + right) / 2, bbox.top + 4 * devicePixelRatio);
+    }
+    ctx.restore();
+  };
+
+  const plot = (height, series, axes, options) => {
+    const created = new globalThis.uPlot(
+      {
+        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, 18, 0, 0], ...options,
+        cursor: {
+          sync: { key: SYNC },
+          drag: { x: true, y: false, setScale: false, dist: 6 },
+          points: { size: (self, index) => (series[index].stroke ? 8 : 0) },
+          bind: { dblclick: () => () => now.onReset() },
+        },
+        hooks: { setSelect: [select], ...options.hooks },
+      },
+      series.map(() => []),
+      element,
+    );
+    // Fingers have no hover: a touch shows the values, and a vertical move still scrolls.
+    created.over.addEventListener("pointermove", (event) => {
+      const { left, top } = created.over.getBoundingClientRect();
+      if (event.pointerType === "touch") created.setCursor({ left: event.clientX - left, top: event.clientY - top }, true, true);
+    });
+    return created;
+  };
+
+  const prices = plot(
+    PRICES_HEIGHT,
+    [{}, line("sell"), edge, edge, line("buy", dashes), edge, edge],
+    [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
+    {
+      scales: { ...scales, y: { range: (self, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true)) } },
+      bands: [{ series: [3, 2], fill: colour("sellBand") }, { series: [6, 5], fill: colour("buyBand") }],
+      hooks: { setCursor: [hover], drawAxes: [(self) => drawTerms(self, true)] },
+    },
+  );
+  const volumes = plot(
+    VOLUMES_HEIGHT,
+    [{}, line("sell"), line("buy", dashes)],
+    [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24 }],
+    {
+      scales: { ...scales, y: { range: (self, least, most) => [0, (most || 1) * 1.1] } },
+      hooks: { drawAxes: [(self) => drawTerms(self, false)] },
+    },
+  );
+  return [prices, volumes];
+};

@@ -1,0 +1,155 @@
+// The search over all active items, by name and id: a text field with a list, used with the keyboard or a pointer.
+import { html, useEffect, useMemo, useState } from "./htm-preact.js";
+import { parameters, show } from "./address.js";
+import { load } from "./api.js";
+import { Failure } from "./failure.js";
+import { nameOf } from "./names.js";
+
+/** The longest list of results. */
+const MOST_RESULTS = 40;
+
+const PATHS = ["v1/bazaar?mode=list", "v1/items"];
+
+const words = (text) => text.toLowerCase().replace(/[\s_:'-]+/g, " ").trim();
+
+/** Returns how well the text matches: 0 exactly, 1 at its begin, 2 at the begins of words, 3 somewhere, `Infinity` not at all. */
+const rank = (text, query, parts) => {
+  if (text === query) return 0;
+  if (text.startsWith(query)) return 1;
+  const padded = ` ${text}`;
+  if (parts.every((part) => padded.includes(` ${part}`))) return 2;
+  return parts.every((part) => text.includes(part)) ? 3 : Infinity;
+};
+
+/** The levels of an enchantment come in their order. */
+const byId = new Intl.Collator("en", { numeric: true });
+
+/** Returns the items that match, best first: `{ id, name }`. */
+export const matches = (items, text) => {
+  const query = words(text);
+  if (!query) return [];
+  const parts = query.split(" ");
+  return items
+    .map((item) => ({ item, rank: Math.min(rank(item.nameWords, query, parts), rank(item.idWords, query, parts)) }))
+    .filter((match) => match.rank !== Infinity)
+    .sort((one, other) => one.rank - other.rank || byId.compare(one.item.idWords, other.item.idWords))
+    .slice(0, MOST_RESULTS)
+    .map(({ item }) => item);
+};
+
+/** Returns the items as `matches` takes them, from the data of the list and of the catalogue, which may be missing. */
+export const searchable = (list, catalogue) =>
+  list.items.map(({ id }) => {
+    const name = nameOf(id, catalogue);
+    return { id, name, nameWords: words(name), idWords: words(id) };
+  });
+
+/** Puts the focus into the search. */
+export const focusSearch = () => document.getElementById("search")?.focus();
+
+const isTyping = ({ target }) => target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+
+/** Returns the items, requested when the search is first used; the list changes rarely. */
+const useItems = (isUsed) => {
+  const [state, set] = useState({ items: null, failure: null });
+  const isMissing = !state.items;
+  useEffect(() => {
+    if (!isUsed || !isMissing) return undefined;
+    let timer = 0;
+    let isWanted = true;
+    const request = async () => {
+      // The names can come later, or never.
+      const catalogue = load(PATHS[1]).catch(() => null);
+      try {
+        const list = await load(PATHS[0]);
+        set({ items: searchable(list, null), failure: null });
+        set({ items: searchable(list, await catalogue), failure: null });
+      } catch (failure) {
+        set({ items: null, failure });
+        if (isWanted && Number.isFinite(failure.retryAt)) timer = setTimeout(request, failure.retryAt - Date.now());
+      }
+    };
+    request();
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [isUsed, isMissing]);
+  return state;
+};
+
+/** The search in the header. */
+export const Search = () => {
+  const [text, setText] = useState("");
+  const [active, setActive] = useState(-1);
+  const [isOpen, setOpen] = useState(false);
+  const { items, failure } = useItems(isOpen);
+  const results = useMemo(() => (items ? matches(items, text) : []), [items, text]);
+  const hasList = isOpen && text.trim() !== "";
+
+  useEffect(() => {
+    const listener = (event) => {
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      focusSearch();
+    };
+    addEventListener("keydown", listener);
+    return () => removeEventListener("keydown", listener);
+  }, []);
+
+  useEffect(() => {
+    document.getElementById(`result-${active}`)?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+
+  const close = () => {
+    setOpen(false);
+    setActive(-1);
+  };
+  const choose = (item) => {
+    if (!item) return;
+    setText("");
+    close();
+    show({ item: item.id, range: parameters().range });
+    scrollTo(0, 0);
+    document.getElementById("main")?.focus();
+  };
+  const type = ({ target }) => {
+    setText(target.value);
+    setActive(-1);
+    setOpen(true);
+  };
+  const press = (event) => {
+    const moves = { ArrowDown: 1, ArrowUp: -1 };
+    if (event.key in moves) {
+      setOpen(true);
+      const count = results.length;
+      if (count) setActive(active < 0 && event.key === "ArrowUp" ? count - 1 : (active + moves[event.key] + count) % count);
+    } else if (event.key === "Enter") {
+      choose(results[Math.max(active, 0)]);
+    } else if (event.key === "Escape") {
+      if (!hasList) setText("");
+      close();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  };
+
+  const summary = () => {
+    if (!items) return "The list of items is loading…";
+    if (!results.length) return "No active item has such a name or id.";
+    return results.length === MOST_RESULTS ? `The best ${MOST_RESULTS} results` : `${results.length} result${results.length > 1 ? "s" : ""}`;
+  };
+  return html`<search class="search">
+    <input id="search" type="text" role="combobox" aria-label="Search items" placeholder="Search items ( / )" autocomplete="off"
+      autocapitalize="off" spellcheck=${false} aria-autocomplete="list" aria-expanded=${hasList} aria-controls="results"
+      aria-activedescendant=${active < 0 ? undefined : `result-${active}`} value=${text}
+      onInput=${type} onKeyDown=${press} onFocus=${() => setOpen(true)} onBlur=${close} />
+    <div class="results" hidden=${!hasList} onMouseDown=${(event) => event.preventDefault()}>
+      ${failure ? html`<${Failure} failure=${failure} />` : html`<p class="muted" role="status">${hasList && summary()}</p>`}
+      <ul id="results" role="listbox" aria-label="Items">${results.map((item, index) => html`
+        <li key=${item.id} id=${`result-${index}`} role="option" aria-selected=${index === active} onClick=${() => choose(item)}>
+          <span>${item.name}</span> <small>${item.id}</small></li>`)}</ul>
+    </div>
+  </search>`;
+};

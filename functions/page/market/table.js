@@ -1,0 +1,45 @@
+// The data of the chart as a table, for screen readers and for copying, and as a file.
+import { html, useState } from "./htm-preact.js";
+import { periodOf } from "./chart.js";
+import { coins, integer } from "./format.js";
+import { csv } from "./series.js";
+
+/** More rows make the page slow. The file has all. */
+const MOST_ROWS = 300;
+
+const COLUMNS = [
+  ["Sell price", "sell", coins], ["Low", "sellLow", coins], ["High", "sellHigh", coins],
+  ["Buy price", "buy", coins], ["Low", "buyLow", coins], ["High", "buyHigh", coins],
+  ["To buy", "sellVolume", integer], ["To sell", "buyVolume", integer],
+];
+
+const Rows = ({ rows, name }) => html`
+  <div class="scroll rows" tabindex="0" role="region" aria-label=${`Prices of ${name}`}>
+    <table>
+      <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${integer(rows.length)} entries` : `${rows.length} entries`}, newest first.
+        Prices in coins; items in open orders.</caption>
+      <thead><tr><th scope="col">Time</th>${COLUMNS.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
+      <tbody>${rows.slice(-MOST_ROWS).reverse().map((row) => html`<tr key=${row.start}>
+        <th scope="row">${periodOf(row)}</th>${COLUMNS.map(([, field, format]) => html`<td>${format(row[field] ?? NaN)}</td>`)}
+      </tr>`)}</tbody>
+    </table>
+  </div>`;
+
+/** The rows behind a disclosure, and a button that saves all of them. */
+export const PriceTable = ({ rows, item, name, range }) => {
+  const [isOpen, setOpen] = useState(false);
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv" }));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = `${item.replaceAll(":", "_")}-${range}.csv`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  };
+  return html`<div class="rows-bar">
+      <button type="button" aria-expanded=${isOpen} aria-controls="rows" disabled=${!rows.length} onClick=${() => setOpen(!isOpen)}>
+        ${isOpen ? "Hide the table" : "Show as a table"}</button>
+      <button type="button" disabled=${!rows.length} onClick=${save}>Download CSV</button>
+    </div>
+    <div id="rows">${isOpen && html`<${Rows} rows=${rows} name=${name} />`}</div>`;
+};
