@@ -19,9 +19,6 @@ const minute = { hour: "2-digit", minute: "2-digit" };
 /** Returns coins to 0.01, which is as exact as the history: `1,039,674.50`. Always two digits, so that columns align. */
 export const coins = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
-/** Returns coins with every digit that the API sends: `359.6563897763578`. */
-export const exactCoins = numbers({ maximumFractionDigits: 20 });
-
 /** Returns coins or amounts in little space: `1.04M`. */
 export const compact = numbers({ notation: "compact", maximumSignificantDigits: 3 });
 

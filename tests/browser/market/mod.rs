@@ -6,6 +6,7 @@ mod formats;
 mod item;
 mod key;
 mod search;
+mod series;
 mod texts;
 mod views;
 mod waiting;
