@@ -188,6 +188,11 @@ impl Window {
         self.call("Network.emulateNetworkConditions", conditions).await;
     }
 
+    /// Lets requests for addresses like these fail, as if the connection broke.
+    pub(crate) async fn block(&self, patterns: &[&str]) {
+        self.call("Network.setBlockedURLs", json!({"urls": patterns})).await;
+    }
+
     /// Saves what the page downloads, and returns the first file that `start` has downloaded.
     pub(crate) async fn download(&self, start: impl Future<Output = ()>) -> (String, String) {
         let folder = self.chromium.profile().join("downloads");
