@@ -1,7 +1,11 @@
 //! Starts the service in the local cloud, with a past that charts can show.
 
+use std::collections::HashMap;
 use std::f64::consts::TAU;
+use std::time::Duration;
 
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use common::time::UnixSeconds;
 use local::{Cloud, Options};
 use serde_json::json;
@@ -10,14 +14,23 @@ use tables::history::bazaar::Quote;
 use tables::history::candles::{Candle, Candles, INTERVALS, store};
 
 /// The product with a past.
-pub(crate) const ITEM: &str = "INK_SACK:3";
+pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
 
-/// The name of that product.
-pub(crate) const NAME: &str = "Cocoa Beans";
+/// The name of that product. In the catalogue it begins with a colour code.
+pub(crate) const NAME: &str = "Enchanted Diamond";
 
 /// How many slots of each interval have candles, from fine to coarse: as a deployment has after a month, but with days of two
 /// years.
 const SLOTS: [i64; 5] = [600, 400, 730, 245, 730];
+
+/// The slots without candles, counted back from the present.
+const GAP: std::ops::Range<i64> = 40..52;
+
+/// The length of a mayor's term: a year of the game, in milliseconds.
+const TERM_MS: i64 = 446_400_000;
+
+/// The table with the histories.
+const TABLE: &str = "History";
 
 /// The service with a simulator of its own, on free ports.
 pub(crate) async fn start() -> Cloud {
@@ -32,14 +45,32 @@ pub(crate) async fn start_with(options: Options) -> Cloud {
 /// The service with a past: candles of one product, some minutes of all products, mayors and fire sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
-    record_minutes(&cloud).await;
-    store_candles(&cloud).await;
+    record_past(&cloud).await;
     cloud
+}
+
+/// Gives the service its past.
+pub(crate) async fn record_past(cloud: &Cloud) {
+    store_candles(cloud).await;
+    record_mayors(cloud).await;
+    record_minutes(cloud).await;
 }
 
 /// The key of the account with the tier `pro`.
 pub(crate) fn key(cloud: &Cloud) -> String {
     cloud.keys().unwrap().pro.expose().to_owned()
+}
+
+/// Lets the recorder see the mayors of the last terms.
+async fn record_mayors(cloud: &Cloud) {
+    let present = cloud.clock().now_ms();
+    for term in (1..=20).rev() {
+        cloud.clock().set(present - term * TERM_MS);
+        let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
+        let event = json!({"time": time.to_string(), "backfill": true}).to_string();
+        cloud.invoke("record-mayor", event).await.unwrap();
+    }
+    cloud.clock().set(jiff::Timestamp::now().as_millisecond());
 }
 
 /// Lets the recorders record some of the latest minutes. The clock of the cloud is that of the system, as that of the browser is.
@@ -56,37 +87,99 @@ async fn record_minutes(cloud: &Cloud) {
     }
 }
 
-/// Stores candles that move in waves, with a gap.
+/// Stores candles that move in waves, with a gap. The table is still empty. The first candle of each interval is stored as
+/// the recorder does; the others are copies of
+/// its row, which takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
-    let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
-    let table = table.with_timeout(std::time::Duration::from_mins(1));
-    let now = UnixSeconds::new(now(cloud));
+    let sdk = cloud.dynamodb().sdk();
+    let (client, table) = (Client::new(&sdk), Table::of_sdk(&sdk, TABLE));
+    let session = table.with_timeout(Duration::from_mins(1));
+    let past = Past::of(cloud);
+    let now = UnixSeconds::new(past.now);
+    let [sell, buy] = past.prices(past.now);
+    let first = Candle::of(Quote::nearest(sell, buy, 650, 650).unwrap());
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();
-        for number in 1..count {
-            if (40..52).contains(&number) {
-                continue;
-            }
-            let slot = UnixSeconds::new(interval.slot(now).get() - number * length);
-            let candle = [0, length / 3, 2 * length / 3]
-                .map(|offset| Candle::of(quote(slot.get() + offset)))
-                .into_iter()
-                .reduce(Candle::followed_by)
-                .unwrap();
-            let candles = Candles::from([(ITEM.parse().unwrap(), candle)]);
-            assert!(store(table, interval, slot, None, &candles).await.unwrap());
+        let slot = |number: i64| interval.slot(now).get() - number * length;
+        let candles = Candles::from([(ITEM.parse().unwrap(), first)]);
+        assert!(store(session, interval, UnixSeconds::new(slot(1)), None, &candles).await.unwrap());
+        let row = row(&client, interval.name).await;
+        let numbers: Vec<_> = (2..count).filter(|number| !GAP.contains(number)).collect();
+        for numbers in numbers.chunks(25) {
+            let copies = numbers
+                .iter()
+                .map(|number| copy(&row, slot(*number), past.candle(slot(*number), length)))
+                .collect();
+            let written = client.batch_write_item().request_items(TABLE, copies).send().await.unwrap();
+            assert!(written.unprocessed_items().is_none_or(HashMap::is_empty));
         }
     }
 }
 
-/// What the product costs at this time in Unix seconds.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "small numbers")]
-fn quote(time: i64) -> Quote {
-    let wave = |days: f64| (time as f64 / 86_400.0 / days * TAU).sin();
-    let level = 350.0 + 60.0 * wave(200.0) + 25.0 * wave(9.0) + 8.0 * wave(0.9) + 2.0 * wave(0.07);
-    let volume = 30_000.0 + 9_000.0 * wave(1.0) + 3_000.0 * wave(0.3);
-    let [sell, buy] = [level, level * 1.025 + wave(0.4)].map(|price| (price * 10.0).round() / 10.0);
-    Quote::nearest(sell, buy, volume as i64, (volume * 0.9) as i64).unwrap()
+/// The only row of candles of the interval.
+async fn row(client: &Client, interval: &str) -> HashMap<String, AttributeValue> {
+    let rows = client
+        .scan()
+        .table_name(TABLE)
+        .filter_expression("begins_with(pk, :pk)")
+        .expression_attribute_values(":pk", AttributeValue::S(format!("candles#{interval}#")))
+        .send()
+        .await
+        .unwrap();
+    let [row] = rows.items() else { panic!("{} rows of {interval}", rows.items().len()) };
+    row.clone()
+}
+
+/// The same row with another slot and this candle.
+fn copy(row: &HashMap<String, AttributeValue>, slot: i64, candle: String) -> WriteRequest {
+    let products = HashMap::from([(ITEM.to_owned(), AttributeValue::S(candle))]);
+    let mut row = row.clone();
+    row.insert("sk".to_owned(), AttributeValue::S(format!("{slot:010}")));
+    row.insert("products".to_owned(), AttributeValue::M(products));
+    row.remove("ttl");
+    let put = PutRequest::builder().set_item(Some(row)).build().unwrap();
+    WriteRequest::builder().put_request(put).build()
+}
+
+/// The past of the product, which ends at its present price.
+struct Past {
+    now: i64,
+    present: simulator::bazaar::Quote,
+}
+
+impl Past {
+    fn of(cloud: &Cloud) -> Self {
+        let present = simulator::bazaar::quotes(1, cloud.clock().now_ms()).find(|quote| quote.id == ITEM);
+        Self { now: now(cloud), present: present.unwrap() }
+    }
+
+    /// A wave with this period in days, from -1 to 1.
+    #[expect(clippy::cast_precision_loss, reason = "times are small enough")]
+    fn wave(&self, time: i64, days: f64) -> f64 {
+        ((self.now - time) as f64 / 86_400.0 / days * TAU).sin()
+    }
+
+    /// What one gets and pays for the product at this time in Unix seconds.
+    fn prices(&self, time: i64) -> [f64; 2] {
+        let wave = |days| self.wave(time, days);
+        let change = 0.17 * wave(230.0) + 0.07 * wave(9.0) + 0.02 * wave(0.9) + 0.006 * wave(0.07);
+        [self.present.sell_price, self.present.buy_price + 400.0 * wave(0.4)]
+            .map(|price| (price * (1.0 - change) * 10.0).round() / 10.0)
+    }
+
+    /// The candle of the slot, as a row holds it (`common/tables/src/history/candles/mod.rs`).
+    #[expect(clippy::cast_possible_truncation, reason = "a thousand at most")]
+    fn candle(&self, slot: i64, length: i64) -> String {
+        let prices = [0, length / 3, 2 * length / 3].map(|offset| self.prices(slot + offset));
+        let side = |side: usize| {
+            let prices = prices.map(|prices| prices[side]);
+            let high = prices.into_iter().fold(f64::MIN, f64::max);
+            let low = prices.into_iter().fold(f64::MAX, f64::min);
+            format!("{},{high},{low},{}", prices[0], prices[2])
+        };
+        let volume = |days: f64| (650.0 + 180.0 * self.wave(slot, days) + 60.0 * self.wave(slot, 0.3)) as i64;
+        format!("{},{},{},{},5", side(0), side(1), volume(1.0), volume(1.3))
+    }
 }
 
 fn now(cloud: &Cloud) -> i64 {

@@ -3,6 +3,8 @@
 //! Each promise has its own file. Without Chromium, all tests are ignored.
 
 mod cloud;
+mod hostile;
 mod market;
 mod reference;
+mod stage;
 mod window;

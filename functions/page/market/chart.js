@@ -1,5 +1,5 @@
 // The chart of an item: prices above, volumes below, drawn by uPlot. The table has the same data for those who cannot see it.
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./htm-preact.js";
+import { html, useLayoutEffect, useRef, useState } from "./htm-preact.js";
 import { coins, date, dateTime, integer } from "./format.js";
 import { columns } from "./series.js";
 
@@ -8,6 +8,8 @@ const PRICES_HEIGHT = 300;
 const VOLUMES_HEIGHT = 130;
 const AXIS = 64;
 const FONT = "12px system-ui, sans-serif";
+/** No name fits into so few pixels. */
+const NARROW = 20;
 const SYNC = "item";
 
 /** The colours of the canvas, in the words of the style sheet. */
@@ -124,7 +126,8 @@ export const Chart = ({ rows, span, terms, label, isBusy, onZoom, onReset }) => 
     setHovered(null);
   }, [rows, span.from, span.to]);
 
-  useEffect(() => {
+  // uPlot draws once for all changes of one moment.
+  useLayoutEffect(() => {
     for (const plot of plots.current) plot.redraw(false);
   }, [terms]);
 
@@ -159,6 +162,8 @@ const create = (element, now) => {
     values: (plot, splits, index, space, distance) => (now.rowAt?.length ? labels(splits, distance) : splits.map(() => "")),
   };
 
+  const around = (plot, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true));
+
   const select = (plot) => {
     const { left, width } = plot.select;
     if (!width) return;
@@ -184,7 +189,8 @@ const create = (element, now) => {
       // Every second term, which the length of a term tells.
       if (Math.floor(from / (to - from)) % 2) ctx.fillRect(left, bbox.top, right - left, bbox.height);
       ctx.fillStyle = now.colours.text;
-      if (hasNames && ctx.measureText(name).width + 8 < right - left) ctx.fillText(name, (left + right) / 2, bbox.top + 4 * devicePixelRatio);
+      if (!hasNames || right - left < NARROW || ctx.measureText(name).width + 8 > right - left) continue;
+      ctx.fillText(name, (left + right) / 2, bbox.top + 4 * devicePixelRatio);
     }
     ctx.restore();
   };
@@ -192,7 +198,7 @@ const create = (element, now) => {
   const plot = (height, series, axes, options) => {
     const created = new globalThis.uPlot(
       {
-        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, 8, 0, 0], ...options,
+        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, 18, 0, 0], ...options,
         cursor: {
           sync: { key: SYNC },
           drag: { x: true, y: false, setScale: false, dist: 6 },
@@ -217,7 +223,7 @@ const create = (element, now) => {
     [{}, line("sell"), edge, edge, line("buy", dashes), edge, edge],
     [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
     {
-      scales: { ...scales, y: { range: (self, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true)) } },
+      scales: { ...scales, y: { range: around } },
       bands: [{ series: [3, 2], fill: colour("sellBand") }, { series: [6, 5], fill: colour("buyBand") }],
       hooks: { setCursor: [hover], drawAxes: [(self) => drawTerms(self, true)] },
     },

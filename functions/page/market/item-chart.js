@@ -4,6 +4,7 @@ import { show } from "./address.js";
 import { load, useResource } from "./api.js";
 import { Chart } from "./chart.js";
 import { Failure } from "./failure.js";
+import { duration } from "./format.js";
 import { RANGES, SHORTEST, collect, partSource, rangeSource, rowsOf, terms } from "./series.js";
 import { PriceTable } from "./table.js";
 
@@ -37,20 +38,24 @@ const useSeries = (item, range, part) => {
   const [, render] = useState(0);
 
   useEffect(() => {
-    if (!data) return undefined;
+    if (!data || known.current.get(key)?.completed === data) return undefined;
     let isWanted = true;
     let timer = 0;
-    const keep = (rows, problem) => {
+    const keep = (rows, problem, completed) => {
       if (!isWanted) return;
-      known.current.set(key, { rows, span: spanOf(range, part, receivedAt, rows), failure: problem });
+      known.current.set(key, { rows, span: spanOf(range, part, receivedAt, rows), failure: problem, completed });
       render((count) => count + 1);
     };
-    const from = part?.from ?? receivedAt - RANGES[range].length;
+    const { from, to } = part ?? { from: receivedAt - RANGES[range].length, to: receivedAt };
     if (!known.current.has(key)) keep(rowsOf(data, source.step, receivedAt), null);
     const complete = async () => {
-      const { rows, failure: problem } = await collect({ item, source, from, data, now: receivedAt, load });
-      keep(rows, problem);
-      if (isWanted && Number.isFinite(problem?.retryAt)) timer = setTimeout(complete, problem.retryAt - Date.now());
+      const { rows, failure: problem } = await collect({ item, source, from, to, data, now: receivedAt, load });
+      keep(rows, problem, problem ? null : data);
+      if (isWanted && Number.isFinite(problem?.retryAt)) timer = setTimeout(again, problem.retryAt - Date.now());
+    };
+    const again = () => {
+      if (document.hidden) timer = setTimeout(again, 1_000);
+      else complete();
     };
     complete();
     return () => {
@@ -82,6 +87,7 @@ export const ItemChart = ({ item, name, parameters }) => {
   const { rows, span, isLoading, failure } = useSeries(item, range, part);
   const mayors = useTerms(span.to - span.from >= TERMS_FROM || (part !== null && RANGES[range].length >= TERMS_FROM));
   const length = span.to - span.from;
+  const steps = [...new Set(rows.map(({ step }) => step))].map(duration);
 
   const zoom = (from, to) => {
     const middle = (from + to) / 2;
@@ -114,12 +120,12 @@ export const ItemChart = ({ item, name, parameters }) => {
     </div>
     <div class=${isLoading ? "chart busy" : "chart"}>
       <${Chart} rows=${rows} span=${span} terms=${mayors} label=${`Prices of ${name}. The table below the chart has the same data.`}
-        isBusy=${isLoading} onZoom=${zoom} onReset=${reset} />
+        isBusy=${isLoading && !failure} onZoom=${zoom} onReset=${reset} />
       ${!isLoading && !rows.length && html`<p class="note muted">No prices were recorded in this time.</p>`}
       ${isLoading && !failure && html`<p class="note muted" role="status">Loading…</p>`}
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}
     </div>
-    <p class="muted hint">Drag across the chart to zoom in, double-click to go back.</p>
+    <p class="muted hint">One price every ${steps.join(", later every ") || "–"}. <span>Drag across the chart to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}
     <${PriceTable} rows=${rows} item=${item} name=${name} range=${part ? "part" : range} />
   </section>`;

@@ -24,7 +24,8 @@ export const opensAt = (year) => EPOCH + (year - 1) * YEAR + OPENS_AFTER;
 /** Returns when the election of this year closes and the term of its winner begins, in Unix milliseconds. */
 export const closesAt = (year) => EPOCH + (year - 1) * YEAR + CLOSES_AFTER;
 
-const list = (value) => (Array.isArray(value) ? value.filter(Boolean) : []);
+/** Returns the entries with a name. */
+const list = (value) => (Array.isArray(value) ? value.filter((entry) => entry?.name) : []);
 
 const role = ({ key, name }) => {
   const text = nameOfId(String(key ?? ""));

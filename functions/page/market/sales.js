@@ -22,10 +22,9 @@ const Sale = ({ name, sale }) => {
   </li>`;
 };
 
-const Present = ({ nameOf }) => {
-  const { data, failure } = useResource("v1/fire-sales");
+const Present = ({ nameOf, data, failure }) => {
   const sales = [...(data?.sales ?? [])].sort((a, b) => a.start - b.start);
-  return html`<section aria-labelledby="present" aria-busy=${!data && !failure}>
+  return html`<section class=${data || failure ? "" : "waiting"} aria-labelledby="present" aria-busy=${!data && !failure}>
     <h2 id="present">Now and announced</h2>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
     ${!data && !failure && html`<p><${Skeleton} length=${32} /></p>`}
@@ -35,8 +34,7 @@ const Present = ({ nameOf }) => {
   </section>`;
 };
 
-const Past = ({ nameOf }) => {
-  const { data, failure } = useResource("v1/fire-sales/history?limit=200");
+const Past = ({ nameOf, data, failure }) => {
   const [isWhole, showAll] = useState(false);
   const all = data?.history ?? [];
   const shown = isWhole ? all : all.slice(0, FIRST);
@@ -59,5 +57,10 @@ const Past = ({ nameOf }) => {
 export const Sales = () => {
   useTitle("Fire sales");
   const nameOf = useNames();
-  return html`<h1>Fire sales</h1><${Present} nameOf=${nameOf} /><${Past} nameOf=${nameOf} />`;
+  const present = useResource("v1/fire-sales");
+  const past = useResource("v1/fire-sales/history?limit=200");
+  // The recorded sales have their place once it is known how much comes above them.
+  return html`<h1>Fire sales</h1>
+    <${Present} nameOf=${nameOf} ...${present} />
+    ${(present.data || present.failure) && html`<${Past} nameOf=${nameOf} ...${past} />`}`;
 };

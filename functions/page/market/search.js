@@ -1,5 +1,5 @@
 // The search over all active items, by name and id: a text field with a list, used with the keyboard or a pointer.
-import { html, useEffect, useMemo, useRef, useState } from "./htm-preact.js";
+import { html, useEffect, useMemo, useState } from "./htm-preact.js";
 import { parameters, show } from "./address.js";
 import { load } from "./api.js";
 import { Failure } from "./failure.js";
@@ -52,23 +52,29 @@ const isTyping = ({ target }) => target.isContentEditable || /^(INPUT|SELECT|TEX
 /** Returns the items, requested when the search is first used; the list changes rarely. */
 const useItems = (isUsed) => {
   const [state, set] = useState({ items: null, failure: null });
-  const isAsked = useRef(false);
+  const isMissing = !state.items;
   useEffect(() => {
-    if (!isUsed || isAsked.current) return;
-    isAsked.current = true;
-    // The names can come later, or never.
-    const catalogue = load(PATHS[1]).catch(() => null);
-    load(PATHS[0]).then(
-      async (list) => {
+    if (!isUsed || !isMissing) return undefined;
+    let timer = 0;
+    let isWanted = true;
+    const request = async () => {
+      // The names can come later, or never.
+      const catalogue = load(PATHS[1]).catch(() => null);
+      try {
+        const list = await load(PATHS[0]);
         set({ items: searchable(list, null), failure: null });
         set({ items: searchable(list, await catalogue), failure: null });
-      },
-      (failure) => {
-        isAsked.current = false;
+      } catch (failure) {
         set({ items: null, failure });
-      },
-    );
-  }, [isUsed]);
+        if (isWanted && Number.isFinite(failure.retryAt)) timer = setTimeout(request, failure.retryAt - Date.now());
+      }
+    };
+    request();
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [isUsed, isMissing]);
   return state;
 };
 

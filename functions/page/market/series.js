@@ -122,7 +122,7 @@ const olderSources = (item, step, from, begin, now) => {
   const history = HISTORIES.find(({ length }) => length >= now - from - HOUR);
   const candles = CANDLES.filter((interval) => interval.step > step && begin - from > interval.step);
   const sources = candles.map((interval) => ({
-    path: candlesPath(item, interval, Math.ceil((begin - from) / interval.step) + 1, begin),
+    path: candlesPath(item, interval, Math.ceil((begin - from) / interval.step) + 2, begin),
     step: interval.step,
   }));
   // Prices were recorded before candles were built.
@@ -131,10 +131,10 @@ const olderSources = (item, step, from, begin, now) => {
 };
 
 /**
- * Returns all prices from `from` on as `{ rows, failure }`, given the data of the first request. `load` returns the data at a path. A
+ * Returns all prices from `from` to `to` as `{ rows, failure }`, given the data of the first request. `load` returns the data at a path. A
  * row has `time`, `start` and `step` in Unix milliseconds, prices in coins (`null` without orders, or without a range) and volumes.
  */
-export const collect = async ({ item, source, from, data, now, load }) => {
+export const collect = async ({ item, source, from, to, data, now, load }) => {
   let rows = rowsOf(data, source.step, now);
   let next = data.next_before;
   try {
@@ -146,7 +146,7 @@ export const collect = async ({ item, source, from, data, now, load }) => {
   } catch (failure) {
     return { rows, failure };
   }
-  const begin = rows[0]?.start ?? now;
+  const begin = rows[0]?.start ?? to;
   if (from === -Infinity || begin - from <= 2 * source.step) return { rows, failure: null };
   const sources = olderSources(item, source.step, from, begin, now);
   const results = await Promise.allSettled(sources.map(({ path }) => load(path)));

@@ -1,18 +1,85 @@
-//! The key is asked for once, kept for the tab, and in no address.
+//! The key is asked for once, kept for the tab, and in no address, log or referrer.
 
-use crate::cloud::{key, start};
+use std::sync::{Arc, Mutex};
+
+use local::Options;
+
+use super::{NOTHING, open, settle};
+use crate::cloud::{key, start, start_with};
 use crate::window::Window;
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_key_the_page_asks_for_one_and_says_where_to_get_it() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let mut window = Window::new(&cloud.url(), &key).await;
+    window.open("/market?view=flips").await;
+    window.wait_for("heading", "Your API key").await;
+    window.wait_for("link", "https://dashboard.example").await;
+    assert_eq!(window.inspect("market-without-key").await, NOTHING);
+
+    window.focus("textbox", "API key").await;
+    window.type_text("two words").await;
+    window.press("Enter").await;
+    window.wait("document.querySelector('[role=alert]').innerText").await;
+    assert_eq!(window.inspect("market-malformed-key").await, NOTHING);
+    window.evaluate("document.getElementById('key').select()").await;
+    window.type_text(&key).await;
+    window.press("Enter").await;
+    window.wait_for("button", "Forget key").await;
+    window.wait_for("heading", "Flips").await;
+    window.reload().await;
+    window.wait_for("heading", "Flips").await;
+    assert_eq!(window.evaluate("localStorage.length + document.cookie.length").await, 0);
+    window.click("button", "Forget key").await;
+    window.wait_for("heading", "Your API key").await;
+    assert_eq!(window.evaluate("sessionStorage.length").await, 0);
+    window.expect_clean(&[]);
+}
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_in_the_fragment_is_taken_and_removed_from_the_address() {
     let cloud = start().await;
-    let key = key(&cloud);
-    let window = Window::new(&cloud.url(), &key).await;
-    window.open(&format!("/market?view=status#key={key}")).await;
-    window.wait_for("button", "Forget key").await;
+    let window = open(&cloud, "?view=status").await;
     assert_eq!(window.address().await, "/market?view=status");
-    // Neither does the history of the tab hold it.
-    assert_eq!(window.addresses_of_tab().await.iter().filter(|address| address.contains(&key)).count(), 0);
+    let key = key(&cloud);
+    assert!(window.addresses_of_tab().await.iter().all(|address| !address.contains(&key)));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_key_is_in_no_address_log_or_referrer() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&lines);
+    let access_log: local::LineSink = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+    let function_log = Some(Arc::clone(&access_log));
+    let cloud =
+        start_with(Options { access_log: Some(access_log), function_log, ..Options::for_tests() }).await;
+    let window = open(&cloud, "?view=flips").await;
+    for view in ["Mayor", "Fire sales", "Status", "Flips"] {
+        window.click("link", view).await;
+        settle(&window).await;
+    }
+    window.reload().await;
+    settle(&window).await;
+    window.click("link", "API").await;
+    window.wait("location.pathname.endsWith('/docs')").await;
+    window.back().await;
+    window.wait_for("heading", "Flips").await;
+    settle(&window).await;
+
+    let key = key(&cloud);
+    let seen = window.seen();
+    assert!(seen.requests().any(|request| request.headers.get("x-api-key") == Some(&key)), "the key is used");
+    let referrers: Vec<_> =
+        seen.requests().filter_map(|request| Some((&request.url, request.headers.get("referer")?))).collect();
+    assert!(referrers.is_empty(), "{referrers:?}");
+    let lines = lines.lock().unwrap();
+    assert!(lines.iter().any(|line| line.contains("/v1/mayor")), "{lines:#?}");
+    assert!(lines.iter().all(|line| !line.contains(&key)), "{lines:#?}");
+    assert!(cloud.logs().iter().all(|line| !line.contains(&key)));
     window.expect_clean(&[]);
 }

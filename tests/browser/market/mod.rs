@@ -1,3 +1,46 @@
 //! The market page.
 
+mod errors;
+mod figures;
+mod formats;
+mod item;
 mod key;
+mod search;
+mod series;
+mod texts;
+mod views;
+mod waiting;
+
+use local::Cloud;
+
+use crate::cloud::key;
+use crate::window::Window;
+
+/// Nothing that axe finds wrong.
+const NOTHING: [String; 0] = [];
+
+/// A window that shows the market page at this query, such as `?view=flips`. The page has the key.
+async fn open(cloud: &Cloud, query: &str) -> Window {
+    open_at(&cloud.url(), cloud, query).await
+}
+
+/// The same through the proxy at `base`.
+async fn open_at(base: &str, cloud: &Cloud, query: &str) -> Window {
+    let key = key(cloud);
+    let window = Window::new(base, &key).await;
+    window.open(&format!("/market{query}#key={key}")).await;
+    window.wait_for("button", "Forget key").await;
+    window
+}
+
+/// Waits until nothing is loading.
+async fn settle(window: &Window) {
+    window.wait("!document.querySelector('[aria-busy=true]')").await;
+}
+
+/// The titles of the page's parts, for tests that look at several.
+async fn texts_of(window: &Window, selector: &str) -> Vec<String> {
+    let expression =
+        format!("[...document.querySelectorAll({selector:?})].map((element) => element.innerText.trim())");
+    serde_json::from_value(window.evaluate(&expression).await).unwrap()
+}

@@ -1,6 +1,6 @@
 //! One process of Chromium, with a profile of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use super::commands::send;
+use super::commands::{Untyped, send};
 use super::seen::{REPORT, SCRIPT, Seen};
 
 /// Numbers the profiles of this process.
@@ -44,6 +44,8 @@ impl Chromium {
             .template
             .with_file_name(format!("target/tmp/browser/{}-{number}", std::process::id()));
         std::fs::create_dir_all(&profile).unwrap();
+        // Chromium completes no download to a path with `..`.
+        let profile = profile.canonicalize().unwrap();
         let config = BrowserConfig::builder()
             .chrome_executable(env!("CHROMIUM"))
             .user_data_dir(&profile)
@@ -112,6 +114,22 @@ impl Chromium {
                 seen.lock().unwrap().note(&E::method_id(), &event);
             }
         });
+    }
+
+    /// An empty tab in front of all others.
+    pub(super) async fn cover(&self) -> Page {
+        let tab = self.browser.new_page(CreateTargetParams::new("about:blank")).await.unwrap();
+        tab.bring_to_front().await.unwrap();
+        tab
+    }
+
+    /// The response of the browser itself to the command.
+    pub(super) async fn call(&self, method: &'static str, parameters: Value) -> Value {
+        self.browser.execute(Untyped { method, parameters }).await.unwrap().result
+    }
+
+    pub(super) fn profile(&self) -> &Path {
+        &self.profile
     }
 
     pub(super) fn seen(&self) -> Seen {

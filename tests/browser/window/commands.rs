@@ -11,9 +11,9 @@ use super::Window;
 
 /// A command with its parameters.
 #[derive(Debug)]
-struct Untyped {
-    method: &'static str,
-    parameters: Value,
+pub(super) struct Untyped {
+    pub(super) method: &'static str,
+    pub(super) parameters: Value,
 }
 
 impl Serialize for Untyped {

@@ -7,15 +7,15 @@ mod element;
 mod input;
 mod seen;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chromiumoxide::Page;
+use chromiumoxide::cdp::browser_protocol::page::Viewport;
 use chromiumoxide::page::ScreenshotParams;
 use serde_json::{Value, json};
 
 use self::chromium::Chromium;
-pub(crate) use self::seen::{Request, Seen};
+pub(crate) use self::seen::Seen;
 
 /// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,6 +43,8 @@ pub(crate) const LAPTOP: (u32, u32) = (1280, 900);
 /// A window of a browser that is started for it and ends with it.
 pub(crate) struct Window {
     page: Page,
+    /// The tab in front of the page.
+    other: Option<Page>,
     chromium: Chromium,
     /// The address that all pages and requests begin with.
     base: String,
@@ -55,7 +57,8 @@ impl Window {
     pub(crate) async fn new(base: &str, key: &str) -> Self {
         let chromium = Chromium::start().await;
         let page = chromium.page(base, key).await;
-        let mut window = Self { page, chromium, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
+        let mut window =
+            Self { page, other: None, chromium, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
         window.show_as(Scheme::Light, LAPTOP).await;
         window
     }
@@ -161,6 +164,23 @@ impl Window {
         self.call("Emulation.setEmulatedMedia", json!({"features": features})).await;
     }
 
+    /// Opens another tab in front of the page, which is hidden then, or closes it again.
+    pub(crate) async fn cover(&mut self, is_covered: bool) {
+        if is_covered {
+            let other = self.chromium.cover().await;
+            self.other = Some(other);
+        } else if let Some(other) = self.other.take() {
+            other.close().await.unwrap();
+            self.call("Page.bringToFront", json!({})).await;
+        }
+        self.wait(&format!("document.hidden === {is_covered}")).await;
+    }
+
+    /// Sets the time zone of the person.
+    pub(crate) async fn set_timezone(&self, name: &str) {
+        self.call("Emulation.setTimezoneOverride", json!({"timezoneId": name})).await;
+    }
+
     /// Cuts or restores the connection.
     pub(crate) async fn set_offline(&self, offline: bool) {
         let conditions =
@@ -168,18 +188,46 @@ impl Window {
         self.call("Network.emulateNetworkConditions", conditions).await;
     }
 
+    /// Lets requests for addresses like these fail, as if the connection broke.
+    pub(crate) async fn block(&self, patterns: &[&str]) {
+        self.call("Network.setBlockedURLs", json!({"urls": patterns})).await;
+    }
+
+    /// Saves what the page downloads, and returns the first file that `start` has downloaded.
+    pub(crate) async fn download(&self, start: impl Future<Output = ()>) -> (String, String) {
+        let folder = self.chromium.profile().join("downloads");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let behaviour = json!({"behavior": "allow", "downloadPath": folder});
+        self.chromium.call("Browser.setDownloadBehavior", behaviour).await;
+        start.await;
+        let begun = Instant::now();
+        loop {
+            let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+            let mut complete =
+                files.filter(|file| file.extension().is_some_and(|extension| extension == "csv"));
+            if let Some(file) = complete.next() {
+                let name = file.file_name().unwrap().to_string_lossy().into_owned();
+                return (name, std::fs::read_to_string(file).unwrap());
+            }
+            assert!(begun.elapsed() < PATIENCE, "nothing is downloaded");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     /// Writes a picture of the whole page to `target/screenshots`, named after the state, the scheme and the width.
     pub(crate) async fn screenshot(&self, state: &str) {
         let folder = local::Options::default().template.with_file_name("target/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join(format!("{state}-{}-{}.png", self.scheme.name(), self.width));
-        self.picture(&file, true).await;
+        let parameters = ScreenshotParams::builder().full_page(true).build();
+        std::fs::write(file, self.page.screenshot(parameters).await.unwrap()).unwrap();
     }
 
-    /// Writes a picture of the page to the file: of the whole page or of what fits into the window.
-    pub(crate) async fn picture(&self, file: &Path, whole: bool) {
-        let parameters = ScreenshotParams::builder().full_page(whole).build();
-        std::fs::write(file, self.page.screenshot(parameters).await.unwrap()).unwrap();
+    /// A picture of the top of the page, at this width and height, and made smaller by `scale`.
+    pub(crate) async fn picture(&self, (width, height): (u32, u32), scale: f64) -> Vec<u8> {
+        let clip = Viewport { x: 0.0, y: 0.0, width: width.into(), height: height.into(), scale };
+        self.page.screenshot(ScreenshotParams::builder().clip(clip).build()).await.unwrap()
     }
 
     /// What the window has seen so far.

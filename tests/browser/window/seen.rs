@@ -29,11 +29,14 @@ pub(super) const SCRIPT: &str = r#"
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Request {
     pub(crate) url: String,
-    pub(crate) method: String,
     /// As they are sent, names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
+    /// When it was sent, in Unix milliseconds.
+    pub(crate) sent_at_ms: f64,
     /// The status of the response, if there is one yet.
     pub(crate) status: Option<u64>,
+    /// The headers of the response, names in lower case.
+    pub(crate) response_headers: BTreeMap<String, String>,
     body: Option<String>,
 }
 
@@ -133,9 +136,10 @@ impl Seen {
         headers.extend(self.early.remove(&id).unwrap_or_default());
         let request = Request {
             url: text(&request["url"]),
-            method: text(&request["method"]),
             headers,
+            sent_at_ms: event["wallTime"].as_f64().unwrap_or_default() * 1_000.0,
             status: None,
+            response_headers: BTreeMap::new(),
             body: request.get("postData").map(text),
         };
         self.requests.push((id, request));
@@ -153,6 +157,7 @@ impl Seen {
         let id = text(&event["requestId"]);
         if let Some((_, request)) = self.requests.iter_mut().rev().find(|(other, _)| *other == id) {
             request.status = event["response"]["status"].as_u64();
+            request.response_headers = lower_case(&event["response"]["headers"]);
         }
     }
 
@@ -213,5 +218,6 @@ fn text(value: &Value) -> String {
 
 fn lower_case(headers: &Value) -> BTreeMap<String, String> {
     let headers = headers.as_object().into_iter().flatten();
-    headers.map(|(name, value)| (name.to_lowercase(), text(value))).collect()
+    let sent = headers.filter(|(_, value)| *value != "");
+    sent.map(|(name, value)| (name.to_lowercase(), text(value))).collect()
 }

@@ -19,6 +19,7 @@ mod keys;
 mod latency;
 mod observations;
 mod openapi;
+mod pages;
 mod rate_limiter;
 mod recorded_prices;
 mod report;
@@ -119,6 +120,7 @@ async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> 
     cors::check(&inspection, &mut report).await;
     compression::check(&inspection, &mut report).await;
     escapes::check(&inspection, &mut report).await;
+    pages::check(&inspection, &mut report).await;
     let expect_stage_cache = observations::functions_expect_stage_cache(&inspection, &mut report).await;
     let cache_key_is_broken = cache_key::check(&inspection, expect_stage_cache, &mut report).await;
     observations::observe(&inspection, cache_key_is_broken, &mut report).await;

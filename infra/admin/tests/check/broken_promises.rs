@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::promises::{caches, errors, keys, responses};
+use crate::promises::{caches, errors, keys, pages, responses};
 use crate::support::proxy::Behind;
 use crate::support::run::{Run, carry_out_all, start_cloud};
 use crate::support::stage_cache::{self, StageCache};
@@ -33,6 +33,9 @@ pub(crate) fn checks_that_fail() -> BTreeSet<String> {
         caches::cache_of_rejections(),
         caches::mixed_up_items(),
         caches::keys_of_candles(),
+        pages::pages(),
+        pages::files(),
+        pages::no_pages(),
     ];
     promises.into_iter().flatten().flat_map(|broken| broken.fails).collect()
 }
@@ -88,6 +91,17 @@ async fn broken_errors_and_keys_are_reported() {
             ("accept_encoding_br_gzip", "identity"),
             ("accept_encoding_gzip_br", "gzip"),
         ]),
+    ];
+    carry_out_all(&cloud, runs).await;
+}
+
+#[tokio::test]
+async fn broken_pages_are_reported() {
+    let cloud = start_cloud("on").await;
+    let runs = vec![
+        Run::new("pages", pages::pages()),
+        Run::new("files of pages", pages::files()),
+        Run::new("no pages", pages::no_pages()),
     ];
     carry_out_all(&cloud, runs).await;
 }

@@ -8,7 +8,7 @@ use local::template::Document;
 
 use crate::broken_promises::checks_that_fail;
 use crate::promises::errors::retry_after;
-use crate::support::run::{Run, Tier, carry_out, start_cloud};
+use crate::support::run::{Run, Tier, carry_out, start_cloud, start_cloud_with};
 
 /// Four times the default rate, for limits that are four times those of the template.
 const STARTER: &[&str] = &["--throttle", "--rate", "6"];
@@ -55,6 +55,24 @@ async fn a_cloud_without_a_stage_cache_passes_every_check() {
     ]);
     let retry_after = Run::new("Retry-After", vec![retry_after()]).tier(Tier::Starter).options(STARTER);
     tokio::join!(carry_out(&cloud, unbroken), carry_out(&cloud, retry_after));
+}
+
+#[tokio::test]
+async fn without_pages_their_checks_are_skipped() {
+    let cloud = start_cloud_with(&[("GatewayCache", "off"), ("Pages", "off")]).await;
+    let report = carry_out(&cloud, Run::new("without pages", Vec::new())).await;
+    let skipped = report.skipped();
+    for check in [
+        "page GET /docs",
+        "files of GET /docs",
+        "redirect GET /docs/",
+        "page GET /market",
+        "files of GET /market",
+        "redirect GET /market/",
+        "icon GET /favicon.ico",
+    ] {
+        assert_eq!(skipped.get(check).copied(), Some("the pages are switched off"), "{check}");
+    }
 }
 
 #[test]

@@ -3,5 +3,6 @@
 pub(crate) mod caches;
 pub(crate) mod errors;
 pub(crate) mod keys;
+pub(crate) mod pages;
 mod requests;
 pub(crate) mod responses;

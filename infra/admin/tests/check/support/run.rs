@@ -77,14 +77,19 @@ impl Run {
 /// A local cloud with or without a stage cache. The tier pro has no limits that a run reaches. The limits of starter are
 /// four times those of the template, so that a run is four times as fast.
 pub(crate) async fn start_cloud(gateway_cache: &str) -> Cloud {
+    start_cloud_with(&[("GatewayCache", gateway_cache)]).await
+}
+
+/// The same with these values for parameters of the template.
+pub(crate) async fn start_cloud_with(parameters: &[(&str, &str)]) -> Cloud {
     let limits = [
-        ("GatewayCache", gateway_cache),
         ("StarterRateLimit", "8"),
         ("StarterBurstLimit", "240"),
         ("ProRateLimit", "2000"),
         ("ProBurstLimit", "9000"),
     ];
-    let parameters = limits.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let parameters = limits.iter().chain(parameters);
+    let parameters = parameters.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let concurrency = NonZeroU16::MIN;
     Cloud::start(Options { throttling: true, concurrency, parameters, ..Options::for_tests() }).await.unwrap()
 }
@@ -97,6 +102,13 @@ impl Report {
     pub(crate) fn checks(&self) -> BTreeSet<&str> {
         let ran = self.0["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] != "skipped");
         ran.map(|check| check["name"].as_str().unwrap()).collect()
+    }
+
+    /// The names of the checks that were skipped, and why.
+    pub(crate) fn skipped(&self) -> BTreeMap<&str, &str> {
+        let skipped =
+            self.0["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] == "skipped");
+        skipped.map(|check| (check["name"].as_str().unwrap(), check["reason"].as_str().unwrap())).collect()
     }
 
     /// The names of the checks that failed, and why.

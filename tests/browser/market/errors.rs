@@ -1,0 +1,127 @@
+//! A sentence for each way in which data can be missing, at the place where it is missing.
+
+use local::{Cloud, Options};
+use simulator::Fault;
+
+use super::{NOTHING, open, settle};
+use crate::cloud::{ITEM, start, start_with};
+use crate::window::Window;
+
+/// What Chromium writes about a response that is an error.
+const FAILED: &[&str] = &["Failed to load resource"];
+
+/// Opens the market page with this key.
+async fn open_with(cloud: &Cloud, key: &str) -> Window {
+    let window = Window::new(&cloud.url(), key).await;
+    window.open(&format!("/market?view=flips#key={key}")).await;
+    window
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_revoked_key_gets_a_sentence_and_a_way_to_enter_another() {
+    let cloud = start().await;
+    let mut window = open_with(&cloud, cloud.keys().unwrap().revoked.expose()).await;
+    window.wait("document.querySelector('[data-status=\"401\"]')").await;
+    window.wait_for_text("The service does not accept this key.").await;
+    assert_eq!(window.inspect("market-401").await, NOTHING);
+    window.click("button", "Enter another key").await;
+    window.wait_for("heading", "Your API key").await;
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lapsed_subscription_is_explained() {
+    let cloud = start().await;
+    let mut window = open_with(&cloud, cloud.keys().unwrap().lapsed.expose()).await;
+    window.wait("document.querySelector('[data-status=\"403\"]')").await;
+    window.wait_for_text("has no active paid subscription").await;
+    window.wait_for("link", "https://dashboard.example").await;
+    assert_eq!(window.inspect("market-403").await, NOTHING);
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_throttled_key_sees_the_seconds_and_then_the_data() {
+    // A burst of one request: what a view requests at once is refused in part.
+    let parameters = [("ProRateLimit", "1"), ("ProBurstLimit", "1")];
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let cloud = start_with(Options { parameters: parameters.into(), ..Options::for_tests() }).await;
+    let mut window = open(&cloud, "?view=mayor").await;
+    window.wait("document.querySelector('[data-status=\"429\"]')").await;
+    window
+        .wait("/Next try in \\d+ s/.test(document.querySelector('[data-status=\"429\"]')?.innerText)")
+        .await;
+    assert_eq!(window.inspect("market-429").await, NOTHING);
+    window.wait("!document.querySelector('[data-status]')").await;
+    settle(&window).await;
+    window.wait_for("heading", "In office").await;
+    super::waiting::expect_waits(&window, 429);
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_problem_of_the_service_is_told_and_the_page_asks_again() {
+    let cloud = start().await;
+    let simulator = cloud.simulator().unwrap();
+    simulator.set_fault("/v2/skyblock/bazaar", Fault::status(503));
+    let mut window = open(&cloud, "?view=flips").await;
+    window.wait("document.querySelector('[data-status=\"500\"]')").await;
+    window.wait_for_text("The service has a problem at the moment.").await;
+    assert_eq!(window.inspect("market-500").await, NOTHING);
+    simulator.clear_faults();
+    window.wait("!document.querySelector('[data-status]')").await;
+    settle(&window).await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    super::waiting::expect_waits(&window, 500);
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_connection_old_data_stay_and_new_ones_come_when_it_is_back() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    settle(&window).await;
+    window.set_offline(true).await;
+    window.click("link", "Flips").await;
+    window.wait("document.querySelector('[data-status=\"0\"]')").await;
+    window.wait_for_text("The service cannot be reached.").await;
+    assert_eq!(window.inspect("market-offline").await, NOTHING);
+    window.click("link", "Status").await;
+    window.wait_for_text("Bazaar prices").await;
+    window.click("link", "Flips").await;
+    window.set_offline(false).await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    window.wait("!document.querySelector('[data-status]')").await;
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_unknown_item_leads_to_the_search() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?item=NO_SUCH_ITEM").await;
+    window.wait_for("heading", "Unknown item").await;
+    window.wait_for_text("NO_SUCH_ITEM").await;
+    assert_eq!(window.title().await, "Unknown item – Market");
+    assert_eq!(window.inspect("market-unknown-item").await, NOTHING);
+    window.click("button", "Search for an item").await;
+    window.wait("document.activeElement.id === 'search'").await;
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_without_its_data_is_a_page_with_sentences() {
+    let cloud = start().await;
+    cloud.simulator().unwrap().set_fault("/v2/skyblock/bazaar", Fault::status(503));
+    let mut window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    window.wait("document.querySelector('[data-status=\"500\"]')").await;
+    window.wait_for_text("No prices were recorded in this time.").await;
+    assert_eq!(window.inspect("market-item-500").await, NOTHING);
+    window.expect_clean(FAILED);
+}

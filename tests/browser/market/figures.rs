@@ -1,0 +1,132 @@
+//! How large and how fast the page is. Figures are printed; bounds are generous for builds without optimisation on a busy machine.
+
+use local::{Binaries, Options};
+use serde_json::Value;
+
+use super::{open, settle};
+use crate::cloud::{ITEM, key, record_past, start, start_with};
+use crate::window::Window;
+
+/// The bytes of the page, its scripts and styles as they are sent.
+const MOST_BYTES: f64 = 45_000.0;
+
+/// Each file that the page has loaded, with its size as gzip makes it. The local cloud compresses faster and less.
+const SIZES: &str = "Promise.all([location.href, ...performance.getEntriesByType('resource').map(({ name }) => name)]\
+    .filter((name) => !name.includes('/v1/')).map(async (name) => { \
+    const stream = (await fetch(name)).body.pipeThrough(new CompressionStream('gzip')); \
+    return [name.split('/').pop(), (await new Response(stream).arrayBuffer()).byteLength]; }))";
+
+/// Whether the functions are released ones, and the bounds those that hold on an idle machine.
+fn is_strict() -> bool {
+    std::env::var_os("BROWSER_FIGURES").is_some_and(|value| value == "strict")
+}
+
+/// The functions to measure.
+fn options() -> Options {
+    Options { binaries: Binaries::Build { release: is_strict() }, ..Options::for_tests() }
+}
+
+/// Bounds in milliseconds: of the time until one can act, of that until the first chart, of a task, and of a change of the range.
+struct Bounds {
+    usable_ms: f64,
+    chart_ms: f64,
+    task_ms: f64,
+    range_ms: f64,
+}
+
+fn bounds() -> Bounds {
+    if is_strict() {
+        Bounds { usable_ms: 1_000.0, chart_ms: 2_000.0, task_ms: 100.0, range_ms: 50.0 }
+    } else {
+        Bounds { usable_ms: 6_000.0, chart_ms: 15_000.0, task_ms: 500.0, range_ms: 300.0 }
+    }
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_without_data_has_at_most_45_kb() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let window = Window::new(&cloud.url(), &key).await;
+    window.open("/market").await;
+    window.wait_for("heading", "Your API key").await;
+    let sizes: Vec<(String, f64)> = serde_json::from_value(window.evaluate(SIZES).await).unwrap();
+    let sum: f64 = sizes.iter().map(|(_, bytes)| bytes).sum();
+    println!("market page without an item: {sum} bytes, compressed: {sizes:?}");
+    assert!(sum <= MOST_BYTES, "{sum} bytes: {sizes:?}");
+    let seen = window.seen();
+    for request in seen.requests_for("/assets/").into_iter().filter(|request| request.url.ends_with(".js")) {
+        let encoding = request.response_headers.get("content-encoding");
+        let is_large = sizes.iter().any(|(name, bytes)| request.url.ends_with(name) && *bytes > 1_024.0);
+        assert!(!is_large || encoding.is_some_and(|encoding| encoding == "gzip"), "{request:?}");
+    }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_is_soon_usable_and_never_blocked_for_long() {
+    let cloud = start_with(options()).await;
+    record_past(&cloud).await;
+    let bounds = bounds();
+    let window = open(&cloud, &format!("?item={ITEM}&range=24h")).await;
+    window.wait("document.querySelector('.plots[aria-busy=false] canvas')").await;
+    settle(&window).await;
+
+    // The functions have started and the browser has the files: the second visit counts.
+    window.reload().await;
+    let begun = "performance.now()";
+    window.wait("document.querySelector('#search')").await;
+    let usable = window.evaluate(begun).await.as_f64().unwrap();
+    window.wait("document.querySelector('.plots[aria-busy=false] canvas')").await;
+    let chart = window.evaluate(begun).await.as_f64().unwrap();
+    println!("market page: usable after {usable:.0} ms, first chart after {chart:.0} ms");
+    settle(&window).await;
+
+    let switch = |range: &str| {
+        format!(
+            "new Promise((done) => {{ const button = [...document.querySelectorAll('[aria-pressed]')]\
+             .find((button) => button.innerText === '{range}'); const begun = performance.now(); button.click(); \
+             const wait = () => document.querySelector('.plots[aria-busy=false]') && button.ariaPressed === 'true' \
+             ? requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun))) : setTimeout(wait, 1); wait(); }})"
+        )
+    };
+    for range in ["7d", "30d", "1y"] {
+        window.evaluate(&switch(range)).await;
+        settle(&window).await;
+    }
+    let mut longest: f64 = 0.0;
+    for range in ["7d", "30d", "1y", "7d"] {
+        let milliseconds = window.evaluate(&switch(range)).await.as_f64().unwrap();
+        println!("market page: {range} from memory after {milliseconds:.0} ms");
+        longest = longest.max(milliseconds);
+    }
+    let tasks = window.seen().tasks;
+    let slowest = tasks.iter().map(|task| task.duration_ms).fold(0.0, f64::max);
+    println!("market page: longest task {slowest:.0} ms of {tasks:?}");
+    assert!(usable <= bounds.usable_ms && chart <= bounds.chart_ms, "usable {usable}, chart {chart}");
+    assert!(longest <= bounds.range_ms, "a range from memory takes {longest} ms");
+    assert!(slowest <= bounds.task_ms, "{tasks:?}");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_response_of_3_mb_blocks_at_most_300_ms() {
+    let cloud = start_with(options()).await;
+    let window = open(&cloud, "?view=status").await;
+    settle(&window).await;
+    // As the page reads every response.
+    let read = "fetch('v1/bazaar?mode=full', { headers: { 'X-API-Key': sessionStorage.getItem('key') } })\
+        .then((response) => response.json()).then((body) => [JSON.stringify(body).length, performance.now()])";
+    let before = window.evaluate("performance.now()").await.as_f64().unwrap();
+    let read: Value = window.evaluate(read).await;
+    let bytes = read[0].as_f64().unwrap();
+    window.evaluate("new Promise((done) => setTimeout(done, 300))").await;
+    let tasks = window.seen().tasks;
+    let blocked: f64 = tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
+    println!("market page: a response of {bytes} bytes blocks {blocked:.0} ms");
+    assert!(bytes > 2_000_000.0, "{bytes} bytes");
+    assert!(blocked <= 300.0, "{tasks:?}");
+    window.expect_clean(&[]);
+}

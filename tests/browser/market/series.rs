@@ -1,0 +1,199 @@
+//! The chart shows all prices that there are, and nothing else: which requests a range needs, what fills it, and where its gaps are.
+
+use serde_json::{Value, json};
+
+use crate::cloud::{ITEM, key, start, start_with_past};
+use crate::window::Window;
+
+/// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `given` is the value.
+async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
+    let expression = format!(
+        "(async (given) => {{
+          const {{ src }} = document.querySelector('script[type=module]');
+          const module = await import(src.replace('market.js', {file}));
+          {body}
+        }})({given})",
+        file = json!(file),
+    );
+    window.evaluate(&expression).await
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
+    let cloud = start_with_past().await;
+    let key = key(&cloud);
+    let window = Window::new(&cloud.url(), &key).await;
+    window.open("/market").await;
+    // The product has candles of three hours of 30 days, and of days of two years. Both miss twelve in a row.
+    let found = run(
+        &window,
+        "series.js",
+        &json!({"item": ITEM, "key": key}),
+        "const asked = [];
+         const load = async (path) => {
+           asked.push(new URLSearchParams(path.split('?')[1]).get('interval'));
+           const response = await fetch(path, { headers: { 'X-API-Key': given.key } });
+           return (await response.json()).data;
+         };
+         const now = Date.now();
+         const source = module.rangeSource(given.item, '90d');
+         const data = await load(source.path);
+         const from = now - 90 * 86400000;
+         const { rows, failure } = await module.collect({ item: given.item, source, from, to: now, data, now, load });
+         const { data: columns, rowAt } = module.columns(rows);
+         const isAscending = columns[0].every((time, index) => !index || time > columns[0][index - 1]);
+         const gaps = columns[0].filter((time, index) => !rowAt[index]);
+         const lengths = gaps.map((gap) => {
+           const index = columns[0].indexOf(gap);
+           return Math.round((columns[0][index + 1] - columns[0][index - 1]) / 3600000);
+         });
+         const covers = rows[0].start <= from + 86400000 && rows.at(-1).time > now - 3 * 3600000;
+         const steps = [...new Set(rows.map(({ step }) => step / 3600000))];
+         const hasNulls = gaps.every((gap) => columns.slice(1).every((column) => column[columns[0].indexOf(gap)] === null));
+         return { failure, isAscending, lengths, covers, steps, hasNulls, asked };",
+    )
+    .await;
+    let expected = json!({
+        "failure": null, "isAscending": true, "lengths": [13 * 24, 13 * 3], "covers": true, "steps": [24, 3], "hasNulls": true,
+        "asked": ["3h", null, "1d"],
+    });
+    assert_eq!(found, expected);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn modules_do_what_their_views_rely_on() {
+    let cloud = start().await;
+    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    window.open("/market").await;
+    a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(&window).await;
+    a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(&window).await;
+    labels_of_an_axis_differ_however_small_the_part_that_is_shown(&window).await;
+    terms_of_mayors_follow_from_the_calendar_of_the_game(&window).await;
+    the_search_shows_the_best_match_first(&window).await;
+}
+
+async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &Window) {
+    let parts = json!([
+        [0.03, 0.0],
+        [1.0, 0.9],
+        [29.0, 28.0],
+        [12.0, 2.0],
+        [31.0, 30.5],
+        [200.0, 195.0],
+        [400.0, 390.0],
+        [1200.0, 1100.0]
+    ]);
+    let found = run(
+        window,
+        "series.js",
+        &parts,
+        "const now = Date.parse('2026-11-22T15:30:00Z');
+         return given.map(([from, to]) => {
+           const day = 86400000;
+           const { path } = module.partSource('COAL', { from: now - from * day, to: now - to * day }, now);
+           const query = new URLSearchParams(path.split('?')[1]);
+           return [query.get('range') ?? query.get('interval'), Number(query.get('limit')) <= 502];
+         });",
+    )
+    .await;
+    let expected = ["1h", "5m", "5m", "30m", "30m", "1h", "3h", "1d"].map(|name| json!([name, true]));
+    assert_eq!(found, json!(expected));
+}
+
+async fn a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(window: &Window) {
+    let candle = |opened_at: &str, close: f64, low: f64| {
+        json!({
+            "opened_at": opened_at, "sell_open": 7.25, "sell_high": 8.5, "sell_low": low, "sell_close": close,
+            "buy_open": 9, "buy_high": 9.75, "buy_low": 9, "buy_close": 9.5, "sell_volume": 3, "buy_volume": 4,
+            "samples": 5, "complete": true,
+        })
+    };
+    let candles = [candle("2026-11-22T15:00:00Z", 7.5, 0.0), candle("2026-11-22T15:05:00Z", 0.0, 0.0)];
+    let found = run(
+        window,
+        "series.js",
+        &json!({"candles": candles}),
+        "const rows = module.rowsOf(given, 300000, Date.parse('2026-11-22T15:30:00Z'));
+         return [rows.map(({ sell, sellLow, sellHigh, buyLow }) => [sell, sellLow, sellHigh, buyLow]), module.csv(rows)];",
+    )
+    .await;
+    let lines = [
+        "time,seconds,sell_open,sell_high,sell_low,sell_close,buy_open,buy_high,buy_low,buy_close,sell_volume,buy_volume,samples",
+        "2026-11-22T15:00:00Z,300,7.25,8.5,0,7.5,9,9.75,9,9.5,3,4,5",
+        "2026-11-22T15:05:00Z,300,7.25,8.5,0,0,9,9.75,9,9.5,3,4,5",
+        "",
+    ];
+    assert_eq!(found, json!([[[7.5, 7.25, 8.5, 9], [null, null, null, 9]], lines.join("\r\n")]));
+}
+
+async fn labels_of_an_axis_differ_however_small_the_part_that_is_shown(window: &Window) {
+    let axes =
+        json!([[0, 0.05], [359.5, 0.01], [57_900, 20], [1_039_000, 500], [2_000_000_000_i64, 1_000_000]]);
+    let body = "return given.map(([from, distance]) => module.labels([0, 1, 2, 3].map((index) => from + index * distance), distance));";
+    let found = run(window, "chart.js", &axes, body).await;
+    let expected = json!([
+        ["0", "0.05", "0.10", "0.15"],
+        ["359.50", "359.51", "359.52", "359.53"],
+        ["57.90k", "57.92k", "57.94k", "57.96k"],
+        ["1.0390M", "1.0395M", "1.0400M", "1.0405M"],
+        ["2.000B", "2.001B", "2.002B", "2.003B"],
+    ]);
+    assert_eq!(found, expected);
+}
+
+async fn terms_of_mayors_follow_from_the_calendar_of_the_game(window: &Window) {
+    let past = json!({"history": [{"name": "Aatrox", "started_at": "2026-11-15T11:15:00Z", "ended_at": "2026-11-20T15:15:00Z"}]});
+    let found = run(
+        window,
+        "series.js",
+        &json!({"mayor": {"name": "Marina"}, "past": past}),
+        "const now = Date.parse('2026-11-22T15:30:00Z');
+         const text = (terms) => terms.map(({ name, from, to }) => [name, new Date(from).toISOString(), new Date(to).toISOString()]);
+         return [text(module.terms(given, given.past, now)), module.terms(undefined, undefined, now)];",
+    )
+    .await;
+    let expected = json!([
+        [
+            ["Marina", "2026-11-20T15:15:00.000Z", "2026-11-25T19:15:00.000Z"],
+            ["Aatrox", "2026-11-15T11:15:00.000Z", "2026-11-20T15:15:00.000Z"],
+        ],
+        [],
+    ]);
+    assert_eq!(found, expected);
+}
+
+async fn the_search_shows_the_best_match_first(window: &Window) {
+    let ids = [
+        "ENCHANTMENT_FIRE_ASPECT_10",
+        "ENCHANTMENT_FIRE_ASPECT_2",
+        "RED_DIAMOND",
+        "DIAMOND_BLOCK",
+        "DIAMOND",
+        "XDIAMONDX",
+        "COAL",
+        "INK_SACK:3",
+    ];
+    let items = ids.map(|id| json!({"id": id}));
+    let found = run(
+        window,
+        "search.js",
+        &json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
+        "const items = module.searchable(given.list, given.catalogue);
+         return ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' '].map((text) =>
+           module.matches(items, text).map(({ id }) => id));",
+    )
+    .await;
+    let levels = json!(["ENCHANTMENT_FIRE_ASPECT_2", "ENCHANTMENT_FIRE_ASPECT_10"]);
+    let expected = json!([
+        ["DIAMOND", "DIAMOND_BLOCK", "RED_DIAMOND", "XDIAMONDX"],
+        levels,
+        levels,
+        ["INK_SACK:3"],
+        ["INK_SACK:3"],
+        [],
+        [],
+    ]);
+    assert_eq!(found, expected);
+}
