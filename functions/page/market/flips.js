@@ -77,7 +77,7 @@ const Row = ({ flip, isNarrow }) => {
   </tr>`;
 };
 
-const EMPTY_ROWS = Array.from({ length: 20 }, (_, index) => html`<tr key=${index} class="empty">
+const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index} class="empty">
   <th scope="row"><${Skeleton} length=${16} /></th>${NUMBERS.map(([column]) => html`<td key=${column}><${Skeleton} length=${5} /></td>`)}
 </tr>`);
 
@@ -120,7 +120,7 @@ export const Flips = ({ parameters }) => {
         <table>
           <caption class="hidden">Flips, with prices in coins and volumes in items</caption>
           <${Head} sort=${sort} change=${(next) => change({ sort: next === DEFAULT_SORT ? "" : next })} />
-          <tbody>${data ? flips.map((flip) => html`<${Row} key=${flip.id} flip=${flip} isNarrow=${isNarrow} />`) : EMPTY_ROWS}</tbody>
+          <tbody>${data ? flips.map((flip) => html`<${Row} key=${flip.id} flip=${flip} isNarrow=${isNarrow} />`) : html`<${EmptyRows} />`}</tbody>
         </table>
       </div>
     </section>`}`;

@@ -2,15 +2,18 @@
 
 const NONE = "–";
 const LANGUAGE = "en";
+
+// The first format of a page takes a browser 15 ms, so none is made before there is something to show.
 const numbers = (options) => {
-  const format = new Intl.NumberFormat(LANGUAGE, options);
-  return (value) => (Number.isFinite(value) ? format.format(value) : NONE);
+  let format;
+  return (value) => (Number.isFinite(value) ? (format ??= new Intl.NumberFormat(LANGUAGE, options)).format(value) : NONE);
 };
+const timeFormat = (options) => new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...options });
 const times = (options) => {
-  const format = new Intl.DateTimeFormat("en-GB", { hourCycle: "h23", ...options });
+  let format;
   return (time) => {
     const date = new Date(time ?? NaN);
-    return Number.isNaN(date.getTime()) ? NONE : format.format(date);
+    return Number.isNaN(date.getTime()) ? NONE : (format ??= timeFormat(options)).format(date);
   };
 };
 const day = { year: "numeric", month: "short", day: "numeric" };
@@ -37,12 +40,12 @@ export const exactTime = times({ ...day, ...minute, second: "2-digit" });
 /** Returns the local day: `22 Nov 2026`. */
 export const date = times(day);
 
-const days = new Intl.DateTimeFormat("en-GB", day);
+let days;
 
 /** Returns two local days in little space: `15–20 Nov 2026`. */
 export const dateRange = (from, to) => {
   const [first, last] = [new Date(from ?? NaN), new Date(to ?? NaN)];
-  return first <= last ? days.formatRange(first, last) : `${date(from)} – ${date(to)}`;
+  return first <= last ? (days ??= timeFormat(day)).formatRange(first, last) : `${date(from)} – ${date(to)}`;
 };
 
 /** Returns a length of time in milliseconds by its two largest units: `2 d 3 h`, `4 min 5 s`, `5 min`. Below a second it is `0 s`. */
