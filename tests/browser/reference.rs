@@ -28,7 +28,11 @@ async fn open(window: &Window, key: &str) {
 }
 
 async fn ready(window: &Window) {
-    window.wait("document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')").await;
+    window
+        .wait(
+            "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
+        )
+        .await;
     still(window).await;
 }
 
@@ -37,10 +41,11 @@ async fn still(window: &Window) {
     window.evaluate("new Promise((done) => setTimeout(done, 700))").await;
 }
 
-/// The paths of the operations, with the addresses of their parts of the page.
-async fn operations(window: &Window) -> Vec<(String, String)> {
+/// The paths of the operations, with the addresses of their parts of the page, as soon as there are this many.
+async fn operations(window: &Window, count: usize) -> Vec<(String, String)> {
     let links = "[...new Set([...document.querySelectorAll('a[href^=\"#tag/\"][href*=\"/GET\"]')]\
         .map((link) => link.getAttribute('href')))]";
+    window.wait(&format!("{links}.length >= {count}")).await;
     let links: Vec<String> = serde_json::from_value(window.evaluate(links).await).unwrap();
     let path = |link: &String| (link.split_once("/GET").unwrap().1.to_owned(), link.clone());
     links.iter().map(path).collect()
@@ -75,9 +80,9 @@ async fn the_sample_request_of_every_operation_gets_a_200() {
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
     assert_eq!(window.evaluate("location.href.includes('gd_')").await, false);
-    let operations = operations(&window).await;
     let document = window.evaluate("fetch('openapi.json').then((response) => response.json())").await;
     let documented: Vec<_> = document["paths"].as_object().unwrap().keys().collect();
+    let operations = operations(&window, documented.len()).await;
     let mut shown: Vec<_> = operations.iter().map(|(path, _)| path).collect();
     shown.sort();
     assert_eq!(shown, documented);
@@ -213,14 +218,15 @@ async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
     assert!(begun.elapsed() < Duration::from_secs(3));
     let before = before.as_f64().unwrap();
     let tasks = window.seen().tasks;
-    let blocked: f64 =
-        tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
+    let blocked: f64 = tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
     println!("reference: a response of 3 MB blocks {blocked:.0} ms");
     window.expect_clean(&[]);
 }
 
 /// Chooses `full` for the parameter `mode` in the client.
 async fn choose_full(window: &Window) {
-    println!("{}", window.evaluate("document.querySelector('[role=dialog]').innerText").await.as_str().unwrap());
-    println!("{}", window.evaluate("[...document.querySelectorAll('[role=dialog] tr')].find((row) => row.innerText.includes('mode')).outerHTML").await.as_str().unwrap_or_default());
+    let [x, y, width, height] = window.place("[role=dialog] tr#mode button[aria-haspopup]").await;
+    window.click_at(x + width / 2.0, y + height / 2.0).await;
+    window.click("menuitem", "full").await;
+    window.wait("document.querySelector('[role=dialog] tr#mode').innerText.includes('full')").await;
 }
