@@ -190,8 +190,9 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         "search.js",
         &json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
         "const items = module.searchable(given.list, given.catalogue);
-         return ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' '].map((text) =>
-           module.matches(items, text).map(({ id }) => id));",
+         const texts = ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' ', 'fire aspct', 'Dimaond blok',
+           'enchantment aspect x', 'ink beans', 'cool', 'coil x', 'col'];
+         return texts.map((text) => module.matches(items, text).map(({ id }) => id));",
     )
     .await;
     let levels = json!(["ENCHANTMENT_FIRE_ASPECT_2", "ENCHANTMENT_FIRE_ASPECT_10"]);
@@ -201,6 +202,13 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         levels,
         ["INK_SACK:3"],
         ["INK_SACK:3"],
+        [],
+        [],
+        levels,
+        ["DIAMOND_BLOCK"],
+        ["ENCHANTMENT_FIRE_ASPECT_10"],
+        ["INK_SACK:3"],
+        ["COAL"],
         [],
         [],
     ]);
