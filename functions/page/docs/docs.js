@@ -33,8 +33,10 @@ const keepKeyOf = ({ request }) => {
   if (key) keepKey(key);
 };
 
-/** What Scalar's elements lack for keyboards and screen readers, by selector. */
+/** What Scalar's elements lack for readers, with a keyboard and a screen reader above all, by selector. */
 const REPAIRS = {
+  // An example that looks like a key that is already there.
+  "input.scalar-password-input": (field) => { field.placeholder = "your API key"; },
   // These have no list of suggestions, although their role promises one.
   ".code-input-lite__editor[role=combobox]": (field) => {
     field.role = "textbox";
