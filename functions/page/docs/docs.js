@@ -14,6 +14,9 @@ const loadDocument = async () => {
   const response = await fetch("openapi.json");
   if (!response.ok) throw response;
   const description = await response.json();
+  // What was sent at the time of an example has long expired when a reader sends it.
+  const parameters = Object.values(description.paths).flatMap(({ get }) => get?.parameters ?? []);
+  for (const parameter of parameters) if (parameter.schema?.format === "date-time") delete parameter.examples;
   const url = new URL(".", location.href).href.replace(/\/$/, "");
   return { ...description, servers: [{ url, description: "This service" }] };
 };
@@ -42,6 +45,8 @@ const REPAIRS = {
     field.role = "textbox";
     field.ariaAutoComplete = null;
   },
+  // It explains the status, and leads to another host.
+  "a[href^='https://developer.mozilla.org']": (link) => link.removeAttribute("href"),
   "button[role=none]": (button) => { button.role = null; },
   // The element that it names does not exist.
   "button[aria-label='Copy code'][aria-controls]": (button) => button.removeAttribute("aria-controls"),
