@@ -35,7 +35,7 @@ const coloursOf = (element) => {
 };
 
 /** From which value on a unit is used, the unit, and its letter. */
-const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "k"], [0, 1, ""]];
+const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "K"], [0, 1, ""]];
 
 /** Returns labels of an axis: exact values, which differ from each other however small the part that is shown. */
 export const labels = (splits, distance) => {
