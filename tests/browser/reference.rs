@@ -124,12 +124,11 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
     still(&window).await;
     found.extend(window.inspect("reference-response").await);
     assert_eq!(found, NOTHING);
-    assert_eq!(
-        window
-            .evaluate("[...document.querySelectorAll('a[href*=\"scalar.com\"]')].filter((link) => link.offsetParent).length")
-            .await,
-        0
-    );
+    let foreign = "[...document.querySelectorAll('a[href^=http]')]\
+        .filter((link) => link.offsetParent && !link.href.startsWith(location.origin)).map((link) => link.href)";
+    assert_eq!(window.evaluate(foreign).await, json!([]));
+    let hint = "document.querySelector('input.scalar-password-input').placeholder";
+    assert_eq!(window.evaluate(hint).await, "your API key");
     window.expect_clean(&[]);
 }
 

@@ -92,9 +92,25 @@ async fn dragging_zooms_and_loads_finer_data() {
     window.reload().await;
     drawn(&window).await;
     assert_eq!(window.address().await, zoomed, "the part is in the address");
-    window.click("button", "Reset").await;
+    window.focus("button", "Reset").await;
+    window.press("Enter").await;
     window.wait("!location.search.includes('from=')").await;
     drawn(&window).await;
+    assert_eq!(window.evaluate("document.activeElement.innerText").await, "Reset", "the focus stays");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_without_prices_says_so() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    drawn(&window).await;
+    window
+        .open(&format!("/market?item={ITEM}&range=all&from=2019-01-01T00:00:00Z&to=2019-02-01T00:00:00Z"))
+        .await;
+    window.wait_for_text("No prices were recorded in this time.").await;
+    assert_eq!(window.evaluate("document.querySelector('.rows-bar button').disabled").await, true);
     window.expect_clean(&[]);
 }
 

@@ -29,12 +29,14 @@ async fn without_a_key_the_page_asks_for_one_and_says_where_to_get_it() {
     window.press("Enter").await;
     window.wait_for("button", "Forget key").await;
     window.wait_for("heading", "Flips").await;
+    assert_eq!(window.evaluate("document.activeElement.id").await, "main");
     window.reload().await;
     window.wait_for("heading", "Flips").await;
     assert_eq!(window.evaluate("localStorage.length + document.cookie.length").await, 0);
     window.click("button", "Forget key").await;
     window.wait_for("heading", "Your API key").await;
     assert_eq!(window.evaluate("sessionStorage.length").await, 0);
+    assert_eq!(window.evaluate("document.activeElement.id").await, "main");
     window.expect_clean(&[]);
 }
 

@@ -94,6 +94,28 @@ async fn flips_are_sorted_and_filtered_and_each_leads_to_its_item() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_is_opened_at_its_top_with_the_focus_in_it() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=flips").await;
+    for act in [
+        "document.querySelector('tbody tr:last-child td').click()",
+        "document.querySelector('tbody tr:last-child a').click()",
+    ] {
+        window.wait_for("heading", "Flips").await;
+        settle(&window).await;
+        window.evaluate("scrollTo(0, document.body.scrollHeight)").await;
+        assert_ne!(window.evaluate("scrollY").await, 0);
+        window.evaluate(act).await;
+        window.wait("location.search.startsWith('?item=') && document.querySelector('.tiles')").await;
+        let state = window.evaluate("[scrollY, document.activeElement.id]").await;
+        assert_eq!(state, serde_json::json!([0, "main"]));
+        window.back().await;
+    }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_data_load_there_are_skeletons_and_nothing_moves_when_they_come() {
     let cloud = start().await;
     let mut window = open(&cloud, "?view=status").await;
