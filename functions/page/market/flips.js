@@ -77,7 +77,7 @@ const Row = ({ flip, isNarrow }) => {
   </tr>`;
 };
 
-const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index} class="empty">
+const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index} class="empty" aria-hidden="true">
   <th scope="row"><${Skeleton} length=${16} /></th>${NUMBERS.map(([column]) => html`<td key=${column}><${Skeleton} length=${5} /></td>`)}
 </tr>`);
 

@@ -31,7 +31,7 @@ const Flips = () => {
     <h2 id="flips"><${Link} view=${{ view: "flips" }}>Flips</${Link}></h2>
     ${failure && !data ? html`<${Failure} failure=${failure} />` : html`<table>
       <thead><tr><th scope="col">Item</th><th scope="col">Spread %</th><th scope="col">Spread</th></tr></thead>
-      <tbody>${rows.map((flip, index) => html`<tr key=${index}>
+      <tbody>${rows.map((flip, index) => html`<tr key=${index} aria-hidden=${flip ? undefined : "true"}>
         <th scope="row">${flip ? html`<${Link} view=${{ item: flip.id }}>${nameOf(flip.id)}</${Link}>` : html`<${Skeleton} length=${16} />`}</th>
         <td>${flip ? percent(flip.spreadPercent) : html`<${Skeleton} length=${5} />`}</td>
         <td>${flip ? coins(flip.spread) : html`<${Skeleton} length=${9} />`}</td></tr>`)}</tbody>
