@@ -106,7 +106,7 @@ export const Flips = ({ parameters }) => {
     <div class="intro">
       <h1>Flips</h1>
       <p class="muted">Buy with an order at the sell price, sell with an offer at the buy price, and keep the spread; taxes are not
-        deducted. Listed are products above 50,000 coins with at least 10,000 items on both sides.</p>
+        deducted. Listed are products that sell for 50,000 coins or more, with at least 10,000 items on both sides.</p>
     </div>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
     ${(data || !failure) && html`<section class="card flips" aria-busy=${!data}>
