@@ -38,6 +38,7 @@ const Side = ({ title, side, orders }) => html`<table class=${side}>
   <thead><tr><th scope="col">Price</th><th scope="col">Items</th><th scope="col">Orders</th></tr></thead>
   <tbody>${Array.from({ length: LEVELS }, (_, index) => {
     const order = orders?.[index];
+    if (orders?.length === 0 && index === 0) return html`<tr class="blank"><td colspan="3" class="muted">None at the moment</td></tr>`;
     if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} />`}</td><td></td><td></td></tr>`;
     return html`<tr><td>${coins(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
   })}</tbody>
