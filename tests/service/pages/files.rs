@@ -183,7 +183,7 @@ fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item =
 #[test]
 fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() {
     let (names, sources) = (names(), sources());
-    let pages = ["docs", "market", "openapi.json"];
+    let pages = [".", "docs", "market", "openapi.json"];
     for (_, name) in PAGES {
         let page = &sources[name];
         let addresses: Vec<_> = between(page, " src=\"", '"').chain(between(page, " href=\"", '"')).collect();
