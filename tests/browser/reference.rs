@@ -28,7 +28,11 @@ async fn open(window: &Window, key: &str) {
 }
 
 async fn ready(window: &Window) {
-    window.wait("document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')").await;
+    window
+        .wait(
+            "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
+        )
+        .await;
     still(window).await;
 }
 
@@ -213,14 +217,16 @@ async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
     assert!(begun.elapsed() < Duration::from_secs(3));
     let before = before.as_f64().unwrap();
     let tasks = window.seen().tasks;
-    let blocked: f64 =
-        tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
+    let blocked: f64 = tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
     println!("reference: a response of 3 MB blocks {blocked:.0} ms");
     window.expect_clean(&[]);
 }
 
 /// Chooses `full` for the parameter `mode` in the client.
 async fn choose_full(window: &Window) {
-    println!("{}", window.evaluate("document.querySelector('[role=dialog]').innerText").await.as_str().unwrap());
+    println!(
+        "{}",
+        window.evaluate("document.querySelector('[role=dialog]').innerText").await.as_str().unwrap()
+    );
     println!("{}", window.evaluate("[...document.querySelectorAll('[role=dialog] tr')].find((row) => row.innerText.includes('mode')).outerHTML").await.as_str().unwrap_or_default());
 }
