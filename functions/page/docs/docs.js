@@ -6,6 +6,8 @@ import { asKey, keepKey, readKey } from "./key.js";
 globalThis.__zod_globalConfig = { jitless: true };
 
 const reference = document.querySelector("#reference");
+// What the page has until Scalar shows the document.
+const start = reference.firstElementChild;
 
 /** Returns the OpenAPI document with the address that this page was loaded from. Throws a response that is not OK. */
 const loadDocument = async () => {
@@ -83,6 +85,8 @@ const show = (description) => {
     showDeveloperTools: "never",
     telemetry: false,
     withDefaultFonts: false,
+    // The bar links to the document.
+    documentDownloadType: "none",
     // The system decides on light and dark.
     hideDarkModeToggle: true,
     defaultOpenAllTags: true,
@@ -94,12 +98,11 @@ const show = (description) => {
 /** Says why there is no reference, and what to do. */
 const fail = (cause) => {
   const seconds = cause instanceof Response && cause.status === 429 && (Number(cause.headers.get("Retry-After")) || 1);
-  const text = document.createElement("p");
-  text.role = "alert";
+  const text = Object.assign(document.createElement("p"), { role: "alert" });
   text.append(
     seconds ? `Too many people load this page at the moment. Reload it in ${seconds} s.`
-      : cause instanceof Response ? `The reference cannot be shown: openapi.json has status ${cause.status}. Reload this page in a minute.`
-        : "The reference could not be loaded. Check your connection, then reload this page.",
+      : cause instanceof Response ? `openapi.json cannot be loaded: the service answers with status ${cause.status}. Reload this page in a minute.`
+        : "The reference could not be loaded. Check your connection, wait a moment, then reload this page.",
   );
   const button = document.createElement("button");
   button.append("Reload");
@@ -108,10 +111,8 @@ const fail = (cause) => {
   const link = (address, name) => Object.assign(document.createElement("a"), { href: address, textContent: name });
   others.append("See also ", link("openapi.json", "openapi.json"), ", the same for programs, ", link(".", "the list of routes"), " and ",
     link("market", "the market"), ".");
-  const box = document.createElement("div");
-  box.className = "start";
-  box.append(text, button, others);
-  reference.replaceChildren(box);
+  start.querySelector("[role=status]").replaceWith(text, button, others);
+  reference.replaceChildren(start);
 };
 
 try {
