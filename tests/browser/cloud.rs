@@ -26,6 +26,9 @@ const SLOTS: [i64; 5] = [600, 400, 730, 245, 730];
 /// The slots without candles, counted back from the present.
 const GAP: std::ops::Range<i64> = 40..52;
 
+/// The length of a mayor's term: a year of the game, in milliseconds.
+const TERM_MS: i64 = 446_400_000;
+
 /// The table with the histories.
 const TABLE: &str = "History";
 
@@ -42,14 +45,32 @@ pub(crate) async fn start_with(options: Options) -> Cloud {
 /// The service with a past: candles of one product, some minutes of all products, mayors and fire sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
-    store_candles(&cloud).await;
-    record_minutes(&cloud).await;
+    record_past(&cloud).await;
     cloud
+}
+
+/// Gives the service its past.
+pub(crate) async fn record_past(cloud: &Cloud) {
+    store_candles(cloud).await;
+    record_mayors(cloud).await;
+    record_minutes(cloud).await;
 }
 
 /// The key of the account with the tier `pro`.
 pub(crate) fn key(cloud: &Cloud) -> String {
     cloud.keys().unwrap().pro.expose().to_owned()
+}
+
+/// Lets the recorder see the mayors of the last terms.
+async fn record_mayors(cloud: &Cloud) {
+    let present = cloud.clock().now_ms();
+    for term in (1..=20).rev() {
+        cloud.clock().set(present - term * TERM_MS);
+        let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
+        let event = json!({"time": time.to_string(), "backfill": true}).to_string();
+        cloud.invoke("record-mayor", event).await.unwrap();
+    }
+    cloud.clock().set(jiff::Timestamp::now().as_millisecond());
 }
 
 /// Lets the recorders record some of the latest minutes. The clock of the cloud is that of the system, as that of the browser is.
@@ -85,7 +106,10 @@ async fn store_candles(cloud: &Cloud) {
         let row = row(&client, interval.name).await;
         let numbers: Vec<_> = (2..count).filter(|number| !GAP.contains(number)).collect();
         for numbers in numbers.chunks(25) {
-            let copies = numbers.iter().map(|number| copy(&row, slot(*number), past.candle(slot(*number), length))).collect();
+            let copies = numbers
+                .iter()
+                .map(|number| copy(&row, slot(*number), past.candle(slot(*number), length)))
+                .collect();
             let written = client.batch_write_item().request_items(TABLE, copies).send().await.unwrap();
             assert!(written.unprocessed_items().is_none_or(HashMap::is_empty));
         }

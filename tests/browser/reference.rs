@@ -1,13 +1,232 @@
-//! The API reference.
+//! The API reference: what it shows, and that its sample requests work.
 
-use crate::cloud::{key, start};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::cloud::{ITEM, key, start, start_with_past};
+use crate::stage::Stage;
 use crate::window::Window;
+
+/// Nothing that axe finds wrong.
+const NOTHING: [String; 0] = [];
+
+/// Whether the client is open in which readers send requests.
+const CLIENT_IS_OPEN: &str = "document.querySelector('.scalar-client--open [role=dialog]')";
+
+/// The button that sends the request; there are two, one for each width of the window.
+const SEND: &str = "[...document.querySelectorAll('[role=dialog] button')]\
+    .find((button) => /^\\s*Send/.test(button.textContent) && button.offsetParent)";
+
+/// The status of the response in the client, or nothing.
+const STATUS: &str = "/Status:\\s*(\\d{3})/.exec(document.querySelector('[role=dialog]').innerText)?.[1]";
+
+/// Opens the reference with this key.
+async fn open(window: &Window, key: &str) {
+    window.open(&format!("/docs#key={key}")).await;
+    ready(window).await;
+}
+
+async fn ready(window: &Window) {
+    window
+        .wait(
+            "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
+        )
+        .await;
+    still(window).await;
+}
+
+/// Waits until nothing moves: Scalar renders what comes into view, and fades it in.
+async fn still(window: &Window) {
+    window.evaluate("new Promise((done) => setTimeout(done, 700))").await;
+}
+
+/// The paths of the operations, with the addresses of their parts of the page, as soon as there are this many.
+async fn operations(window: &Window, count: usize) -> Vec<(String, String)> {
+    let links = "[...new Set([...document.querySelectorAll('a[href^=\"#tag/\"][href*=\"/GET\"]')]\
+        .map((link) => link.getAttribute('href')))]";
+    window.wait(&format!("{links}.length >= {count}")).await;
+    let links: Vec<String> = serde_json::from_value(window.evaluate(links).await).unwrap();
+    let path = |link: &String| (link.split_once("/GET").unwrap().1.to_owned(), link.clone());
+    links.iter().map(path).collect()
+}
+
+/// Shows an operation, and opens the client with its sample request.
+async fn open_client(window: &Window, path: &str, link: &str) {
+    window.evaluate(&format!("void (location.hash = {})", json!(link))).await;
+    let button = format!(
+        "[...document.querySelectorAll('button.show-api-client-button')]\
+         .find((button) => button.textContent.trim().endsWith({}))",
+        json!(format!("(get {path})"))
+    );
+    window.wait(&button).await;
+    window.evaluate(&format!("{button}.click()")).await;
+    window.wait(CLIENT_IS_OPEN).await;
+    window.wait(SEND).await;
+}
+
+/// Sends the request, and returns the status of the response.
+async fn send(window: &Window) -> String {
+    window.evaluate(&format!("{SEND}.click()")).await;
+    window.wait(STATUS).await;
+    window.evaluate(STATUS).await.as_str().unwrap().to_owned()
+}
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_reference_shows_our_document() {
+async fn the_sample_request_of_every_operation_gets_a_200() {
     let cloud = start().await;
-    let window = Window::new(&cloud.url(), &key(&cloud)).await;
-    window.open("/docs").await;
-    window.wait_for_text("Game Data Query Service").await;
+    let key = key(&cloud);
+    let window = Window::new(&cloud.url(), &key).await;
+    open(&window, &key).await;
+    assert_eq!(window.evaluate("location.href.includes('gd_')").await, false);
+    let document = window.evaluate("fetch('openapi.json').then((response) => response.json())").await;
+    let documented: Vec<_> = document["paths"].as_object().unwrap().keys().collect();
+    let operations = operations(&window, documented.len()).await;
+    let mut shown: Vec<_> = operations.iter().map(|(path, _)| path).collect();
+    shown.sort();
+    assert_eq!(shown, documented);
+
+    let mut statuses = Vec::new();
+    for (path, link) in &operations {
+        let requests = window.seen().requests().count();
+        open_client(&window, path, link).await;
+        let status = send(&window).await;
+        let seen = window.seen();
+        let front = path.split('{').next().unwrap();
+        let is_sent = seen.requests().skip(requests).any(|request| {
+            request.url.strip_prefix(&cloud.url()).is_some_and(|target| target.starts_with(front))
+        });
+        statuses.push((path, status, is_sent));
+        window.press("Escape").await;
+        window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
+    }
+    let wrong: Vec<_> = statuses.iter().filter(|(_, status, is_sent)| status != "200" || !is_sent).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let mut window = Window::new(&cloud.url(), &key).await;
+    open(&window, &key).await;
+    let mut found = window.inspect("reference").await;
+    window.evaluate("void (location.hash = '#tag/mayor/GET/v1/mayor')").await;
+    still(&window).await;
+    found.extend(window.inspect("reference-operation").await);
+    open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
+    still(&window).await;
+    found.extend(window.inspect("reference-client").await);
+    assert_eq!(send(&window).await, "200");
+    still(&window).await;
+    found.extend(window.inspect("reference-response").await);
+    assert_eq!(found, NOTHING);
+    assert_eq!(
+        window
+            .evaluate("[...document.querySelectorAll('a[href*=\"scalar.com\"]')].filter((link) => link.offsetParent).length")
+            .await,
+        0
+    );
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
+    let cloud = start_with_past().await;
+    let key = key(&cloud);
+    let window = Window::new(&cloud.url(), &key).await;
+    open(&window, &key).await;
+    assert_eq!(window.evaluate("sessionStorage.getItem('key')").await, json!(key));
+    let kept = "JSON.stringify(Object.entries(localStorage)) + document.cookie";
+    assert!(!window.evaluate(kept).await.as_str().unwrap().contains(&key));
+    window.click("link", "Market").await;
+    window.wait_for("button", "Forget key").await;
+    window.open(&format!("/market?item={ITEM}")).await;
+    window.wait_for("heading", crate::cloud::NAME).await;
+    window.click("link", "API").await;
+    ready(&window).await;
+    open_client(&window, "/v1/bazaar/history", "#tag/bazaar/GET/v1/bazaar/history").await;
+    assert_eq!(send(&window).await, "200");
+    assert!(window.addresses_of_tab().await.iter().all(|address| !address.contains(&key)));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_a_stage_requests_go_to_the_stage() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let stage = Stage::of(&cloud).await;
+    let window = Window::new(stage.url(), &key).await;
+    window.open(&format!("/docs/#key={key}")).await;
+    ready(&window).await;
+    assert_eq!(window.evaluate("location.pathname").await, "/live/docs", "the slash at the end is gone");
+    open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
+    assert_eq!(send(&window).await, "200");
+    assert!(window.seen().requests_for("/v1/mayor").iter().any(|request| request.status == Some(200)));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn if_a_part_cannot_be_loaded_a_sentence_says_so() {
+    let cloud = start().await;
+    let mut window = Window::new(&cloud.url(), &key(&cloud)).await;
+    for (part, state) in
+        [("*/openapi.json", "reference-without-document"), ("*/scalar.js", "reference-without-script")]
+    {
+        window.block(&[part]).await;
+        window.open("/docs").await;
+        window.wait("document.querySelector('#reference [role=alert]')?.innerText").await;
+        window.wait_for("button", "Reload").await;
+        window.wait("document.querySelector('#reference a[href=\"openapi.json\"]')").await;
+        assert_eq!(window.inspect(state).await, NOTHING);
+        window.block(&[]).await;
+        window.click("button", "Reload").await;
+        ready(&window).await;
+        window.open("/market").await;
+    }
+    window.expect_clean(&["Failed to load resource", "net::ERR_"]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let window = Window::new(&cloud.url(), &key).await;
+    let begun = Instant::now();
+    open(&window, &key).await;
+    println!("reference: ready after {:?}", begun.elapsed() - Duration::from_millis(700));
+    open_client(&window, "/v1/bazaar", "#tag/bazaar/GET/v1/bazaar").await;
+    choose_full(&window).await;
+    let before: Value = window.evaluate("performance.now()").await;
+    let begun = Instant::now();
+    assert_eq!(send(&window).await, "200");
+    println!("reference: a response of 3 MB after {:?}", begun.elapsed());
+    let seen = window.seen();
+    let full = seen.requests_for("/v1/bazaar?mode=full");
+    assert!(!full.is_empty(), "{:?}", seen.requests_for("/v1/bazaar"));
+    let begun = Instant::now();
+    window.press("Escape").await;
+    window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
+    println!("reference: closed after {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    let before = before.as_f64().unwrap();
+    let tasks = window.seen().tasks;
+    let blocked: f64 = tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
+    println!("reference: a response of 3 MB blocks {blocked:.0} ms");
+    window.expect_clean(&[]);
+}
+
+/// Chooses `full` for the parameter `mode` in the client.
+async fn choose_full(window: &Window) {
+    let [x, y, width, height] = window.place("[role=dialog] tr#mode button[aria-haspopup]").await;
+    window.click_at(x + width / 2.0, y + height / 2.0).await;
+    window.click("menuitem", "full").await;
+    window.wait("document.querySelector('[role=dialog] tr#mode').innerText.includes('full')").await;
 }

@@ -86,7 +86,7 @@ class Rehearsal:
             self.remove()
         with step("deletes the tables, which are protected"):
             self.delete_tables()
-        with step("creates the stack again, and accepts the keys that are imported"):
+        with step("creates the stack again without pages, and accepts the keys that are imported"):
             self.create_again()
 
     def refuse_parameters(self):
@@ -206,8 +206,8 @@ class Rehearsal:
 
     def exhaust_open_routes(self):
         """Anybody can send these requests, so their limits are low. They do not count for other routes."""
-        for path in ("/", "/openapi.json", "/unknown", "/v1/status"):
-            # 20 at once, and 5 or 10 per second: soon too many.
+        for path in ("/", "/openapi.json", "/unknown", "/v1/status", "/favicon.ico"):
+            # 20 or 50 at once, and at most 10 per second: soon too many.
             with ThreadPoolExecutor(8) as clients:
                 for _ in range(10):
                     statuses = set(clients.map(lambda path: self.account.get(path).status, [path] * 30))
@@ -351,7 +351,12 @@ class Rehearsal:
         expect(not left, f"left behind: {left}")
 
     def create_again(self):
-        self.stack.create(**FIRST)
+        self.stack.create(**FIRST | {"Pages": "off"})
+        for path in ("/docs", "/market", "/favicon.ico", "/assets/0123456789abcdef/scalar.js"):
+            response = self.account.get(path)
+            expect(f"Route GET {path} not found" in response.body.decode(), f"{path} is a {response.status}")
+        functions = self.account.client("lambda").list_functions()["Functions"]
+        expect(not any("Page" in function["FunctionName"] for function in functions), "there is a function for the pages")
         # The rights of the operator are for the former tables.
         self.account.operator = {}
         expect(self.status_of("/v1/mayor") == 401, "the new stack accepts a key that it does not have")

@@ -1,11 +1,15 @@
-// Shows our OpenAPI document with Scalar, whose script `scalar.js` is.
+// The API reference: our OpenAPI document, shown by Scalar, whose script is `scalar.js`.
 import { asKey, keepKey, readKey } from "./key.js";
 
-// Scalar validates with zod, which asks whether it may make functions of text. It may not, and the browser would report the attempt. With
-// this setting zod does not ask.
+// Scalar validates with zod, which tries whether the policy allows `new Function`. It does not, and the browser would report the attempt.
+// With this setting of zod there is no attempt.
 globalThis.__zod_globalConfig = { jitless: true };
 
-/** Returns the OpenAPI document, with the address that this page has been loaded from. */
+const reference = document.querySelector("#reference");
+// What the page has until Scalar shows the document.
+const start = reference.firstElementChild;
+
+/** Returns the OpenAPI document with the address that this page was loaded from. Throws a response that is not OK. */
 const loadDocument = async () => {
   const response = await fetch("openapi.json");
   if (!response.ok) throw response;
@@ -14,7 +18,7 @@ const loadDocument = async () => {
   return { ...description, servers: [{ url, description: "This service" }] };
 };
 
-/** Resolves when Scalar's script has run. It is loaded from here so that a failure is noticed. */
+/** Resolves when Scalar's script has run. An element in the page could fail before anything listens. */
 const loadScalar = () => new Promise((resolve, reject) => {
   const script = document.createElement("script");
   script.src = new URL("scalar.js", import.meta.url).href;
@@ -23,29 +27,98 @@ const loadScalar = () => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
-/** Keeps the key of a request that a reader sends, so that it is entered once for all pages of this tab. */
+/** Keeps the key of a request, so that a reader enters it once for all pages in this tab. */
 const keepKeyOf = ({ request }) => {
   const key = asKey(request.headers.get("X-API-Key") ?? "");
   if (key) keepKey(key);
 };
 
-const [description] = await Promise.all([loadDocument(), loadScalar()]);
-document.querySelector("#reference").replaceChildren();
-globalThis.Scalar.createApiReference("#reference", {
-  content: description,
-  authentication: {
-    preferredSecurityScheme: "ApiKey",
-    securitySchemes: { ApiKey: { value: readKey() ?? "" } },
+/** What Scalar's elements lack for keyboards and screen readers, by selector. */
+const REPAIRS = {
+  // These have no list of suggestions, although their role promises one.
+  ".code-input-lite__editor[role=combobox]": (field) => {
+    field.role = "textbox";
+    field.ariaAutoComplete = null;
   },
-  onRequestBuilt: keepKeyOf,
-  persistAuth: false,
-  // Nothing leads to, or is sent to, another host.
-  agent: { disabled: true },
-  hideClientButton: true,
-  mcp: { disabled: true },
-  showDeveloperTools: "never",
-  telemetry: false,
-  withDefaultFonts: false,
-  // The browser decides on light and dark.
-  hideDarkModeToggle: true,
-});
+  "button[role=none]": (button) => { button.role = null; },
+  // The element that it names does not exist.
+  "button[aria-label='Copy code'][aria-controls]": (button) => button.removeAttribute("aria-controls"),
+  "[role=dialog] section[aria-live]": (messages) => { messages.ariaLabel = "Messages"; },
+  ".cm-content": (text) => { text.ariaLabel = "Body"; },
+  ".cm-scroller[tabindex='-1'], .response-card-footer:not([tabindex])": (scrollable) => { scrollable.tabIndex = 0; },
+};
+
+const repair = () => {
+  for (const [selector, change] of Object.entries(REPAIRS)) document.querySelectorAll(selector).forEach(change);
+};
+
+/** Repairs once per frame what Scalar renders. */
+const repairAlways = () => {
+  let isPlanned = false;
+  new MutationObserver(() => {
+    // A dialog covers the page, and has a main part of its own. Scalar returns the focus when it closes, so this cannot wait.
+    const page = document.querySelector(".references-rendered");
+    if (page) page.inert = Boolean(document.querySelector(".scalar-client--open"));
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      repair();
+    });
+  }).observe(document.body, { attributeFilter: ["class"], childList: true, subtree: true });
+};
+
+const show = (description) => {
+  reference.replaceChildren();
+  globalThis.Scalar.createApiReference(reference, {
+    content: description,
+    authentication: {
+      preferredSecurityScheme: "ApiKey",
+      securitySchemes: { ApiKey: { value: readKey() ?? "" } },
+    },
+    onRequestBuilt: keepKeyOf,
+    persistAuth: false,
+    // Nothing is sent to another host, and nothing leads there.
+    agent: { disabled: true },
+    hideClientButton: true,
+    mcp: { disabled: true },
+    showDeveloperTools: "never",
+    telemetry: false,
+    withDefaultFonts: false,
+    // The bar links to the document.
+    documentDownloadType: "none",
+    // The system decides on light and dark.
+    hideDarkModeToggle: true,
+    defaultOpenAllTags: true,
+    // Each operation shows its own.
+    hideModels: true,
+  });
+};
+
+/** Says why there is no reference, and what to do. */
+const fail = (cause) => {
+  const seconds = cause instanceof Response && cause.status === 429 && (Number(cause.headers.get("Retry-After")) || 1);
+  const text = Object.assign(document.createElement("p"), { role: "alert" });
+  text.append(
+    seconds ? `Too many people load this page at the moment. Reload it in ${seconds} s.`
+      : cause instanceof Response ? `openapi.json cannot be loaded: the service answers with status ${cause.status}. Reload this page in a minute.`
+        : "The reference could not be loaded. Check your connection, wait a moment, then reload this page.",
+  );
+  const button = document.createElement("button");
+  button.append("Reload");
+  button.onclick = () => location.reload();
+  const others = document.createElement("p");
+  const link = (address, name) => Object.assign(document.createElement("a"), { href: address, textContent: name });
+  others.append("See also ", link("openapi.json", "openapi.json"), ", the same for programs, ", link(".", "the list of routes"), " and ",
+    link("market", "the market"), ".");
+  start.querySelector("[role=status]").replaceWith(text, button, others);
+  reference.replaceChildren(start);
+};
+
+try {
+  const [description] = await Promise.all([loadDocument(), loadScalar()]);
+  repairAlways();
+  show(description);
+} catch (cause) {
+  fail(cause);
+}

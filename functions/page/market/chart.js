@@ -162,6 +162,8 @@ const create = (element, now) => {
     values: (plot, splits, index, space, distance) => (now.rowAt?.length ? labels(splits, distance) : splits.map(() => "")),
   };
 
+  const around = (plot, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true));
+
   const select = (plot) => {
     const { left, width } = plot.select;
     if (!width) return;
@@ -187,7 +189,8 @@ const create = (element, now) => {
       // Every second term, which the length of a term tells.
       if (Math.floor(from / (to - from)) % 2) ctx.fillRect(left, bbox.top, right - left, bbox.height);
       ctx.fillStyle = now.colours.text;
-      if (hasNames && right - left > NARROW && ctx.measureText(name).width + 8 < right - left) ctx.fillText(name, (left + right) / 2, bbox.top + 4 * devicePixelRatio);
+      if (!hasNames || right - left < NARROW || ctx.measureText(name).width + 8 > right - left) continue;
+      ctx.fillText(name, (left + right) / 2, bbox.top + 4 * devicePixelRatio);
     }
     ctx.restore();
   };
@@ -220,7 +223,7 @@ const create = (element, now) => {
     [{}, line("sell"), edge, edge, line("buy", dashes), edge, edge],
     [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
     {
-      scales: { ...scales, y: { range: (self, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true)) } },
+      scales: { ...scales, y: { range: around } },
       bands: [{ series: [3, 2], fill: colour("sellBand") }, { series: [6, 5], fill: colour("buyBand") }],
       hooks: { setCursor: [hover], drawAxes: [(self) => drawTerms(self, true)] },
     },

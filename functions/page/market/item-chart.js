@@ -120,7 +120,7 @@ export const ItemChart = ({ item, name, parameters }) => {
     </div>
     <div class=${isLoading ? "chart busy" : "chart"}>
       <${Chart} rows=${rows} span=${span} terms=${mayors} label=${`Prices of ${name}. The table below the chart has the same data.`}
-        isBusy=${isLoading} onZoom=${zoom} onReset=${reset} />
+        isBusy=${isLoading && !failure} onZoom=${zoom} onReset=${reset} />
       ${!isLoading && !rows.length && html`<p class="note muted">No prices were recorded in this time.</p>`}
       ${isLoading && !failure && html`<p class="note muted" role="status">Loading…</p>`}
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}

@@ -15,13 +15,13 @@ const LEVELS = 8;
 /** A value, or a place of its size until it is here. */
 const Value = ({ isHere, children }) => (isHere ? children : html`<${Skeleton} length=${9} />`);
 
-const Prices = ({ data }) => {
+const Prices = ({ data, failure }) => {
   const isHere = Boolean(data);
   const tile = (label, value, note, side = "") => html`<div class=${`tile ${side}`}>
     <dt>${label}</dt><dd><${Value} isHere=${isHere}>${value}<//><small>${note}</small></dd></div>`;
   return html`<section class="card" aria-labelledby="prices">
     <h2 id="prices" class="hidden">Prices</h2>
-    <dl class="tiles figures" aria-busy=${!isHere}>
+    <dl class="tiles figures" aria-busy=${!isHere && !failure}>
       ${tile("Sell price", coins(data?.sellPrice), "you get for one, sold instantly", "sell")}
       ${tile("Buy price", coins(data?.buyPrice), "you pay for one, bought instantly", "buy")}
       ${tile("Spread", coins(data?.spread), `${percent(data?.spreadPercent)} of the sell price`)}
@@ -38,7 +38,7 @@ const Side = ({ title, side, orders }) => html`<table class=${side}>
   <thead><tr><th scope="col">Price</th><th scope="col">Items</th><th scope="col">Orders</th></tr></thead>
   <tbody>${Array.from({ length: LEVELS }, (_, index) => {
     const order = orders?.[index];
-    if (!order) return html`<tr><td>${orders ? "\xa0" : html`<${Value} />`}</td><td></td><td></td></tr>`;
+    if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} />`}</td><td></td><td></td></tr>`;
     return html`<tr><td>${coins(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
   })}</tbody>
 </table>`;
@@ -61,7 +61,7 @@ const Found = ({ id, name, parameters, resource: { data, failure } }) => {
   if (!data && [401, 403].includes(failure?.status)) return html`<${Failure} failure=${failure} />`;
   return html`
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
-    <${Prices} data=${data} />
+    <${Prices} data=${data} failure=${failure} />
     <div class="item">
       <${ItemChart} item=${id} name=${name} parameters=${parameters} />
       <${Book} id=${id} />

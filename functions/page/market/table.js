@@ -16,7 +16,7 @@ const COLUMNS = [
 const Rows = ({ rows, name }) => html`
   <div class="scroll rows" tabindex="0" role="region" aria-label=${`Prices of ${name}`}>
     <table>
-      <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${integer(rows.length)} entries` : `${rows.length} entries`}, newest first.
+      <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${rows.length} entries` : `${rows.length} entries`}, newest first.
         Prices in coins; items in open orders.</caption>
       <thead><tr><th scope="col">Time</th>${COLUMNS.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
       <tbody>${rows.slice(-MOST_ROWS).reverse().map((row) => html`<tr key=${row.start}>

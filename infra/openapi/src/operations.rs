@@ -31,7 +31,7 @@ pub(crate) fn of(
         examples_of_success.insert(name.to_owned(), json!({ "summary": summary, "value": value }));
         examples.add(schema.clone(), example.data.clone());
         data.push(schema);
-        requests.push(example);
+        requests.push((name, example));
     }
     let data = match data.as_slice() {
         [only] => only.clone(),
@@ -128,14 +128,14 @@ fn terms(route: &Route) -> String {
 fn parameter_object(
     route: &'static Route,
     parameter: &'static Parameter,
-    requests: &[Example],
+    requests: &[(&str, Example)],
 ) -> Result<Value, Error> {
     let schema = parameter.allowed.schema().to_value();
     let mut examples = Map::new();
-    for request in requests {
+    // Under the name of the response that the request has, so that a client fills in parameters that belong together.
+    for (name, request) in requests {
         if let Some(value) = request.value(route, parameter, &schema) {
-            let key = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            examples.insert(example_key(&key), json!({ "value": value }));
+            examples.insert((*name).to_owned(), json!({ "value": value }));
         }
     }
     if examples.is_empty() {
@@ -149,9 +149,4 @@ fn parameter_object(
         "schema": schema,
         "examples": examples,
     }))
-}
-
-/// Turns the value into a key that OpenAPI allows.
-fn example_key(value: &str) -> String {
-    value.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect()
 }

@@ -1,9 +1,10 @@
 //! How large and how fast the page is. Figures are printed; bounds are generous for builds without optimisation on a busy machine.
 
+use local::{Binaries, Options};
 use serde_json::Value;
 
 use super::{open, settle};
-use crate::cloud::{ITEM, key, start, start_with_past};
+use crate::cloud::{ITEM, key, record_past, start, start_with};
 use crate::window::Window;
 
 /// The bytes of the page, its scripts and styles as they are sent.
@@ -15,8 +16,17 @@ const SIZES: &str = "Promise.all([location.href, ...performance.getEntriesByType
     const stream = (await fetch(name)).body.pipeThrough(new CompressionStream('gzip')); \
     return [name.split('/').pop(), (await new Response(stream).arrayBuffer()).byteLength]; }))";
 
+/// Whether the functions are released ones, and the bounds those that hold on an idle machine.
+fn is_strict() -> bool {
+    std::env::var_os("BROWSER_FIGURES").is_some_and(|value| value == "strict")
+}
+
+/// The functions to measure.
+fn options() -> Options {
+    Options { binaries: Binaries::Build { release: is_strict() }, ..Options::for_tests() }
+}
+
 /// Bounds in milliseconds: of the time until one can act, of that until the first chart, of a task, and of a change of the range.
-/// `BROWSER_FIGURES=strict` sets those that hold for released functions on an idle machine.
 struct Bounds {
     usable_ms: f64,
     chart_ms: f64,
@@ -25,7 +35,7 @@ struct Bounds {
 }
 
 fn bounds() -> Bounds {
-    if std::env::var_os("BROWSER_FIGURES").is_some_and(|value| value == "strict") {
+    if is_strict() {
         Bounds { usable_ms: 1_000.0, chart_ms: 2_000.0, task_ms: 100.0, range_ms: 50.0 }
     } else {
         Bounds { usable_ms: 6_000.0, chart_ms: 15_000.0, task_ms: 500.0, range_ms: 300.0 }
@@ -56,7 +66,8 @@ async fn the_page_without_data_has_at_most_45_kb() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_is_soon_usable_and_never_blocked_for_long() {
-    let cloud = start_with_past().await;
+    let cloud = start_with(options()).await;
+    record_past(&cloud).await;
     let bounds = bounds();
     let window = open(&cloud, &format!("?item={ITEM}&range=24h")).await;
     window.wait("document.querySelector('.plots[aria-busy=false] canvas')").await;
@@ -102,7 +113,7 @@ async fn the_page_is_soon_usable_and_never_blocked_for_long() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_response_of_3_mb_blocks_at_most_300_ms() {
-    let cloud = start().await;
+    let cloud = start_with(options()).await;
     let window = open(&cloud, "?view=status").await;
     settle(&window).await;
     // As the page reads every response.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{NOTHING, open, settle, texts_of};
 use crate::cloud::{ITEM, NAME, start_with_past};
-use crate::window::Window;
+use crate::window::{LAPTOP, Scheme, Window};
 
 const RANGES: [&str; 7] = ["1h", "24h", "7d", "30d", "90d", "1y", "all"];
 
@@ -152,5 +152,26 @@ async fn the_cursor_shows_exact_values_without_moving_anything() {
     assert!(seen[0] != seen[1] && seen[1] != seen[2] && seen[2] != serde_json::json!(latest), "{seen:?}");
     assert!(seen.iter().all(|values| values[1].as_str().unwrap().contains('.')), "{seen:?}");
     assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);
+    window.expect_clean(&[]);
+}
+
+/// The picture in the README, and the variable that has it written anew.
+const PICTURE: &str = "tests/browser/market.png";
+const UPDATE: &str = "UPDATE_PICTURE";
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_picture_in_the_readme_shows_the_page_and_is_small() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    window.show_as(Scheme::Light, LAPTOP).await;
+    drawn(&window).await;
+    let taken = window.picture((1_280, 840), 0.75).await;
+    let picture = local::Options::default().template.with_file_name(PICTURE);
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(&picture, taken).unwrap();
+    }
+    let bytes = std::fs::metadata(&picture).unwrap().len();
+    assert!(bytes <= 150_000, "{bytes} bytes");
     window.expect_clean(&[]);
 }

@@ -6,7 +6,7 @@ use crate::cloud::{ITEM, key, start, start_with_past};
 use crate::window::Window;
 
 /// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `given` is the value.
-async fn run(window: &Window, file: &str, given: Value, body: &str) -> Value {
+async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
     let expression = format!(
         "(async (given) => {{
           const {{ src }} = document.querySelector('script[type=module]');
@@ -29,7 +29,7 @@ async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
     let found = run(
         &window,
         "series.js",
-        json!({"item": ITEM, "key": key}),
+        &json!({"item": ITEM, "key": key}),
         "const asked = [];
          const load = async (path) => {
            asked.push(new URLSearchParams(path.split('?')[1]).get('interval'));
@@ -88,7 +88,7 @@ async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &
     let found = run(
         window,
         "series.js",
-        parts,
+        &parts,
         "const now = Date.parse('2026-11-22T15:30:00Z');
          return given.map(([from, to]) => {
            const day = 86400000;
@@ -114,7 +114,7 @@ async fn a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(window: 
     let found = run(
         window,
         "series.js",
-        json!({"candles": candles}),
+        &json!({"candles": candles}),
         "const rows = module.rowsOf(given, 300000, Date.parse('2026-11-22T15:30:00Z'));
          return [rows.map(({ sell, sellLow, sellHigh, buyLow }) => [sell, sellLow, sellHigh, buyLow]), module.csv(rows)];",
     )
@@ -132,7 +132,7 @@ async fn labels_of_an_axis_differ_however_small_the_part_that_is_shown(window: &
     let axes =
         json!([[0, 0.05], [359.5, 0.01], [57_900, 20], [1_039_000, 500], [2_000_000_000_i64, 1_000_000]]);
     let body = "return given.map(([from, distance]) => module.labels([0, 1, 2, 3].map((index) => from + index * distance), distance));";
-    let found = run(window, "chart.js", axes, body).await;
+    let found = run(window, "chart.js", &axes, body).await;
     let expected = json!([
         ["0", "0.05", "0.10", "0.15"],
         ["359.50", "359.51", "359.52", "359.53"],
@@ -148,7 +148,7 @@ async fn terms_of_mayors_follow_from_the_calendar_of_the_game(window: &Window) {
     let found = run(
         window,
         "series.js",
-        json!({"mayor": {"name": "Marina"}, "past": past}),
+        &json!({"mayor": {"name": "Marina"}, "past": past}),
         "const now = Date.parse('2026-11-22T15:30:00Z');
          const text = (terms) => terms.map(({ name, from, to }) => [name, new Date(from).toISOString(), new Date(to).toISOString()]);
          return [text(module.terms(given, given.past, now)), module.terms(undefined, undefined, now)];",
@@ -179,7 +179,7 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
     let found = run(
         window,
         "search.js",
-        json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
+        &json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
         "const items = module.searchable(given.list, given.catalogue);
          return ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' '].map((text) =>
            module.matches(items, text).map(({ id }) => id));",

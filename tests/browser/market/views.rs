@@ -18,7 +18,8 @@ const VIEWS: [(&str, &str); 4] =
 async fn every_view_can_be_used_by_everyone_in_both_schemes_and_widths() {
     let cloud = start_with_past().await;
     let mut window = open(&cloud, "").await;
-    let mut found = Vec::new();
+    settle(&window).await;
+    let mut found = window.inspect("market-overview").await;
     for (view, heading) in VIEWS {
         window.open(&format!("/market?view={view}")).await;
         window.wait_for("heading", heading).await;

@@ -22,11 +22,6 @@ impl Window {
         nodes.map(|node| node["backendDOMNodeId"].clone()).collect()
     }
 
-    /// How many elements have this role and name. An empty name matches every element of the role.
-    pub(crate) async fn count(&self, role: &str, name: &str) -> usize {
-        self.find(role, name).await.len()
-    }
-
     /// Waits for an element with this role and name.
     pub(crate) async fn wait_for(&self, role: &str, name: &str) {
         self.first(role, name).await;

@@ -7,10 +7,10 @@ mod element;
 mod input;
 mod seen;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use chromiumoxide::Page;
+use chromiumoxide::cdp::browser_protocol::page::Viewport;
 use chromiumoxide::page::ScreenshotParams;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use self::chromium::Chromium;
 pub(crate) use self::seen::Seen;
 
 /// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A colour scheme that a person may prefer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +188,11 @@ impl Window {
         self.call("Network.emulateNetworkConditions", conditions).await;
     }
 
+    /// Lets requests for addresses like these fail, as if the connection broke.
+    pub(crate) async fn block(&self, patterns: &[&str]) {
+        self.call("Network.setBlockedURLs", json!({"urls": patterns})).await;
+    }
+
     /// Saves what the page downloads, and returns the first file that `start` has downloaded.
     pub(crate) async fn download(&self, start: impl Future<Output = ()>) -> (String, String) {
         let folder = self.chromium.profile().join("downloads");
@@ -215,13 +220,14 @@ impl Window {
         let folder = local::Options::default().template.with_file_name("target/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join(format!("{state}-{}-{}.png", self.scheme.name(), self.width));
-        self.picture(&file, true).await;
+        let parameters = ScreenshotParams::builder().full_page(true).build();
+        std::fs::write(file, self.page.screenshot(parameters).await.unwrap()).unwrap();
     }
 
-    /// Writes a picture of the page to the file: of the whole page or of what fits into the window.
-    pub(crate) async fn picture(&self, file: &Path, whole: bool) {
-        let parameters = ScreenshotParams::builder().full_page(whole).build();
-        std::fs::write(file, self.page.screenshot(parameters).await.unwrap()).unwrap();
+    /// A picture of the top of the page, at this width and height, and made smaller by `scale`.
+    pub(crate) async fn picture(&self, (width, height): (u32, u32), scale: f64) -> Vec<u8> {
+        let clip = Viewport { x: 0.0, y: 0.0, width: width.into(), height: height.into(), scale };
+        self.page.screenshot(ScreenshotParams::builder().clip(clip).build()).await.unwrap()
     }
 
     /// What the window has seen so far.

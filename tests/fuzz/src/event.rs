@@ -32,6 +32,9 @@ fn read(data: &[u8], route: &'static Route, parameters: impl Fn(&Request) -> Res
     let time = event.time();
     assert!(time.http_date().ends_with(" GMT"));
     let request = Request::new(event, route, Invocation::new(time, tokio::time::Instant::now()));
+    // It becomes a part of the header `Location`.
+    let query = request.query();
+    assert!(query.chars().all(|c| c.is_ascii_alphanumeric() || "%=&".contains(c)), "{query:?}");
     for result in [request.refuse_conflicts(), parameters(&request)] {
         let Err(error) = result else { continue };
         assert_eq!(error.code(), Code::BadRequest);
