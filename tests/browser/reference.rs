@@ -11,6 +11,9 @@ use crate::window::Window;
 /// Nothing that axe finds wrong.
 const NOTHING: [String; 0] = [];
 
+/// How long Scalar may take to fade in what it renders.
+const PAUSE: Duration = Duration::from_millis(700);
+
 /// Whether the client is open in which readers send requests.
 const CLIENT_IS_OPEN: &str = "document.querySelector('.scalar-client--open [role=dialog]')";
 
@@ -33,18 +36,19 @@ async fn ready(window: &Window) {
             "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
         )
         .await;
-    still(window).await;
+    still().await;
 }
 
 /// Waits until nothing moves: Scalar renders what comes into view, and fades it in.
-async fn still(window: &Window) {
-    window.evaluate("new Promise((done) => setTimeout(done, 700))").await;
+async fn still() {
+    tokio::time::sleep(PAUSE).await;
 }
 
-/// The paths of the operations, with the addresses of their parts of the page.
-async fn operations(window: &Window) -> Vec<(String, String)> {
+/// The paths of the operations, with the addresses of their parts of the page, as soon as there are this many.
+async fn operations(window: &Window, count: usize) -> Vec<(String, String)> {
     let links = "[...new Set([...document.querySelectorAll('a[href^=\"#tag/\"][href*=\"/GET\"]')]\
         .map((link) => link.getAttribute('href')))]";
+    window.wait(&format!("{links}.length >= {count}")).await;
     let links: Vec<String> = serde_json::from_value(window.evaluate(links).await).unwrap();
     let path = |link: &String| (link.split_once("/GET").unwrap().1.to_owned(), link.clone());
     links.iter().map(path).collect()
@@ -79,9 +83,9 @@ async fn the_sample_request_of_every_operation_gets_a_200() {
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
     assert_eq!(window.evaluate("location.href.includes('gd_')").await, false);
-    let operations = operations(&window).await;
     let document = window.evaluate("fetch('openapi.json').then((response) => response.json())").await;
     let documented: Vec<_> = document["paths"].as_object().unwrap().keys().collect();
+    let operations = operations(&window, documented.len()).await;
     let mut shown: Vec<_> = operations.iter().map(|(path, _)| path).collect();
     shown.sort();
     assert_eq!(shown, documented);
@@ -114,13 +118,13 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
     open(&window, &key).await;
     let mut found = window.inspect("reference").await;
     window.evaluate("void (location.hash = '#tag/mayor/GET/v1/mayor')").await;
-    still(&window).await;
+    still().await;
     found.extend(window.inspect("reference-operation").await);
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
-    still(&window).await;
+    still().await;
     found.extend(window.inspect("reference-client").await);
     assert_eq!(send(&window).await, "200");
-    still(&window).await;
+    still().await;
     found.extend(window.inspect("reference-response").await);
     assert_eq!(found, NOTHING);
     assert_eq!(
@@ -200,7 +204,7 @@ async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
     let window = Window::new(&cloud.url(), &key).await;
     let begun = Instant::now();
     open(&window, &key).await;
-    println!("reference: ready after {:?}", begun.elapsed() - Duration::from_millis(700));
+    println!("reference: ready after {:?}", begun.elapsed().saturating_sub(PAUSE));
     open_client(&window, "/v1/bazaar", "#tag/bazaar/GET/v1/bazaar").await;
     choose_full(&window).await;
     let before: Value = window.evaluate("performance.now()").await;
@@ -224,9 +228,8 @@ async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
 
 /// Chooses `full` for the parameter `mode` in the client.
 async fn choose_full(window: &Window) {
-    println!(
-        "{}",
-        window.evaluate("document.querySelector('[role=dialog]').innerText").await.as_str().unwrap()
-    );
-    println!("{}", window.evaluate("[...document.querySelectorAll('[role=dialog] tr')].find((row) => row.innerText.includes('mode')).outerHTML").await.as_str().unwrap_or_default());
+    let [x, y, width, height] = window.place("[role=dialog] tr#mode button[aria-haspopup]").await;
+    window.click_at(x + width / 2.0, y + height / 2.0).await;
+    window.click("menuitem", "full").await;
+    window.wait("document.querySelector('[role=dialog] tr#mode').innerText.includes('full')").await;
 }

@@ -1,6 +1,9 @@
 //! The market page.
 
+mod countdown;
+mod elections;
 mod errors;
+mod feeds;
 mod figures;
 mod formats;
 mod item;

@@ -52,7 +52,8 @@ impl Chromium {
             // A process of root cannot have a sandbox. The pages are our own.
             .no_sandbox()
             .viewport(None)
-            .launch_timeout(Duration::from_mins(1))
+            .launch_timeout(Duration::from_mins(2))
+            .request_timeout(Duration::from_mins(2))
             // Messages of a Chromium that knows more than the library are taken as they are. By default they would be lost.
             .surface_invalid_messages()
             .args(["disable-gpu", "disable-component-update", "no-default-browser-check", "no-pings"])

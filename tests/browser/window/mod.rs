@@ -18,7 +18,7 @@ use self::chromium::Chromium;
 pub(crate) use self::seen::Seen;
 
 /// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A colour scheme that a person may prefer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

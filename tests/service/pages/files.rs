@@ -1,13 +1,13 @@
 //! The files that the pages load: browsers keep them for ever, so their addresses change with them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{ASSETS, PAGES, REFERENCE_SCRIPT, expect_file, folder, sources, sources_of};
-use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
+use crate::support::{expect_clean_logs, get, get_raw, invoke, one_instance_each, start, start_with};
 
 /// What the body of a Lambda response may have, with the rest of the response.
 const LARGEST_RESPONSE: usize = 6 * 1024 * 1024;
@@ -90,6 +90,35 @@ async fn the_largest_file_fits_into_a_response_of_lambda() {
     assert_eq!(response.json()["body"].as_str().unwrap(), served);
 }
 
+/// The most memory that a process of the function `page` of this test has had so far, in kB.
+fn peak_memory_kb() -> u64 {
+    let statuses = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let text = std::fs::read_to_string(entry.ok()?.path().join("status")).ok()?;
+        Some(
+            text.lines()
+                .filter_map(|line| line.split_once(":\t"))
+                .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+                .collect::<BTreeMap<_, _>>(),
+        )
+    });
+    let parent = std::process::id().to_string();
+    let of_function = statuses.filter(|status| status["Name"] == "page" && status["PPid"] == parent);
+    let peaks = of_function.filter_map(|status| status.get("VmHWM")?.strip_suffix(" kB")?.parse().ok());
+    peaks.max().unwrap()
+}
+
+/// Lambda bills memory. The development build needs a little more than the released one.
+#[tokio::test]
+async fn serving_the_largest_file_takes_less_than_48_mb() {
+    let cloud = start_with(one_instance_each()).await;
+    let path = format!("{}/{REFERENCE_SCRIPT}", folder(&cloud).await);
+    for _ in 0..10 {
+        assert_eq!(get(&cloud, &path).await.status, 200);
+    }
+    let peak = peak_memory_kb();
+    assert!((1_000..48_000).contains(&peak), "{peak} kB");
+}
+
 #[tokio::test]
 async fn another_version_or_name_is_not_found() {
     let cloud = start().await;
@@ -154,7 +183,7 @@ fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item =
 #[test]
 fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() {
     let (names, sources) = (names(), sources());
-    let pages = ["docs", "market", "openapi.json"];
+    let pages = [".", "docs", "market", "openapi.json"];
     for (_, name) in PAGES {
         let page = &sources[name];
         let addresses: Vec<_> = between(page, " src=\"", '"').chain(between(page, " href=\"", '"')).collect();
