@@ -40,6 +40,8 @@ const REPAIRS = {
     field.role = "textbox";
     field.ariaAutoComplete = null;
   },
+  // Its list of results is there as long as the search is.
+  "input[role=combobox]:not([aria-expanded])": (field) => { field.ariaExpanded = "true"; },
   "button[role=none]": (button) => { button.role = null; },
   // The element that it names does not exist.
   "button[aria-label='Copy code'][aria-controls]": (button) => button.removeAttribute("aria-controls"),

@@ -1,6 +1,6 @@
 // The search over all active items, by name and id: a text field with a list, used with the keyboard or a pointer.
 import { html, useEffect, useMemo, useState } from "./htm-preact.js";
-import { parameters, show } from "./address.js";
+import { follow, parameters } from "./address.js";
 import { load } from "./api.js";
 import { Failure } from "./failure.js";
 import { nameOf } from "./names.js";
@@ -129,9 +129,7 @@ export const Search = () => {
     if (!item) return;
     setText("");
     close();
-    show({ item: item.id, range: parameters().range });
-    scrollTo(0, 0);
-    document.getElementById("main")?.focus();
+    follow({ item: item.id, range: parameters().range });
   };
   const type = ({ target }) => {
     setText(target.value);

@@ -24,6 +24,7 @@ fn content_type(name: &str) -> &'static str {
     match name.rsplit('.').next().unwrap() {
         "css" => "text/css; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
+        "html" => "text/html; charset=utf-8",
         "svg" => "image/svg+xml",
         "txt" => "text/plain; charset=utf-8",
         _ => panic!("{name} has another type"),
@@ -46,22 +47,50 @@ fn expect_code(source: &str, served: &str) {
     assert_eq!((served.next(), is_in_comment), (None, false));
 }
 
+/// The files that also hold all modules that they import, so that a visit loads few files.
+const JOINED: [&str; 2] = ["item.js", "market.js"];
+
+/// The module as the joined file that it is in has it.
+fn inside_of_joined(source: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_in_comment = false;
+    for line in source.lines().map(str::trim) {
+        is_in_comment |= line.starts_with("/*");
+        if is_in_comment {
+            is_in_comment &= !line.ends_with("*/");
+        } else if !line.is_empty() && !line.starts_with("//") && !line.starts_with("import ") {
+            lines.push(line.strip_prefix("export ").unwrap_or(line));
+        }
+    }
+    lines.join("\n")
+}
+
 #[tokio::test]
 async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
     let cloud = start().await;
     let folder = folder(&cloud).await;
     let (sources, own) = (sources(), sources_of(&["docs", "market"]));
+    let mut joined = Vec::new();
     let mut hasher = Sha256::new();
     for name in names() {
         let response = get(&cloud, &format!("{folder}/{name}")).await;
         let policy = "default-src 'none'; frame-ancestors 'none'";
         expect_file(&response, content_type(&name), "public, max-age=31536000, immutable", policy);
-        if own.contains_key(&name) && ["css", "js"].contains(&name.rsplit('.').next().unwrap()) {
+        if JOINED.contains(&name.as_str()) {
+            joined.push(response.text.clone());
+        } else if own.contains_key(&name) && ["css", "js"].contains(&name.rsplit('.').next().unwrap()) {
             expect_code(&own[&name], &response.text);
         } else if name != REFERENCE_SCRIPT {
             assert!(response.text == sources[&name], "{name} differs");
         }
         hasher.update(format!("{name}\0{}\0{}", response.text.len(), response.text));
+    }
+    for (name, source) in
+        sources_of(&["market"]).iter().filter(|(name, _)| content_type(name).starts_with("text/javascript"))
+    {
+        let module = inside_of_joined(source);
+        let count: usize = joined.iter().map(|file| file.matches(&module).count()).sum();
+        assert_eq!(count, 1, "{name} is in one of the joined files");
     }
     let mut hash = String::new();
     for byte in &hasher.finalize()[..8] {
