@@ -14,6 +14,9 @@ const loadDocument = async () => {
   const response = await fetch("openapi.json");
   if (!response.ok) throw response;
   const description = await response.json();
+  // What was sent at the time of an example has long expired when a reader sends it.
+  const parameters = Object.values(description.paths).flatMap(({ get }) => get?.parameters ?? []);
+  for (const parameter of parameters) if (parameter.schema?.format === "date-time") delete parameter.examples;
   const url = new URL(".", location.href).href.replace(/\/$/, "");
   return { ...description, servers: [{ url, description: "This service" }] };
 };
@@ -33,8 +36,10 @@ const keepKeyOf = ({ request, response }) => {
   if (key && response.status !== 401) keepKey(key);
 };
 
-/** What Scalar's elements lack for keyboards and screen readers, by selector. */
+/** What Scalar's elements lack for readers, with a keyboard and a screen reader above all, by selector. */
 const REPAIRS = {
+  // An example that looks like a key that is already there.
+  "input.scalar-password-input": (field) => { field.placeholder = "your API key"; },
   // These have no list of suggestions, although their role promises one.
   ".code-input-lite__editor[role=combobox]": (field) => {
     field.role = "textbox";
@@ -42,6 +47,8 @@ const REPAIRS = {
   },
   // Its list of results is there as long as the search is.
   "input[role=combobox]:not([aria-expanded])": (field) => { field.ariaExpanded = "true"; },
+  // It explains the status, and leads to another host.
+  "a[href^='https://developer.mozilla.org']": (link) => link.removeAttribute("href"),
   "button[role=none]": (button) => { button.role = null; },
   // The element that it names does not exist.
   "button[aria-label='Copy code'][aria-controls]": (button) => button.removeAttribute("aria-controls"),

@@ -22,16 +22,19 @@ export const address = (view) => {
 /** Shows the view. With `replace`, Back skips the present one. */
 export const show = (view, { replace = false } = {}) => {
   const target = address(view);
-  if (target === location.search) return;
+  if (target === (location.search || location.pathname)) return;
   history[replace ? "replaceState" : "pushState"](null, "", target);
   announce();
 };
 
-/** Shows another view from its top, as a new page would be: the focus does not stay on what is gone. */
+/** Puts the focus into the view, because what had it is gone. */
+export const focusView = () => document.getElementById("main")?.focus({ preventScroll: true });
+
+/** Shows another view from its top, as a new page would be. */
 export const follow = (view) => {
   show(view);
   scrollTo(0, 0);
-  document.getElementById("main")?.focus({ preventScroll: true });
+  focusView();
 };
 
 /** Returns the parameters of the address, and renders again when they change. */

@@ -1,5 +1,6 @@
 // One sentence for each way in which data can be missing, at the place where it is missing.
 import { html, useEffect, useState } from "./htm-preact.js";
+import { focusView } from "./address.js";
 import { keepKey } from "./key.js";
 
 /** Returns the whole seconds until a time in Unix milliseconds, at least 0. Renders again every second, not in a hidden tab. */
@@ -11,6 +12,12 @@ export const useSecondsUntil = (time) => {
     return () => clearInterval(timer);
   }, [time]);
   return seconds();
+};
+
+/** Shows the form for a key. */
+export const forgetKey = () => {
+  keepKey(null);
+  focusView();
 };
 
 /** Splits a text of the API at addresses, which become links. The text stays text. */
@@ -31,7 +38,7 @@ export const Failure = ({ failure, stale = false }) => {
         return html`The service cannot be reached. Check your connection.${old}${again}`;
       case 401:
         return html`The service does not accept this key. ${linked(message)}${" "}
-          <button type="button" onClick=${() => keepKey(null)}>Enter another key</button>`;
+          <button type="button" onClick=${forgetKey}>Enter another key</button>`;
       case 403:
         return html`${linked(message || "This key has no access.")}`;
       case 429:

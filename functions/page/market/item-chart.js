@@ -80,6 +80,10 @@ const useTerms = (isShown) => {
 
 const address = (time) => new Date(Math.round(time / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
 
+/** A button that keeps the focus when its own click disables it. */
+const Tool = ({ label, isDisabled, act, children }) =>
+  html`<button type="button" aria-label=${label} title=${label} aria-disabled=${isDisabled} onClick=${() => isDisabled || act()}>${children}</button>`;
+
 /** The past of an item. It is in the address: `range`, and `from` and `to` of the part that is shown. */
 export const ItemChart = ({ item, name, parameters }) => {
   const range = Object.hasOwn(RANGES, parameters.range ?? "") ? parameters.range : DEFAULT;
@@ -87,7 +91,10 @@ export const ItemChart = ({ item, name, parameters }) => {
   const { rows, span, isLoading, failure } = useSeries(item, range, part);
   const mayors = useTerms(span.to - span.from >= TERMS_FROM || (part !== null && RANGES[range].length >= TERMS_FROM));
   const length = span.to - span.from;
-  const steps = [...new Set(rows.map(({ step }) => step))].map(duration);
+  const shown = rows.filter(({ time, start }) => time >= span.from && start <= span.to);
+  // A line can cross a short span between two prices.
+  const isEmpty = !rows.some(({ time, step }) => time >= span.from && time - step <= span.to);
+  const steps = [...new Set(shown.map(({ step }) => step))].map(duration);
 
   const zoom = (from, to) => {
     const middle = (from + to) / 2;
@@ -115,18 +122,18 @@ export const ItemChart = ({ item, name, parameters }) => {
       <div role="group" aria-label="Range">${Object.keys(RANGES).map((each) => html`
         <button type="button" aria-pressed=${each === range} onClick=${() => show({ item, range: each })}>${each}</button>`)}</div>
       <div role="group" aria-label="Part of the range">${tools.map(([label, sign, act, isDisabled]) => html`
-        <button type="button" aria-label=${label} title=${label} disabled=${isDisabled} onClick=${act}>${sign}</button>`)}
-        <button type="button" disabled=${!part} onClick=${reset}>Reset</button></div>
+        <${Tool} label=${label} isDisabled=${isDisabled} act=${act}>${sign}</${Tool}>`)}
+        <${Tool} isDisabled=${!part} act=${reset}>Reset</${Tool}></div>
     </div>
     <div class=${isLoading ? "chart busy" : "chart"}>
       <${Chart} rows=${rows} span=${span} terms=${mayors} label=${`Prices of ${name}. The table below the chart has the same data.`}
         isBusy=${isLoading && !failure} onZoom=${zoom} onReset=${reset} />
-      ${!isLoading && !rows.length && html`<p class="note muted">No prices were recorded in this time.</p>`}
+      ${!isLoading && isEmpty && html`<p class="note muted">No prices were recorded in this time.</p>`}
       ${isLoading && !failure && html`<p class="note muted" role="status">Loading…</p>`}
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}
     </div>
-    <p class="muted hint">One price every ${steps.join(", later every ") || "–"}. <span>Drag across the chart to zoom in, double-click to go back.</span></p>
+    <p class="muted hint">${steps.length > 0 && `One price every ${steps.join(", later every ")}. `}<span>Drag across the chart to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}
-    <${PriceTable} rows=${rows} item=${item} name=${name} range=${part ? "part" : range} />
+    <${PriceTable} rows=${shown} item=${item} name=${name} range=${part ? "part" : range} />
   </section>`;
 };

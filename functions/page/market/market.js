@@ -1,8 +1,8 @@
 // The market page: a frame with the search and one view. A view is a component that gets the parameters of the address as `parameters`;
 // it requests its data with `useResource`, shows skeletons until they come, and a `Failure` where they are missing.
 import { html, render, useErrorBoundary, useState } from "./htm-preact.js";
-import { Link, useAddress } from "./address.js";
-import { linked } from "./failure.js";
+import { Link, focusView, useAddress } from "./address.js";
+import { forgetKey, linked } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
 import { LazyItem, loadItem } from "./lazy.js";
@@ -38,7 +38,9 @@ const KeyForm = () => {
     event.preventDefault();
     const key = asKey(new FormData(event.target).get("key"));
     setWrong(!key);
-    if (key) keepKey(key);
+    if (!key) return;
+    keepKey(key);
+    focusView();
   };
   return html`<section class="card key">
     <h1>Your API key</h1>
@@ -83,7 +85,7 @@ const Frame = () => {
           <${Link} view=${{ view: name }} aria-current=${name === current ? "page" : undefined}>${label}</${Link}>`)}
         <a href="docs">API</a>
       </nav>
-      ${key && html`<button type="button" class="quiet" onClick=${() => keepKey(null)}>Forget key</button>`}
+      ${key && html`<button type="button" class="quiet" onClick=${forgetKey}>Forget key</button>`}
     </header>
     <main id="main" data-view=${current} tabindex="-1"><${View} parameters=${parameters} /></main>
     <footer>

@@ -117,6 +117,13 @@ const merged = (layers) => {
   return rows;
 };
 
+/** Returns the rows of a span, and one more on each side, so that the lines reach the edges. */
+const around = (rows, from, to) => {
+  const first = rows.findIndex(({ time }) => time >= from);
+  const last = rows.findLastIndex(({ start }) => start <= to);
+  return rows.slice(Math.max(first < 0 ? rows.length - 1 : first - 1, 0), last + 2);
+};
+
 /** Returns the requests for the time before the first row, as the finer candles of a young deployment are few. */
 const olderSources = (item, step, from, begin, now) => {
   const history = HISTORIES.find(({ length }) => length >= now - from - HOUR);
@@ -151,7 +158,7 @@ export const collect = async ({ item, source, from, to, data, now, load }) => {
   const sources = olderSources(item, source.step, from, begin, now);
   const results = await Promise.allSettled(sources.map(({ path }) => load(path)));
   const layers = results.map(({ value }, index) => (value ? rowsOf(value, sources[index].step, now) : []));
-  return { rows: merged([rows, ...layers]), failure: results.find(({ reason }) => reason)?.reason ?? null };
+  return { rows: around(merged([rows, ...layers]), from, to), failure: results.find(({ reason }) => reason)?.reason ?? null };
 };
 
 const FIELDS = ["sell", "sellLow", "sellHigh", "buy", "buyLow", "buyHigh", "sellVolume", "buyVolume"];
