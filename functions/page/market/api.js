@@ -59,10 +59,7 @@ const refresh = async (resource) => {
   const key = readKey();
   const { data, failure, wait } = await request(resource.path);
   resource.isLoading = false;
-  if (readKey() !== key) {
-    refresh(resource);
-    return;
-  }
+  if (readKey() !== key) return;
   const now = Date.now();
   if (failure) {
     resource.failures += 1;
@@ -103,20 +100,20 @@ document.addEventListener("visibilitychange", () => {
 
 addEventListener("online", () => {
   for (const resource of resources.values()) {
-    if (resource.state.failure?.status === 0 && resource.listeners.size) refresh(resource);
+    if (resource.state.failure?.status !== 0) continue;
+    resource.due = 0;
+    if (resource.listeners.size) refresh(resource);
   }
 });
 
-// What another key was allowed to see, this one may not.
-watchKey(() => {
-  for (const resource of resources.values()) {
-    resource.state = { data: undefined, failure: null, isLoading: true, receivedAt: 0 };
-    resource.due = 0;
-    resource.failures = 0;
-    for (const listener of resource.listeners) listener(resource.state);
-    schedule(resource);
-  }
-});
+/** Forgets all data. Views that are rendered anew request them again. */
+export const forget = () => {
+  for (const resource of resources.values()) clearTimeout(resource.timer);
+  resources.clear();
+};
+
+// What another key was allowed to see, this one may not. The page renders all that needs a key anew.
+watchKey(forget);
 
 /**
  * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.

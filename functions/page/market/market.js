@@ -65,7 +65,8 @@ const View = ({ parameters }) => {
       <button type="button" onClick=${reset}>Try again</button></p>`;
   }
   if (!key && !view.isPublic) return html`<${KeyForm} />`;
-  return html`<${view.View} key=${name} parameters=${parameters} />`;
+  // With another key, nothing stays that this one has shown.
+  return html`<${view.View} key=${`${name} ${key}`} parameters=${parameters} />`;
 };
 
 const Frame = () => {
@@ -77,7 +78,7 @@ const Frame = () => {
     <a class="skip" href="#main">Skip to the content</a>
     <header class="top">
       <${Link} class="brand" view=${{}}>Market</${Link}>
-      ${key && html`<${Search} />`}
+      ${key && html`<${Search} key=${key} />`}
       <nav aria-label="Views">
         ${links.map(([name, { label }]) => html`
           <${Link} view=${{ view: name }} aria-current=${name === current ? "page" : undefined}>${label}</${Link}>`)}

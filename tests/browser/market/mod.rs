@@ -1,5 +1,6 @@
 //! The market page.
 
+mod defects;
 mod errors;
 mod figures;
 mod formats;

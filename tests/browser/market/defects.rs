@@ -1,0 +1,87 @@
+//! The page survives what should never come: responses that break the contract, keys that change during a request, wrong clocks.
+
+use serde_json::{Value, json};
+
+use super::{open, settle, texts_of};
+use crate::cloud::{ITEM, start, start_with_past};
+use crate::window::Window;
+
+/// What Chromium writes about a view that throws an exception.
+const DEFECT: &[&str] = &["TypeError"];
+
+/// Lets `response`, an expression of JavaScript, be the response to each later request whose address contains `part`. In it,
+/// `success(data)` is a response with these data, and `pass()` that of the service. The page's `asked` has all requests with their keys.
+async fn replace(window: &Window, part: &str, response: &str) {
+    let script = format!(
+        "window.send ??= fetch; window.asked = [];
+         window.fetch = async (path, options) => {{
+           asked.push([path, options.headers['X-API-Key'] ?? null]);
+           const pass = () => send(path, options);
+           const success = (data) => new Response(JSON.stringify({{ success: true, data }}));
+           return path.includes({part:?}) ? {response} : pass();
+         }};
+         undefined"
+    );
+    window.evaluate(&script).await;
+}
+
+/// The requests since [`replace`] whose addresses contain `part`, with their keys.
+async fn asked(window: &Window, part: &str) -> Vec<Value> {
+    let requests = window.evaluate("asked").await;
+    let requests = requests.as_array().unwrap().iter();
+    requests.filter(|request| request[0].as_str().unwrap().contains(part)).cloned().collect()
+}
+
+/// Shows the view at this query without loading the page.
+async fn go(window: &Window, query: &str) {
+    let script =
+        format!("history.pushState(null, '', {query:?}); dispatchEvent(new PopStateEvent('popstate'))");
+    window.evaluate(&script).await;
+}
+
+async fn pause(window: &Window, milliseconds: u32) {
+    window.evaluate(&format!("new Promise((done) => setTimeout(done, {milliseconds}))")).await;
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_key_is_shown_nothing_of_what_the_first_has_loaded() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    let price = "/\\d/.test(document.querySelector('.legend .sell dd')?.innerText)";
+    window.wait(price).await;
+    window.press("/").await;
+    window.type_text("diam").await;
+    window.wait("document.querySelectorAll('[role=option]').length > 0").await;
+    replace(&window, "v1/", "new Promise(() => {})").await;
+    window.evaluate("location.hash = '#key=another'").await;
+    window.wait("!location.hash && asked.length > 0").await;
+    window.press("/").await;
+    window.type_text("diam").await;
+    window.wait_for_text("The list of items is loading…").await;
+    assert_eq!(window.evaluate("document.querySelectorAll('[role=option]').length").await, 0);
+    assert_eq!(window.evaluate(price).await, false, "{}", window.text().await);
+    let keys = asked(&window, "v1/").await;
+    assert!(keys.iter().all(|request| request[1] == "another"), "{keys:?}");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_changes_during_a_request_breaks_nothing() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    settle(&window).await;
+    replace(&window, "v1/bazaar", "new Promise((done) => setTimeout(done, 600)).then(pass)").await;
+    window.press("/").await;
+    window.type_text("coal").await;
+    window.wait("asked.length > 0").await;
+    window.click("link", "Flips").await;
+    window.wait("asked.some(([path]) => path.includes('flips'))").await;
+    window.click("button", "Forget key").await;
+    window.wait_for("heading", "Your API key").await;
+    pause(&window, 1_500).await;
+    let requests = asked(&window, "v1/").await;
+    assert!(requests.iter().all(|request| request[1].is_string()), "none without a key: {requests:?}");
+    window.expect_clean(&[]);
+}
