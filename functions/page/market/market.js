@@ -1,7 +1,8 @@
 // The market page: a frame with the search and one view. A view is a component that gets the parameters of the address as `parameters`;
 // it requests its data with `useResource`, shows skeletons until they come, and a `Failure` where they are missing.
-import { html, render, useErrorBoundary, useState } from "./htm-preact.js";
+import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, useAddress } from "./address.js";
+import { forget } from "./api.js";
 import { linked } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
@@ -60,9 +61,18 @@ const View = ({ parameters }) => {
   const name = parameters.item ? "item" : (parameters.view ?? "overview");
   const view = Object.hasOwn(VIEWS, name) ? VIEWS[name] : { View: Missing, isPublic: true };
   useTitle(view.label);
+  // A defect of one view is none of the next.
+  useEffect(() => {
+    if (error) reset();
+  }, [parameters]);
+  const again = () => {
+    // The cause can be in the data.
+    forget();
+    reset();
+  };
   if (error) {
     return html`<p class="failure" role="alert">This view has a defect and cannot be shown.${" "}
-      <button type="button" onClick=${reset}>Try again</button></p>`;
+      <button type="button" onClick=${again}>Try again</button></p>`;
   }
   if (!key && !view.isPublic) return html`<${KeyForm} />`;
   // With another key, nothing stays that this one has shown.

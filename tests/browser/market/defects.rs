@@ -45,6 +45,24 @@ async fn pause(window: &Window, milliseconds: u32) {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    replace(&window, "mode=flips", "success({})").await;
+    window.click("link", "Flips").await;
+    window.wait_for_text("This view has a defect").await;
+    window.click("link", "Mayor").await;
+    window.wait_for("heading", "In office").await;
+    window.click("link", "Flips").await;
+    window.wait_for_text("This view has a defect").await;
+    replace(&window, "mode=flips", "pass()").await;
+    window.click("button", "Try again").await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    window.expect_clean(DEFECT);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_key_is_shown_nothing_of_what_the_first_has_loaded() {
     let cloud = start_with_past().await;
     let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
