@@ -42,7 +42,7 @@ const request = async (path) => {
     return { failure: { status: 0 } };
   }
   const body = await response.json().catch(() => null);
-  if (response.ok && body?.success) {
+  if (response.ok && body?.success && body.data) {
     // Both times are the service's own, so the clock of the browser does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
     return { data: body.data, wait: expires - date || USUAL_TTL };

@@ -63,6 +63,23 @@ async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_response_without_data_is_a_problem_of_the_service() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    for data in ["undefined", "null"] {
+        replace(&window, "mode=flips", &format!("success({data})")).await;
+        window.click("link", "Flips").await;
+        window.wait_for_text("The service has a problem at the moment. Next try in").await;
+        window.click("link", "Status").await;
+    }
+    replace(&window, "mode=flips", "pass()").await;
+    window.click("link", "Flips").await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_key_is_shown_nothing_of_what_the_first_has_loaded() {
     let cloud = start_with_past().await;
     let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
