@@ -13,6 +13,9 @@ const SHORTEST_WAIT = 5_000;
 const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 120_000;
 
+/** The longest wait that a response can ask for, in milliseconds. Timers of browsers hold at most 2^31. */
+const LONGEST_ANNOUNCED_WAIT = 86_400_000;
+
 /** How long a response without `Expires` is fresh, in milliseconds. */
 const USUAL_TTL = 60_000;
 
@@ -47,7 +50,8 @@ const request = async (path) => {
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
     return { data: body.data, wait: expires - date || USUAL_TTL };
   }
-  const wait = Number(response.headers.get("retry-after")) * 1_000 || undefined;
+  const seconds = Number(response.headers.get("retry-after"));
+  const wait = seconds ? Math.min(seconds * 1_000, LONGEST_ANNOUNCED_WAIT) : undefined;
   return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
 };
 
@@ -138,10 +142,13 @@ export const useResource = (path) => {
   return resource?.state ?? { data: undefined, failure: null, isLoading: false, receivedAt: 0 };
 };
 
-/** Returns the data at this path once, for a view that needs several responses together. Rejects with the failure. */
+/**
+ * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure, without another request
+ * until that may be repeated.
+ */
 export const load = async (path) => {
   const resource = resourceAt(path);
-  if (!resource.state.data || resource.due <= Date.now()) {
+  if (resource.due <= Date.now()) {
     if (resource.isLoading) await new Promise((resolve) => {
       const listener = () => {
         resource.listeners.delete(listener);

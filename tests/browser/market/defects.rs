@@ -120,3 +120,28 @@ async fn a_key_that_changes_during_a_request_breaks_nothing() {
     assert!(requests.iter().all(|request| request[1].is_string()), "none without a key: {requests:?}");
     window.expect_clean(&[]);
 }
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    for (retry_after, expected) in
+        [("60", "Next try in 5"), ("3600", "Next try in 59 min"), ("4000000", "Next try in 23 h")]
+    {
+        let refusal =
+            format!("new Response('{{}}', {{ status: 429, headers: {{ 'Retry-After': {retry_after:?} }} }})");
+        replace(&window, "mode=list", &refusal).await;
+        for _ in 0..3 {
+            window.focus("combobox", "Search items").await;
+            window.type_text("c").await;
+            window.wait_for_text("This key has made its requests for now.").await;
+            pause(&window, 1_100).await;
+            window.wait_for_text(expected).await;
+            window.evaluate("document.activeElement.blur()").await;
+        }
+        assert_eq!(asked(&window, "mode=list").await.len(), 1, "Retry-After: {retry_after}");
+        window.reload().await;
+    }
+    window.expect_clean(&[]);
+}
