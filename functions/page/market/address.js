@@ -22,7 +22,7 @@ export const address = (view) => {
 /** Shows the view. With `replace`, Back skips the present one. */
 export const show = (view, { replace = false } = {}) => {
   const target = address(view);
-  if (target === location.search) return;
+  if (target === (location.search || location.pathname)) return;
   history[replace ? "replaceState" : "pushState"](null, "", target);
   announce();
 };

@@ -34,7 +34,10 @@ export const useNow = () => {
 /** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. After it, the text `over`. */
 export const Countdown = ({ label, to, over }) => {
   const left = to - useNow();
+  // The provider's times can be beyond those that a date holds.
+  const date = new Date(to);
+  const datetime = Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   return html`<p class="countdown">${
-    left > 0 ? html`${label} <time datetime=${new Date(to).toISOString()} title=${exactTime(to)}>${duration(left + 999)}</time>` : over
+    left > 0 ? html`${label} <time datetime=${datetime} title=${exactTime(to)}>${duration(left + 999)}</time>` : over
   }</p>`;
 };

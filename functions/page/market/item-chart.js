@@ -13,10 +13,13 @@ const DEFAULT = "24h";
 /** From this length on, the terms of mayors are shown, in milliseconds. */
 const TERMS_FROM = 6 * 86_400_000;
 
+/** No part ends later, in Unix milliseconds: the steps from it stay within what a date holds. */
+const LATEST = Date.UTC(9999);
+
 /** Returns the part of the range in the address, or `null`. */
 const partOf = (parameters) => {
   const [from, to] = [Date.parse(parameters.from), Date.parse(parameters.to)];
-  return to - from >= SHORTEST ? { from, to } : null;
+  return from >= 0 && to < LATEST && to - from >= SHORTEST ? { from, to } : null;
 };
 
 const spanOf = (range, part, now, rows) => {

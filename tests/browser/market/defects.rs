@@ -145,3 +145,65 @@ async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
     }
     window.expect_clean(&[]);
 }
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_that_no_date_holds_break_no_view() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    let election = json!({"year": 1e9, "candidates": [{"key": "x", "name": "Xavier", "votes": 1}]});
+    let mayor = json!({"mayor": {"key": "m", "name": "Marina", "perks": []}, "election": election, "current": election});
+    replace(&window, "v1/mayor", &format!("path === 'v1/mayor' ? success({mayor}) : pass()")).await;
+    go(&window, "?view=mayor").await;
+    window.wait_for_text("The term ends in").await;
+    go(&window, "?").await;
+    window.wait_for_text("Marina is in office.").await;
+    let sale = json!({"item_id": "COAL", "start": 1, "end": 1e17, "amount": 1, "price": 1});
+    replace(
+        &window,
+        "v1/fire-sales",
+        &format!("path === 'v1/fire-sales' ? success({{ sales: [{sale}] }}) : pass()"),
+    )
+    .await;
+    go(&window, "?view=mayor").await;
+    window.wait_for("heading", "In office").await;
+    window.click("link", "Fire sales").await;
+    window.wait_for("heading", "Recorded sales").await;
+    assert!(!window.text().await.contains("defect"));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn odd_addresses_show_a_view_and_its_buttons_work() {
+    let cloud = start().await;
+    let window = open(&cloud, "").await;
+    let entries = window.evaluate("history.length").await;
+    for _ in 0..2 {
+        window.click("link", "Market").await;
+    }
+    assert_eq!(window.evaluate("history.length").await, entries, "the view is shown already");
+    for part in [
+        "from=-271821-04-20T00:00:00Z&to=-271821-05-20T00:00:00Z",
+        "from=0000-01-01&to=2026-11-01",
+        "from=2026-11-01&to=%2B275760-09-13T00:00:00Z",
+        "from=9998-01-01&to=9998-12-01",
+        "from=2026-01-02&to=2026-01-01&range=__proto__",
+    ] {
+        go(&window, &format!("?item=COAL&{part}")).await;
+        for button in ["Earlier", "Zoom in", "Later", "Zoom out"] {
+            let selector = format!("document.querySelector('[aria-label=\"{button}\"]')");
+            window.wait(&selector).await;
+            window.evaluate(&format!("{selector}.click()")).await;
+            pause(&window, 100).await;
+        }
+        assert!(!window.text().await.contains("defect"), "{part}");
+    }
+    for query in ["?view=__proto__", "?view=constructor", "?item=__proto__", "?view=flips&sort=-__proto__"] {
+        go(&window, query).await;
+        window.wait("document.querySelector('h1')").await;
+        settle(&window).await;
+        assert!(!window.text().await.contains("defect"), "{query}");
+    }
+    window.expect_clean(&["Failed to load resource"]);
+}
