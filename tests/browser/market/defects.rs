@@ -175,6 +175,24 @@ async fn times_that_no_date_holds_break_no_view() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sale_that_begins_while_it_is_shown_has_not_ended() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    replace(
+        &window,
+        "v1/fire-sales",
+        "success({ sales: [{ item_id: 'COAL', start: window.begin ??= Date.now() + 4000, end: begin + 3600000, amount: 1, price: 1 }] })",
+    )
+    .await;
+    go(&window, "?").await;
+    window.wait_for_text("The first starts in").await;
+    window.wait("!document.body.innerText.includes('The first starts in')").await;
+    window.wait_for_text("The first ends in").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn odd_addresses_show_a_view_and_its_buttons_work() {
     let cloud = start().await;
     let window = open(&cloud, "").await;
