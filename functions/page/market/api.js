@@ -1,6 +1,7 @@
 // The data of the service's own API: one request per address at a time, kept while it is fresh, and requested again when it expires
 // and a view shows it. Nothing is requested while the tab is hidden.
 import { useEffect, useState } from "./htm-preact.js";
+import { present, setTime } from "./clock.js";
 import { readKey, watchKey } from "./key.js";
 
 /** After this time, in milliseconds, a request has failed. */
@@ -48,6 +49,7 @@ const request = async (path) => {
   if (response.ok && body?.success && body.data) {
     // Both times are the service's own, so the clock of the browser does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
+    if (path !== CATALOGUE) setTime(date);
     return { data: body.data, wait: expires - date || USUAL_TTL };
   }
   const seconds = Number(response.headers.get("retry-after"));
@@ -74,7 +76,7 @@ const refresh = async (resource) => {
   } else {
     resource.failures = 0;
     resource.due = now + Math.max(wait, SHORTEST_WAIT);
-    resource.state = { data, failure: null, isLoading: false, receivedAt: now };
+    resource.state = { data, failure: null, isLoading: false, receivedAt: present() };
   }
   for (const listener of resource.listeners) listener(resource.state);
   schedule(resource);
@@ -121,8 +123,9 @@ watchKey(forget);
 
 /**
  * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.
- * `data` is `undefined` before the first response, and stays while a later request fails. `failure` has `status` (0 if there was no
- * response), `message` of the API, and `retryAt` in Unix milliseconds. `null` for a path requests nothing.
+ * `data` is `undefined` before the first response, and stays while a later request fails. `receivedAt` is a time of the service. `failure`
+ * has `status` (0 if there was no response), `message` of the API, and `retryAt` in Unix milliseconds of the browser. `null` for a path
+ * requests nothing.
  */
 export const useResource = (path) => {
   const [, render] = useState(null);

@@ -193,6 +193,21 @@ async fn a_sale_that_begins_while_it_is_shown_has_not_ended() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_with_a_wrong_clock_shows_the_latest_prices() {
+    let cloud = start_with_past().await;
+    for hours in [-24, -1, 1, 24] {
+        let window = open(&cloud, "?view=status").await;
+        window.evaluate(&format!("void (now = Date.now, Date.now = () => now() + {hours} * 3600000)")).await;
+        go(&window, &format!("?item={ITEM}&range=1h")).await;
+        window.wait("document.querySelector('.plots')?.ariaBusy === 'false'").await;
+        let legend = texts_of(&window, ".legend dd").await;
+        assert!(legend[1].contains('.'), "{hours} h off: {legend:?}");
+        window.expect_clean(&[]);
+    }
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn odd_addresses_show_a_view_and_its_buttons_work() {
     let cloud = start().await;
     let window = open(&cloud, "").await;
