@@ -104,7 +104,7 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
     let Greeting { table, keys, upstream, dynamodb, lambda, docs, market, ready } =
         greeting(&mut output).await;
     assert_eq!(docs, format!("{ready}/docs"));
-    assert_eq!(market, format!("{ready}/market#key={}", keys[1][1]));
+    assert_eq!(market, format!("{ready}/market?item=ENCHANTED_DIAMOND#key={}", keys[1][1]));
     for page in [docs.as_str(), market.split('#').next().unwrap()] {
         assert_eq!(send(page, Method::GET, "").await.status, StatusCode::OK, "{page}");
         output.next_line().await.unwrap();

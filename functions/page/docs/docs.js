@@ -27,10 +27,10 @@ const loadScalar = () => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
-/** Keeps the key of a request, so that a reader enters it once for all pages in this tab. */
-const keepKeyOf = ({ request }) => {
+/** Keeps the key of a request unless the service does not know it, so that a reader enters it once for all pages in this tab. */
+const keepKeyOf = ({ request, response }) => {
   const key = asKey(request.headers.get("X-API-Key") ?? "");
-  if (key) keepKey(key);
+  if (key && response.status !== 401) keepKey(key);
 };
 
 /** What Scalar's elements lack for keyboards and screen readers, by selector. */
@@ -40,6 +40,8 @@ const REPAIRS = {
     field.role = "textbox";
     field.ariaAutoComplete = null;
   },
+  // Its list of results is there as long as the search is.
+  "input[role=combobox]:not([aria-expanded])": (field) => { field.ariaExpanded = "true"; },
   "button[role=none]": (button) => { button.role = null; },
   // The element that it names does not exist.
   "button[aria-label='Copy code'][aria-controls]": (button) => button.removeAttribute("aria-controls"),
@@ -76,7 +78,7 @@ const show = (description) => {
       preferredSecurityScheme: "ApiKey",
       securitySchemes: { ApiKey: { value: readKey() ?? "" } },
     },
-    onRequestBuilt: keepKeyOf,
+    onResponseReceived: keepKeyOf,
     persistAuth: false,
     // Nothing is sent to another host, and nothing leads there.
     agent: { disabled: true },

@@ -27,6 +27,13 @@ export const show = (view, { replace = false } = {}) => {
   announce();
 };
 
+/** Shows another view from its top, as a new page would be: the focus does not stay on what is gone. */
+export const follow = (view) => {
+  show(view);
+  scrollTo(0, 0);
+  document.getElementById("main")?.focus({ preventScroll: true });
+};
+
 /** Returns the parameters of the address, and renders again when they change. */
 export const useAddress = () => {
   const [current, set] = useState(parameters);
@@ -40,11 +47,10 @@ export const useAddress = () => {
 
 /** A link to a view, which loads nothing again. */
 export const Link = ({ view, children, ...attributes }) => {
-  const follow = (event) => {
+  const open = (event) => {
     if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    show(view);
-    scrollTo(0, 0);
+    follow(view);
   };
-  return html`<a href=${address(view)} onClick=${follow} ...${attributes}>${children}</a>`;
+  return html`<a href=${address(view)} onClick=${open} ...${attributes}>${children}</a>`;
 };

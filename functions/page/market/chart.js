@@ -37,11 +37,14 @@ const coloursOf = (element) => {
 /** From which value on a unit is used, the unit, and its letter. */
 const UNITS = [[1e9, 1e9, "B"], [1e6, 1e6, "M"], [1e4, 1e3, "k"], [0, 1, ""]];
 
-/** Returns labels of an axis that differ from each other, however small the part that is shown. */
+/** Returns labels of an axis: exact values, which differ from each other however small the part that is shown. */
 export const labels = (splits, distance) => {
   const largest = Math.max(...splits.map(Math.abs));
   const [, unit, letter] = UNITS.find(([least]) => largest >= least);
-  const digits = Math.max(Math.ceil(-Math.log10(distance / unit) - 1e-9), 0);
+  const step = distance / unit;
+  // A step is 1, 2, 2.5 or 5 times a power of ten, and 2.5 takes one more digit than the others.
+  const least = Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0);
+  const digits = least + (Math.abs(step * 10 ** least - Math.round(step * 10 ** least)) > 1e-6 ? 1 : 0);
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return splits.map((value) => (value ? format.format(value / unit) + letter : "0"));
 };

@@ -1,6 +1,6 @@
 // Flips: products whose prices are far apart and that are traded a lot, in a table that is sorted and filtered here.
 import { html, useEffect, useState } from "./htm-preact.js";
-import { Link, show } from "./address.js";
+import { Link, follow, show } from "./address.js";
 import { useResource } from "./api.js";
 import { Failure } from "./failure.js";
 import { coins, compact, integer, percent } from "./format.js";
@@ -69,7 +69,7 @@ const Head = ({ sort, change }) =>
 const Row = ({ flip, isNarrow }) => {
   const open = (event) => {
     // Links are their own business, and text that is selected was not clicked.
-    if (!event.target.closest("a") && !getSelection().toString()) show({ item: flip.id });
+    if (!event.target.closest("a") && !getSelection().toString()) follow({ item: flip.id });
   };
   return html`<tr onClick=${open}>
     <th scope="row"><${Link} view=${{ item: flip.id }}>${flip.name}</${Link}>${flip.isShared && html`<small>${flip.id}</small>`}</th>
@@ -77,8 +77,8 @@ const Row = ({ flip, isNarrow }) => {
   </tr>`;
 };
 
-const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index} class="empty">
-  <th scope="row"><${Skeleton} length=${16} /></th>${NUMBERS.map(([column]) => html`<td key=${column}><${Skeleton} length=${5} /></td>`)}
+const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index}>
+  <td><${Skeleton} length=${16} /></td>${NUMBERS.map(([column]) => html`<td key=${column}><${Skeleton} length=${5} /></td>`)}
 </tr>`);
 
 /** The view of flips. The address has the order (`sort`) and the filter (`filter`). */

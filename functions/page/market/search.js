@@ -1,6 +1,6 @@
 // The search over all active items, by name and id: a text field with a list, used with the keyboard or a pointer.
 import { html, useEffect, useMemo, useState } from "./htm-preact.js";
-import { parameters, show } from "./address.js";
+import { follow, parameters } from "./address.js";
 import { load } from "./api.js";
 import { Failure } from "./failure.js";
 import { nameOf } from "./names.js";
@@ -21,17 +21,37 @@ const rank = (text, query, parts) => {
   return parts.every((part) => text.includes(part)) ? 3 : Infinity;
 };
 
+/** Returns whether the word begins with the part, or would without one wrong, missing, additional or swapped character. */
+const isNear = (word, part) => {
+  if (word.startsWith(part)) return true;
+  // In short parts, one character is too much of it.
+  if (part.length < 4) return false;
+  let at = 0;
+  while (part[at] === word[at]) at += 1;
+  const isSwapped = part[at] === word[at + 1] && part[at + 1] === word[at];
+  return word.startsWith(part.slice(at + 1), at + 1) || word.startsWith(part.slice(at), at + 1) ||
+    word.startsWith(part.slice(at + 1), at) || (isSwapped && word.startsWith(part.slice(at + 2), at + 2));
+};
+
 /** The levels of an enchantment come in their order. */
 const byId = new Intl.Collator("en", { numeric: true });
 
-/** Returns the items that match, best first: `{ id, name }`. */
+/**
+ * Returns the items that match, best first: `{ id, name }`. If there are none, those whose name and id together have these words, each
+ * with at most one typing error.
+ */
 export const matches = (items, text) => {
   const query = words(text);
   if (!query) return [];
   const parts = query.split(" ");
-  return items
+  const ranked = items
     .map((item) => ({ item, rank: Math.min(rank(item.nameWords, query, parts), rank(item.idWords, query, parts)) }))
-    .filter((match) => match.rank !== Infinity)
+    .filter((match) => match.rank !== Infinity);
+  const near = (item) => {
+    const all = `${item.nameWords} ${item.idWords}`.split(" ");
+    return parts.every((part) => all.some((word) => isNear(word, part)));
+  };
+  return (ranked.length ? ranked : items.filter(near).map((item) => ({ item, rank: 0 })))
     .sort((one, other) => one.rank - other.rank || byId.compare(one.item.idWords, other.item.idWords))
     .slice(0, MOST_RESULTS)
     .map(({ item }) => item);
@@ -109,9 +129,7 @@ export const Search = () => {
     if (!item) return;
     setText("");
     close();
-    show({ item: item.id, range: parameters().range });
-    scrollTo(0, 0);
-    document.getElementById("main")?.focus();
+    follow({ item: item.id, range: parameters().range });
   };
   const type = ({ target }) => {
     setText(target.value);

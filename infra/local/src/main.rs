@@ -21,6 +21,9 @@ const EXAMPLE_QUERIES: [(&str, &str); 4] = [
 ];
 const EXAMPLE_PLAYER: &str = "Notch";
 
+/// The item whose chart the link to the market shows.
+const EXAMPLE_ITEM: &str = "ENCHANTED_DIAMOND";
+
 /// Run the service on your machine: API Gateway, Lambda, schedules and DynamoDB, as template.yaml describes them
 #[derive(Parser)]
 #[command(name = "local", bin_name = "cargo local", display_name = "cargo local", version)]
@@ -146,13 +149,14 @@ fn print_greeting(cloud: &Cloud) {
     terminal::print(&format!("ready {}", cloud.url()));
 }
 
-/// Links to the pages, if they are on. The one to the market brings a key along, in the part that a browser sends to no server.
+/// Links to the pages, if they are on. The one to the market shows an item, and brings a key along, in the part that a browser
+/// sends to no server.
 fn pages(template: &Template, keys: Option<&Keys>, base: &str) -> Vec<String> {
     let is_on = |path: &str| template.api.routes.iter().any(|route| route.path == path);
     let key = keys.map(|keys| format!("#key={}", keys.pro.expose())).unwrap_or_default();
-    let links = [("/docs", String::new()), ("/market", key)];
+    let links = [("/docs", String::new()), ("/market", format!("?item={EXAMPLE_ITEM}{key}"))];
     let links = links.into_iter().filter(|(path, _)| is_on(path));
-    links.map(|(path, fragment)| format!("{} {base}{path}{fragment}", path.trim_start_matches('/'))).collect()
+    links.map(|(path, rest)| format!("{} {base}{path}{rest}", path.trim_start_matches('/'))).collect()
 }
 
 fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {
@@ -174,6 +178,10 @@ fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {
 fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
     let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
+    // The files of the pages have addresses that only the pages know.
+    if path.contains('{') {
+        return "-".to_owned();
+    }
     let option = match method {
         "GET" => String::new(),
         "ANY" => "-X POST ".to_owned(),

@@ -17,8 +17,6 @@ const FORMATS: &[(&str, &str)] = &[
     ("coins(null)", "–"),
     ("coins(undefined)", "–"),
     ("coins(NaN)", "–"),
-    ("exactCoins(359.6563897763578)", "359.6563897763578"),
-    ("exactCoins(1039674.5)", "1,039,674.5"),
     ("compact(999)", "999"),
     ("compact(359.66)", "360"),
     ("compact(1039674.5)", "1.04M"),

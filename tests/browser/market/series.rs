@@ -69,7 +69,7 @@ async fn modules_do_what_their_views_rely_on() {
     window.open("/market").await;
     a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(&window).await;
     a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(&window).await;
-    labels_of_an_axis_differ_however_small_the_part_that_is_shown(&window).await;
+    labels_of_an_axis_are_exact_and_differ_however_small_the_part_that_is_shown(&window).await;
     terms_of_mayors_follow_from_the_calendar_of_the_game(&window).await;
     the_search_shows_the_best_match_first(&window).await;
 }
@@ -128,16 +128,25 @@ async fn a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(window: 
     assert_eq!(found, json!([[[7.5, 7.25, 8.5, 9], [null, null, null, 9]], lines.join("\r\n")]));
 }
 
-async fn labels_of_an_axis_differ_however_small_the_part_that_is_shown(window: &Window) {
-    let axes =
-        json!([[0, 0.05], [359.5, 0.01], [57_900, 20], [1_039_000, 500], [2_000_000_000_i64, 1_000_000]]);
+async fn labels_of_an_axis_are_exact_and_differ_however_small_the_part_that_is_shown(window: &Window) {
+    let axes = json!([
+        [0, 0.05],
+        [359.5, 0.01],
+        [57_900, 20],
+        [52_500, 2_500],
+        [1_039_000, 500],
+        [1_039_000, 250],
+        [2_000_000_000_i64, 1_000_000]
+    ]);
     let body = "return given.map(([from, distance]) => module.labels([0, 1, 2, 3].map((index) => from + index * distance), distance));";
     let found = run(window, "chart.js", &axes, body).await;
     let expected = json!([
         ["0", "0.05", "0.10", "0.15"],
         ["359.50", "359.51", "359.52", "359.53"],
         ["57.90k", "57.92k", "57.94k", "57.96k"],
+        ["52.5k", "55.0k", "57.5k", "60.0k"],
         ["1.0390M", "1.0395M", "1.0400M", "1.0405M"],
+        ["1.03900M", "1.03925M", "1.03950M", "1.03975M"],
         ["2.000B", "2.001B", "2.002B", "2.003B"],
     ]);
     assert_eq!(found, expected);
@@ -181,8 +190,9 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         "search.js",
         &json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
         "const items = module.searchable(given.list, given.catalogue);
-         return ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' '].map((text) =>
-           module.matches(items, text).map(({ id }) => id));",
+         const texts = ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' ', 'fire aspct', 'Dimaond blok',
+           'enchantment aspect x', 'ink beans', 'cool', 'coil x', 'col'];
+         return texts.map((text) => module.matches(items, text).map(({ id }) => id));",
     )
     .await;
     let levels = json!(["ENCHANTMENT_FIRE_ASPECT_2", "ENCHANTMENT_FIRE_ASPECT_10"]);
@@ -192,6 +202,13 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         levels,
         ["INK_SACK:3"],
         ["INK_SACK:3"],
+        [],
+        [],
+        levels,
+        ["DIAMOND_BLOCK"],
+        ["ENCHANTMENT_FIRE_ASPECT_10"],
+        ["INK_SACK:3"],
+        ["COAL"],
         [],
         [],
     ]);

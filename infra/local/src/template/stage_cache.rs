@@ -33,7 +33,8 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
             path.strip_prefix("/~1").map_or(path.clone(), |rest| format!("/{rest}")).replace("~1", "/");
         let method = setting.required("HttpMethod", setting.text("HttpMethod")?)?;
         let caching = setting.boolean("CachingEnabled")?.unwrap_or_default();
-        let ttl_s = setting.number("CacheTtlInSeconds")?.unwrap_or(DEFAULT_TTL_S);
+        let stated_ttl_s = setting.number("CacheTtlInSeconds")?;
+        let ttl_s = stated_ttl_s.unwrap_or(DEFAULT_TTL_S);
         if ttl_s > MAX_TTL_S {
             return Err(setting.invalid("CacheTtlInSeconds", format!("it must be 0 to {MAX_TTL_S} seconds")));
         }
@@ -52,7 +53,9 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
                 route.caching = caching && route.method == "GET";
                 route.cache_ttl = route.caching.then_some(ttl);
             } else if route.path == path && route.method == method {
-                (route.caching, route.cache_ttl) = (caching, Some(ttl));
+                // A route that is never cached states no TTL.
+                route.caching = caching;
+                route.cache_ttl = (caching || stated_ttl_s.is_some()).then_some(ttl);
                 (*has_own, found) = (true, true);
             }
         }

@@ -114,7 +114,7 @@ fn a_route_has_its_own_cache_settings_or_those_for_all_gets() {
         api.routes.iter().map(|route| (route.path.as_str(), route.caching, route.cache_ttl)).collect();
     let expected = [
         ("/kept", true, Some(Duration::from_mins(1))),
-        ("/sometimes", false, Some(Duration::from_mins(5))),
+        ("/sometimes", false, None),
         ("/v1/echo", true, Some(Duration::from_secs(5))),
         ("/{proxy+}", false, None),
     ];
