@@ -1,6 +1,7 @@
 //! The market page.
 
 mod countdown;
+mod defects;
 mod elections;
 mod errors;
 mod feeds;
