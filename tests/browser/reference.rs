@@ -11,6 +11,9 @@ use crate::window::Window;
 /// Nothing that axe finds wrong.
 const NOTHING: [String; 0] = [];
 
+/// How long Scalar may take to fade in what it renders.
+const PAUSE: Duration = Duration::from_millis(700);
+
 /// Whether the client is open in which readers send requests.
 const CLIENT_IS_OPEN: &str = "document.querySelector('.scalar-client--open [role=dialog]')";
 
@@ -33,12 +36,12 @@ async fn ready(window: &Window) {
             "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
         )
         .await;
-    still(window).await;
+    still().await;
 }
 
 /// Waits until nothing moves: Scalar renders what comes into view, and fades it in.
-async fn still(window: &Window) {
-    window.evaluate("new Promise((done) => setTimeout(done, 700))").await;
+async fn still() {
+    tokio::time::sleep(PAUSE).await;
 }
 
 /// The paths of the operations, with the addresses of their parts of the page, as soon as there are this many.
@@ -115,13 +118,13 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
     open(&window, &key).await;
     let mut found = window.inspect("reference").await;
     window.evaluate("void (location.hash = '#tag/mayor/GET/v1/mayor')").await;
-    still(&window).await;
+    still().await;
     found.extend(window.inspect("reference-operation").await);
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
-    still(&window).await;
+    still().await;
     found.extend(window.inspect("reference-client").await);
     assert_eq!(send(&window).await, "200");
-    still(&window).await;
+    still().await;
     found.extend(window.inspect("reference-response").await);
     assert_eq!(found, NOTHING);
     let foreign = "[...document.querySelectorAll('a[href^=http]')]\
@@ -200,7 +203,7 @@ async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
     let window = Window::new(&cloud.url(), &key).await;
     let begun = Instant::now();
     open(&window, &key).await;
-    println!("reference: ready after {:?}", begun.elapsed() - Duration::from_millis(700));
+    println!("reference: ready after {:?}", begun.elapsed().saturating_sub(PAUSE));
     open_client(&window, "/v1/bazaar", "#tag/bazaar/GET/v1/bazaar").await;
     choose_full(&window).await;
     let before: Value = window.evaluate("performance.now()").await;

@@ -30,10 +30,10 @@ const loadScalar = () => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
-/** Keeps the key of a request, so that a reader enters it once for all pages in this tab. */
-const keepKeyOf = ({ request }) => {
+/** Keeps the key of a request unless the service does not know it, so that a reader enters it once for all pages in this tab. */
+const keepKeyOf = ({ request, response }) => {
   const key = asKey(request.headers.get("X-API-Key") ?? "");
-  if (key) keepKey(key);
+  if (key && response.status !== 401) keepKey(key);
 };
 
 /** What Scalar's elements lack for readers, with a keyboard and a screen reader above all, by selector. */
@@ -45,6 +45,8 @@ const REPAIRS = {
     field.role = "textbox";
     field.ariaAutoComplete = null;
   },
+  // Its list of results is there as long as the search is.
+  "input[role=combobox]:not([aria-expanded])": (field) => { field.ariaExpanded = "true"; },
   // It explains the status, and leads to another host.
   "a[href^='https://developer.mozilla.org']": (link) => link.removeAttribute("href"),
   "button[role=none]": (button) => { button.role = null; },
@@ -83,7 +85,7 @@ const show = (description) => {
       preferredSecurityScheme: "ApiKey",
       securitySchemes: { ApiKey: { value: readKey() ?? "" } },
     },
-    onRequestBuilt: keepKeyOf,
+    onResponseReceived: keepKeyOf,
     persistAuth: false,
     // Nothing is sent to another host, and nothing leads there.
     agent: { disabled: true },

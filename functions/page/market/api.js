@@ -1,6 +1,7 @@
 // The data of the service's own API: one request per address at a time, kept while it is fresh, and requested again when it expires
 // and a view shows it. Nothing is requested while the tab is hidden.
 import { useEffect, useState } from "./htm-preact.js";
+import { present, setTime } from "./clock.js";
 import { readKey, watchKey } from "./key.js";
 
 /** After this time, in milliseconds, a request has failed. */
@@ -12,6 +13,9 @@ const SHORTEST_WAIT = 5_000;
 /** The wait after a failure without `Retry-After`, in milliseconds. It doubles with each failure in a row. */
 const FIRST_WAIT = 5_000;
 const LONGEST_WAIT = 120_000;
+
+/** The longest wait that a response can ask for, in milliseconds. Timers of browsers hold at most 2^31. */
+const LONGEST_ANNOUNCED_WAIT = 86_400_000;
 
 /** How long a response without `Expires` is fresh, in milliseconds. */
 const USUAL_TTL = 60_000;
@@ -42,12 +46,14 @@ const request = async (path) => {
     return { failure: { status: 0 } };
   }
   const body = await response.json().catch(() => null);
-  if (response.ok && body?.success) {
+  if (response.ok && body?.success && body.data) {
     // Both times are the service's own, so the clock of the browser does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
+    if (path !== CATALOGUE) setTime(date);
     return { data: body.data, wait: expires - date || USUAL_TTL };
   }
-  const wait = Number(response.headers.get("retry-after")) * 1_000 || undefined;
+  const seconds = Number(response.headers.get("retry-after"));
+  const wait = seconds ? Math.min(seconds * 1_000, LONGEST_ANNOUNCED_WAIT) : undefined;
   return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
 };
 
@@ -59,10 +65,7 @@ const refresh = async (resource) => {
   const key = readKey();
   const { data, failure, wait } = await request(resource.path);
   resource.isLoading = false;
-  if (readKey() !== key) {
-    refresh(resource);
-    return;
-  }
+  if (readKey() !== key) return;
   const now = Date.now();
   if (failure) {
     resource.failures += 1;
@@ -73,7 +76,7 @@ const refresh = async (resource) => {
   } else {
     resource.failures = 0;
     resource.due = now + Math.max(wait, SHORTEST_WAIT);
-    resource.state = { data, failure: null, isLoading: false, receivedAt: now };
+    resource.state = { data, failure: null, isLoading: false, receivedAt: present() };
   }
   for (const listener of resource.listeners) listener(resource.state);
   schedule(resource);
@@ -103,25 +106,26 @@ document.addEventListener("visibilitychange", () => {
 
 addEventListener("online", () => {
   for (const resource of resources.values()) {
-    if (resource.state.failure?.status === 0 && resource.listeners.size) refresh(resource);
+    if (resource.state.failure?.status !== 0) continue;
+    resource.due = 0;
+    if (resource.listeners.size) refresh(resource);
   }
 });
 
-// What another key was allowed to see, this one may not.
-watchKey(() => {
-  for (const resource of resources.values()) {
-    resource.state = { data: undefined, failure: null, isLoading: true, receivedAt: 0 };
-    resource.due = 0;
-    resource.failures = 0;
-    for (const listener of resource.listeners) listener(resource.state);
-    schedule(resource);
-  }
-});
+/** Forgets all data. Views that are rendered anew request them again. */
+export const forget = () => {
+  for (const resource of resources.values()) clearTimeout(resource.timer);
+  resources.clear();
+};
+
+// What another key was allowed to see, this one may not. The page renders all that needs a key anew.
+watchKey(forget);
 
 /**
  * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.
- * `data` is `undefined` before the first response, and stays while a later request fails. `failure` has `status` (0 if there was no
- * response), `message` of the API, and `retryAt` in Unix milliseconds. `null` for a path requests nothing.
+ * `data` is `undefined` before the first response, and stays while a later request fails. `receivedAt` is a time of the service. `failure`
+ * has `status` (0 if there was no response), `message` of the API, and `retryAt` in Unix milliseconds of the browser. `null` for a path
+ * requests nothing.
  */
 export const useResource = (path) => {
   const [, render] = useState(null);
@@ -141,10 +145,13 @@ export const useResource = (path) => {
   return resource?.state ?? { data: undefined, failure: null, isLoading: false, receivedAt: 0 };
 };
 
-/** Returns the data at this path once, for a view that needs several responses together. Rejects with the failure. */
+/**
+ * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure, without another request
+ * until that may be repeated.
+ */
 export const load = async (path) => {
   const resource = resourceAt(path);
-  if (!resource.state.data || resource.due <= Date.now()) {
+  if (resource.due <= Date.now()) {
     if (resource.isLoading) await new Promise((resolve) => {
       const listener = () => {
         resource.listeners.delete(listener);

@@ -1,5 +1,6 @@
 // Time that passes: one tick a second for all countdowns of the page, on the full second, and none in a hidden tab.
 import { html, useEffect, useState } from "./htm-preact.js";
+import { present } from "./clock.js";
 import { duration, exactTime } from "./format.js";
 
 const listeners = new Set();
@@ -17,7 +18,7 @@ const tick = () => {
 
 document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : tick()));
 
-/** Returns the present time in Unix milliseconds, and renders again every second while the tab is visible. */
+/** Returns the present time of the service in Unix milliseconds, and renders again every second while the tab is visible. */
 export const useNow = () => {
   const [, set] = useState(0);
   useEffect(() => {
@@ -28,13 +29,16 @@ export const useNow = () => {
       schedule();
     };
   }, []);
-  return Date.now();
+  return present();
 };
 
 /** A line with the time that is left until `to`, in Unix milliseconds: `Closes in 2 d 3 h`. After it, the text `over`. */
 export const Countdown = ({ label, to, over }) => {
   const left = to - useNow();
+  // The provider's times can be beyond those that a date holds.
+  const date = new Date(to);
+  const datetime = Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   return html`<p class="countdown">${
-    left > 0 ? html`${label} <time datetime=${new Date(to).toISOString()} title=${exactTime(to)}>${duration(left + 999)}</time>` : over
+    left > 0 ? html`${label} <time datetime=${datetime} title=${exactTime(to)}>${duration(left + 999)}</time>` : over
   }</p>`;
 };

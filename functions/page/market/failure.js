@@ -1,6 +1,7 @@
 // One sentence for each way in which data can be missing, at the place where it is missing.
 import { html, useEffect, useState } from "./htm-preact.js";
 import { focusView } from "./address.js";
+import { duration } from "./format.js";
 import { keepKey } from "./key.js";
 
 /** Returns the whole seconds until a time in Unix milliseconds, at least 0. Renders again every second, not in a hidden tab. */
@@ -29,7 +30,7 @@ export const linked = (text) =>
 /** A sentence about a failure of `useResource`. With `data` that is still shown, say so in `stale`. */
 export const Failure = ({ failure, stale = false }) => {
   const seconds = useSecondsUntil(failure.retryAt);
-  const again = Number.isFinite(seconds) ? html` <span class="figures">Next try in ${seconds} s.</span>` : "";
+  const again = Number.isFinite(seconds) ? html` <span class="figures">Next try in ${duration(seconds * 1_000)}.</span>` : "";
   const old = stale ? " The data shown is the last that was received." : "";
   const message = failure.message ?? "";
   const text = () => {

@@ -77,8 +77,8 @@ const Row = ({ flip, isNarrow }) => {
   </tr>`;
 };
 
-const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index} class="empty" aria-hidden="true">
-  <th scope="row"><${Skeleton} length=${16} /></th>${NUMBERS.map(([column]) => html`<td key=${column}><${Skeleton} length=${5} /></td>`)}
+const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${index}>
+  <td><${Skeleton} length=${16} /></td>${NUMBERS.map(([column]) => html`<td key=${column}><${Skeleton} length=${5} /></td>`)}
 </tr>`);
 
 /** The view of flips. The address has the order (`sort`) and the filter (`filter`). */

@@ -3,6 +3,7 @@ import { html, useEffect, useMemo, useRef, useState } from "./htm-preact.js";
 import { show } from "./address.js";
 import { load, useResource } from "./api.js";
 import { Chart } from "./chart.js";
+import { present } from "./clock.js";
 import { Failure } from "./failure.js";
 import { duration } from "./format.js";
 import { RANGES, SHORTEST, collect, partSource, rangeSource, rowsOf, terms } from "./series.js";
@@ -13,10 +14,13 @@ const DEFAULT = "24h";
 /** From this length on, the terms of mayors are shown, in milliseconds. */
 const TERMS_FROM = 6 * 86_400_000;
 
+/** No part ends later, in Unix milliseconds: the steps from it stay within what a date holds. */
+const LATEST = Date.UTC(9999);
+
 /** Returns the part of the range in the address, or `null`. */
 const partOf = (parameters) => {
   const [from, to] = [Date.parse(parameters.from), Date.parse(parameters.to)];
-  return to - from >= SHORTEST ? { from, to } : null;
+  return from >= 0 && to < LATEST && to - from >= SHORTEST ? { from, to } : null;
 };
 
 const spanOf = (range, part, now, rows) => {
@@ -31,7 +35,7 @@ const spanOf = (range, part, now, rows) => {
  */
 const useSeries = (item, range, part) => {
   const key = part ? `${part.from} ${part.to}` : range;
-  const source = useMemo(() => (part ? partSource(item, part, Date.now()) : rangeSource(item, range)), [key]);
+  const source = useMemo(() => (part ? partSource(item, part, present()) : rangeSource(item, range)), [key]);
   const { data, failure, receivedAt } = useResource(source.path);
   const known = useRef(new Map());
   const latest = useRef(null);
@@ -67,7 +71,7 @@ const useSeries = (item, range, part) => {
   const found = known.current.get(key);
   if (found) latest.current = found;
   const rows = latest.current?.rows ?? [];
-  const span = useMemo(() => found?.span ?? spanOf(range, part, Date.now(), rows), [found, key]);
+  const span = useMemo(() => found?.span ?? spanOf(range, part, present(), rows), [found, key]);
   return { rows, span, isLoading: !found, failure: failure ?? found?.failure };
 };
 
@@ -75,7 +79,7 @@ const useSeries = (item, range, part) => {
 const useTerms = (isShown) => {
   const sitting = useResource(isShown ? "v1/mayor" : null).data;
   const past = useResource(isShown ? "v1/mayor/history?limit=100" : null).data;
-  return useMemo(() => (isShown ? terms(sitting, past, Date.now()) : []), [isShown, sitting, past]);
+  return useMemo(() => (isShown ? terms(sitting, past, present()) : []), [isShown, sitting, past]);
 };
 
 const address = (time) => new Date(Math.round(time / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
@@ -99,7 +103,7 @@ export const ItemChart = ({ item, name, parameters }) => {
   const zoom = (from, to) => {
     const middle = (from + to) / 2;
     const half = Math.max(to - from, SHORTEST) / 2;
-    const end = Math.min(middle + half, Date.now());
+    const end = Math.min(middle + half, present());
     show({ item, range, from: address(end - 2 * half), to: address(end) });
   };
   const reset = () => show({ item, range });

@@ -38,7 +38,8 @@ export const LazyItem = (properties) => {
   const [isFailed, setFailed] = useState(false);
   const [, render] = useState(null);
   useEffect(() => {
-    if (Loaded || isFailed) return;
+    // Even if the view is here by now: it may have come after this was rendered.
+    if (isFailed) return;
     loadItem().then(render, () => setFailed(true));
   }, [isFailed]);
   if (Loaded) return html`<${Loaded} ...${properties} />`;

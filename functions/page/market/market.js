@@ -1,7 +1,8 @@
 // The market page: a frame with the search and one view. A view is a component that gets the parameters of the address as `parameters`;
 // it requests its data with `useResource`, shows skeletons until they come, and a `Failure` where they are missing.
-import { html, render, useErrorBoundary, useState } from "./htm-preact.js";
+import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, focusView, useAddress } from "./address.js";
+import { forget } from "./api.js";
 import { forgetKey, linked } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
@@ -62,12 +63,22 @@ const View = ({ parameters }) => {
   const name = parameters.item ? "item" : (parameters.view ?? "overview");
   const view = Object.hasOwn(VIEWS, name) ? VIEWS[name] : { View: Missing, isPublic: true };
   useTitle(view.label);
+  // A defect of one view is none of the next.
+  useEffect(() => {
+    if (error) reset();
+  }, [parameters]);
+  const again = () => {
+    // The cause can be in the data.
+    forget();
+    reset();
+  };
   if (error) {
     return html`<p class="failure" role="alert">This view has a defect and cannot be shown.${" "}
-      <button type="button" onClick=${reset}>Try again</button></p>`;
+      <button type="button" onClick=${again}>Try again</button></p>`;
   }
   if (!key && !view.isPublic) return html`<${KeyForm} />`;
-  return html`<${view.View} key=${name} parameters=${parameters} />`;
+  // With another key, nothing stays that this one has shown.
+  return html`<${view.View} key=${`${name} ${key}`} parameters=${parameters} />`;
 };
 
 const Frame = () => {
@@ -79,7 +90,7 @@ const Frame = () => {
     <a class="skip" href="#main">Skip to the content</a>
     <header class="top">
       <${Link} class="brand" view=${{}}>Market</${Link}>
-      ${key && html`<${Search} />`}
+      ${key && html`<${Search} key=${key} />`}
       <nav aria-label="Views">
         ${links.map(([name, { label }]) => html`
           <${Link} view=${{ view: name }} aria-current=${name === current ? "page" : undefined}>${label}</${Link}>`)}

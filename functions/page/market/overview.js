@@ -2,7 +2,7 @@
 import { html } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { useResource } from "./api.js";
-import { Countdown } from "./countdown.js";
+import { Countdown, useNow } from "./countdown.js";
 import { Failure } from "./failure.js";
 import { FLIPS } from "./flips.js";
 import { coins, percent } from "./format.js";
@@ -46,9 +46,10 @@ const Mayor = ({ mayor, election }) => {
 };
 
 const Sales = ({ sales }) => {
+  const now = useNow();
   const next = [...sales].sort((one, other) => one.start - other.start)[0];
   if (!next) return html`<p>No fire sale is on or announced.</p>`;
-  const hasStarted = next.start <= Date.now();
+  const hasStarted = next.start <= now;
   return html`<p>${sales.length === 1 ? "One sale" : `${sales.length} sales`}</p>
     <${Countdown} label=${hasStarted ? "The first ends in" : "The first starts in"} to=${hasStarted ? next.end : next.start} over="The first has ended." />`;
 };

@@ -121,6 +121,32 @@ fn every_field_parameter_header_and_schema_has_a_description_and_an_example() {
 }
 
 #[test]
+fn parameters_have_their_values_under_the_name_of_the_response() {
+    let document = document().unwrap();
+    let mut requests = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let responses = &item["get"]["responses"]["200"]["content"]["application/json"]["examples"];
+        for (name, response) in responses.as_object().unwrap() {
+            let Some((_, query)) = response["summary"].as_str().unwrap().split_once('?') else { continue };
+            let parameters = item["get"]["parameters"].as_array().unwrap().iter();
+            let mut filled: Vec<String> = parameters
+                .filter_map(|parameter| {
+                    let value = parameter["examples"].get(name)?["value"].clone();
+                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    Some(format!("{}={value}", parameter["name"].as_str().unwrap()))
+                })
+                .collect();
+            filled.sort_unstable();
+            let mut sent: Vec<&str> = query.split('&').collect();
+            sent.sort_unstable();
+            assert_eq!(filled, sent, "{path} {name}");
+            requests += 1;
+        }
+    }
+    assert!(requests > 5, "{requests} requests");
+}
+
+#[test]
 fn every_operation_has_a_unique_id() {
     let document = document().unwrap();
     let items = document["paths"].as_object().unwrap().values();

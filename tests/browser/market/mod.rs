@@ -1,6 +1,10 @@
 //! The market page.
 
+mod countdown;
+mod defects;
+mod elections;
 mod errors;
+mod feeds;
 mod figures;
 mod formats;
 mod item;

@@ -141,10 +141,16 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         self.handler.abort();
-        // The process is killed when the field is dropped, after this. What it still writes is removed with `target`.
         if let Some(child) = self.browser.get_mut_child() {
             let _ = child.inner.start_kill();
         }
-        let _ = std::fs::remove_dir_all(&self.profile);
+        // Its own processes end a moment later, and write until then.
+        for _ in 0..40 {
+            let _ = std::fs::remove_dir_all(&self.profile);
+            std::thread::sleep(Duration::from_millis(25));
+            if !self.profile.exists() {
+                break;
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -23,6 +24,7 @@ fn content_type(name: &str) -> &'static str {
     match name.rsplit('.').next().unwrap() {
         "css" => "text/css; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
+        "html" => "text/html; charset=utf-8",
         "svg" => "image/svg+xml",
         "txt" => "text/plain; charset=utf-8",
         _ => panic!("{name} has another type"),
@@ -45,22 +47,50 @@ fn expect_code(source: &str, served: &str) {
     assert_eq!((served.next(), is_in_comment), (None, false));
 }
 
+/// The files that also hold all modules that they import, so that a visit loads few files.
+const JOINED: [&str; 2] = ["item.js", "market.js"];
+
+/// The module as the joined file that it is in has it.
+fn inside_of_joined(source: &str) -> String {
+    let mut lines = Vec::new();
+    let mut is_in_comment = false;
+    for line in source.lines().map(str::trim) {
+        is_in_comment |= line.starts_with("/*");
+        if is_in_comment {
+            is_in_comment &= !line.ends_with("*/");
+        } else if !line.is_empty() && !line.starts_with("//") && !line.starts_with("import ") {
+            lines.push(line.strip_prefix("export ").unwrap_or(line));
+        }
+    }
+    lines.join("\n")
+}
+
 #[tokio::test]
 async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
     let cloud = start().await;
     let folder = folder(&cloud).await;
     let (sources, own) = (sources(), sources_of(&["docs", "market"]));
+    let mut joined = Vec::new();
     let mut hasher = Sha256::new();
     for name in names() {
         let response = get(&cloud, &format!("{folder}/{name}")).await;
         let policy = "default-src 'none'; frame-ancestors 'none'";
         expect_file(&response, content_type(&name), "public, max-age=31536000, immutable", policy);
-        if own.contains_key(&name) && ["css", "js"].contains(&name.rsplit('.').next().unwrap()) {
+        if JOINED.contains(&name.as_str()) {
+            joined.push(response.text.clone());
+        } else if own.contains_key(&name) && ["css", "js"].contains(&name.rsplit('.').next().unwrap()) {
             expect_code(&own[&name], &response.text);
         } else if name != REFERENCE_SCRIPT {
             assert!(response.text == sources[&name], "{name} differs");
         }
         hasher.update(format!("{name}\0{}\0{}", response.text.len(), response.text));
+    }
+    for (name, source) in
+        sources_of(&["market"]).iter().filter(|(name, _)| content_type(name).starts_with("text/javascript"))
+    {
+        let module = inside_of_joined(source);
+        let count: usize = joined.iter().map(|file| file.matches(&module).count()).sum();
+        assert_eq!(count, 1, "{name} is in one of the joined files");
     }
     let mut hash = String::new();
     for byte in &hasher.finalize()[..8] {
@@ -183,7 +213,7 @@ fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item =
 #[test]
 fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() {
     let (names, sources) = (names(), sources());
-    let pages = ["docs", "market", "openapi.json"];
+    let pages = [".", "docs", "market", "openapi.json"];
     for (_, name) in PAGES {
         let page = &sources[name];
         let addresses: Vec<_> = between(page, " src=\"", '"').chain(between(page, " href=\"", '"')).collect();
@@ -218,8 +248,11 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
                 assert!(!is_address, "{name} has the absolute address /{literal:.40}");
             }
         }
+        assert!(!text.contains("@import"), "{name}");
+        // A selector in a style sheet loads nothing.
+        let is_style = Path::new(&name).extension().is_some_and(|extension| extension == "css");
         for scheme in ["http://", "https://", "ws://", "wss://"] {
-            for rest in between(text, scheme, ' ') {
+            for rest in between(text, scheme, ' ').filter(|_| !is_style) {
                 assert!(rest.starts_with("www.w3.org/"), "{name} has the address {scheme}{rest:.40}");
             }
         }

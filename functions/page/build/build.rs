@@ -1,10 +1,15 @@
 //! Writes the pages and their files as Rust: each as the JSON string that a proxy response carries, under one hash of all files
 //! that the pages load.
 
+mod join;
+
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs, io};
 
 use sha2::{Digest, Sha256};
+
+use self::join::join;
 
 /// The folders with files that browsers load. A README is for people who edit them.
 const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
@@ -16,6 +21,10 @@ const README: &str = "README.md";
 /// The pages, with the names of their constants and their policies. Their addresses are stable, so they contain no hash.
 const PAGES: [(&str, &str, &str); 2] =
     [("docs.html", "DOCS", DOCS_POLICY), ("market.html", "MARKET", MARKET_POLICY)];
+
+/// The modules that are joined with what they import: that of the market page, and that of the view that it loads later.
+const MARKET: &str = "market.js";
+const ITEM: &str = "item.js";
 
 /// The icon, which is also the response to `GET /favicon.ico`.
 const ICON: &str = "icon.svg";
@@ -49,20 +58,23 @@ const FILE_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 struct Source {
     name: String,
     text: String,
+    /// Whether it is ours.
+    is_own: bool,
 }
 
 fn main() -> io::Result<()> {
     let output = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("Cargo has not set OUT_DIR"))?;
     let output = Path::new(&output);
     let is_page = |source: &Source| PAGES.iter().any(|(name, ..)| *name == source.name);
-    let (pages, assets): (Vec<_>, Vec<_>) = sources()?.into_iter().partition(is_page);
+    let (pages, mut assets): (Vec<_>, Vec<_>) = sources()?.into_iter().partition(is_page);
+    join_modules(&mut assets).map_err(io::Error::other)?;
 
     let hash = hash(&assets);
     let mut code = vec![format!("pub(super) const HASH: &str = {hash:?};\n")];
     let folder = format!("assets/{hash}");
     for (name, constant, policy) in PAGES {
         let text = named(&pages, name)?.text.replace(ASSETS, &folder);
-        let page = literal(&Source { name: name.to_owned(), text }, SHORT, policy, output)?;
+        let page = literal(&Source { name: name.to_owned(), text, is_own: true }, SHORT, policy, output)?;
         code.push(format!("pub(super) static {constant}: File = {page};\n"));
     }
     let icon = literal(named(&assets, ICON)?, SHORT, FILE_POLICY, output)?;
@@ -90,10 +102,11 @@ fn sources() -> io::Result<Vec<Source>> {
                 let mut text = fs::read_to_string(&path)?;
                 let is_code =
                     path.extension().is_some_and(|extension| extension == "js" || extension == "css");
-                if is_code && folder != VENDOR {
+                let is_own = folder != VENDOR;
+                if is_code && is_own {
                     text = compact(&text).map_err(|line| io::Error::other(format!("{name}: {line}")))?;
                 }
-                sources.push(Source { name, text });
+                sources.push(Source { name, text, is_own });
             }
         }
     }
@@ -130,11 +143,33 @@ fn compact(code: &str) -> Result<String, String> {
     Ok(lines.join("\n"))
 }
 
+/// Joins the modules of the market page. Each of the others stays a file, too: the API reference imports one of them.
+///
+/// # Errors
+/// What cannot be joined.
+fn join_modules(assets: &mut [Source]) -> Result<(), String> {
+    let is_module =
+        |source: &&Source| source.is_own && Path::new(&source.name).extension() == Some("js".as_ref());
+    let modules = assets.iter().filter(is_module);
+    let modules: BTreeMap<_, _> =
+        modules.map(|source| (source.name.as_str(), source.text.as_str())).collect();
+    let market = join(MARKET, &modules, None)?;
+    let item = join(ITEM, &modules, Some((MARKET, &market)))?;
+    for asset in assets {
+        match asset.name.as_str() {
+            MARKET => asset.text.clone_from(&market.code),
+            ITEM => asset.text.clone_from(&item.code),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn reference_script() -> io::Result<Source> {
     let script = scalar_api_reference::get_asset(REFERENCE_SCRIPT);
     let script = script.ok_or_else(|| io::Error::other("scalar_api_reference carries no script"))?;
     let text = String::from_utf8(script).map_err(io::Error::other)?;
-    Ok(Source { name: REFERENCE_SCRIPT.to_owned(), text })
+    Ok(Source { name: REFERENCE_SCRIPT.to_owned(), text, is_own: false })
 }
 
 fn named<'a>(sources: &'a [Source], name: &str) -> io::Result<&'a Source> {
@@ -145,7 +180,7 @@ fn named<'a>(sources: &'a [Source], name: &str) -> io::Result<&'a Source> {
 /// Returns the hash of the names and contents of all assets, in hexadecimal digits.
 fn hash(assets: &[Source]) -> String {
     let mut hasher = Sha256::new();
-    for Source { name, text } in assets {
+    for Source { name, text, .. } in assets {
         hasher.update(format!("{name}\0{}\0{text}", text.len()));
     }
     let digest = hasher.finalize();
@@ -158,7 +193,7 @@ fn hash(assets: &[Source]) -> String {
 /// # Errors
 /// If browsers would not know what to do with a file of this name.
 fn literal(source: &Source, cache_control: &str, policy: &str, output: &Path) -> io::Result<String> {
-    let Source { name, text } = source;
+    let Source { name, text, .. } = source;
     let content_type = match Path::new(name).extension().and_then(|extension| extension.to_str()) {
         Some("css") => "text/css; charset=utf-8",
         Some("html") => "text/html; charset=utf-8",

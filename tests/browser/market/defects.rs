@@ -1,0 +1,242 @@
+//! The page survives what should never come: responses that break the contract, keys that change during a request, wrong clocks.
+
+use serde_json::{Value, json};
+
+use super::{open, settle, texts_of};
+use crate::cloud::{ITEM, start, start_with_past};
+use crate::window::Window;
+
+/// What Chromium writes about a view that throws an exception.
+const DEFECT: &[&str] = &["TypeError"];
+
+/// Lets `response`, an expression of JavaScript, be the response to each later request whose address contains `part`. In it,
+/// `success(data)` is a response with these data, and `pass()` that of the service. The page's `asked` has all requests with their keys.
+async fn replace(window: &Window, part: &str, response: &str) {
+    let script = format!(
+        "window.send ??= fetch; window.asked = [];
+         window.fetch = async (path, options) => {{
+           asked.push([path, options.headers['X-API-Key'] ?? null]);
+           const pass = () => send(path, options);
+           const success = (data) => new Response(JSON.stringify({{ success: true, data }}));
+           return path.includes({part:?}) ? {response} : pass();
+         }};
+         undefined"
+    );
+    window.evaluate(&script).await;
+}
+
+/// The requests since [`replace`] whose addresses contain `part`, with their keys.
+async fn asked(window: &Window, part: &str) -> Vec<Value> {
+    let requests = window.evaluate("asked").await;
+    let requests = requests.as_array().unwrap().iter();
+    requests.filter(|request| request[0].as_str().unwrap().contains(part)).cloned().collect()
+}
+
+/// Shows the view at this query without loading the page.
+async fn go(window: &Window, query: &str) {
+    let script =
+        format!("history.pushState(null, '', {query:?}); dispatchEvent(new PopStateEvent('popstate'))");
+    window.evaluate(&script).await;
+}
+
+async fn pause(window: &Window, milliseconds: u32) {
+    window.evaluate(&format!("new Promise((done) => setTimeout(done, {milliseconds}))")).await;
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    replace(&window, "mode=flips", "success({})").await;
+    window.click("link", "Flips").await;
+    window.wait_for_text("This view has a defect").await;
+    window.click("link", "Mayor").await;
+    window.wait_for("heading", "In office").await;
+    window.click("link", "Flips").await;
+    window.wait_for_text("This view has a defect").await;
+    replace(&window, "mode=flips", "pass()").await;
+    window.click("button", "Try again").await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    window.expect_clean(DEFECT);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_response_without_data_is_a_problem_of_the_service() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    for data in ["undefined", "null"] {
+        replace(&window, "mode=flips", &format!("success({data})")).await;
+        window.click("link", "Flips").await;
+        window.wait_for_text("The service has a problem at the moment. Next try in").await;
+        window.click("link", "Status").await;
+    }
+    replace(&window, "mode=flips", "pass()").await;
+    window.click("link", "Flips").await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_key_is_shown_nothing_of_what_the_first_has_loaded() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    let price = "/\\d/.test(document.querySelector('.legend .sell dd')?.innerText)";
+    window.wait(price).await;
+    window.press("/").await;
+    window.type_text("diam").await;
+    window.wait("document.querySelectorAll('[role=option]').length > 0").await;
+    replace(&window, "v1/", "new Promise(() => {})").await;
+    window.evaluate("location.hash = '#key=another'").await;
+    window.wait("!location.hash && asked.length > 0").await;
+    window.press("/").await;
+    window.type_text("diam").await;
+    window.wait_for_text("The list of items is loading…").await;
+    assert_eq!(window.evaluate("document.querySelectorAll('[role=option]').length").await, 0);
+    assert_eq!(window.evaluate(price).await, false, "{}", window.text().await);
+    let keys = asked(&window, "v1/").await;
+    assert!(keys.iter().all(|request| request[1] == "another"), "{keys:?}");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_changes_during_a_request_breaks_nothing() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    settle(&window).await;
+    replace(&window, "v1/bazaar", "new Promise((done) => setTimeout(done, 600)).then(pass)").await;
+    window.press("/").await;
+    window.type_text("coal").await;
+    window.wait("asked.length > 0").await;
+    window.click("link", "Flips").await;
+    window.wait("asked.some(([path]) => path.includes('flips'))").await;
+    window.click("button", "Forget key").await;
+    window.wait_for("heading", "Your API key").await;
+    pause(&window, 1_500).await;
+    let requests = asked(&window, "v1/").await;
+    assert!(requests.iter().all(|request| request[1].is_string()), "none without a key: {requests:?}");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    for (retry_after, expected) in
+        [("60", "Next try in 5"), ("3600", "Next try in 59 min"), ("4000000", "Next try in 23 h")]
+    {
+        let refusal =
+            format!("new Response('{{}}', {{ status: 429, headers: {{ 'Retry-After': {retry_after:?} }} }})");
+        replace(&window, "mode=list", &refusal).await;
+        for _ in 0..3 {
+            window.focus("combobox", "Search items").await;
+            window.type_text("c").await;
+            window.wait_for_text("This key has made its requests for now.").await;
+            pause(&window, 1_100).await;
+            window.wait_for_text(expected).await;
+            window.evaluate("document.activeElement.blur()").await;
+        }
+        assert_eq!(asked(&window, "mode=list").await.len(), 1, "Retry-After: {retry_after}");
+        window.reload().await;
+    }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_that_no_date_holds_break_no_view() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    let election = json!({"year": 1e9, "candidates": [{"key": "x", "name": "Xavier", "votes": 1}]});
+    let mayor = json!({"mayor": {"key": "m", "name": "Marina", "perks": []}, "election": election, "current": election});
+    replace(&window, "v1/mayor", &format!("path === 'v1/mayor' ? success({mayor}) : pass()")).await;
+    go(&window, "?view=mayor").await;
+    window.wait_for_text("The term ends in").await;
+    go(&window, "?").await;
+    window.wait_for_text("Marina is in office.").await;
+    let sale = json!({"item_id": "COAL", "start": 1, "end": 1e17, "amount": 1, "price": 1});
+    replace(
+        &window,
+        "v1/fire-sales",
+        &format!("path === 'v1/fire-sales' ? success({{ sales: [{sale}] }}) : pass()"),
+    )
+    .await;
+    go(&window, "?view=mayor").await;
+    window.wait_for("heading", "In office").await;
+    window.click("link", "Fire sales").await;
+    window.wait_for("heading", "Recorded sales").await;
+    assert!(!window.text().await.contains("defect"));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sale_that_begins_while_it_is_shown_has_not_ended() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    replace(
+        &window,
+        "v1/fire-sales",
+        "success({ sales: [{ item_id: 'COAL', start: window.begin ??= Date.now() + 4000, end: begin + 3600000, amount: 1, price: 1 }] })",
+    )
+    .await;
+    go(&window, "?").await;
+    window.wait_for_text("The first starts in").await;
+    window.wait("!document.body.innerText.includes('The first starts in')").await;
+    window.wait_for_text("The first ends in").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_with_a_wrong_clock_shows_the_latest_prices() {
+    let cloud = start_with_past().await;
+    for hours in [-24, -1, 1, 24] {
+        let window = open(&cloud, "?view=status").await;
+        window.evaluate(&format!("void (now = Date.now, Date.now = () => now() + {hours} * 3600000)")).await;
+        go(&window, &format!("?item={ITEM}&range=1h")).await;
+        window.wait("document.querySelector('.plots')?.ariaBusy === 'false'").await;
+        let legend = texts_of(&window, ".legend dd").await;
+        assert!(legend[1].contains('.'), "{hours} h off: {legend:?}");
+        window.expect_clean(&[]);
+    }
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn odd_addresses_show_a_view_and_its_buttons_work() {
+    let cloud = start().await;
+    let window = open(&cloud, "").await;
+    let entries = window.evaluate("history.length").await;
+    for _ in 0..2 {
+        window.click("link", "Market").await;
+    }
+    assert_eq!(window.evaluate("history.length").await, entries, "the view is shown already");
+    for part in [
+        "from=-271821-04-20T00:00:00Z&to=-271821-05-20T00:00:00Z",
+        "from=0000-01-01&to=2026-11-01",
+        "from=2026-11-01&to=%2B275760-09-13T00:00:00Z",
+        "from=9998-01-01&to=9998-12-01",
+        "from=2026-01-02&to=2026-01-01&range=__proto__",
+    ] {
+        go(&window, &format!("?item=COAL&{part}")).await;
+        for button in ["Earlier", "Zoom in", "Later", "Zoom out"] {
+            let selector = format!("document.querySelector('[aria-label=\"{button}\"]')");
+            window.wait(&selector).await;
+            window.evaluate(&format!("{selector}.click()")).await;
+            pause(&window, 100).await;
+        }
+        assert!(!window.text().await.contains("defect"), "{part}");
+    }
+    for query in ["?view=__proto__", "?view=constructor", "?item=__proto__", "?view=flips&sort=-__proto__"] {
+        go(&window, query).await;
+        window.wait("document.querySelector('h1')").await;
+        settle(&window).await;
+        assert!(!window.text().await.contains("defect"), "{query}");
+    }
+    window.expect_clean(&["Failed to load resource"]);
+}
