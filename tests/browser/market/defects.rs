@@ -45,6 +45,29 @@ async fn pause(window: &Window, milliseconds: u32) {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    let script = "window.send = fetch; window.options = [];
+        window.fetch = (path, given) => { options.push([path, given.redirect, given.credentials, given.cache]); return send(path, given); };
+        undefined";
+    window.evaluate(script).await;
+    window.click("link", "Flips").await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    settle(&window).await;
+    let options = window.evaluate("options").await;
+    let options = options.as_array().unwrap();
+    assert!(!options.is_empty());
+    for request in options {
+        // The catalogue is the same for all keys.
+        let cache = if request[0] == "v1/items" { "default" } else { "no-store" };
+        assert_eq!(*request, json!([request[0], "error", "omit", cache]));
+    }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;

@@ -9,7 +9,7 @@ use crate::window::{LAPTOP, Scheme, Window};
 const RANGES: [&str; 7] = ["1h", "24h", "7d", "30d", "90d", "1y", "all"];
 
 /// Waits until the chart shows all there is.
-async fn drawn(window: &Window) {
+pub(super) async fn drawn(window: &Window) {
     settle(window).await;
     window.wait("document.querySelectorAll('.plots canvas').length === 2").await;
     window.wait("/\\d/.test(document.querySelector('.legend').innerText)").await;

@@ -1,5 +1,6 @@
 //! The market page.
 
+mod chart;
 mod countdown;
 mod defects;
 mod elections;
