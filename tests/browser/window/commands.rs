@@ -41,13 +41,13 @@ impl Window {
         }
     }
 
-    /// The response to the command, or the reason why there is none.
+    /// The response to the command, or the reason why it is missing.
     pub(super) async fn try_call(&self, method: &'static str, parameters: Value) -> Result<Value, CdpError> {
         send(&self.page, method, parameters).await
     }
 }
 
-/// The response of the page to the command, or the reason why there is none.
+/// The response of the page to the command, or the reason why it is missing.
 pub(super) async fn send(page: &Page, method: &'static str, parameters: Value) -> Result<Value, CdpError> {
     Ok(page.execute(Untyped { method, parameters }).await?.result)
 }
