@@ -65,6 +65,7 @@ const refresh = async (resource) => {
   const key = readKey();
   const { data, failure, wait } = await request(resource.path);
   resource.isLoading = false;
+  // The resource is forgotten.
   if (readKey() !== key) return;
   const now = Date.now();
   if (failure) {
@@ -164,6 +165,3 @@ export const load = async (path) => {
   if (resource.state.data === undefined) throw resource.state.failure;
   return resource.state.data;
 };
-
-/** Requests the resource now, for a button. */
-export const retry = (path) => refresh(resourceAt(path));
