@@ -1,19 +1,12 @@
 // One sentence for each way in which data can be missing, at the place where it is missing.
-import { html, useEffect, useState } from "./htm-preact.js";
+import { html } from "./htm-preact.js";
 import { focusView } from "./address.js";
+import { useNow } from "./countdown.js";
 import { duration } from "./format.js";
 import { keepKey } from "./key.js";
 
-/** Returns the whole seconds until a time in Unix milliseconds, at least 0. Renders again every second, not in a hidden tab. */
-export const useSecondsUntil = (time) => {
-  const seconds = () => (time === Infinity ? Infinity : Math.max(Math.ceil((time - Date.now()) / 1_000), 0));
-  const [, tick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => document.hidden || tick(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [time]);
-  return seconds();
-};
+/** Returns the whole seconds until a time in Unix milliseconds of the browser, at least 0. */
+const secondsUntil = (time) => Math.max(Math.ceil((time - Date.now()) / 1_000), 0);
 
 /** Shows the form for a key. */
 export const forgetKey = () => {
@@ -29,7 +22,9 @@ export const linked = (text) =>
 
 /** A sentence about a failure of `useResource`. With `data` that is still shown, say so in `stale`. */
 export const Failure = ({ failure, stale = false }) => {
-  const seconds = useSecondsUntil(failure.retryAt);
+  // Renders again every second.
+  useNow();
+  const seconds = secondsUntil(failure.retryAt);
   const again = Number.isFinite(seconds) ? html` <span class="figures">Next try in ${duration(seconds * 1_000)}.</span>` : "";
   const old = stale ? " The data shown is the last that was received." : "";
   const message = failure.message ?? "";

@@ -1,6 +1,7 @@
 // The mayor, the open election, and the mayors before. Elections come as the provider sends them, so every part can be missing.
 import { html, useState } from "./htm-preact.js";
 import { useResource } from "./api.js";
+import { closesAt, opensAt } from "./calendar.js";
 import { Countdown } from "./countdown.js";
 import { Failure } from "./failure.js";
 import { dateRange, dateTime, integer, percent } from "./format.js";
@@ -8,21 +9,8 @@ import { nameOfId, plain } from "./names.js";
 import { Skeleton, SkeletonRows } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
-// The game's calendar in milliseconds: year 1 began on 11 June 2019, and a year has 124 hours. The booth of an election opens on the
-// 27th day of the sixth month of its year, and closes on the 27th day of the third month of the next year.
-const EPOCH = 1_560_275_700_000;
-const YEAR = 446_400_000;
-const OPENS_AFTER = 217_200_000;
-const CLOSES_AFTER = YEAR + 105_600_000;
-
 /** How many past mayors are shown at first. */
 const FIRST = 12;
-
-/** Returns when the booth of the election of this year opens, in Unix milliseconds. */
-export const opensAt = (year) => EPOCH + (year - 1) * YEAR + OPENS_AFTER;
-
-/** Returns when the election of this year closes and the term of its winner begins, in Unix milliseconds. */
-export const closesAt = (year) => EPOCH + (year - 1) * YEAR + CLOSES_AFTER;
 
 /** Returns the entries with a name. */
 const list = (value) => (Array.isArray(value) ? value.filter((entry) => entry?.name) : []);

@@ -2,11 +2,11 @@
 import { html } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { useResource } from "./api.js";
+import { closesAt } from "./calendar.js";
 import { Countdown, useNow } from "./countdown.js";
 import { Failure } from "./failure.js";
 import { FLIPS } from "./flips.js";
 import { coins, percent } from "./format.js";
-import { closesAt } from "./mayor.js";
 import { plain, useNames } from "./names.js";
 import { Skeleton } from "./skeleton.js";
 import { summary } from "./status.js";

@@ -1,4 +1,5 @@
 // Prices over time: which requests a span of time needs, and one series of all that they bring. No DOM, no requests of its own.
+import { termAt } from "./calendar.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -22,13 +23,9 @@ const HISTORIES = [
   ["90d", 90 * DAY, 3 * HOUR],
 ].map(([name, length, step]) => ({ name, length, step }));
 
-/** The ranges of the chart: their lengths and steps in milliseconds. */
+/** The ranges of the chart, those of the API and two longer ones: their lengths and steps in milliseconds. */
 export const RANGES = {
-  "1h": { length: HOUR, step: MINUTE },
-  "24h": { length: DAY, step: 5 * MINUTE },
-  "7d": { length: 7 * DAY, step: 30 * MINUTE },
-  "30d": { length: 30 * DAY, step: HOUR },
-  "90d": { length: 90 * DAY, step: 3 * HOUR },
+  ...Object.fromEntries(HISTORIES.map(({ name, length, step }) => [name, { length, step }])),
   "1y": { length: 365 * DAY, step: DAY },
   all: { length: Infinity, step: DAY },
 };
@@ -184,16 +181,14 @@ export const columns = (rows) => {
 
 /** Returns the terms of mayors as `{ name, from, to }`, newest first. Terms follow from the calendar of the game. */
 export const terms = (mayor, past, now) => {
-  const length = 124 * HOUR;
-  const close = 1_560_381_300_000;
-  const begin = close + Math.floor((now - close) / length) * length;
-  const sitting = mayor?.mayor?.name ? [{ name: mayor.mayor.name, from: begin, to: begin + length }] : [];
+  const present = termAt(now);
+  const sitting = mayor?.mayor?.name ? [{ name: mayor.mayor.name, ...present }] : [];
   const before = (past?.history ?? []).map((term) => ({
     name: term.name,
     from: Date.parse(term.started_at),
     to: Date.parse(term.ended_at),
   }));
-  return [...sitting, ...before.filter(({ from }) => !sitting.length || from < begin)];
+  return [...sitting, ...before.filter(({ from }) => !sitting.length || from < present.from)];
 };
 
 const CSV = ["sell_open", "sell_high", "sell_low", "sell_close", "buy_open", "buy_high", "buy_low", "buy_close", "sell_volume",

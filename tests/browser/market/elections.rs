@@ -89,7 +89,7 @@ async fn the_page_knows_the_calendar_of_the_game() {
     for year in [1, 405, 527, 9_999] {
         let times = window
             .evaluate(&format!(
-                "import(new URL('mayor.js', document.querySelector('script[type=module]').src))\
+                "import(new URL('calendar.js', document.querySelector('script[type=module]').src))\
                  .then(({{ opensAt, closesAt }}) => [opensAt({year}), closesAt({year})])"
             ))
             .await;
