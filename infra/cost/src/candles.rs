@@ -12,7 +12,7 @@ use local::Progress;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tables::history::bazaar::TIERS;
-use tables::history::candles::{INTERVALS, Interval};
+use tables::history::candles::{INTERVALS, Interval, REACH};
 
 use crate::error::Error;
 use crate::figures::float;
@@ -43,8 +43,6 @@ pub(super) const SLOTS: u32 = CANDLES + 2;
 const MOST_SLOTS: u32 = MOST_CANDLES + 2;
 /// The number of rows in the database, in memory, at a time.
 const ROWS_AT_A_TIME: usize = 100_000;
-/// How far back the recorder looks for minutes.
-const REACH: Duration = Duration::from_mins(225);
 const MINUTE: Duration = Duration::from_mins(1);
 
 /// The part of `record-candles`' response that is needed here.
