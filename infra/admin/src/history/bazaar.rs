@@ -4,12 +4,10 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use common::excerpt::Excerpt;
 use common::json::whole_number;
-use common::params::{InvalidValue, ItemId};
 use common::time::{Tick, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Number;
 use tables::Table;
@@ -20,6 +18,7 @@ use tokio::sync::Mutex;
 
 use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, now};
 use super::line::{self, BadLine, past};
+use super::products::products;
 
 /// How many ticks an export reads ahead.
 const READ_AHEAD: usize = 4;
@@ -50,10 +49,15 @@ pub(super) struct Prices {
 #[serde(deny_unknown_fields)]
 struct Line {
     recorded_at: UnixSeconds,
-    products: Products,
+    #[serde(deserialize_with = "priced")]
+    products: Quotes,
 }
 
-struct Products(Quotes);
+fn priced<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Quotes, D::Error> {
+    products(deserializer, LineQuote::quote, |quote| {
+        quote.sell_price.coins() > 0.0 || quote.buy_price.coins() > 0.0
+    })
+}
 
 /// The value of a product in a line.
 struct LineQuote {
@@ -61,6 +65,21 @@ struct LineQuote {
     buy_price: f64,
     sell_volume: i64,
     buy_volume: i64,
+}
+
+impl LineQuote {
+    /// # Errors
+    /// What is wrong with the numbers.
+    fn quote(&self) -> Result<Quote, String> {
+        let &Self { sell_price, buy_price, sell_volume, buy_volume } = self;
+        Quote::nearest(sell_price, buy_price, sell_volume, buy_volume).ok_or_else(|| {
+            format!(
+                "its prices must be from 0 to {:e} coins and its volumes at least 0, not \
+                 [{sell_price:?},{buy_price:?},{sell_volume},{buy_volume}]",
+                Price::HIGHEST
+            )
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -109,49 +128,6 @@ impl<'de> Deserialize<'de> for LineQuote {
     }
 }
 
-impl<'de> Deserialize<'de> for Products {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ProductsVisitor;
-
-        impl<'de> Visitor<'de> for ProductsVisitor {
-            type Value = Products;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object of products")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut products: A) -> Result<Products, A::Error> {
-                let mut quotes = Quotes::new();
-                while let Some(id) = products.next_key::<String>()? {
-                    let LineQuote { sell_price, buy_price, sell_volume, buy_volume } =
-                        products.next_value()?;
-                    let refuse =
-                        |reason: String| A::Error::custom(format_args!("{}: {reason}", Excerpt::of(&id)));
-                    let quote = Quote::nearest(sell_price, buy_price, sell_volume, buy_volume);
-                    let quote = quote.ok_or_else(|| {
-                        refuse(format!(
-                            "its prices must be from 0 to {:e} coins and its volumes at least 0, not \
-                             [{sell_price:?},{buy_price:?},{sell_volume},{buy_volume}]",
-                            Price::HIGHEST
-                        ))
-                    })?;
-                    let item_id: ItemId = id.parse().map_err(|InvalidValue { allowed }| {
-                        refuse(format!("an item id must be {allowed}"))
-                    })?;
-                    // The recorder skips products without a price, too.
-                    let has_price = quote.sell_price.coins() > 0.0 || quote.buy_price.coins() > 0.0;
-                    if has_price && quotes.insert(item_id, quote).is_some() {
-                        return Err(refuse("it appears twice".to_owned()));
-                    }
-                }
-                Ok(Products(quotes))
-            }
-        }
-
-        deserializer.deserialize_map(ProductsVisitor)
-    }
-}
-
 impl Kind for Bazaar {
     type Row = Prices;
 
@@ -159,7 +135,7 @@ impl Kind for Bazaar {
     const CONCURRENCY: usize = 1;
 
     fn parse(line: &str, now: UnixSeconds) -> Result<Prices, BadLine> {
-        let Line { recorded_at, products: Products(products) } = line::parse(line)?;
+        let Line { recorded_at, products } = line::parse(line)?;
         let recorded_at = Tick::of(past("recorded_at", recorded_at, now)?);
         if products.is_empty() {
             return Err(BadLine::new("products: at least one must have a price"));

@@ -7,10 +7,9 @@ use std::io::{self, Write as _};
 
 use common::excerpt::Excerpt;
 use common::json::whole_number;
-use common::params::{InvalidValue, ItemId};
 use common::time::UnixSeconds;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Number;
 use tables::Table;
@@ -20,6 +19,7 @@ use tokio::sync::Mutex;
 
 use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, now};
 use super::line::{self, BadLine};
+use super::products::products;
 
 /// How many slots an export reads ahead.
 const READ_AHEAD: usize = 4;
@@ -65,10 +65,15 @@ struct Line {
     opened_at: UnixSeconds,
     #[serde(default, deserialize_with = "version")]
     version: Option<u32>,
-    products: Products,
+    #[serde(deserialize_with = "priced")]
+    products: table::Candles,
 }
 
-struct Products(table::Candles);
+fn priced<'de, D: Deserializer<'de>>(deserializer: D) -> Result<table::Candles, D::Error> {
+    products(deserializer, LineCandle::candle, |candle| {
+        candle.sell.high.coins() > 0.0 || candle.buy.high.coins() > 0.0
+    })
+}
 
 /// The value of a product in a line.
 struct LineCandle {
@@ -170,41 +175,6 @@ impl<'de> Deserialize<'de> for LineCandle {
     }
 }
 
-impl<'de> Deserialize<'de> for Products {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ProductsVisitor;
-
-        impl<'de> Visitor<'de> for ProductsVisitor {
-            type Value = Products;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object of products")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut products: A) -> Result<Products, A::Error> {
-                let mut candles = table::Candles::new();
-                while let Some(id) = products.next_key::<String>()? {
-                    let candle = products.next_value::<LineCandle>()?.candle();
-                    let refuse =
-                        |reason: String| A::Error::custom(format_args!("{}: {reason}", Excerpt::of(&id)));
-                    let candle = candle.map_err(refuse)?;
-                    let item_id: ItemId = id.parse().map_err(|InvalidValue { allowed }| {
-                        refuse(format!("an item id must be {allowed}"))
-                    })?;
-                    // The recorder skips products without a price, too.
-                    let has_price = candle.sell.high.coins() > 0.0 || candle.buy.high.coins() > 0.0;
-                    if has_price && candles.insert(item_id, candle).is_some() {
-                        return Err(refuse("it appears twice".to_owned()));
-                    }
-                }
-                Ok(Products(candles))
-            }
-        }
-
-        deserializer.deserialize_map(ProductsVisitor)
-    }
-}
-
 impl Kind for Candles {
     type Row = Slot;
 
@@ -212,7 +182,7 @@ impl Kind for Candles {
     const CONCURRENCY: usize = 1;
 
     fn parse(line: &str, now: UnixSeconds) -> Result<Slot, BadLine> {
-        let Line { interval, opened_at, version, products: Products(products) } = line::parse(line)?;
+        let Line { interval, opened_at, version, products } = line::parse(line)?;
         let name = interval.name;
         let slot = interval.slot(opened_at);
         if slot != opened_at {

@@ -11,6 +11,7 @@ pub(crate) mod import_file;
 mod kind;
 pub(crate) mod line;
 mod mayors;
+mod products;
 #[cfg(test)]
 mod tests;
 
