@@ -1,6 +1,7 @@
 //! Reads and decompresses response bodies, with a limit on their size.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use lambda_http::http::header::{self, HeaderMap};
@@ -8,6 +9,7 @@ use libdeflater::Decompressor;
 use memchr::memmem;
 
 use super::error::UpstreamError;
+use super::text::{Spare, Text};
 use crate::error::chain;
 use crate::excerpt::Excerpt;
 
@@ -34,19 +36,21 @@ pub(super) fn decompress(
     path: &str,
     headers: &HeaderMap,
     compressed: Vec<u8>,
-) -> Result<String, UpstreamError> {
+    spare: &Arc<Spare>,
+) -> Result<Text, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let plain = match encoding(headers).as_slice() {
         [] => compressed,
         [only] if matches!(only.as_str(), "gzip" | "x-gzip") => {
-            inflate(&compressed).map_err(|error| unreadable(error.to_string()))?
+            inflate(&compressed, spare).map_err(|error| unreadable(error.to_string()))?
         }
         others => return Err(unreadable(format!("unknown encoding {}", Excerpt::of(&others.join(", "))))),
     };
     if plain.len() > LARGEST_BODY {
         return Err(unreadable(format!("it decompresses to more than {LARGEST_BODY} bytes")));
     }
-    String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))
+    let text = String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Text::in_spare(text, spare))
 }
 
 /// Returns the encodings of the body in lower case, as their names are compared (RFC 9110, 8.4.1), without `identity`.
@@ -60,8 +64,8 @@ fn encoding(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// Decompresses at most one byte more than the limit, so that the caller can tell.
-fn inflate(compressed: &[u8]) -> std::io::Result<Vec<u8>> {
-    if let Some(plain) = inflate_at_once(compressed) {
+fn inflate(compressed: &[u8], spare: &Spare) -> std::io::Result<Vec<u8>> {
+    if let Some(plain) = inflate_at_once(compressed, spare) {
         return Ok(plain);
     }
     let mut plain = Vec::new();
@@ -71,7 +75,7 @@ fn inflate(compressed: &[u8]) -> std::io::Result<Vec<u8>> {
 
 /// Decompresses a body of one gzip member in 0.6 of the time of a decoder for streams. Returns `None` for any other, also for
 /// one in which a second member may begin: the library stops after the first.
-fn inflate_at_once(compressed: &[u8]) -> Option<Vec<u8>> {
+fn inflate_at_once(compressed: &[u8], spare: &Spare) -> Option<Vec<u8>> {
     /// The beginning of a member that is compressed with deflate (RFC 1952, 2.3.1).
     const MEMBER: [u8; 3] = [0x1f, 0x8b, 8];
     let rest = compressed.strip_prefix(&MEMBER)?;
@@ -80,7 +84,7 @@ fn inflate_at_once(compressed: &[u8]) -> Option<Vec<u8>> {
     if announced > LARGEST_BODY || memmem::find(rest, &MEMBER).is_some() {
         return None;
     }
-    let mut plain = vec![0; announced];
+    let mut plain = spare.take(announced);
     let length = Decompressor::new().gzip_decompress(compressed, &mut plain).ok()?;
     (length == announced).then_some(plain)
 }
@@ -93,6 +97,10 @@ mod tests {
 
     use super::*;
 
+    fn decompressed(headers: &HeaderMap, compressed: Vec<u8>) -> Option<String> {
+        Some(decompress("/", headers, compressed, &Arc::default()).ok()?.to_string())
+    }
+
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(text).unwrap();
@@ -103,7 +111,7 @@ mod tests {
     fn encodings_are_compared_without_case_and_blanks() {
         let decompressed = |encodings: &[&str], body: Vec<u8>| {
             let header = |value: &&str| (header::CONTENT_ENCODING, HeaderValue::from_str(value).unwrap());
-            decompress("/", &encodings.iter().map(header).collect(), body).ok()
+            decompressed(&encodings.iter().map(header).collect(), body)
         };
         for name in ["gzip", "GZIP", "Gzip", "x-gzip", "X-GZip", " gzip ", "gzip,", "identity, gzip"] {
             assert_eq!(decompressed(&[name], gzip(b"{}")).as_deref(), Some("{}"), "{name:?}");
@@ -125,10 +133,11 @@ mod tests {
         for split in 0..=text.len() {
             let (first, second) = text.as_bytes().split_at(split);
             let body = [gzip(first), gzip(second)].concat();
-            assert_eq!(decompress("/", &headers, body).as_deref().ok(), Some(text), "{split}");
+            assert_eq!(decompressed(&headers, body).as_deref(), Some(text), "{split}");
         }
-        assert_eq!(inflate_at_once(&gzip(text.as_bytes())).as_deref(), Some(text.as_bytes()));
-        assert_eq!(decompress("/", &headers, gzip(b"")).as_deref().ok(), Some(""));
+        let at_once = inflate_at_once(&gzip(text.as_bytes()), &Spare::default());
+        assert_eq!(at_once.as_deref(), Some(text.as_bytes()));
+        assert_eq!(decompressed(&headers, gzip(b"")).as_deref(), Some(""));
     }
 
     #[test]
@@ -136,15 +145,15 @@ mod tests {
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
         let body = gzip("some text that is long enough to be compressed".repeat(20).as_bytes());
         for length in 0..body.len() {
-            assert!(decompress("/", &headers, body[..length].to_vec()).is_err(), "{length}");
+            assert_eq!(decompressed(&headers, body[..length].to_vec()), None, "{length}");
         }
         // Behind the header, which has fields without a checksum.
         for position in 10..body.len() {
             let mut corrupt = body.clone();
             corrupt[position] ^= 0x10;
-            assert!(decompress("/", &headers, corrupt).is_err(), "{position}");
+            assert_eq!(decompressed(&headers, corrupt), None, "{position}");
         }
-        assert!(decompress("/", &headers, [body, b"more".to_vec()].concat()).is_err());
+        assert_eq!(decompressed(&headers, [body, b"more".to_vec()].concat()), None);
     }
 
     #[test]
@@ -155,7 +164,7 @@ mod tests {
             encoder.write_all(&blanks).unwrap();
         }
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
-        let error = decompress("/", &headers, encoder.finish().unwrap()).unwrap_err();
+        let error = decompress("/", &headers, encoder.finish().unwrap(), &Arc::default()).unwrap_err();
         assert!(error.to_string().contains("33554432"), "{error}");
     }
 }
