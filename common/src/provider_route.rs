@@ -53,6 +53,6 @@ impl<R: ProviderRoute> Handler for ProviderHandler<R> {
             let response = self.upstream.get(invocation, &UpstreamRequest::of(R::PATH)).await?;
             R::document(&response).map(Arc::new)
         };
-        Ok(self.latest.get((), invocation.now(), fetch).await?.into())
+        Ok(self.latest.get((), invocation, fetch).await?.into())
     }
 }

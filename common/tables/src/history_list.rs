@@ -78,7 +78,7 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
             let history = L::newest(self.table.during(invocation), invocation.now().into(), limit).await?;
             Document::of(&Data { history }).map(Arc::new).map_err(Error::unwritable)
         };
-        Ok(self.documents.get(limit, invocation.now(), fetch).await?.into())
+        Ok(self.documents.get(limit, invocation, fetch).await?.into())
     }
 }
 

@@ -74,14 +74,11 @@ pub struct Auctions {
 
 impl Auctions {
     /// Whether page 0 or the page itself, if they are cached, say that the page exists.
-    async fn is_known(&self, page: Page, now: UnixMilliseconds) -> bool {
-        for kept in [page, Page::default()] {
-            let kept = self.pages.kept(&kept, now).await;
-            if kept.and_then(|kept| kept.value).is_some_and(|kept| i64::from(page.get()) < kept.total_pages) {
-                return true;
-            }
-        }
-        false
+    fn is_known(&self, page: Page, now: UnixMilliseconds) -> bool {
+        [page, Page::default()].iter().any(|cached| {
+            let kept = self.pages.kept(cached, now).and_then(|kept| kept.value);
+            kept.is_some_and(|kept| i64::from(page.get()) < kept.total_pages)
+        })
     }
 }
 
@@ -100,14 +97,13 @@ impl Handler for Auctions {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let page: Page = request.parameter("page")?;
         let invocation = request.invocation();
-        let now = invocation.now();
         // While it refreshes, the provider responds with 404 to pages that exist.
-        let is_known = self.is_known(page, now).await;
+        let is_known = self.is_known(page, invocation.now());
         let fetch = async || {
             let response = auctions::fetch(&self.upstream, invocation, page, is_known).await?;
             response.map(|response| shape(page, &response)).transpose()
         };
-        let lookup = self.pages.get(page, now, fetch).await?;
+        let lookup = self.pages.get(page, invocation, fetch).await?;
         match (&lookup.value, &lookup.refresh_failure) {
             (Some(cached), _) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
             // An expired 404 is no good response: the page may exist by now.

@@ -186,7 +186,7 @@ mod tests {
             simulator.set_fault(bazaar::PATH, Fault::default().with_body(body));
             let mode = rng.choice(["full", "item", "items", "book"]).unwrap();
             drop(handler.handle(&request(mode, now)).await);
-            if let Some(latest) = handler.latest.kept(&(), now).await {
+            if let Some(latest) = handler.latest.kept(&(), now) {
                 let body = Arc::downgrade(&latest.value.response.body);
                 if !seen.iter().any(|known| known.ptr_eq(&body)) {
                     seen.push(body);

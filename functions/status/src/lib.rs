@@ -120,7 +120,7 @@ impl Handler for Status {
             let data = data(self.table.during(invocation), invocation.now().into()).await?;
             Document::of(&data).map(Arc::new).map_err(Error::unwritable)
         };
-        Ok(self.documents.get((), invocation.now(), fetch).await?.into())
+        Ok(self.documents.get((), invocation, fetch).await?.into())
     }
 }
 
