@@ -14,6 +14,7 @@ use super::body;
 use super::error::UpstreamError;
 use super::rate_limit::{LONGEST_WAIT, requested_wait};
 use super::response::{UpstreamResponse, without_key};
+use super::text::{Spare, Text};
 use crate::config::Config;
 use crate::error::chain;
 use crate::excerpt::Excerpt;
@@ -51,6 +52,7 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
+    spare: Arc<Spare>,
     /// No request is sent before this time, in Unix milliseconds by the clock of the events.
     blocked_until: AtomicI64,
 }
@@ -64,7 +66,7 @@ impl Upstream {
         // The HTTP client leaves bodies compressed: decompressing them in one go takes half the time.
         let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
         let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
-        Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
+        Ok(Self { client, base, key, spare: Arc::default(), blocked_until: AtomicI64::new(i64::MIN) })
     }
 
     /// A client for the game's provider, without a key.
@@ -142,14 +144,14 @@ impl Upstream {
             return Err(UpstreamError::RateLimited { wait });
         }
         let body = body::read(path, response).await;
-        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed));
+        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));
         let key = self.key.clone();
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
             || request.expected_statuses.contains(&status)
         {
             return Ok(UpstreamResponse { path: path.to_owned(), status, body: Arc::new(body?), key });
         }
-        let body = body.unwrap_or_else(|unreadable| unreadable.to_string());
+        let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
         let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
         Err(UpstreamError::Status { path: path.to_owned(), status, body })
     }

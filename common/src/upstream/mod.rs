@@ -21,6 +21,7 @@ mod error;
 mod rate_limit;
 mod response;
 mod rows;
+mod text;
 
 pub mod auctions;
 pub mod bazaar;
@@ -36,3 +37,4 @@ pub use self::client::{Upstream, UpstreamRequest};
 pub use self::error::UpstreamError;
 pub use self::response::{Success, UpstreamResponse};
 pub use self::rows::{Entry, Row, Rows, Skipped};
+pub use self::text::Text;

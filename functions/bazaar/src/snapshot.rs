@@ -112,6 +112,7 @@ mod tests {
     use common::invocation::Invocation;
     use common::lambda::Handler;
     use common::request::{ProxyEvent, Request};
+    use common::upstream::Text;
     use simulator::{Clock, Fault, Options, Simulator};
     use tokio::time::{Duration, Instant};
 
@@ -177,7 +178,7 @@ mod tests {
         ];
         let rng = &mut fastrand::Rng::with_seed(1);
         let (mut now, mut most) = (UnixMilliseconds::new(1_777_388_600_000), 0);
-        let mut seen = Vec::<Weak<String>>::new();
+        let mut seen = Vec::<Weak<Text>>::new();
         for _ in 0..3_000 {
             now = now.plus(Duration::from_secs(rng.choice([0, 1, 5, 5, 5, 20]).unwrap()));
             // Mostly good ones.

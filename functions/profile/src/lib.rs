@@ -57,7 +57,11 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
     }
 }
 
-fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+/// Returns the data of the response for the player.
+///
+/// # Errors
+/// If the provider's response is invalid.
+pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
     let profiles = profiles::parse(response)?.into_usable(response)?;
     let profiles = profiles.into_iter().map(Profile::from).collect();
     let data = Data { uuid: &player.uuid, username: &player.name, profiles };
