@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::table::Table;
 
 /// A history whose newest entries a route lists.
-pub trait HistoryList {
+pub trait HistoryList: 'static {
     /// The route.
     const ROUTE: &'static Route;
 
@@ -40,7 +40,7 @@ pub trait HistoryList {
         table: Session<'_>,
         now: UnixSeconds,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>>;
+    ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>> + Send;
 }
 
 /// The newest entries of a history.
@@ -56,7 +56,7 @@ struct Data<E> {
 pub struct HistoryListHandler<L> {
     table: Table,
     documents: Cache<usize, Arc<Document>, Error>,
-    list: PhantomData<L>,
+    list: PhantomData<fn() -> L>,
 }
 
 impl<L: HistoryList> Handler for HistoryListHandler<L> {
