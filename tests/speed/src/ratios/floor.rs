@@ -1,8 +1,9 @@
 //! The processes beside which functions are measured. They are subcommands of this program.
 
+use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use nix::unistd::Pid;
@@ -54,6 +55,15 @@ impl LeanSum {
         let spent = processor_time(self.pid)?.saturating_sub(before);
         Ok(spent.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))
     }
+}
+
+/// The time in which this program copies the response in memory.
+pub(super) fn copy_in_memory(response: &[u8]) -> Duration {
+    let mut copy = response.to_vec();
+    let start = Instant::now();
+    copy.copy_from_slice(black_box(response));
+    black_box(copy);
+    start.elapsed()
 }
 
 /// A temporary file with a response.
