@@ -105,7 +105,8 @@ pub(super) fn write(measurements: &[Measurement]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{summary, template};
+    use crate::memory::table::summary;
+    use crate::memory::template;
     use crate::workspace;
 
     fn read() -> Vec<Measurement> {

@@ -4,6 +4,7 @@
 mod choice;
 mod quota;
 mod scenario;
+mod table;
 mod template;
 
 use std::path::{Path, PathBuf};
@@ -79,21 +80,17 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let upstream = Upstream::start().await?;
     let requests = usize::from(arguments.requests);
     let world = World { folder, upstream, cloud, quota, confinement, requests };
-    let ticks = (0..SEED_TICKS).map(|tick| NOW - tick * SEED_STEP);
-    world.record("record-bazaar", ticks).await?;
-    for recorder in ["record-candles", "record-mayor", "record-fire-sales"] {
-        world.record(recorder, [NOW]).await?;
-    }
+    world.seed(&chosen).await?;
     let handshakes = world.handshakes().await?;
     let mut measurements = Vec::new();
     for scenario in SCENARIOS.iter().filter(|scenario| chosen.iter().any(|name| name == scenario.function)) {
         let sizes = world.measure(scenario, &handshakes).await?;
-        print(&report(&sizes)?);
+        print(&table::report(&sizes)?);
         measurements.extend(sizes);
     }
     if arguments.write {
         choice::write(&measurements)?;
-        page::write(&workspace().join("infra/README.md"), "memory", &summary(&measurements)?)?;
+        page::write(&workspace().join("infra/README.md"), "memory", &table::summary(&measurements)?)?;
     }
     Ok(true)
 }
@@ -104,6 +101,19 @@ impl World {
         let dynamodb = self.cloud.printed("dynamodb")?.to_owned();
         program.environment.push(("AWS_ENDPOINT_URL_DYNAMODB", dynamodb));
         Ok(program)
+    }
+
+    /// Records history for those functions that read it.
+    async fn seed(&self, functions: &[String]) -> Result<(), String> {
+        let reads = |name: &String| name.starts_with("bazaar-") || name == "status";
+        if functions.iter().any(reads) {
+            let ticks = (0..SEED_TICKS).rev().map(|tick| NOW - tick * SEED_STEP);
+            self.record("record-bazaar", ticks).await?;
+        }
+        for recorder in ["record-candles", "record-mayor", "record-fire-sales"] {
+            self.record(recorder, [NOW]).await?;
+        }
+        Ok(())
     }
 
     /// Lets a recorder run at these times, unconfined.
@@ -157,14 +167,16 @@ impl World {
         for _ in 0..WARM_UP {
             instance.invoke(input.later()).await?;
         }
-        let fetched = match scenario.fetches() {
-            true => Some(latencies(&mut instance, requests, scenario, || (input.later(), false)).await?),
-            false => None,
-        };
-        let remembered = match scenario.remembers() {
-            true => Some(latencies(&mut instance, requests, scenario, || (input.again(), true)).await?),
-            false => None,
-        };
+        let mut fetched = None;
+        if scenario.fetches() {
+            let next = || (input.later(), false);
+            fetched = Some(latencies(&mut instance, requests, scenario, next).await?);
+        }
+        let mut remembered = None;
+        if scenario.remembers() {
+            let next = || (input.again(), true);
+            remembered = Some(latencies(&mut instance, requests, scenario, next).await?);
+        }
         #[expect(clippy::cast_precision_loss, reason = "memory is smaller than 2^53 bytes")]
         let peak_mb = instance.peak_memory()? as f64 / (1024.0 * 1024.0);
         instance.stop().await;
@@ -252,71 +264,6 @@ impl Latency {
         let at = |share| milliseconds(percentile(&times, share).unwrap_or_default());
         Self { p50: at(0.5), p99: at(0.99) }
     }
-}
-
-/// The sizes of one function, as a table with the choice.
-fn report(sizes: &[Measurement]) -> Result<String, String> {
-    let header = [
-        "MB",
-        "first p50",
-        "p99",
-        "fetched p50",
-        "p99",
-        "memory p50",
-        "p99",
-        "handshake",
-        "peak MB",
-        "$/million",
-    ];
-    let cells = |size: &Measurement| {
-        let mut cells = vec![size.memory_mb.to_string()];
-        for latency in [Some(size.first), size.fetched, size.remembered] {
-            cells
-                .extend([show(latency.map(|latency| latency.p50)), show(latency.map(|latency| latency.p99))]);
-        }
-        cells.extend([
-            show(size.handshake),
-            format!("{:.0}", size.peak_mb),
-            format!("{:.2}", size.dollars()),
-        ]);
-        cells
-    };
-    let rows: Vec<_> = sizes.iter().map(cells).collect();
-    let function = sizes.first().map_or("", |size| size.function.as_str());
-    let template = template::sizes()?.get(function).copied().unwrap_or_default();
-    let chosen = choice::chosen(sizes).map_or(0, |size| size.memory_mb);
-    let frontier: Vec<_> = choice::frontier(sizes).iter().map(ToString::to_string).collect();
-    Ok(format!(
-        "\n{function}: the rule chooses {chosen} MB, the template has {template} MB, the frontier is {} MB\n\n{}",
-        frontier.join(", "),
-        page::table(&header, &rows)
-    ))
-}
-
-/// The table of the operators' page.
-fn summary(measurements: &[Measurement]) -> Result<String, String> {
-    let sizes: Vec<_> = SIZES.iter().map(ToString::to_string).collect();
-    let mut header = vec!["p99 in ms at MB"];
-    header.extend(sizes.iter().map(String::as_str));
-    header.extend(["peak MB", "chosen MB", "$/million"]);
-    let mut rows = Vec::new();
-    for of_function in measurements.chunk_by(|a, b| a.function == b.function) {
-        let function = of_function.first().map_or("", |size| size.function.as_str());
-        let chosen = choice::chosen(of_function).ok_or_else(|| format!("{function} fits no size"))?;
-        let mut row = vec![format!("`{function}`")];
-        row.extend(of_function.iter().map(|size| match size.is_possible() {
-            true => format!("{:.1}", size.p99()),
-            false => "-".to_owned(),
-        }));
-        let peak = of_function.iter().map(|size| size.peak_mb).fold(0.0, f64::max);
-        row.extend([format!("{peak:.0}"), chosen.memory_mb.to_string(), format!("{:.2}", chosen.dollars())]);
-        rows.push(row);
-    }
-    Ok(page::table(&header, &rows))
-}
-
-fn show(milliseconds: Option<f64>) -> String {
-    milliseconds.map_or_else(String::new, |milliseconds| format!("{milliseconds:.1}"))
 }
 
 /// The measurements beside this crate.

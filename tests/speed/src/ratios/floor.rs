@@ -47,13 +47,13 @@ impl LeanSum {
     /// A sentence, when one fails; the process has printed why.
     pub(super) async fn block(&mut self, count: usize) -> Result<Duration, String> {
         let before = processor_time(self.pid)?;
-        let sent = self.input.write_all(format!("{count}\n").as_bytes()).await;
+        let written = self.input.write_all(format!("{count}\n").as_bytes()).await;
         let line = self.output.next_line().await;
-        if sent.is_err() || !matches!(line, Ok(Some(_))) {
+        if written.is_err() || !matches!(line, Ok(Some(_))) {
             return Err("the lean sum has failed".to_owned());
         }
-        let spent = processor_time(self.pid)?.saturating_sub(before);
-        Ok(spent.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))
+        let worked = processor_time(self.pid)?.saturating_sub(before);
+        Ok(worked.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))
     }
 }
 
