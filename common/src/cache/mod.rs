@@ -164,11 +164,31 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Cache<K,
         invocation: &Invocation,
         fetch: impl AsyncFnOnce() -> Result<V, E>,
     ) -> Result<Lookup<V>, E> {
+        self.get_news(key, invocation, |_| false, fetch).await
+    }
+
+    /// Returns the same as [`Cache::get`], but an expired value for which `is_latest` says that the source has no newer one counts
+    /// as fetched now.
+    ///
+    /// # Errors
+    /// The error of the fetch, if there is no value to serve.
+    pub async fn get_news(
+        &self,
+        key: K,
+        invocation: &Invocation,
+        is_latest: impl Fn(&V) -> bool,
+        fetch: impl AsyncFnOnce() -> Result<V, E>,
+    ) -> Result<Lookup<V>, E> {
+        let now = invocation.now();
+        let kept = self.kept(&key, now).filter(|kept| is_latest(&kept.value));
         let look_up = async || {
+            if let Some(latest) = kept {
+                return Ok(Lookup { fetched_at: now, ..latest });
+            }
             let start = Instant::now();
             let value = fetch().await?;
             // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
-            let fetched_at = invocation.now().plus(Duration::from_secs(start.elapsed().as_secs()));
+            let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
             Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
         };
         self.get_through(key, invocation, look_up).await

@@ -12,7 +12,7 @@ use tokio::time::timeout_at;
 
 use super::body;
 use super::error::UpstreamError;
-use super::rate_limit::{LONGEST_WAIT, requested_wait};
+use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::{UpstreamResponse, without_key};
 use super::text::{Spare, Text};
 use crate::config::Config;
@@ -53,7 +53,7 @@ pub struct Upstream {
     base: Url,
     key: Option<HeaderValue>,
     spare: Arc<Spare>,
-    /// No request is sent before this time, in Unix milliseconds by the clock of the events.
+    /// No request is sent before this time, in Unix milliseconds by the clock of the events, because of the provider's limit.
     blocked_until: AtomicI64,
 }
 
@@ -142,6 +142,10 @@ impl Upstream {
             let wait = requested_wait(&headers, now);
             self.block(now, wait);
             return Err(UpstreamError::RateLimited { wait });
+        }
+        let wait = wait_for_pace(&headers);
+        if !wait.is_zero() {
+            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
         }
         let body = body::read(path, response).await;
         let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));

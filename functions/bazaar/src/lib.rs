@@ -23,8 +23,8 @@ use common::openapi::{Describe, Description};
 use common::request::Request;
 use common::response::Response;
 use common::routes::{self, Route};
-use common::upstream::bazaar::PATH;
-use common::upstream::{Upstream, UpstreamError, UpstreamRequest};
+use common::upstream::bazaar::{PATH, REFRESH};
+use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
 
 pub use self::items::ProductIds;
 pub use self::market::Market;
@@ -40,6 +40,7 @@ const CACHE_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Bazaar {
     upstream: Upstream,
+    rhythm: Rhythm,
     /// The last response of the provider, from which all modes are served for a TTL.
     latest: Cache<(), Arc<Snapshot>, UpstreamError>,
     /// The last response that `mode=full` can be served from. A later one that is invalid for a mode does not replace it.
@@ -73,8 +74,13 @@ impl Bazaar {
                 None => snapshot,
             }))
         };
+        // A snapshot that this request cannot be served from is not kept.
+        let is_latest = |snapshot: &Arc<Snapshot>| {
+            let refresh = read(snapshot).ok().and_then(|_| snapshot.refresh());
+            refresh.is_some_and(|refresh| self.rhythm.is_latest(refresh, now))
+        };
         let Lookup { value, fetched_at, cached, refresh_failure } =
-            self.latest.get((), invocation, fetch).await?;
+            self.latest.get_news((), invocation, is_latest, fetch).await?;
         let failure = match read(&value) {
             Ok(value) => return Ok(Lookup { value, fetched_at, cached, refresh_failure }),
             Err(failure) => failure,
@@ -120,6 +126,7 @@ impl Handler for Bazaar {
         let ttl = Self::ROUTE.cache;
         Ok(Self {
             upstream,
+            rhythm: Rhythm::of(REFRESH, config),
             latest: Cache::new(ttl, usize::MAX),
             full: Cache::new(ttl, usize::MAX),
             market: Cache::new(ttl, usize::MAX),

@@ -92,9 +92,10 @@ impl Pipeline {
         let body = request.send().await?.error_for_status()?.bytes().await?;
         self.plain.clear();
         // The upstream compresses what is not tiny.
-        match body.starts_with(&[0x1f, 0x8b]) {
-            true => GzDecoder::new(&body[..]).read_to_end(&mut self.plain).map(|_| ())?,
-            false => self.plain.extend_from_slice(&body),
+        if body.starts_with(&[0x1f, 0x8b]) {
+            GzDecoder::new(&body[..]).read_to_end(&mut self.plain)?;
+        } else {
+            self.plain.extend_from_slice(&body);
         }
         Ok(())
     }
@@ -237,6 +238,7 @@ struct Profiles<'a> {
 }
 
 #[derive(Deserialize, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names of the provider")]
 struct Profile<'a> {
     #[serde(borrow)]
     profile_id: &'a RawValue,

@@ -16,6 +16,8 @@
 
 mod scan;
 
+use std::time::Duration;
+
 use foldhash::fast::RandomState;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,6 +33,9 @@ pub const HIGHEST_PRICE: f64 = 1e12;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
+
+/// How often the provider refreshes it.
+pub const REFRESH: Duration = Duration::from_secs(20);
 
 /// The provider's response with its products as raw text.
 #[derive(Debug, Deserialize)]

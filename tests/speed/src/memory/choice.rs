@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::file;
+
 /// List prices of Lambda on arm64 in us-east-1 (aws.amazon.com/lambda/pricing): a GB-second, and a million requests.
 const GB_SECOND: f64 = 0.000_013_333_4;
 const MILLION_REQUESTS: f64 = 0.20;
@@ -60,9 +62,7 @@ impl Measurement {
         let fetched = self.fetched.map(|latency| (latency.p50 + handshake).ceil());
         let remembered = self.remembered.map(|latency| latency.p50.ceil());
         let later = match (fetched, remembered) {
-            (Some(fetched), Some(remembered)) => {
-                FETCHED_SHARE * fetched + (1.0 - FETCHED_SHARE) * remembered
-            }
+            (Some(fetched), Some(remembered)) => FETCHED_SHARE * fetched + (1.0 - FETCHED_SHARE) * remembered,
             (fetched, remembered) => fetched.or(remembered).unwrap_or_default(),
         };
         let milliseconds = FIRST_SHARE * first + (1.0 - FIRST_SHARE) * later;
@@ -79,9 +79,62 @@ pub(super) fn chosen(sizes: &[Measurement]) -> Option<&Measurement> {
     good.min_by(|a, b| a.dollars().total_cmp(&b.dollars()))
 }
 
+/// The possible sizes that are not both slower and more expensive than another one.
+pub(super) fn frontier(sizes: &[Measurement]) -> Vec<u32> {
+    let possible = || sizes.iter().filter(|size| size.is_possible());
+    let is_beaten = |size: &&Measurement| {
+        possible().any(|other| other.p99() < size.p99() && other.dollars() < size.dollars())
+    };
+    possible().filter(|size| !is_beaten(size)).map(|size| size.memory_mb).collect()
+}
+
+/// Writes the measurements, one a line.
+///
+/// # Errors
+/// A sentence, when the file cannot be written.
+pub(super) fn write(measurements: &[Measurement]) -> Result<(), String> {
+    let mut text = String::new();
+    for measurement in measurements {
+        let line = serde_json::to_string(measurement).map_err(|error| error.to_string())?;
+        text.push_str(&line);
+        text.push('\n');
+    }
+    std::fs::write(file(), text).map_err(|error| format!("cannot write {}: {error}", file().display()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::table::summary;
+    use crate::memory::template;
+    use crate::workspace;
+
+    fn read() -> Vec<Measurement> {
+        let text = std::fs::read_to_string(file()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_template_has_the_sizes_that_the_rule_chooses() {
+        let measured = read();
+        let chosen = measured.chunk_by(|a, b| a.function == b.function).map(|sizes| {
+            let chosen = chosen(sizes).unwrap();
+            (chosen.function.clone(), chosen.memory_mb)
+        });
+        assert_eq!(chosen.collect::<std::collections::BTreeMap<_, _>>(), template::sizes().unwrap());
+    }
+
+    #[test]
+    fn the_page_of_operators_has_the_table_of_the_measurements() {
+        let page = std::fs::read_to_string(workspace().join("infra/README.md")).unwrap();
+        assert!(page.contains(&summary(&read()).unwrap()), "run cargo speed memory --write");
+    }
+
+    #[test]
+    fn a_size_that_another_one_beats_is_not_on_the_frontier() {
+        let sizes = [size(128, 10.0, 20.0), size(256, 20.0, 20.0), size(512, 5.0, 20.0)];
+        assert_eq!(frontier(&sizes), [128, 512]);
+    }
 
     fn size(memory_mb: u32, p99: f64, peak_mb: f64) -> Measurement {
         let latency = |p99: f64| Latency { p50: p99, p99 };

@@ -20,7 +20,11 @@ pub(super) struct Scenario {
 
 pub(super) enum Kind {
     /// A route that fetches from the provider or the database, and remembers.
-    Route { query: &'static [(&'static str, &'static str)], path: &'static [(&'static str, &'static str)], step_ms: u64 },
+    Route {
+        query: &'static [(&'static str, &'static str)],
+        path: &'static [(&'static str, &'static str)],
+        step_ms: u64,
+    },
     /// A route that only has what is built into it.
     BuiltIn,
     /// A decision about a key.

@@ -14,7 +14,8 @@ pub(super) fn sizes() -> Result<BTreeMap<String, u32>, String> {
     let path = workspace().join("template.yaml");
     let text = std::fs::read_to_string(&path);
     let text = text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let documents = Yaml::load_from_str(&text).map_err(|error| format!("the template is not YAML: {error}"))?;
+    let documents =
+        Yaml::load_from_str(&text).map_err(|error| format!("the template is not YAML: {error}"))?;
     let root = documents.first().ok_or("the template is empty")?;
     let default = at(root, &["Globals", "Function", "MemorySize"]).and_then(number);
     let Some(Yaml::Mapping(resources)) = at(root, &["Resources"]) else {

@@ -1,8 +1,9 @@
 //! The processes beside which functions are measured. They are subcommands of this program.
 
+use std::hint::black_box;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
 use nix::unistd::Pid;
@@ -46,14 +47,23 @@ impl LeanSum {
     /// A sentence, when one fails; the process has printed why.
     pub(super) async fn block(&mut self, count: usize) -> Result<Duration, String> {
         let before = processor_time(self.pid)?;
-        let sent = self.input.write_all(format!("{count}\n").as_bytes()).await;
+        let written = self.input.write_all(format!("{count}\n").as_bytes()).await;
         let line = self.output.next_line().await;
-        if sent.is_err() || !matches!(line, Ok(Some(_))) {
+        if written.is_err() || !matches!(line, Ok(Some(_))) {
             return Err("the lean sum has failed".to_owned());
         }
-        let spent = processor_time(self.pid)?.saturating_sub(before);
-        Ok(spent.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))
+        let worked = processor_time(self.pid)?.saturating_sub(before);
+        Ok(worked.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))
     }
+}
+
+/// The time in which this program copies the response in memory.
+pub(super) fn copy_in_memory(response: &[u8]) -> Duration {
+    let mut copy = response.to_vec();
+    let start = Instant::now();
+    copy.copy_from_slice(black_box(response));
+    black_box(copy);
+    start.elapsed()
 }
 
 /// A temporary file with a response.

@@ -108,7 +108,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut rows = Vec::new();
     for case in CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)) {
         rows.push(fetched(case, &folder, &upstream.url(), arguments.blocks).await?);
-        rows.push(remembered(case, &folder, &upstream.url(), arguments.blocks).await?);
+        rows.extend(remembered(case, &folder, &upstream.url(), arguments.blocks).await?);
     }
     for name in START_UPS.into_iter().filter(|name| chosen.iter().any(|chosen| chosen == name)) {
         let pairs = startup::pairs(&folder, name, STARTS).await?;
@@ -148,8 +148,9 @@ async fn fetched(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Res
     Ok(Row::new(format!("{}, fetched", case.name), &pairs, "lean sum", case.fetched))
 }
 
-/// A request that is answered from memory, beside a function that posts the same response.
-async fn remembered(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Result<Row, String> {
+/// A request that is answered from memory, beside a function that posts the same response; if there is a target, also beside a
+/// copy in memory, for information.
+async fn remembered(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Result<Vec<Row>, String> {
     let mut events = case.events()?;
     let program = Program::new(folder.join(case.function)).with_upstream(upstream);
     let mut instance = Instance::start(&program).await?;
@@ -165,7 +166,13 @@ async fn remembered(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> 
         let floor = block(&mut copy, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
         pairs.push((own, floor));
     }
-    Ok(Row::new(format!("{}, from memory", case.name), &pairs, "copy", case.remembered))
+    let name = format!("{}, from memory", case.name);
+    let mut rows = vec![Row::new(name.clone(), &pairs, "copy", case.remembered)];
+    if case.remembered.is_some() {
+        let pairs: Vec<_> = pairs.iter().map(|(own, _)| (*own, floor::copy_in_memory(&response))).collect();
+        rows.push(Row::new(name, &pairs, "copy in memory", None));
+    }
+    Ok(rows)
 }
 
 /// The processor time of one of `count` requests.
