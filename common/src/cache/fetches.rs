@@ -1,19 +1,27 @@
 //! The running fetches of a cache. Requests for the same key share one fetch and its result.
 
+use std::sync::{Arc, OnceLock};
+
 use tokio::sync::watch;
+use tokio::time::timeout_at;
 
 use super::Lookup;
+use crate::invocation::Invocation;
 
-/// The end of a channel on which a request waits for another's fetch. The channel closes without a result if the request that
-/// fetches is cancelled.
-pub(super) type Receiver<V, E> = watch::Receiver<Option<Result<Lookup<V>, E>>>;
-
-/// The end of a channel to which a request sends the result of its fetch.
-pub(super) type Sender<V, E> = watch::Sender<Option<Result<Lookup<V>, E>>>;
+/// The result of a fetch; empty while it runs, and if the request that fetches is cancelled.
+pub(super) type Outcome<V, E> = Arc<OnceLock<Result<Lookup<V>, E>>>;
 
 /// The running fetches, at most one for each key. Lambda passes at most 64 events at a time to a process, so a list is enough.
 #[derive(Debug)]
-pub(super) struct Fetches<K, V, E>(Vec<(K, Receiver<V, E>)>);
+pub(super) struct Fetches<K, V, E>(Vec<(K, Running<V, E>)>);
+
+/// A running fetch, for the requests that wait for it.
+#[derive(Debug)]
+pub(super) struct Running<V, E> {
+    outcome: Outcome<V, E>,
+    /// Closes when the fetch ends.
+    end: watch::Receiver<()>,
+}
 
 impl<K: PartialEq, V, E> Fetches<K, V, E> {
     /// No fetches.
@@ -21,16 +29,18 @@ impl<K: PartialEq, V, E> Fetches<K, V, E> {
         Self(Vec::new())
     }
 
-    /// Returns the channel of the fetch of `key`, if one is running.
-    pub(super) fn running(&self, key: &K) -> Option<Receiver<V, E>> {
-        self.0.iter().find(|(other, _)| other == key).map(|(_, receiver)| receiver.clone())
+    /// Returns the fetch of `key`, if one is running.
+    pub(super) fn running(&self, key: &K) -> Option<Running<V, E>> {
+        let (_, Running { outcome, end }) = self.0.iter().find(|(other, _)| other == key)?;
+        Some(Running { outcome: Arc::clone(outcome), end: end.clone() })
     }
 
-    /// Returns where to send the result of a new fetch of `key`.
-    pub(super) fn start(&mut self, key: K) -> Sender<V, E> {
-        let (sender, receiver) = watch::channel(None);
-        self.0.push((key, receiver));
-        sender
+    /// Adds a fetch of `key`, whose result belongs into the first value. It ends when the second one is dropped.
+    pub(super) fn start(&mut self, key: K) -> (Outcome<V, E>, watch::Sender<()>) {
+        let (sender, end) = watch::channel(());
+        let outcome = Outcome::default();
+        self.0.push((key, Running { outcome: Arc::clone(&outcome), end }));
+        (outcome, sender)
     }
 
     /// Removes the fetch of `key`.
@@ -39,16 +49,26 @@ impl<K: PartialEq, V, E> Fetches<K, V, E> {
     }
 }
 
-/// Waits for the result of another request's fetch. `None` if that request was cancelled.
-pub(super) async fn result_of<V: Clone, E: Clone>(
-    mut receiver: Receiver<V, E>,
-) -> Option<Result<Lookup<V>, E>> {
-    receiver.wait_for(Option::is_some).await.ok()?.clone()
+impl<V: Clone, E: Clone> Running<V, E> {
+    /// Waits until the fetch ends, and returns its result if it has one.
+    ///
+    /// # Errors
+    /// If the time of the invocation ends first.
+    pub(super) async fn result(
+        self,
+        invocation: &Invocation,
+    ) -> Result<Option<Result<Lookup<V>, E>>, TooLate> {
+        wait(self.end, invocation).await?;
+        Ok(self.outcome.get().cloned())
+    }
 }
 
-/// Sends the result of a fetch to the requests that wait for it, if there are any. One receiver is in the list of fetches.
-pub(super) fn send<V: Clone, E: Clone>(sender: &Sender<V, E>, result: &Result<Lookup<V>, E>) {
-    if sender.receiver_count() > 1 {
-        sender.send_replace(Some(result.clone()));
-    }
+/// The time of an invocation has ended before the fetch that it waits for.
+pub(super) struct TooLate;
+
+/// Waits until the channel closes.
+async fn wait(mut end: watch::Receiver<()>, invocation: &Invocation) -> Result<(), TooLate> {
+    let closed = invocation.waiting_for(timeout_at(invocation.upstream_deadline(), end.changed())).await;
+    // Nothing is ever sent, so it is an error of the channel.
+    closed.map(|_| ()).map_err(|_| TooLate)
 }

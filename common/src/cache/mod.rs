@@ -18,10 +18,11 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::watch;
+use tokio::time::Instant;
 
 use self::entries::{Entries, Entry};
-use self::fetches::{Fetches, Receiver, Sender};
+use self::fetches::{Fetches, Outcome, Running, TooLate};
 use crate::error::chain;
 use crate::invocation::Invocation;
 use crate::time::UnixMilliseconds;
@@ -82,14 +83,22 @@ struct State<K: Hash + Eq, V, E> {
     timed_out_at: Option<UnixMilliseconds>,
 }
 
+/// What there is for a request for a key.
+enum Found<'a, K: Hash + Eq, V, E> {
+    /// A value to serve.
+    Value(Lookup<V>),
+    /// The fetch of another request.
+    Running(Running<V, E>),
+    /// Neither: this request has to fetch.
+    Nothing(Fetch<'a, K, V, E>),
+}
+
 /// What a request for a key has to do.
 enum Turn<'a, K: Hash + Eq, V, E> {
-    /// Nothing: there is a value to serve.
+    /// Serve this.
     Serve(Lookup<V>),
-    /// Wait for the fetch of another request.
-    Wait(Receiver<V, E>),
-    /// Fetch.
-    Fetch(Fetch<'a, K, V, E>),
+    /// Fetch, from this time on.
+    Fetch(Fetch<'a, K, V, E>, UnixMilliseconds),
 }
 
 /// The fetch of a request, until it is dropped.
@@ -98,7 +107,10 @@ struct Fetch<'a, K: Hash + Eq, V, E> {
     key: K,
     /// The value to serve if the fetch fails.
     stale: Option<Entry<V>>,
-    sender: Sender<V, E>,
+    /// Where requests that wait find the result.
+    outcome: Outcome<V, E>,
+    /// Dropping it wakes them.
+    sender: watch::Sender<()>,
 }
 
 /// The result of a lookup: a value from the cache or from its source.
@@ -192,51 +204,60 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Cache<K,
         invocation: &Invocation,
         look_up: impl AsyncFnOnce() -> Result<Lookup<V>, E>,
     ) -> Result<Lookup<V>, E> {
-        let start = Instant::now();
-        let mut now = invocation.now();
-        loop {
-            match self.turn(&key, now) {
-                Turn::Serve(found) => return Ok(found),
-                Turn::Fetch(fetch) => {
-                    let fetch_start = Instant::now();
-                    let found = look_up().await;
-                    return fetch.end(found, now.plus(fetch_start.elapsed()));
-                }
-                Turn::Wait(receiver) => {
-                    let result = timeout_at(invocation.upstream_deadline(), fetches::result_of(receiver));
-                    let result = invocation.waiting_for(result).await;
-                    // The result is as old as the fetch, so the time of this request must not be that of its start.
-                    now = invocation.now().plus(start.elapsed());
-                    match result {
-                        Ok(Some(Ok(found))) if self.may_share(&found, now) => {
-                            return Ok(Lookup { cached: true, ..found });
-                        }
-                        Ok(Some(Err(failure))) => return self.stale_or(&key, now, failure),
-                        Err(_) => return self.stale_or(&key, now, E::not_shared_in_time()),
-                        // The other request was cancelled, or it is of another time.
-                        Ok(None | Some(Ok(_))) => {}
-                    }
-                }
+        match self.turn(key, invocation).await? {
+            Turn::Serve(found) => Ok(found),
+            Turn::Fetch(fetch, now) => {
+                let start = Instant::now();
+                let found = look_up().await;
+                fetch.end(found, now.plus(start.elapsed()))
             }
         }
     }
 
-    /// Returns what a request for `key` at the time `now` has to do.
-    fn turn(&self, key: &K, now: UnixMilliseconds) -> Turn<'_, K, V, E> {
+    /// Waits until there is a value to serve, or until it is the turn of this request to fetch it.
+    ///
+    /// # Errors
+    /// The error of another request's fetch, if there is no value to serve.
+    async fn turn(&self, key: K, invocation: &Invocation) -> Result<Turn<'_, K, V, E>, E> {
+        let start = Instant::now();
+        let mut now = invocation.now();
+        loop {
+            let running = match self.look_at(&key, now) {
+                Found::Value(found) => return Ok(Turn::Serve(found)),
+                Found::Nothing(fetch) => return Ok(Turn::Fetch(fetch, now)),
+                Found::Running(running) => running,
+            };
+            let result = running.result(invocation).await;
+            // The result is as old as the fetch, so the time of this request must not be that of its start.
+            now = invocation.now().plus(start.elapsed());
+            match result {
+                Ok(Some(Ok(found))) if self.may_share(&found, now) => {
+                    return Ok(Turn::Serve(Lookup { cached: true, ..found }));
+                }
+                Ok(Some(Err(failure))) => return self.stale_or(&key, now, failure).map(Turn::Serve),
+                Err(TooLate) => return self.stale_or(&key, now, E::not_shared_in_time()).map(Turn::Serve),
+                // The other request was cancelled, or it is of another time.
+                Ok(None | Some(Ok(_))) => {}
+            }
+        }
+    }
+
+    /// Returns what there is for a request for `key` at the time `now`.
+    fn look_at(&self, key: &K, now: UnixMilliseconds) -> Found<'_, K, V, E> {
         let mut state = self.lock();
         let expired = match state.entries.get(key) {
-            Some(entry) if self.is_fresh(entry.fetched_at, now) => return Turn::Serve(entry.cached(None)),
+            Some(entry) if self.is_fresh(entry.fetched_at, now) => return Found::Value(entry.cached(None)),
             entry => entry.filter(|entry| self.may_serve_stale(entry.fetched_at, now)).cloned(),
         };
         let is_paused = state.timed_out_at.is_some_and(|then| then.distance(now) < PAUSE_AFTER_TIMEOUT);
         if let (Some(expired), true) = (&expired, is_paused) {
-            return Turn::Serve(expired.cached(Some(chain(&E::paused()))));
+            return Found::Value(expired.cached(Some(chain(&E::paused()))));
         }
-        if let Some(receiver) = state.fetches.running(key) {
-            return Turn::Wait(receiver);
+        if let Some(running) = state.fetches.running(key) {
+            return Found::Running(running);
         }
-        let sender = state.fetches.start(key.clone());
-        Turn::Fetch(Fetch { state: &self.state, key: key.clone(), stale: expired, sender })
+        let (outcome, sender) = state.fetches.start(key.clone());
+        Found::Nothing(Fetch { state: &self.state, key: key.clone(), stale: expired, outcome, sender })
     }
 
     /// Whether a request at the time `now` may be served what another request has found.
@@ -313,7 +334,11 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Fetch<'_
             }
         };
         drop(state);
-        fetches::send(&self.sender, &result);
+        // One receiver is in the list of fetches. Others belong to requests that wait.
+        if self.sender.receiver_count() > 1 {
+            // It is empty, because there is one result.
+            let _ = self.outcome.set(result.clone());
+        }
         result
     }
 }

@@ -15,19 +15,13 @@ use crate::error::Code;
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Set on a Lambda Managed Instance: how many events Lambda passes to a process at a time.
-const MAX_CONCURRENCY: &str = "AWS_LAMBDA_MAX_CONCURRENCY";
-
-/// Runs `function` until Lambda ends the process. If Lambda passes several events at a time to this process, it has a thread for
-/// each processor; otherwise, only the main thread: starting others takes time.
+/// Runs `function` until Lambda ends the process. It has one thread, also with many requests at a time: starting others takes time,
+/// and their scheduler makes each binary larger.
 ///
 /// # Errors
-/// The error of `function`, or if the threads cannot be started.
+/// The error of `function`, or if the runtime cannot be built.
 pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
-    let concurrency = std::env::var(MAX_CONCURRENCY).ok().and_then(|value| value.parse().ok()).unwrap_or(1);
-    let mut builder =
-        if concurrency > 1_u32 { Builder::new_multi_thread() } else { Builder::new_current_thread() };
-    builder.enable_all().build()?.block_on(function)
+    Builder::new_current_thread().enable_all().build()?.block_on(function)
 }
 
 /// Passes events to `handler`, as many at a time as Lambda allows, until Lambda ends the process.

@@ -7,6 +7,7 @@ use flate2::read::MultiGzDecoder;
 use lambda_http::http::header::{self, HeaderMap};
 use libdeflater::Decompressor;
 use memchr::memmem;
+use tokio::sync::Semaphore;
 
 use super::error::UpstreamError;
 use super::text::{Spare, Text};
@@ -16,16 +17,28 @@ use crate::excerpt::Excerpt;
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
 
+/// What is read of a body without a place among the large ones.
+const SMALL_BODY: usize = 2 * 1024 * 1024;
+
+/// How many larger bodies a process reads at a time. A process may handle 64 requests at a time, and so many of the largest bodies
+/// would take 2 GB. Decompression and parsing need no place: they do not wait, so there are no more of them than threads.
+static LARGE_BODIES: Semaphore = Semaphore::const_new(4);
+
 /// Reads the body as it arrives.
 pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     let mut compressed = Vec::with_capacity(announced.min(LARGEST_BODY));
+    let mut place = None;
     loop {
         let chunk = response.chunk().await.map_err(|error| unreadable(chain(&error.without_url())))?;
         let Some(chunk) = chunk else { return Ok(compressed) };
         if compressed.len() + chunk.len() > LARGEST_BODY {
             return Err(unreadable(format!("it has more than {LARGEST_BODY} bytes")));
+        }
+        if place.is_none() && compressed.len() + chunk.len() > SMALL_BODY {
+            // A request with a place waits for nothing but the rest of its body. Free again when the body has been read.
+            place = LARGE_BODIES.acquire().await.ok();
         }
         compressed.extend_from_slice(&chunk);
     }

@@ -140,7 +140,7 @@ impl Upstream {
         let (status, headers) = (response.status(), response.headers().clone());
         if status == StatusCode::TOO_MANY_REQUESTS {
             let wait = requested_wait(&headers, now);
-            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+            self.block(now, wait);
             return Err(UpstreamError::RateLimited { wait });
         }
         let wait = wait_for_pace(&headers);
@@ -158,6 +158,18 @@ impl Upstream {
         let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
         let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
         Err(UpstreamError::Status { path: path.to_owned(), status, body })
+    }
+
+    /// Sends no request for this long. Of several responses at once, the latest time holds.
+    fn block(&self, now: UnixMilliseconds, wait: Duration) {
+        let until = now.plus(wait);
+        let later = |current| {
+            let current = UnixMilliseconds::new(current);
+            // One that is not of this time does not hold.
+            (until > current || current.distance(now) > LONGEST_WAIT).then_some(until.get())
+        };
+        // It fails if the time is not later.
+        let _ = self.blocked_until.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 
     fn url(&self, request: &UpstreamRequest<'_>) -> Url {
@@ -212,6 +224,22 @@ mod tests {
         upstream(&format!("http://{address}")).warm_up().await;
         let more = tokio::time::timeout(Duration::from_millis(100), silent.accept()).await;
         assert!(more.is_err(), "without TLS there is nothing to warm up");
+    }
+
+    #[test]
+    fn of_several_rate_limits_the_longest_holds_if_it_is_of_this_time() {
+        let upstream = upstream("http://127.0.0.1:1");
+        let now = UnixMilliseconds::new(1_777_388_600_000);
+        let blocked_for = |now: UnixMilliseconds, seconds| {
+            upstream.block(now, Duration::from_secs(seconds));
+            upstream.blocked_until.load(Ordering::Relaxed) - now.get()
+        };
+        assert_eq!(blocked_for(now, 60), 60_000);
+        assert_eq!(blocked_for(now, 0), 60_000);
+        assert_eq!(blocked_for(now, 61), 61_000);
+        let future = now.plus(Duration::from_hours(9_000));
+        assert_eq!(blocked_for(future, 0), 0);
+        assert_eq!(blocked_for(now, 5), 5_000);
     }
 
     #[test]
