@@ -31,7 +31,7 @@ const SIZES: [u32; 8] = [128, 192, 256, 384, 512, 768, 1024, 1769];
 /// First requests per size, each of a fresh process.
 const FIRSTS: usize = 5;
 /// Runs of a recorder per size.
-const RUNS: usize = 20;
+const RUNS: usize = 15;
 const WARM_UP: usize = 3;
 const HANDSHAKES: usize = 15;
 /// The pause between two requests, in periods of the quota: at least one, so that a request finds the whole share, as after a
