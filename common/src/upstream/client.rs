@@ -12,8 +12,9 @@ use tokio::time::timeout_at;
 
 use super::body;
 use super::error::UpstreamError;
-use super::rate_limit::{LONGEST_WAIT, requested_wait};
+use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::{UpstreamResponse, without_key};
+use super::text::{Spare, Text};
 use crate::config::Config;
 use crate::error::chain;
 use crate::excerpt::Excerpt;
@@ -51,7 +52,8 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
-    /// No request is sent before this time, in Unix milliseconds by the clock of the events.
+    spare: Arc<Spare>,
+    /// No request is sent before this time, in Unix milliseconds by the clock of the events, because of the provider's limit.
     blocked_until: AtomicI64,
 }
 
@@ -64,7 +66,7 @@ impl Upstream {
         // The HTTP client leaves bodies compressed: decompressing them in one go takes half the time.
         let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
         let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
-        Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
+        Ok(Self { client, base, key, spare: Arc::default(), blocked_until: AtomicI64::new(i64::MIN) })
     }
 
     /// A client for the game's provider, without a key.
@@ -141,15 +143,19 @@ impl Upstream {
             self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
             return Err(UpstreamError::RateLimited { wait });
         }
+        let wait = wait_for_pace(&headers);
+        if !wait.is_zero() {
+            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+        }
         let body = body::read(path, response).await;
-        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed));
+        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));
         let key = self.key.clone();
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
             || request.expected_statuses.contains(&status)
         {
             return Ok(UpstreamResponse { path: path.to_owned(), status, body: Arc::new(body?), key });
         }
-        let body = body.unwrap_or_else(|unreadable| unreadable.to_string());
+        let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
         let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
         Err(UpstreamError::Status { path: path.to_owned(), status, body })
     }

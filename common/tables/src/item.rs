@@ -57,16 +57,21 @@ pub(crate) fn readable<T>(
     read: impl Fn(&Item) -> Result<Option<T>, Corrupt>,
 ) -> Vec<T> {
     let read = |row: &Item| {
-        read(row).unwrap_or_else(|corrupt| {
-            let sort_key = text(row, SORT_KEY).unwrap_or_default();
-            tracing::warn!(
-                partition_key = partition,
-                sort_key,
-                cause = corrupt.to_string(),
-                "a corrupt row is skipped"
-            );
-            None
-        })
+        let sort_key = || text(row, SORT_KEY).unwrap_or_default();
+        unless_corrupt(read(row), partition, sort_key)
     };
     rows.iter().filter_map(read).collect()
+}
+
+/// Returns what was read of a row. If that is an error, logs it. The row's keys are for the log.
+pub(crate) fn unless_corrupt<T>(
+    read: Result<Option<T>, Corrupt>,
+    partition: &str,
+    sort_key: impl FnOnce() -> String,
+) -> Option<T> {
+    read.unwrap_or_else(|corrupt| {
+        let (sort_key, cause) = (sort_key(), corrupt.to_string());
+        tracing::warn!(partition_key = partition, sort_key, cause, "a corrupt row is skipped");
+        None
+    })
 }

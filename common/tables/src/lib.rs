@@ -11,7 +11,9 @@ pub mod history;
 mod history_list;
 mod item;
 mod operation;
+mod raw_query;
 mod recorder;
+mod row;
 mod session;
 mod table;
 

@@ -22,6 +22,8 @@ use tokio::time::Instant;
 use crate::error::Error;
 use crate::item::{Item, string};
 use crate::operation::{FIRST_PAUSE, Operation};
+use crate::raw_query;
+use crate::row::Row;
 use crate::table::Table;
 
 /// The operation of a batch that writes, in DynamoDB's words.
@@ -149,6 +151,16 @@ impl<'a> Session<'a> {
     /// Returns every row that `query` finds, at most `limit`, in its order. One page, unless DynamoDB's limit of 1 MB cuts it.
     pub(crate) async fn rows(self, query: QueryFluentBuilder, limit: usize) -> Result<Vec<Item>, Error> {
         self.wait(read_rows(self.operation("Query"), query, limit)).await
+    }
+
+    /// Returns what `read` makes of every row that `query` of one product finds, at most `limit` rows, in its order.
+    pub(crate) async fn read_rows<T>(
+        self,
+        query: QueryFluentBuilder,
+        limit: usize,
+        read: impl FnMut(&Row<'_>) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        self.wait(raw_query::read_rows(self.operation("Query"), query, limit, read)).await
     }
 
     /// Returns what [`Session::rows`] returns for each query and its limit, in their order.

@@ -127,7 +127,7 @@ impl Handler for BazaarHistory {
             let data = Data { item_id, range, count: history.len(), history };
             Document::of(&data).map(Arc::new).map_err(tables::Error::unwritable)
         };
-        Ok(self.charts.get((tier.range, id.clone()), invocation.now(), fetch).await?.into())
+        Ok(self.charts.get((tier.range, id.clone()), invocation, fetch).await?.into())
     }
 }
 

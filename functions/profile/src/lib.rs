@@ -111,7 +111,7 @@ impl Handler for Profiles {
         let username: Username = request.required("username", "")?;
         let invocation = request.invocation();
         let fetch = async || self.fetch(invocation, &username).await;
-        let lookup = self.players.get(username.folded(), invocation.now(), fetch).await?;
+        let lookup = self.players.get(username.folded(), invocation, fetch).await?;
         match (&lookup.value, &lookup.refresh_failure) {
             (Some(document), _) => Ok(Response::of_lookup(&lookup, Arc::clone(document))),
             // An expired 404 is no good response: the player may exist by now.

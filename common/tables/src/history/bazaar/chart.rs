@@ -1,16 +1,14 @@
 //! Reads the chart of one product.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
 use super::quotes::{Quote, corrupt_products};
-use super::tiers::{Tier, tick_key};
+use super::tiers::{Tier, parse_tick_key};
 use crate::error::Error;
-use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
-use crate::item::{Corrupt, Item, SORT_KEY, readable, text};
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, slot_key};
+use crate::item::{Corrupt, SORT_KEY, unless_corrupt};
+use crate::row::Row;
 use crate::session::Session;
 
 /// A query reads at most this many rows per slot on average. There is one row, and for a moment two, unless something else
@@ -52,34 +50,29 @@ pub async fn points(
         .expression_attribute_names("#id", id.as_str())
         // If there are too many rows, the newest ones matter most.
         .scan_index_forward(false);
-    let rows = table.rows(query, tier.slots as usize * MOST_ROWS_PER_SLOT).await?;
-    let points = readable(&rows, &partition, |row| point(row, tier, id));
-    // The earliest tick of a slot comes last here, and replaces the others. The rows of a tick that lost the slot are deleted
-    // before the marker moves, so its rows are here only while that happens, or if a recorder was killed.
-    let slots: BTreeMap<_, _> =
-        points.into_iter().map(|point| (tier.slot(point.recorded_at), point)).collect();
-    Ok(slots.into_values().collect())
+    let read = |row: &Row<'_>| {
+        let sort_key = || row.sort_key().unwrap_or_default().to_owned();
+        unless_corrupt(point(row, tier, id), &partition, sort_key)
+    };
+    let mut points = table.read_rows(query, tier.slots as usize * MOST_ROWS_PER_SLOT, read).await?;
+    points.reverse();
+    // The first tick of a slot is the one that counts. The rows of a tick that lost the slot are deleted before the marker
+    // moves, so its rows are here only while that happens, or if a recorder was killed.
+    points.dedup_by_key(|point| tier.slot(point.recorded_at));
+    Ok(points)
 }
 
 /// Returns the product's point in a row, if the row has the product.
-fn point(row: &Item, tier: &Tier, id: &ItemId) -> Result<Option<Point>, Corrupt> {
+fn point(row: &Row<'_>, tier: &Tier, id: &ItemId) -> Result<Option<Point>, Corrupt> {
     let tick = tick_of_row(row, tier)?;
-    let Some(products) = row.get(PRODUCTS) else { return Ok(None) };
-    let quote = products.as_m().ok().and_then(|products| products.get(id.as_str()));
-    let quote = quote.and_then(Quote::of_attribute).ok_or_else(corrupt_products)?;
+    let Some(products) = row.products() else { return Ok(None) };
+    let quote = products.entry(id.as_str()).and_then(Quote::of_value).ok_or_else(corrupt_products)?;
     Ok(Some(Point { recorded_at: tick.time(), quote }))
 }
 
 /// Reads the tick in a row's sort key.
-fn tick_of_row(row: &Item, tier: &Tier) -> Result<Tick, Corrupt> {
-    let key = text(row, SORT_KEY)?;
-    let (slot, minutes) = key.split_once('#').unwrap_or((&key, "0"));
-    let read = |text: &str| text.parse::<u32>().ok();
-    let tick = read(slot).zip(read(minutes)).map(|(slot, minutes)| {
-        let slot = UnixSeconds::new(slot.into());
-        (slot, Tick::of(slot.plus(Duration::from_mins(1) * minutes)))
-    });
-    tick.filter(|(slot, tick)| tier.contains(*slot, tick.time()) && key == tick_key(*slot, *tick))
-        .map(|(_, tick)| tick)
-        .ok_or(Corrupt::new(SORT_KEY, "a slot of its tier and a tick in it"))
+fn tick_of_row(row: &Row<'_>, tier: &Tier) -> Result<Tick, Corrupt> {
+    let key = row.sort_key()?;
+    let tick = parse_tick_key(key).filter(|(slot, tick)| tier.contains(*slot, tick.time()));
+    tick.map(|(_, tick)| tick).ok_or(Corrupt::new(SORT_KEY, "a slot of its tier and a tick in it"))
 }

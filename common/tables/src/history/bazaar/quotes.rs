@@ -1,6 +1,7 @@
 //! The prices and volumes of products at one tick, and how rows hold them.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::params::ItemId;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::history::slots::PRODUCTS;
 use crate::item::{Corrupt, number};
+use crate::row::Value;
 
 /// A price in coins, rounded to 0.01.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
@@ -71,13 +73,23 @@ impl Quote {
         ])
     }
 
-    pub(in crate::history) fn of_attribute(value: &AttributeValue) -> Option<Self> {
-        let [sell_price, buy_price, sell_volume, buy_volume] = value.as_l().ok()?.as_slice() else {
-            return None;
-        };
-        let price = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
-        let volume = |value: &AttributeValue| value.as_n().ok()?.parse().ok();
-        Self::nearest(price(sell_price)?, price(buy_price)?, volume(sell_volume)?, volume(buy_volume)?)
+    pub(crate) fn of_attribute(value: &AttributeValue) -> Option<Self> {
+        let numbers = value.as_l().ok()?.iter();
+        Self::of_numbers(numbers.map(|number| number.as_n().ok().map(String::as_str)))
+    }
+
+    pub(crate) fn of_value(value: &Value<'_>) -> Option<Self> {
+        Self::of_numbers(value.list()?.iter().map(Value::number))
+    }
+
+    /// Reads the list in a row. An element is `None` if it is not a number.
+    fn of_numbers<'a>(mut numbers: impl Iterator<Item = Option<&'a str>>) -> Option<Self> {
+        fn next<'a, T: FromStr>(numbers: &mut impl Iterator<Item = Option<&'a str>>) -> Option<T> {
+            numbers.next()??.parse().ok()
+        }
+        let numbers = &mut numbers;
+        let quote = Self::nearest(next(numbers)?, next(numbers)?, next(numbers)?, next(numbers)?);
+        quote.filter(|_| numbers.next().is_none())
     }
 }
 

@@ -93,9 +93,43 @@ pub(super) fn tick_key(slot: UnixSeconds, tick: Tick) -> String {
     }
 }
 
+/// Returns the slot and the tick in a sort key that [`tick_key`] has written. `None` for any other spelling.
+pub(super) fn parse_tick_key(key: &str) -> Option<(UnixSeconds, Tick)> {
+    let number = |text: &str, digits| {
+        let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse::<u32>().ok()).flatten()
+    };
+    let (slot, minutes) = match key.split_once('#') {
+        None => (key, 0),
+        Some((slot, minutes)) => (slot, number(minutes, 3).filter(|minutes| *minutes > 0)?),
+    };
+    let slot = UnixSeconds::new(number(slot, 10)?.into());
+    Some((slot, Tick::of(slot.plus(Duration::from_mins(1) * minutes))))
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_tick_key_is_parsed_if_and_only_if_it_is_written_so(
+            tier in 0..TIERS.len(),
+            key in prop_oneof!["[0-9]{9,11}", "[+0-9]{10}#[+0-9]{2,4}", "1777(3[0-9]{3}0{2}|388460)(#[0-9]{3})?", any::<String>()],
+            time in 0..4_000_000_000_i64,
+        ) {
+            let tier = &TIERS[tier];
+            let tick = Tick::of(UnixSeconds::new(time));
+            let slot = tier.slot(tick.time());
+            prop_assert_eq!(parse_tick_key(&tick_key(slot, tick)), Some((slot, tick)));
+
+            if let Some((slot, tick)) = parse_tick_key(&key) && tier.contains(slot, tick.time()) {
+                prop_assert_eq!(tick_key(slot, tick), key);
+            }
+        }
+    }
 
     /// Changing these numbers loses what is recorded: queries look for it elsewhere. To change one, rename its tier as well,
     /// and copy the rows with `cargo admin history`.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::history::bazaar::{Price, Quote};
 use crate::history::slots::PRODUCTS;
 use crate::item::{Corrupt, string};
+use crate::row::Value;
 
 /// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while its side has no orders.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,11 +104,20 @@ impl Candle {
         string(numbers.join(","))
     }
 
-    pub(super) fn of_attribute(value: &AttributeValue) -> Option<Self> {
+    pub(crate) fn of_attribute(value: &AttributeValue) -> Option<Self> {
+        Self::of_text(value.as_s().ok()?)
+    }
+
+    pub(crate) fn of_value(value: &Value<'_>) -> Option<Self> {
+        Self::of_text(value.text()?)
+    }
+
+    /// Reads the text in a row.
+    fn of_text(text: &str) -> Option<Self> {
         fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {
             numbers.next()?.parse().ok()
         }
-        let numbers = &mut value.as_s().ok()?.split(',');
+        let numbers = &mut text.split(',');
         let candle = Self::try_from((
             next(numbers)?,
             next(numbers)?,

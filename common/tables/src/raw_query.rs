@@ -1,0 +1,297 @@
+//! Queries whose rows are read from the JSON of the response ([`Row`]). The SDK signs and sends them, repeats them and reads their
+//! errors, as it does for all other operations.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_sdk_dynamodb::config::{ConfigBag, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use aws_smithy_runtime_api::client::interceptors::Intercept;
+use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextMut;
+use aws_smithy_types::body::SdkBody;
+
+use crate::error::Error;
+use crate::operation::Operation;
+use crate::row::{Page, Row};
+
+/// Takes the body of a successful response before the SDK reads it.
+#[derive(Debug, Clone, Default)]
+struct BodyTaker(Arc<Mutex<Option<SdkBody>>>);
+
+impl Intercept for BodyTaker {
+    fn name(&self) -> &'static str {
+        "BodyTaker"
+    }
+
+    fn modify_before_deserialization(
+        &self,
+        context: &mut BeforeDeserializationInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let response = context.response_mut();
+        if response.status().is_success() {
+            let no_rows = SdkBody::from("{}");
+            let body = mem::replace(response.body_mut(), no_rows);
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+        Ok(())
+    }
+}
+
+impl BodyTaker {
+    fn body(&self) -> Option<SdkBody> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Returns what `read` makes of every row that `query` finds, at most `limit` rows, in its order.
+pub(crate) async fn read_rows<T>(
+    operation: Operation<'_>,
+    query: QueryFluentBuilder,
+    limit: usize,
+    mut read: impl FnMut(&Row<'_>) -> Option<T>,
+) -> Result<Vec<T>, Error> {
+    let mut found = Vec::new();
+    let mut left = limit;
+    let mut after = None;
+    loop {
+        let taker = BodyTaker::default();
+        let page =
+            query.clone().limit(i32::try_from(left).unwrap_or(i32::MAX)).set_exclusive_start_key(after);
+        operation.send(page.customize().interceptor(taker.clone()).send()).await?;
+        let body = taker.body();
+        let body = body.as_ref().and_then(SdkBody::bytes).unwrap_or_default();
+        let page: Page<'_> = serde_json::from_slice(body)
+            .map_err(|error| operation.failed(format!("its response is not a page of rows: {error}")))?;
+        found.reserve(page.rows.len());
+        found.extend(page.rows.iter().filter_map(&mut read));
+        left -= page.rows.len().min(left);
+        let Some(last_key) = page.last_key else { return Ok(found) };
+        if left == 0 {
+            return Ok(found);
+        }
+        after = Some(last_key.into_iter().map(|(name, key)| (name, key.into())).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider};
+    use aws_sdk_dynamodb::primitives::Blob;
+    use aws_sdk_dynamodb::types::AttributeValue;
+    use aws_sdk_dynamodb::types::AttributeValue::{B, Bool, Bs, L, M, N, Ns, Null, S, Ss};
+    use dynoxide::Database;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use crate::history::bazaar::Quote;
+    use crate::history::candles::Candle;
+    use crate::item::{Item, key, string, text};
+    use crate::session::Session;
+    use crate::{SdkConfig, Table, connector};
+
+    const PARTITION: &str = "rows";
+    const ID: &str = "A \"product\"";
+
+    /// A table in the embedded DynamoDB, behind its HTTP server.
+    fn table() -> Table {
+        let key = |name: &str, kind: &str| json!({"AttributeName": name, "KeyType": kind});
+        let text = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
+        let definition = json!({
+            "TableName": "History", "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [key("pk", "HASH"), key("sk", "RANGE")], "AttributeDefinitions": [text("pk"), text("sk")],
+        });
+        let database = Database::memory().unwrap();
+        database.create_table(serde_json::from_value(definition).unwrap()).unwrap();
+        Table::of_sdk(&sdk(&serve(database)), "History")
+    }
+
+    fn serve(database: Database) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                dynoxide::server::serve_on(listener, database).await;
+            });
+        });
+        endpoint
+    }
+
+    fn sdk(endpoint: &str) -> SdkConfig {
+        let credentials = Credentials::new("local", "local", None, None, "local");
+        SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .endpoint_url(endpoint)
+            .http_client(connector::over(common::http::client(|client| client).unwrap()))
+            .build()
+    }
+
+    fn session(table: &Table) -> Session<'_> {
+        table.with_timeout(Duration::from_secs(5))
+    }
+
+    fn query(table: Session<'_>) -> aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder {
+        table.query_between(PARTITION, "0", "~")
+    }
+
+    async fn put(table: &Table, row: Item) {
+        session(table).put_item().set_item(Some(row)).send().await.unwrap();
+    }
+
+    /// What the histories read of a row: its sort key, whether it has products, and the quote and the candle of one.
+    type Read = (String, bool, Option<Quote>, Option<Candle>);
+
+    async fn read_by_sdk(table: &Table, limit: usize) -> Vec<Read> {
+        let rows = session(table).rows(query(session(table)), limit).await.unwrap();
+        let read = |row: &Item| {
+            let products = row.get("products");
+            let value = products.and_then(|products| products.as_m().ok()?.get(ID));
+            let (quote, candle) = (value.and_then(Quote::of_attribute), value.and_then(Candle::of_attribute));
+            (text(row, "sk").unwrap(), products.is_some(), quote, candle)
+        };
+        rows.iter().map(read).collect()
+    }
+
+    async fn read_raw(table: &Table, limit: usize) -> Vec<Read> {
+        let read = |row: &super::Row<'_>| {
+            let value = row.products().and_then(|products| products.entry(ID));
+            let (quote, candle) = (value.and_then(Quote::of_value), value.and_then(Candle::of_value));
+            Some((row.sort_key().unwrap().to_owned(), row.products().is_some(), quote, candle))
+        };
+        session(table).read_rows(query(session(table)), limit, read).await.unwrap()
+    }
+
+    /// Values of all types that DynamoDB has, often such as the histories store.
+    fn value() -> impl Strategy<Value = AttributeValue> {
+        let number = || "[0-9]{1,6}(\\.[0-9]{1,2})?";
+        let words = || prop::collection::hash_set("[a-z]{1,3}", 1..3);
+        let quote = prop::collection::vec(number().prop_map(N), 3..6).prop_map(L);
+        let leaf = prop_oneof![
+            4 => quote,
+            2 => Just(S("2,3,1,2,2,3,1,2,5,6,60".to_owned())),
+            1 => prop::collection::vec(number(), 11).prop_map(|numbers| S(numbers.join(","))),
+            1 => any::<String>().prop_map(S),
+            1 => number().prop_map(N),
+            1 => prop::collection::vec(any::<u8>(), 0..4).prop_map(|bytes| B(Blob::new(bytes))),
+            1 => any::<bool>().prop_map(Bool),
+            1 => Just(Null(true)),
+            1 => words().prop_map(|words| Ss(words.into_iter().collect())),
+            1 => Just(Ns(vec!["1".to_owned(), "2.5".to_owned()])),
+            1 => Just(Bs(vec![Blob::new([1, 2])])),
+        ];
+        leaf.prop_recursive(2, 8, 4, |value| {
+            let map =
+                prop::collection::hash_map(prop_oneof![Just(ID.to_owned()), ".{1,4}"], value.clone(), 0..3);
+            prop_oneof![prop::collection::vec(value, 0..5).prop_map(L), map.prop_map(M)]
+        })
+    }
+
+    fn products() -> impl Strategy<Value = Option<AttributeValue>> {
+        let of_product = value().prop_map(|value| M([(ID.to_owned(), value)].into()));
+        prop_oneof![1 => Just(None), 5 => of_product.prop_map(Some), 1 => value().prop_map(Some)]
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+
+    #[test]
+    fn both_readers_read_the_same_of_any_rows() {
+        let (runtime, table) = (runtime(), runtime().block_on(async { table() }));
+        let rows = prop::collection::vec((products(), ".{1,3}"), 1..8);
+        proptest!(|(rows in rows, limit in 1..10_usize)| {
+            runtime.block_on(async {
+                for number in 0..8 {
+                    let key = key(PARTITION, number.to_string());
+                    session(&table).delete_item().set_key(Some(key)).send().await.unwrap();
+                }
+                for (number, (products, other)) in rows.iter().enumerate() {
+                    let mut row = key(PARTITION, number.to_string());
+                    row.insert("other".to_owned(), string(other));
+                    row.extend(products.clone().map(|products| ("products".to_owned(), products)));
+                    put(&table, row).await;
+                }
+                let expected = read_by_sdk(&table, limit).await;
+                assert_eq!(expected.len(), rows.len().min(limit));
+                assert_eq!(read_raw(&table, limit).await, expected);
+            });
+        });
+    }
+
+    #[tokio::test]
+    async fn all_pages_are_read() {
+        let table = table();
+        for number in 0..15 {
+            let mut row = key(PARTITION, format!("{number:02}"));
+            row.insert("products".to_owned(), M([(ID.to_owned(), S("x".repeat(300_000)))].into()));
+            put(&table, row).await;
+        }
+        let page = query(session(&table)).send().await.unwrap();
+        assert!(page.count() < 5, "a page of {} rows", page.count());
+        for limit in [1, 3, 4, 14, 15, 16, usize::MAX] {
+            let rows = read_raw(&table, limit).await;
+            assert_eq!(rows.len(), limit.min(15));
+            assert_eq!(rows, read_by_sdk(&table, limit).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn errors_are_those_of_the_sdk() {
+        let missing = Table::of_sdk(&sdk(&serve(Database::memory().unwrap())), "History");
+        let of_sdk = session(&missing).rows(query(session(&missing)), 1).await.unwrap_err();
+        let raw = session(&missing).read_rows(query(session(&missing)), 1, |_| Some(())).await.unwrap_err();
+        assert_eq!(raw.to_string(), of_sdk.to_string());
+        assert_eq!(raw.code(), Some("ResourceNotFoundException"));
+    }
+
+    #[tokio::test]
+    async fn a_response_that_is_not_a_page_is_an_error() {
+        for (body, is_page) in [
+            ("", false),
+            (r#"{"Items": [{"sk": "text"}]}"#, false),
+            (r#"{"Items": [{"sk": {}}]}"#, false),
+            (r#"{"Items": [{"sk": {"S": "a", "N": "1"}}]}"#, false),
+            (r#"{"Items": [{"sk": {"S": "a"}}"#, false),
+            (r#"{"Items": [{"sk": {"S": "a"}}], "Count": 1}"#, true),
+            ("{}", true),
+        ] {
+            let endpoint = responding(body);
+            let table = Table::of_sdk(&sdk(&endpoint), "History");
+            let read = session(&table).read_rows(query(session(&table)), 9, |_| Some(())).await;
+            assert_eq!(read.is_ok(), is_page, "{body}: {read:?}");
+            if let Err(error) = read {
+                assert!(error.to_string().starts_with("the table History failed at Query: "), "{error}");
+            }
+        }
+    }
+
+    /// A server that gives this response to every request.
+    fn responding(body: &'static str) -> String {
+        use std::io::{Read, Write};
+
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let _ = stream.read(&mut [0; 16_384]);
+                let length = body.len();
+                write!(
+                    stream,
+                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                )
+                .unwrap();
+            }
+        });
+        endpoint
+    }
+}

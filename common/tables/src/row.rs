@@ -1,0 +1,144 @@
+//! Rows as they stand in the JSON of DynamoDB's response. The SDK makes a `HashMap` of each row and a `String` of each name and
+//! number. For a query of hundreds of rows, that takes longer than everything else together.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::json::Members;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use crate::item::{Corrupt, SORT_KEY};
+
+/// A page of a query: the body of a response.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Page<'a> {
+    /// The rows, in the order of the query.
+    #[serde(rename = "Items", borrow, default)]
+    pub(crate) rows: Vec<Row<'a>>,
+    /// The key after which the next page begins. `None` if this is the last page.
+    #[serde(rename = "LastEvaluatedKey", default)]
+    pub(crate) last_key: Option<HashMap<String, Key>>,
+}
+
+/// An attribute of a key. No table has a binary key.
+#[derive(Debug, Deserialize)]
+pub(crate) enum Key {
+    #[serde(rename = "S")]
+    Text(String),
+    #[serde(rename = "N")]
+    Number(String),
+}
+
+impl From<Key> for AttributeValue {
+    fn from(key: Key) -> Self {
+        match key {
+            Key::Text(text) => Self::S(text),
+            Key::Number(number) => Self::N(number),
+        }
+    }
+}
+
+/// What a query of one product returns of a row.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Row<'a> {
+    #[serde(rename = "sk", borrow)]
+    sort_key: Option<Value<'a>>,
+    #[serde(borrow)]
+    products: Option<Value<'a>>,
+}
+
+impl<'a> Row<'a> {
+    /// Returns the sort key.
+    pub(crate) fn sort_key(&self) -> Result<&str, Corrupt> {
+        self.sort_key.as_ref().and_then(Value::text).ok_or(Corrupt::new(SORT_KEY, "a string"))
+    }
+
+    /// Returns the attribute `products`, if the row has it.
+    pub(crate) const fn products(&self) -> Option<&Value<'a>> {
+        self.products.as_ref()
+    }
+}
+
+/// A string, borrowed from the response unless it has escapes.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The value of an attribute.
+#[derive(Debug)]
+pub(crate) enum Value<'a> {
+    Text(Text<'a>),
+    Number(Text<'a>),
+    List(Vec<Value<'a>>),
+    Map(Members<Text<'a>, Value<'a>>),
+    /// Of a type that no history uses.
+    Other,
+}
+
+impl Value<'_> {
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(&text.0) } else { None }
+    }
+
+    pub(crate) fn number(&self) -> Option<&str> {
+        if let Self::Number(number) = self { Some(&number.0) } else { None }
+    }
+
+    pub(crate) fn list(&self) -> Option<&[Self]> {
+        if let Self::List(list) = self { Some(list) } else { None }
+    }
+
+    /// Returns the entry `key`, if this is a map that has it.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Self> {
+        let Self::Map(map) = self else { return None };
+        map.iter().find(|(name, _)| name.0 == key).map(|(_, value)| value)
+    }
+}
+
+/// The names of types in DynamoDB's JSON.
+#[derive(Deserialize)]
+enum Type {
+    #[serde(rename = "S")]
+    Text,
+    #[serde(rename = "N")]
+    Number,
+    #[serde(rename = "L")]
+    List,
+    #[serde(rename = "M")]
+    Map,
+    #[serde(other)]
+    Other,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Value<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfOneType;
+
+        impl<'de> Visitor<'de> for OfOneType {
+            type Value = Value<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object with a type and a value")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let kind = map.next_key()?.ok_or_else(|| A::Error::custom("a value has no type"))?;
+                let value = match kind {
+                    Type::Text => map.next_value().map(Value::Text),
+                    Type::Number => map.next_value().map(Value::Number),
+                    Type::List => map.next_value().map(Value::List),
+                    Type::Map => map.next_value().map(Value::Map),
+                    Type::Other => map.next_value().map(|IgnoredAny| Value::Other),
+                }?;
+                match map.next_key()? {
+                    None => Ok(value),
+                    Some(IgnoredAny) => Err(A::Error::custom("a value has more than one type")),
+                }
+            }
+        }
+
+        deserializer.deserialize_map(OfOneType)
+    }
+}
