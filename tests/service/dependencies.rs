@@ -29,19 +29,24 @@ fn without_table() -> Vec<&'static str> {
     functions.filter(|function| !WITH_TABLE.contains(function)).collect()
 }
 
-/// The versions of every package that `functions` link when they are deployed, by name.
-fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+/// A line for every package that `functions` link when they are deployed, in this format of `cargo tree`.
+fn linked(functions: &[&str], format: &str) -> String {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.current_dir(in_repository(""));
-    command.args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    command.args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", format]);
     for function in functions {
         command.args(["--package", function]);
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The versions of every package that `functions` link when they are deployed, by name.
+fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let mut packages = BTreeMap::<_, BTreeSet<_>>::new();
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
+    for line in linked(functions, "{p}").lines() {
         // `hyper v1.12.0`, possibly with a path or `(*)` after it; or an empty line.
         let mut words = line.split(' ');
         if let (Some(name), Some(version)) = (words.next(), words.next()) {
@@ -88,5 +93,15 @@ fn functions_without_a_table_link_no_aws_sdk_and_no_function_links_a_development
         ] {
             assert_eq!(packages.get(name), None, "{name} is linked");
         }
+    }
+}
+
+#[test]
+fn the_functions_contain_no_code_for_lines_that_are_never_logged() {
+    for functions in [without_table(), WITH_TABLE.to_vec()] {
+        let lines = linked(&functions, "{p}|{f}");
+        let tracing = lines.lines().find(|line| line.starts_with("tracing v")).unwrap();
+        let (_, features) = tracing.split_once('|').unwrap();
+        assert!(features.split([',', ' ']).any(|feature| feature == "release_max_level_info"), "{features}");
     }
 }

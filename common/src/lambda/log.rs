@@ -15,7 +15,8 @@ use tracing_subscriber::registry::{Data, LookupSpan};
 /// The target of the line that the runtime adds for each failed invocation. It repeats the error without the request id.
 const REPEATED: &str = "lambda_runtime::layers::panic";
 
-/// The least severe level that is logged.
+/// The least severe level that is logged. Released functions have no code for lines of finer levels: that is a feature of
+/// `tracing` in the manifest of the workspace.
 const LEVEL: LevelFilter = LevelFilter::INFO;
 
 /// Writes all further events to standard output.

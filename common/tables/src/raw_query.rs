@@ -46,6 +46,16 @@ impl BodyTaker {
     }
 }
 
+/// Reads the body of a response.
+fn page_of(body: Option<&SdkBody>) -> Result<Page<'_>, String> {
+    // Whole, because checking each of its strings takes longer.
+    let text = str::from_utf8(body.and_then(SdkBody::bytes).unwrap_or_default());
+    let page = text
+        .map_err(|error| error.to_string())
+        .and_then(|text| serde_json::from_str(text).map_err(|error| error.to_string()));
+    page.map_err(|cause| format!("its response is not a page of rows: {cause}"))
+}
+
 /// Returns what `read` makes of every row that `query` finds, at most `limit` rows, in its order.
 pub(crate) async fn read_rows<T>(
     operation: Operation<'_>,
@@ -62,9 +72,7 @@ pub(crate) async fn read_rows<T>(
             query.clone().limit(i32::try_from(left).unwrap_or(i32::MAX)).set_exclusive_start_key(after);
         operation.send(page.customize().interceptor(taker.clone()).send()).await?;
         let body = taker.body();
-        let body = body.as_ref().and_then(SdkBody::bytes).unwrap_or_default();
-        let page: Page<'_> = serde_json::from_slice(body)
-            .map_err(|error| operation.failed(format!("its response is not a page of rows: {error}")))?;
+        let page = page_of(body.as_ref()).map_err(|cause| operation.failed(cause))?;
         found.reserve(page.rows.len());
         found.extend(page.rows.iter().filter_map(&mut read));
         left -= page.rows.len().min(left);
@@ -163,7 +171,7 @@ mod tests {
 
     async fn read_raw(table: &Table, limit: usize) -> Vec<Read> {
         let read = |row: &super::Row<'_>| {
-            let value = row.products().and_then(|products| products.entry(ID));
+            let value = row.products().and_then(|products| products.map()?.get(ID));
             let (quote, candle) = (value.and_then(Quote::of_value), value.and_then(Candle::of_value));
             Some((row.sort_key().unwrap().to_owned(), row.products().is_some(), quote, candle))
         };

@@ -10,7 +10,7 @@ use common::json::Members;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use crate::item::{Corrupt, SORT_KEY};
+use crate::item::{Corrupt, SORT_KEY, unless_corrupt};
 
 /// A page of a query: the body of a response.
 #[derive(Debug, Deserialize)]
@@ -56,6 +56,11 @@ impl<'a> Row<'a> {
         self.sort_key.as_ref().and_then(Value::text).ok_or(Corrupt::new(SORT_KEY, "a string"))
     }
 
+    /// Returns what was read of the row. If that is an error, logs it. `partition` is the row's partition key, for the log.
+    pub(crate) fn unless_corrupt<T>(&self, read: Result<Option<T>, Corrupt>, partition: &str) -> Option<T> {
+        unless_corrupt(read, partition, || self.sort_key().unwrap_or_default().to_owned())
+    }
+
     /// Returns the attribute `products`, if the row has it.
     pub(crate) const fn products(&self) -> Option<&Value<'a>> {
         self.products.as_ref()
@@ -72,12 +77,12 @@ pub(crate) enum Value<'a> {
     Text(Text<'a>),
     Number(Text<'a>),
     List(Vec<Value<'a>>),
-    Map(Members<Text<'a>, Value<'a>>),
+    Map(Map<'a>),
     /// Of a type that no history uses.
     Other,
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     pub(crate) fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(&text.0) } else { None }
     }
@@ -90,10 +95,19 @@ impl Value<'_> {
         if let Self::List(list) = self { Some(list) } else { None }
     }
 
-    /// Returns the entry `key`, if this is a map that has it.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Self> {
-        let Self::Map(map) = self else { return None };
-        map.iter().find(|(name, _)| name.0 == key).map(|(_, value)| value)
+    pub(crate) const fn map(&self) -> Option<&Map<'a>> {
+        if let Self::Map(map) = self { Some(map) } else { None }
+    }
+}
+
+/// A map. It has few entries, so they are not hashed.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Map<'a>(#[serde(borrow)] Members<Text<'a>, Value<'a>>);
+
+impl<'a> Map<'a> {
+    /// Returns the value of `key`.
+    pub(crate) fn get(&self, key: &str) -> Option<&Value<'a>> {
+        self.0.iter().find(|(name, _)| name.0 == key).map(|(_, value)| value)
     }
 }
 

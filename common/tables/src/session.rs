@@ -163,6 +163,20 @@ impl<'a> Session<'a> {
         self.wait(raw_query::read_rows(self.operation("Query"), query, limit, read)).await
     }
 
+    /// Returns what [`Session::read_rows`] returns for each query and its limit, in their order. `read` gets the position of the
+    /// query as well.
+    pub(crate) async fn read_rows_of_each<T>(
+        self,
+        queries: Vec<(QueryFluentBuilder, usize)>,
+        read: impl Fn(usize, &Row<'_>) -> Option<T>,
+    ) -> Result<Vec<Vec<T>>, Error> {
+        let (operation, read) = (self.operation("Query"), &read);
+        let rows = stream::iter(queries.into_iter().enumerate()).map(|(position, (query, limit))| {
+            raw_query::read_rows(operation, query, limit, move |row: &Row<'_>| read(position, row))
+        });
+        self.wait(rows.buffered(CONCURRENT_BATCHES).try_collect()).await
+    }
+
     /// Returns what [`Session::rows`] returns for each query and its limit, in their order.
     pub(crate) async fn rows_of_each(
         self,

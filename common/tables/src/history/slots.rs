@@ -20,3 +20,9 @@ pub(super) fn shard(id: &ItemId, shards: u32) -> u32 {
 pub(super) fn slot_key(slot: UnixSeconds) -> String {
     format!("{:010}", slot.get())
 }
+
+/// Returns the slot with this sort key. `None` for any other text.
+pub(super) fn parse_slot_key(key: &str) -> Option<UnixSeconds> {
+    let is_key = key.len() == 10 && key.bytes().all(|byte| byte.is_ascii_digit());
+    is_key.then(|| key.parse::<u32>().ok().map(|slot| UnixSeconds::new(slot.into()))).flatten()
+}

@@ -47,8 +47,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     binaries: Binaries,
     /// Minutes of load, half of them at half of the highest rate
-    #[arg(long, default_value = "10", value_parser = clap::value_parser!(u16).range(1..))]
-    minutes: u16,
+    #[arg(long, default_value = "10", value_parser = minutes)]
+    minutes: f64,
     /// Number of clients
     #[arg(long, value_name = "N", default_value = "64", value_parser = clap::value_parser!(u16).range(1..))]
     clients: u16,
@@ -61,6 +61,12 @@ pub(crate) struct Arguments {
     /// Its process id
     #[arg(long, requires = "url")]
     pid: Option<i32>,
+}
+
+/// A number of minutes, which may have a fraction.
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = text.parse().ok().filter(|minutes| (0.1..=1_000.0).contains(minutes));
+    minutes.ok_or_else(|| "it must be a number from 0.1 to 1000".to_owned())
 }
 
 /// A phase of the load.
@@ -95,7 +101,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
         return Err(format!("the load is for {HOST}PORT only, not for {authority}"));
     }
     let target = Target { authority, key: key.to_owned() };
-    let half = Duration::from_secs(30) * u32::from(arguments.minutes);
+    let half = Duration::from_secs(30).mul_f64(arguments.minutes);
 
     let highest = phase(&target, pid, arguments.clients, None, half).await?;
     report("as fast as it responds", &highest);

@@ -7,9 +7,10 @@ use nix::unistd::Pid;
 
 use crate::instance::{memory, processor_time};
 
-/// Memory may grow by this share and this many bytes after the first interval.
+/// Memory may grow by this share and this many MB after the first sample: an instance that has had few requests by then may still
+/// have to fetch the bazaar into new buffers.
 const GROWTH_SHARE: f64 = 0.1;
-const GROWTH_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
+const GROWTH_MB: f64 = 12.0;
 
 /// The memory of each process at one moment, in bytes, with the names of the programs.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +50,7 @@ impl Sample {
     pub(super) fn growth(&self, later: &Self) -> Vec<String> {
         let grown = |(pid, (name, now)): (&i32, &(String, u64))| {
             let (before, now) = (megabytes(self.0.get(pid)?.1), megabytes(*now));
-            let bound = before * (1.0 + GROWTH_SHARE) + GROWTH_BYTES / (1024.0 * 1024.0);
+            let bound = before * (1.0 + GROWTH_SHARE) + GROWTH_MB;
             (now > bound).then(|| format!("{name} ({pid}) has grown from {before:.1} to {now:.1} MB"))
         };
         later.0.iter().filter_map(grown).collect()
@@ -77,8 +78,8 @@ mod tests {
 
     #[test]
     fn growth_beyond_the_bound_is_reported() {
-        assert!(sample(100).growth(&sample(117)).is_empty());
-        assert_eq!(sample(100).growth(&sample(119)), ["local (1) has grown from 100.0 to 119.0 MB"]);
+        assert!(sample(100).growth(&sample(121)).is_empty());
+        assert_eq!(sample(100).growth(&sample(123)), ["local (1) has grown from 100.0 to 123.0 MB"]);
     }
 
     #[test]

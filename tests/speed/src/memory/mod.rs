@@ -31,7 +31,7 @@ const SIZES: [u32; 8] = [128, 192, 256, 384, 512, 768, 1024, 1769];
 /// First requests per size, each of a fresh process.
 const FIRSTS: usize = 5;
 /// Runs of a recorder per size.
-const RUNS: usize = 20;
+const RUNS: usize = 15;
 const WARM_UP: usize = 3;
 const HANDSHAKES: usize = 15;
 /// The pause between two requests, in periods of the quota: at least one, so that a request finds the whole share, as after a
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "60", value_parser = clap::value_parser!(u16).range(1..))]
     requests: u16,
     /// Write the measurements, and the table in infra/README.md
-    #[arg(long, conflicts_with = "functions")]
+    #[arg(long)]
     write: bool,
     /// Measure only these functions
     #[arg(value_name = "FUNCTION")]
@@ -89,8 +89,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
         measurements.extend(sizes);
     }
     if arguments.write {
-        choice::write(&measurements)?;
-        page::write(&workspace().join("infra/README.md"), "memory", &table::summary(&measurements)?)?;
+        let all = choice::write(measurements)?;
+        page::write(&workspace().join("infra/README.md"), "memory", &table::summary(&all)?)?;
     }
     Ok(true)
 }

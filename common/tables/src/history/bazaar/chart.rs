@@ -7,7 +7,7 @@ use super::quotes::{Quote, corrupt_products};
 use super::tiers::{Tier, parse_tick_key};
 use crate::error::Error;
 use crate::history::slots::{FIRST_SLOT, LAST_SLOT, slot_key};
-use crate::item::{Corrupt, SORT_KEY, unless_corrupt};
+use crate::item::{Corrupt, SORT_KEY};
 use crate::row::Row;
 use crate::session::Session;
 
@@ -50,10 +50,7 @@ pub async fn points(
         .expression_attribute_names("#id", id.as_str())
         // If there are too many rows, the newest ones matter most.
         .scan_index_forward(false);
-    let read = |row: &Row<'_>| {
-        let sort_key = || row.sort_key().unwrap_or_default().to_owned();
-        unless_corrupt(point(row, tier, id), &partition, sort_key)
-    };
+    let read = |row: &Row<'_>| row.unless_corrupt(point(row, tier, id), &partition);
     let mut points = table.read_rows(query, tier.slots as usize * MOST_ROWS_PER_SLOT, read).await?;
     points.reverse();
     // The first tick of a slot is the one that counts. The rows of a tick that lost the slot are deleted before the marker
@@ -66,7 +63,8 @@ pub async fn points(
 fn point(row: &Row<'_>, tier: &Tier, id: &ItemId) -> Result<Option<Point>, Corrupt> {
     let tick = tick_of_row(row, tier)?;
     let Some(products) = row.products() else { return Ok(None) };
-    let quote = products.entry(id.as_str()).and_then(Quote::of_value).ok_or_else(corrupt_products)?;
+    let quote = products.map().and_then(|products| products.get(id.as_str()));
+    let quote = quote.and_then(Quote::of_value).ok_or_else(corrupt_products)?;
     Ok(Some(Point { recorded_at: tick.time(), quote }))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::params::ItemId;
 use common::time::{Tick, UnixSeconds};
 
-use crate::history::slots::{shard, slot_key};
+use crate::history::slots::{parse_slot_key, shard, slot_key};
 
 pub(super) const RECORDED_AT: &str = "recorded_at";
 pub(super) const ROWS: &str = "rows";
@@ -95,15 +95,14 @@ pub(super) fn tick_key(slot: UnixSeconds, tick: Tick) -> String {
 
 /// Returns the slot and the tick in a sort key that [`tick_key`] has written. `None` for any other spelling.
 pub(super) fn parse_tick_key(key: &str) -> Option<(UnixSeconds, Tick)> {
-    let number = |text: &str, digits| {
-        let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse::<u32>().ok()).flatten()
-    };
     let (slot, minutes) = match key.split_once('#') {
         None => (key, 0),
-        Some((slot, minutes)) => (slot, number(minutes, 3).filter(|minutes| *minutes > 0)?),
+        Some((slot, minutes)) => {
+            let is_number = minutes.len() == 3 && minutes.bytes().all(|byte| byte.is_ascii_digit());
+            (slot, minutes.parse().ok().filter(|minutes| is_number && *minutes > 0)?)
+        }
     };
-    let slot = UnixSeconds::new(number(slot, 10)?.into());
+    let slot = parse_slot_key(slot)?;
     Some((slot, Tick::of(slot.plus(Duration::from_mins(1) * minutes))))
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use aws_sdk_dynamodb::types::AttributeValue;
 use common::params::ItemId;
 use common::time::UnixSeconds;
 
@@ -13,8 +12,9 @@ use super::candle::{Candle, corrupt_products};
 use super::intervals::{INTERVALS, Interval};
 use crate::error::Error;
 use crate::history::bazaar::Quote;
-use crate::history::slots::{FIRST_SLOT, LAST_SLOT, PRODUCTS, slot_key};
-use crate::item::{Corrupt, Item, SORT_KEY, readable, text};
+use crate::history::slots::{FIRST_SLOT, LAST_SLOT, parse_slot_key, slot_key};
+use crate::item::{Corrupt, SORT_KEY};
+use crate::row::{Row, Value};
 use crate::session::Session;
 
 /// A page looks at this many more rows than it has candles, for intervals in which the product was not recorded.
@@ -76,30 +76,35 @@ pub async fn page(
     let unbuilt = Unbuilt::of(interval, newest, now);
     let mut queries = vec![(rows_before(newest), limit + 1)];
     queries.extend(unbuilt.iter().map(|source| (source.query(&product), usize::MAX)));
-    let mut found = table.rows_of_each(queries).await?.into_iter();
+    let built = |row: &Row<'_>| Some(product.built(interval, &partition, row));
+    let read =
+        |position: usize, row: &Row<'_>| match position.checked_sub(1).and_then(|part| unbuilt.get(part)) {
+            Some(source) => product.part(source, row),
+            None => built(row),
+        };
+    let mut found = table.read_rows_of_each(queries, read).await?.into_iter();
     let mut rows = found.next().unwrap_or_default();
     let mut is_end = rows.len() <= limit;
 
     // Rows whose slot is corrupt are passed over.
-    let latest_row = rows.iter().filter_map(|row| slot(row).ok()).find(|slot| interval.slot(*slot) == *slot);
-    let unbuilt = unbuilt.into_iter().zip(found).collect();
-    let provisional = product.provisional(interval, latest_row, unbuilt);
+    let latest_row = rows.iter().filter_map(|row| row.slot).find(|slot| interval.slot(*slot) == *slot);
+    let provisional = provisional(interval, latest_row, unbuilt.iter().zip(found));
     let mut candles: Vec<_> = provisional
         .into_iter()
         .rev()
         .filter(|(opened_at, _)| *opened_at <= newest)
         .map(|(opened_at, candle)| PagedCandle { opened_at, candle, is_complete: false })
         .collect();
-    candles.extend(product.candles(interval, &partition, &rows));
+    candles.extend(rows.iter().filter_map(Entry::paged));
     if candles.len() <= limit
         && !is_end
-        && let Some(last) = rows.iter().rev().find_map(|row| slot(row).ok())
+        && let Some(last) = rows.iter().rev().find_map(|row| row.slot)
         && last > oldest
     {
         let query = rows_before(UnixSeconds::new(last.get() - 1));
-        rows = table.rows(query, MORE_ROWS).await?;
+        rows = table.read_rows(query, MORE_ROWS, built).await?;
         is_end = rows.len() < MORE_ROWS;
-        candles.extend(product.candles(interval, &partition, &rows));
+        candles.extend(rows.iter().filter_map(Entry::paged));
     }
     let next_before = if candles.len() > limit {
         candles.truncate(limit);
@@ -107,7 +112,7 @@ pub async fn page(
     } else if is_end {
         None
     } else {
-        rows.iter().rev().find_map(|row| slot(row).ok())
+        rows.iter().rev().find_map(|row| row.slot)
     };
     candles.reverse();
     Ok(Page { candles, next_before })
@@ -130,51 +135,74 @@ impl Product<'_> {
     }
 
     /// Returns the slot of a row and what the row has of the product.
-    fn value<'a>(&self, row: &'a Item) -> Result<(UnixSeconds, Option<&'a AttributeValue>), Corrupt> {
-        let Some(products) = row.get(PRODUCTS) else { return Ok((slot(row)?, None)) };
-        let value = products.as_m().map_err(|_| corrupt_products())?.get(self.id.as_str());
+    fn value<'a, 'r>(&self, row: &'r Row<'a>) -> Result<(UnixSeconds, Option<&'r Value<'a>>), Corrupt> {
+        let Some(products) = row.products() else { return Ok((slot(row)?, None)) };
+        let value = products.map().ok_or_else(corrupt_products)?.get(self.id.as_str());
         Ok((slot(row)?, value))
     }
 
-    /// Returns the built candles in rows of the interval.
-    fn candles(&self, interval: &Interval, partition: &str, rows: &[Item]) -> Vec<PagedCandle> {
-        readable(rows, partition, |row| {
+    /// Reads a row of the interval.
+    fn built(&self, interval: &Interval, partition: &str, row: &Row<'_>) -> Entry {
+        let candle = || {
             let (opened_at, Some(candle)) = self.value(row)? else { return Ok(None) };
             if interval.slot(opened_at) != opened_at {
                 return Err(Corrupt::new(SORT_KEY, "a slot of its interval"));
             }
-            let candle = Candle::of_attribute(candle).ok_or_else(corrupt_products)?;
-            Ok(Some(PagedCandle { opened_at, candle, is_complete: true }))
-        })
+            Candle::of_value(candle).ok_or_else(corrupt_products).map(Some)
+        };
+        Entry { slot: slot(row).ok(), candle: row.unless_corrupt(candle(), partition) }
     }
 
-    /// Returns the candles of the slots after `latest_row`, made of finer candles and of minutes: of each time, the coarsest.
-    fn provisional(
-        &self,
-        interval: &Interval,
-        latest_row: Option<UnixSeconds>,
-        sources: Vec<(Unbuilt, Vec<Item>)>,
-    ) -> BTreeMap<UnixSeconds, Candle> {
-        let mut candles = BTreeMap::<UnixSeconds, Candle>::new();
-        let mut end = latest_row.map_or(FIRST_SLOT, |slot| interval.end(slot));
-        for (source, rows) in sources {
-            let parts = readable(&rows, &source.partition(self.id), |row| {
-                let (slot, value) = self.value(row)?;
-                let candle = value.map(|value| source.candle(value).ok_or_else(corrupt_products));
-                Ok(Some((slot, candle.transpose()?)))
-            });
-            for (slot, candle) in parts.into_iter().filter(|(slot, _)| *slot >= end).collect::<Vec<_>>() {
-                end = source.end(slot);
-                if let Some(later) = candle {
-                    candles
-                        .entry(interval.slot(slot))
-                        .and_modify(|candle| *candle = candle.followed_by(later))
-                        .or_insert(later);
-                }
+    /// Reads a row of finer data. `None` if it is corrupt.
+    fn part(&self, source: &Unbuilt, row: &Row<'_>) -> Option<Entry> {
+        let part = || {
+            let (slot, value) = self.value(row)?;
+            let candle = value.map(|value| source.candle(value).ok_or_else(corrupt_products));
+            Ok(Some(Entry { slot: Some(slot), candle: candle.transpose()? }))
+        };
+        row.unless_corrupt(part(), &source.partition(self.id))
+    }
+}
+
+/// What a row has of the product.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Its slot. `None` if that is corrupt.
+    slot: Option<UnixSeconds>,
+    /// The candle. `None` if the product has none in this slot, or if the row is corrupt.
+    candle: Option<Candle>,
+}
+
+impl Entry {
+    fn paged(&self) -> Option<PagedCandle> {
+        Some(PagedCandle { opened_at: self.slot?, candle: self.candle?, is_complete: true })
+    }
+}
+
+/// Returns the candles of the slots after `latest_row`, made of finer candles and of minutes: of each time, the coarsest.
+fn provisional<'a>(
+    interval: &Interval,
+    latest_row: Option<UnixSeconds>,
+    sources: impl Iterator<Item = (&'a Unbuilt, Vec<Entry>)>,
+) -> BTreeMap<UnixSeconds, Candle> {
+    let mut candles = BTreeMap::<UnixSeconds, Candle>::new();
+    let mut end = latest_row.map_or(FIRST_SLOT, |slot| interval.end(slot));
+    for (source, parts) in sources {
+        let begin = end;
+        for (slot, candle) in parts.into_iter().filter_map(|part| Some((part.slot?, part.candle))) {
+            if slot < begin {
+                continue;
+            }
+            end = source.end(slot);
+            if let Some(later) = candle {
+                candles
+                    .entry(interval.slot(slot))
+                    .and_modify(|candle| *candle = candle.followed_by(later))
+                    .or_insert(later);
             }
         }
-        candles
     }
+    candles
 }
 
 /// Finer data of the time after the last built candle.
@@ -219,17 +247,15 @@ impl Unbuilt {
         slot.plus(self.finer.map_or(MINUTES.interval, |finer| finer.length))
     }
 
-    fn candle(&self, value: &AttributeValue) -> Option<Candle> {
+    fn candle(&self, value: &Value<'_>) -> Option<Candle> {
         match self.finer {
-            Some(_) => Candle::of_attribute(value),
-            None => Quote::of_attribute(value).map(Candle::of),
+            Some(_) => Candle::of_value(value),
+            None => Quote::of_value(value).map(Candle::of),
         }
     }
 }
 
 /// Reads the slot in a row's sort key.
-fn slot(row: &Item) -> Result<UnixSeconds, Corrupt> {
-    let key = text(row, SORT_KEY)?;
-    let slot = key.parse::<u32>().ok().map(|slot| UnixSeconds::new(slot.into()));
-    slot.filter(|slot| slot_key(*slot) == key).ok_or(Corrupt::new(SORT_KEY, "a slot"))
+fn slot(row: &Row<'_>) -> Result<UnixSeconds, Corrupt> {
+    parse_slot_key(row.sort_key()?).ok_or(Corrupt::new(SORT_KEY, "a slot"))
 }
