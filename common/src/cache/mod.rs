@@ -271,7 +271,7 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Cache<K,
     /// Returns the value of `key` if it may still be served at the time `now`.
     ///
     /// # Errors
-    /// `failure`, if there is none.
+    /// `failure`, if it may not.
     fn stale_or(&self, key: &K, now: UnixMilliseconds, failure: E) -> Result<Lookup<V>, E> {
         match self.kept(key, now) {
             Some(kept) => Ok(Lookup { refresh_failure: Some(chain(&failure)), ..kept }),

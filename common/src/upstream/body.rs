@@ -20,7 +20,7 @@ const LARGEST_BODY: usize = 32 * 1024 * 1024;
 /// What is read of a body without a place among the large ones.
 const SMALL_BODY: usize = 2 * 1024 * 1024;
 
-/// How many larger bodies a process reads at a time. A process may handle 64 requests at a time, and so many of the largest bodies
+/// How many larger bodies a process reads at a time. A process may handle 64 requests at a time, and 64 of the largest bodies
 /// would take 2 GB. Decompression and parsing need no place: they do not wait, so there are no more of them than threads.
 static LARGE_BODIES: Semaphore = Semaphore::const_new(4);
 
