@@ -31,7 +31,7 @@ const SIZES: [u32; 8] = [128, 192, 256, 384, 512, 768, 1024, 1769];
 /// First requests per size, each of a fresh process.
 const FIRSTS: usize = 5;
 /// Runs of a recorder per size.
-const RUNS: usize = 15;
+const RUNS: usize = 10;
 const WARM_UP: usize = 3;
 const HANDSHAKES: usize = 15;
 /// The pause between two requests, in periods of the quota: at least one, so that a request finds the whole share, as after a
@@ -178,21 +178,21 @@ impl World {
             remembered = Some(latencies(&mut instance, requests, scenario, next).await?);
         }
         #[expect(clippy::cast_precision_loss, reason = "memory is smaller than 2^53 bytes")]
-        let peak_mb = instance.peak_memory()? as f64 / (1024.0 * 1024.0);
+        let peak_mb = (instance.peak_memory()? as f64 / (1024.0 * 1024.0)).ceil();
         instance.stop().await;
         let function = scenario.function.to_owned();
         let first = Latency::of(firsts);
         Ok(Measurement { function, memory_mb, first, fetched, remembered, handshake: None, peak_mb })
     }
 
-    /// Records the minutes that runs of `record-candles` build candles of.
+    /// Records a minute of each slot that runs of `record-candles` build candles of.
     async fn prepare(&self, scenario: &Scenario, input: &Input, runs: usize) -> Result<(), String> {
         let Input::Ticks { last, interval } = *input else { return Ok(()) };
         if scenario.function != "record-candles" {
             return Ok(());
         }
-        let minutes = interval / 60 * i64::try_from(runs).unwrap_or_default();
-        self.record("record-bazaar", (0..minutes).map(|minute| last + minute * 60)).await
+        let runs = i64::try_from(runs).unwrap_or_default();
+        self.record("record-bazaar", (0..runs).map(|run| last + run * interval)).await
     }
 
     /// The median time of a TLS handshake at each size, in milliseconds.
@@ -261,7 +261,8 @@ fn check(payload: &[u8], is_remembered: bool, scenario: &Scenario) -> Result<(),
 impl Latency {
     fn of(mut times: Vec<Duration>) -> Self {
         times.sort();
-        let at = |share| milliseconds(percentile(&times, share).unwrap_or_default());
+        // In microseconds, which is finer than what is measured.
+        let at = |share| (milliseconds(percentile(&times, share).unwrap_or_default()) * 1e3).round() / 1e3;
         Self { p50: at(0.5), p99: at(0.99) }
     }
 }
