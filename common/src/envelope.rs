@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::cache::Weight;
 use crate::error::ApiError;
+use crate::upstream::Text;
 
 /// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";
@@ -22,7 +23,7 @@ pub struct Document {
     /// Whether it is a whole response body, without an envelope.
     is_bare: bool,
     head: String,
-    passed: Option<(Arc<String>, Range<usize>)>,
+    passed: Option<(Arc<Text>, Range<usize>)>,
     tail: &'static str,
     /// The envelope with `cached: true`, escaped when it is first needed.
     replay: OnceLock<Box<RawValue>>,
@@ -51,7 +52,7 @@ impl Document {
 
     /// The document that consists of `head`, the part of `body` at `range`, and `tail`.
     #[must_use]
-    pub const fn passing(head: String, body: Arc<String>, range: Range<usize>, tail: &'static str) -> Self {
+    pub const fn passing(head: String, body: Arc<Text>, range: Range<usize>, tail: &'static str) -> Self {
         Self { is_bare: false, head, passed: Some((body, range)), tail, replay: OnceLock::new() }
     }
 
@@ -184,21 +185,16 @@ impl Serialize for Body {
     }
 }
 
-/// The longest escape of one byte in a JSON string: `\u001f`.
-const LONGEST_ESCAPE: usize = 6;
-
 /// How many bytes `text` takes inside a JSON string.
 fn escaped_length(text: &str) -> usize {
     let quotes = count(text, |byte| byte == b'"' || byte == b'\\');
-    // The provider's JSON has hardly any: counting them all at once is faster than looking at each byte.
-    let has_controls = count(text, |byte| byte < b' ') > 0;
-    let escape = |byte: u8| match byte {
-        b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 1,
-        0..b' ' => LONGEST_ESCAPE - 1,
-        _ => 0,
-    };
-    let controls = if has_controls { text.bytes().map(escape).sum() } else { 0 };
-    text.len() + quotes + controls
+    let controls = count(text, |byte| byte < b' ');
+    if controls == 0 {
+        return text.len() + quotes;
+    }
+    // Line breaks, such as in a body that is indented, take two bytes, and others six: `\u001f`.
+    let short = count(text, |byte| matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c));
+    text.len() + quotes + short + (controls - short) * (r"\u001f".len() - 1)
 }
 
 /// How many bytes of `text` match. The sums are bytes, so that the compiler uses vector instructions.
@@ -244,6 +240,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::upstream::UpstreamResponse;
 
     fn text(body: &Body) -> String {
         let escaped = serde_json::to_string(body).unwrap();
@@ -255,8 +252,8 @@ mod tests {
 
     #[test]
     fn the_pieces_of_a_document_make_one_envelope() {
-        let upstream = Arc::new(r#"{"products":{"A":"\u0027"},"x":1}"#.to_owned());
-        let document = Document::passing(r#"{"products":"#.to_owned(), upstream, 12..26, "}");
+        let response = UpstreamResponse::new("/", r#"{"products":{"A":"\u0027"},"x":1}"#.to_owned());
+        let document = Document::passing(r#"{"products":"#.to_owned(), response.body, 12..26, "}");
         let document = Arc::new(document);
         let body = |cached| Body::Success { document: Arc::clone(&document), cached };
         let fresh = text(&body(false));

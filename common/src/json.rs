@@ -44,11 +44,12 @@ impl<'a> StringText<'a> {
     /// Returns the string without quotes and escapes.
     #[must_use]
     pub fn decoded(self) -> Cow<'a, str> {
-        if self.get().contains('\\') {
+        let text = self.get();
+        if text.as_bytes().contains(&b'\\') {
             // It was checked when it was parsed.
-            return Cow::Owned(serde_json::from_str(self.get()).unwrap_or_default());
+            return Cow::Owned(serde_json::from_str(text).unwrap_or_default());
         }
-        Cow::Borrowed(self.get().trim_matches('"'))
+        Cow::Borrowed(text.get(1..text.len().saturating_sub(1)).unwrap_or_default())
     }
 }
 

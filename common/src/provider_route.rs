@@ -14,7 +14,7 @@ use crate::routes::Route;
 use crate::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 
 /// A route whose data is a transformation of one response of the provider.
-pub trait ProviderRoute {
+pub trait ProviderRoute: 'static {
     /// The route.
     const ROUTE: &'static Route;
     /// The provider's path.
@@ -32,7 +32,7 @@ pub trait ProviderRoute {
 pub struct ProviderHandler<R> {
     upstream: Upstream,
     latest: Cache<(), Arc<Document>, UpstreamError>,
-    route: PhantomData<R>,
+    route: PhantomData<fn() -> R>,
 }
 
 impl<R: ProviderRoute> Handler for ProviderHandler<R> {
@@ -53,6 +53,6 @@ impl<R: ProviderRoute> Handler for ProviderHandler<R> {
             let response = self.upstream.get(invocation, &UpstreamRequest::of(R::PATH)).await?;
             R::document(&response).map(Arc::new)
         };
-        Ok(self.latest.get((), invocation.now(), fetch).await?.into())
+        Ok(self.latest.get((), invocation, fetch).await?.into())
     }
 }

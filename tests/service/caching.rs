@@ -328,11 +328,99 @@ async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fr
         cloud.clock().advance(Duration::from_secs(5));
         assert!(get(&cloud, &format!("/v1/bazaar?mode={mode}")).await.cached(), "{mode}");
     }
-    expect_requests(&cloud, BAZAAR, 6);
     let whale = "/v1/profile/whale";
     assert!(!get(&cloud, whale).await.cached());
     assert!(get(&cloud, whale).await.cached());
     expect_clean_logs(&cloud);
+}
+
+/// Every mode, from one snapshot of the provider to the next.
+#[tokio::test]
+async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    cloud.clock().set(START);
+    let mut refreshes = std::collections::BTreeSet::new();
+    for turn in 0..60 {
+        let now = cloud.clock().now_ms();
+        let full = get(&cloud, "/v1/bazaar?mode=full").await;
+        let refreshed_at = full.data()["lastUpdated"].as_i64().unwrap();
+        refreshes.insert(refreshed_at);
+        let age = now - refreshed_at;
+        assert!((0..20_300).contains(&age), "in turn {turn}, the data is {age} ms old");
+        for mode in ["item&id=INK_SACK:3", "book&id=INK_SACK:3", "flips", "items&ids=INK_SACK:3"] {
+            let response = get(&cloud, &format!("/v1/bazaar?mode={mode}")).await;
+            assert!(response.cached(), "{mode}");
+            if let Some(shown) = response.data()["lastUpdated"].as_i64() {
+                assert_eq!(shown, refreshed_at, "{mode}");
+            }
+        }
+        cloud.clock().advance(Duration::from_secs(5));
+    }
+    assert!(refreshes.len() >= 15, "{refreshes:?}");
+    expect_a_request_per_refresh(&cloud, BAZAAR, refreshes.len());
+    expect_clean_logs(&cloud);
+}
+
+/// Panics unless the upstream has received about one request for `path` per refresh. Refreshes are not exactly on time, so a few
+/// requests are too early.
+#[track_caller]
+fn expect_a_request_per_refresh(cloud: &Cloud, path: &str, refreshes: usize) {
+    let requests = usize::try_from(simulator(cloud).requests(path)).unwrap();
+    assert!((refreshes..=refreshes + 3).contains(&requests), "{requests} requests, {refreshes} refreshes");
+}
+
+#[tokio::test]
+async fn behind_a_gateway_cache_the_headers_of_what_is_still_the_latest_are_those_of_a_fetch() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    let path = "/v1/bazaar?mode=full";
+    cloud.clock().set(START);
+    let first = get(&cloud, path).await;
+    cloud.clock().advance(Duration::from_secs(5));
+    let second = get(&cloud, path).await;
+    assert_eq!((first.cached(), second.cached()), (false, true));
+    assert_eq!(first.data(), second.data());
+    let second_of = |headers: &hyper::HeaderMap, name: &str| {
+        jiff::fmt::rfc2822::parse(headers[name].to_str().unwrap()).unwrap().timestamp().as_second()
+    };
+    let (known_at, fetched_at) =
+        (second_of(&second.headers, "last-modified"), second_of(&first.headers, "last-modified"));
+    assert!(known_at >= fetched_at + 5);
+    assert_eq!(second_of(&second.headers, "expires"), known_at + 5);
+    expect_requests(&cloud, BAZAAR, 1);
+}
+
+#[tokio::test]
+async fn behind_a_gateway_cache_a_function_fetches_auctions_when_news_is_due() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    cloud.clock().set(START);
+    let mut refreshes = std::collections::BTreeSet::new();
+    for _ in 0..20 {
+        let page = get(&cloud, "/v1/auctions?page=0").await.data();
+        refreshes.insert(page["lastUpdated"].as_i64().unwrap());
+        cloud.clock().advance(Duration::from_secs(30));
+    }
+    assert!(refreshes.len() >= 10, "{refreshes:?}");
+    expect_a_request_per_refresh(&cloud, AUCTION_PAGES, refreshes.len());
+}
+
+/// A provider that has stopped refreshing, or whose clock is wrong, is asked after every TTL as ever.
+#[tokio::test]
+async fn behind_a_gateway_cache_news_is_overdue_after_the_provider_s_interval() {
+    let cloud = start_with(behind_a_gateway_cache()).await;
+    let body =
+        |last_updated: i64| format!(r#"{{"success":true,"lastUpdated":{last_updated},"products":{{}}}}"#);
+    for last_updated in [START - 20_000, START - 3_600_000, START + 60_000, 0, i64::MAX] {
+        cloud.clock().set(START);
+        simulator(&cloud).set_fault(BAZAAR, Fault::default().with_body(body(last_updated)));
+        let before = simulator(&cloud).requests(BAZAAR);
+        for turn in 1..4 {
+            get(&cloud, "/v1/bazaar?mode=list").await.data();
+            expect_requests(&cloud, BAZAAR, before + turn);
+            cloud.clock().advance(Duration::from_secs(5));
+        }
+        cloud.clock().advance(Duration::from_hours(1));
+        get(&cloud, "/v1/bazaar?mode=list").await.data();
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Ends a future that panics or takes too long, so that every invocation has a result and a log line.
 
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use tokio::time::Instant;
@@ -25,21 +25,25 @@ pub async fn guard<T>(deadline: Instant, future: impl Future<Output = T>) -> Res
     let future = AssertUnwindSafe(future).catch_unwind();
     match tokio::time::timeout_at(deadline, future).await {
         Ok(Ok(result)) => Ok(result),
+        // This is the thread that panicked: it polled the future a moment ago.
         Ok(Err(_)) => Err(Interrupted::Panic(last_panic())),
         Err(_) => Err(Interrupted::Deadline),
     }
 }
 
-/// The message and place of the last panic. The hook does not know the request, so [`guard`] reads the text from here.
-static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
+thread_local! {
+    /// The message and place of the last panic of this thread. The hook does not know the request, so [`guard`] reads the text
+    /// from here.
+    static LAST_PANIC: Cell<Option<String>> = const { Cell::new(None) };
+}
 
 pub(super) fn remember_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        *LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic.to_string());
+        // Fails only while the thread ends.
+        let _ = LAST_PANIC.try_with(|last| last.set(Some(panic.to_string())));
     }));
 }
 
 fn last_panic() -> String {
-    let text = LAST_PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-    text.unwrap_or_else(|| "it gave no message".to_owned())
+    LAST_PANIC.take().unwrap_or_else(|| "it gave no message".to_owned())
 }

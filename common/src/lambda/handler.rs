@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use super::guard::guard;
 use super::log::milliseconds;
-use super::runtime::{deadline, failed_invocation, serve};
-use super::start::{LogName, StartError, set_up};
+use super::runtime::{block_on, deadline, failed_invocation, serve};
+use super::start::{IsCold, LogName, StartError, set_up};
 use crate::config::{Config, GatewayCache};
 use crate::envelope::Body;
 use crate::error::ApiError;
@@ -31,7 +31,7 @@ const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
 const LARGEST_STORED_BODY: usize = 1_048_576;
 
 /// A function behind the gateway: its state between invocations, and how it handles a request.
-pub trait Handler: Sized {
+pub trait Handler: Sized + Send + Sync + 'static {
     /// The route that it handles.
     const ROUTE: &'static Route;
 
@@ -50,27 +50,29 @@ pub trait Handler: Sized {
     ///
     /// # Errors
     /// The error that the client gets.
-    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>>;
+    fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
 
 /// Runs the handler `H` until Lambda ends the process.
 ///
 /// # Errors
 /// If the function cannot start, for which the log has the cause, or the Runtime API cannot be reached.
-pub async fn run<H: Handler>() -> Result<(), Error> {
+pub fn run<H: Handler>() -> Result<(), Error> {
     let instance = set_up(LogName::Route(H::ROUTE.path), |config| {
         let handler = H::new(config)?;
-        Ok(Instance { handler, gateway_cache: config.gateway_cache, is_cold: true.into() })
+        Ok(Instance { handler, gateway_cache: config.gateway_cache, is_cold: IsCold::default() })
     })?;
-    instance.handler.warm_up().await;
-    serve(|event| instance.invoke(event)).await
+    block_on(async {
+        instance.handler.warm_up().await;
+        serve(|event| instance.invoke(event)).await
+    })
 }
 
 /// An instance of the function: the handler, and what every invocation needs.
 struct Instance<H> {
     handler: H,
     gateway_cache: GatewayCache,
-    is_cold: std::cell::Cell<bool>,
+    is_cold: IsCold,
 }
 
 impl<H: Handler> Instance<H> {
@@ -93,7 +95,7 @@ impl<H: Handler> Instance<H> {
         let result = guard(deadline, handled).await;
         let result = result.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
         let (response, line) = self.respond(result).map_err(failed_invocation)?;
-        line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.replace(false));
+        line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.take());
         response
     }
 

@@ -13,5 +13,5 @@ pub use lambda_runtime::Diagnostic;
 pub use self::guard::{Interrupted, guard};
 pub use self::handler::{Handler, run};
 pub use self::log::milliseconds;
-pub use self::runtime::{deadline, failed_invocation, serve};
-pub use self::start::{LogName, StartError, set_up};
+pub use self::runtime::{block_on, deadline, failed_invocation, serve};
+pub use self::start::{IsCold, LogName, StartError, set_up};

@@ -7,6 +7,7 @@ use lambda_http::{Context, Error, LambdaEvent, service_fn};
 use lambda_runtime::Diagnostic;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::runtime::Builder;
 use tokio::time::Instant;
 
 use crate::error::Code;
@@ -14,20 +15,32 @@ use crate::error::Code;
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Passes event after event to `handler`, until Lambda ends the process.
+/// Runs `function` until Lambda ends the process. It has one thread, also with many requests at a time: starting others takes time,
+/// and their scheduler makes each binary larger.
+///
+/// # Errors
+/// The error of `function`, or if the runtime cannot be built.
+pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+    Builder::new_current_thread().enable_all().build()?.block_on(function)
+}
+
+/// Passes events to `handler`, as many at a time as Lambda allows, until Lambda ends the process.
 ///
 /// The futures of the handler are boxed: inside the future of `main` they would touch eight more pages of the stack at
 /// every start.
 ///
 /// # Errors
 /// If the Runtime API cannot be reached.
-pub async fn serve<E, T, F>(handler: impl Fn(LambdaEvent<E>) -> F) -> Result<(), Error>
+pub async fn serve<E, T, F>(
+    handler: impl Fn(LambdaEvent<E>) -> F + Clone + Send + 'static,
+) -> Result<(), Error>
 where
-    E: DeserializeOwned,
-    T: Serialize,
-    F: Future<Output = Result<T, Diagnostic>>,
+    E: DeserializeOwned + Send + 'static,
+    T: Serialize + Send + 'static,
+    F: Future<Output = Result<T, Diagnostic>> + Send + 'static,
 {
-    lambda_runtime::Runtime::new(service_fn(|event| Box::pin(handler(event)))).run().await
+    let service = service_fn(move |event| Box::pin(handler(event)));
+    lambda_runtime::Runtime::new(service).run_concurrent().await
 }
 
 /// The error that the Runtime API receives for an invocation without a response.

@@ -1,5 +1,7 @@
 //! The start of a function, before its first event.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::{guard, log};
 use crate::config::{Config, ConfigError};
 use crate::error::chain;
@@ -25,18 +27,36 @@ pub enum LogName {
     Function(&'static str),
 }
 
-/// Sets up the log and the panic hook, and returns what `start` makes of the environment.
+/// Whether a process has not handled an event yet, for the log.
+#[derive(Debug)]
+pub struct IsCold(AtomicBool);
+
+impl Default for IsCold {
+    fn default() -> Self {
+        Self(true.into())
+    }
+}
+
+impl IsCold {
+    /// Returns whether this is the first event.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// Sets up the log and the panic hook, and returns what `start` makes of the environment. It stays in memory until the process
+/// ends, so that all concurrent requests can borrow it.
 ///
 /// # Errors
 /// If the environment is wrong or `start` fails; the cause is in the log.
 pub fn set_up<T>(
     log_name: LogName,
     start: impl FnOnce(&Config) -> Result<T, StartError>,
-) -> Result<T, StartError> {
+) -> Result<&'static T, StartError> {
     log::to_standard_output();
     guard::remember_panics();
     let started = Config::from_environment().map_err(StartError::from).and_then(|config| start(&config));
-    started.inspect_err(|error| match log_name {
+    started.map(|state| &*Box::leak(Box::new(state))).inspect_err(|error| match log_name {
         LogName::Route(route) => tracing::error!(route, cause = chain(error), "cannot start"),
         LogName::Function(function) => tracing::error!(function, cause = chain(error), "cannot start"),
     })

@@ -7,6 +7,7 @@
 //! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ use crate::params::Page;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions";
+
+/// How often the provider refreshes a page.
+pub const REFRESH: Duration = Duration::from_mins(1);
 
 /// The provider's response.
 #[derive(Debug, Deserialize)]

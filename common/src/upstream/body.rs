@@ -1,27 +1,44 @@
 //! Reads and decompresses response bodies, with a limit on their size.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use lambda_http::http::header::{self, HeaderMap};
+use libdeflater::Decompressor;
+use memchr::memmem;
+use tokio::sync::Semaphore;
 
 use super::error::UpstreamError;
+use super::text::{Spare, Text};
 use crate::error::chain;
 use crate::excerpt::Excerpt;
 
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
 
+/// What is read of a body without a place among the large ones.
+const SMALL_BODY: usize = 2 * 1024 * 1024;
+
+/// How many larger bodies a process reads at a time. A process may handle 64 requests at a time, and so many of the largest bodies
+/// would take 2 GB. Decompression and parsing need no place: they do not wait, so there are no more of them than threads.
+static LARGE_BODIES: Semaphore = Semaphore::const_new(4);
+
 /// Reads the body as it arrives.
 pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     let mut compressed = Vec::with_capacity(announced.min(LARGEST_BODY));
+    let mut place = None;
     loop {
         let chunk = response.chunk().await.map_err(|error| unreadable(chain(&error.without_url())))?;
         let Some(chunk) = chunk else { return Ok(compressed) };
         if compressed.len() + chunk.len() > LARGEST_BODY {
             return Err(unreadable(format!("it has more than {LARGEST_BODY} bytes")));
+        }
+        if place.is_none() && compressed.len() + chunk.len() > SMALL_BODY {
+            // A request with a place waits for nothing but the rest of its body. Free again when the body has been read.
+            place = LARGE_BODIES.acquire().await.ok();
         }
         compressed.extend_from_slice(&chunk);
     }
@@ -32,19 +49,21 @@ pub(super) fn decompress(
     path: &str,
     headers: &HeaderMap,
     compressed: Vec<u8>,
-) -> Result<String, UpstreamError> {
+    spare: &Arc<Spare>,
+) -> Result<Text, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let plain = match encoding(headers).as_slice() {
         [] => compressed,
         [only] if matches!(only.as_str(), "gzip" | "x-gzip") => {
-            inflate(&compressed).map_err(|error| unreadable(error.to_string()))?
+            inflate(&compressed, spare).map_err(|error| unreadable(error.to_string()))?
         }
         others => return Err(unreadable(format!("unknown encoding {}", Excerpt::of(&others.join(", "))))),
     };
     if plain.len() > LARGEST_BODY {
         return Err(unreadable(format!("it decompresses to more than {LARGEST_BODY} bytes")));
     }
-    String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))
+    let text = String::from_utf8(plain).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Text::in_spare(text, spare))
 }
 
 /// Returns the encodings of the body in lower case, as their names are compared (RFC 9110, 8.4.1), without `identity`.
@@ -58,12 +77,29 @@ fn encoding(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// Decompresses at most one byte more than the limit, so that the caller can tell.
-fn inflate(compressed: &[u8]) -> std::io::Result<Vec<u8>> {
-    // The last four bytes give the length, if the body is one gzip member and not malicious.
-    let announced = compressed.last_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
-    let mut plain = Vec::with_capacity(announced.min(LARGEST_BODY));
+fn inflate(compressed: &[u8], spare: &Spare) -> std::io::Result<Vec<u8>> {
+    if let Some(plain) = inflate_at_once(compressed, spare) {
+        return Ok(plain);
+    }
+    let mut plain = Vec::new();
     MultiGzDecoder::new(compressed).take(LARGEST_BODY as u64 + 1).read_to_end(&mut plain)?;
     Ok(plain)
+}
+
+/// Decompresses a body of one gzip member in 0.6 of the time of a decoder for streams. Returns `None` for any other, also for
+/// one in which a second member may begin: the library stops after the first.
+fn inflate_at_once(compressed: &[u8], spare: &Spare) -> Option<Vec<u8>> {
+    /// The beginning of a member that is compressed with deflate (RFC 1952, 2.3.1).
+    const MEMBER: [u8; 3] = [0x1f, 0x8b, 8];
+    let rest = compressed.strip_prefix(&MEMBER)?;
+    // The last four bytes give the length, if the body is one member and not malicious.
+    let announced = u32::from_le_bytes(*rest.last_chunk()?) as usize;
+    if announced > LARGEST_BODY || memmem::find(rest, &MEMBER).is_some() {
+        return None;
+    }
+    let mut plain = spare.take(announced);
+    let length = Decompressor::new().gzip_decompress(compressed, &mut plain).ok()?;
+    (length == announced).then_some(plain)
 }
 
 #[cfg(test)]
@@ -73,6 +109,10 @@ mod tests {
     use lambda_http::http::header::HeaderValue;
 
     use super::*;
+
+    fn decompressed(headers: &HeaderMap, compressed: Vec<u8>) -> Option<String> {
+        Some(decompress("/", headers, compressed, &Arc::default()).ok()?.to_string())
+    }
 
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -84,7 +124,7 @@ mod tests {
     fn encodings_are_compared_without_case_and_blanks() {
         let decompressed = |encodings: &[&str], body: Vec<u8>| {
             let header = |value: &&str| (header::CONTENT_ENCODING, HeaderValue::from_str(value).unwrap());
-            decompress("/", &encodings.iter().map(header).collect(), body).ok()
+            decompressed(&encodings.iter().map(header).collect(), body)
         };
         for name in ["gzip", "GZIP", "Gzip", "x-gzip", "X-GZip", " gzip ", "gzip,", "identity, gzip"] {
             assert_eq!(decompressed(&[name], gzip(b"{}")).as_deref(), Some("{}"), "{name:?}");
@@ -100,6 +140,36 @@ mod tests {
     }
 
     #[test]
+    fn members_are_joined_however_many_there_are() {
+        let text = "some text that is long enough to be compressed, compressed, compressed";
+        let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
+        for split in 0..=text.len() {
+            let (first, second) = text.as_bytes().split_at(split);
+            let body = [gzip(first), gzip(second)].concat();
+            assert_eq!(decompressed(&headers, body).as_deref(), Some(text), "{split}");
+        }
+        let at_once = inflate_at_once(&gzip(text.as_bytes()), &Spare::default());
+        assert_eq!(at_once.as_deref(), Some(text.as_bytes()));
+        assert_eq!(decompressed(&headers, gzip(b"")).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_cut_or_corrupt_body_is_an_error() {
+        let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
+        let body = gzip("some text that is long enough to be compressed".repeat(20).as_bytes());
+        for length in 0..body.len() {
+            assert_eq!(decompressed(&headers, body[..length].to_vec()), None, "{length}");
+        }
+        // Behind the header, which has fields without a checksum.
+        for position in 10..body.len() {
+            let mut corrupt = body.clone();
+            corrupt[position] ^= 0x10;
+            assert_eq!(decompressed(&headers, corrupt), None, "{position}");
+        }
+        assert_eq!(decompressed(&headers, [body, b"more".to_vec()].concat()), None);
+    }
+
+    #[test]
     fn a_body_that_decompresses_to_more_than_the_limit_is_an_error() {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let blanks = vec![b' '; 1024 * 1024];
@@ -107,7 +177,7 @@ mod tests {
             encoder.write_all(&blanks).unwrap();
         }
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
-        let error = decompress("/", &headers, encoder.finish().unwrap()).unwrap_err();
+        let error = decompress("/", &headers, encoder.finish().unwrap(), &Arc::default()).unwrap_err();
         assert!(error.to_string().contains("33554432"), "{error}");
     }
 }

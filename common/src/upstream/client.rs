@@ -12,8 +12,9 @@ use tokio::time::timeout_at;
 
 use super::body;
 use super::error::UpstreamError;
-use super::rate_limit::{LONGEST_WAIT, requested_wait};
+use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::{UpstreamResponse, without_key};
+use super::text::{Spare, Text};
 use crate::config::Config;
 use crate::error::chain;
 use crate::excerpt::Excerpt;
@@ -51,7 +52,8 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
-    /// No request is sent before this time, in Unix milliseconds by the clock of the events.
+    spare: Arc<Spare>,
+    /// No request is sent before this time, in Unix milliseconds by the clock of the events, because of the provider's limit.
     blocked_until: AtomicI64,
 }
 
@@ -64,7 +66,7 @@ impl Upstream {
         // The HTTP client leaves bodies compressed: decompressing them in one go takes half the time.
         let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
         let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
-        Ok(Self { client, base, key, blocked_until: AtomicI64::new(i64::MIN) })
+        Ok(Self { client, base, key, spare: Arc::default(), blocked_until: AtomicI64::new(i64::MIN) })
     }
 
     /// A client for the game's provider, without a key.
@@ -138,20 +140,36 @@ impl Upstream {
         let (status, headers) = (response.status(), response.headers().clone());
         if status == StatusCode::TOO_MANY_REQUESTS {
             let wait = requested_wait(&headers, now);
-            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+            self.block(now, wait);
             return Err(UpstreamError::RateLimited { wait });
         }
+        let wait = wait_for_pace(&headers);
+        if !wait.is_zero() {
+            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+        }
         let body = body::read(path, response).await;
-        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed));
+        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));
         let key = self.key.clone();
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
             || request.expected_statuses.contains(&status)
         {
             return Ok(UpstreamResponse { path: path.to_owned(), status, body: Arc::new(body?), key });
         }
-        let body = body.unwrap_or_else(|unreadable| unreadable.to_string());
+        let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
         let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
         Err(UpstreamError::Status { path: path.to_owned(), status, body })
+    }
+
+    /// Sends no request for this long. Of several responses at once, the latest time holds.
+    fn block(&self, now: UnixMilliseconds, wait: Duration) {
+        let until = now.plus(wait);
+        let later = |current| {
+            let current = UnixMilliseconds::new(current);
+            // One that is not of this time does not hold.
+            (until > current || current.distance(now) > LONGEST_WAIT).then_some(until.get())
+        };
+        // It fails if the time is not later.
+        let _ = self.blocked_until.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
 
     fn url(&self, request: &UpstreamRequest<'_>) -> Url {
@@ -206,6 +224,22 @@ mod tests {
         upstream(&format!("http://{address}")).warm_up().await;
         let more = tokio::time::timeout(Duration::from_millis(100), silent.accept()).await;
         assert!(more.is_err(), "without TLS there is nothing to warm up");
+    }
+
+    #[test]
+    fn of_several_rate_limits_the_longest_holds_if_it_is_of_this_time() {
+        let upstream = upstream("http://127.0.0.1:1");
+        let now = UnixMilliseconds::new(1_777_388_600_000);
+        let blocked_for = |now: UnixMilliseconds, seconds| {
+            upstream.block(now, Duration::from_secs(seconds));
+            upstream.blocked_until.load(Ordering::Relaxed) - now.get()
+        };
+        assert_eq!(blocked_for(now, 60), 60_000);
+        assert_eq!(blocked_for(now, 0), 60_000);
+        assert_eq!(blocked_for(now, 61), 61_000);
+        let future = now.plus(Duration::from_hours(9_000));
+        assert_eq!(blocked_for(future, 0), 0);
+        assert_eq!(blocked_for(now, 5), 5_000);
     }
 
     #[test]

@@ -20,7 +20,9 @@ mod client;
 mod error;
 mod rate_limit;
 mod response;
+mod rhythm;
 mod rows;
+mod text;
 
 pub mod auctions;
 pub mod bazaar;
@@ -35,4 +37,6 @@ pub use lambda_http::http::StatusCode;
 pub use self::client::{Upstream, UpstreamRequest};
 pub use self::error::UpstreamError;
 pub use self::response::{Success, UpstreamResponse};
+pub use self::rhythm::{Refresh, Rhythm};
 pub use self::rows::{Entry, Row, Rows, Skipped};
+pub use self::text::Text;

@@ -1,4 +1,4 @@
-//! How long a 429 asks the service to send no further request.
+//! How long the service sends no further request: what a 429 asks for, and a pace that keeps it from one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -9,25 +9,59 @@ use crate::time::UnixMilliseconds;
 /// The longest time for which a 429 stops requests, whatever it says.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 
-/// The provider's own header, in seconds.
+/// The provider counts the requests of a key in windows of this length, unless it says that one is longer.
+const WINDOW: Duration = Duration::from_mins(5);
+
+/// The requests with a key may be ahead of an even pace by this part of the limit.
+const AHEAD: f64 = 0.25;
+
+/// The provider's own headers: how many requests a key has in a window, how many are left, and when the window ends, in seconds.
+const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
 /// Returns the wait in `Retry-After` (seconds or a date) or `RateLimit-Reset` (seconds), whichever is longer. Zero if there
 /// is none: the name service sends neither.
 pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Duration {
-    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let seconds = |text: &str| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| Duration::from_secs(text.parse().unwrap_or(u64::MAX)))
-    };
+    let seconds = |text: &str| number(text).map(Duration::from_secs);
     let until = |text: &str| {
         let date = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
         let now = UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(now.get()).ok()?))?;
         SystemTime::duration_since(&UNIX_EPOCH.checked_add(date)?, now).ok()
     };
-    let retry_after = text(&header::RETRY_AFTER).and_then(|text| seconds(text).or_else(|| until(text)));
-    let reset = text(&RATE_LIMIT_RESET).and_then(seconds);
+    let retry_after =
+        text(headers, &header::RETRY_AFTER).and_then(|text| seconds(text).or_else(|| until(text)));
+    let reset = text(headers, &RATE_LIMIT_RESET).and_then(seconds);
     retry_after.max(reset).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
+}
+
+/// Returns how long to send no request with this key, so that the requests of all instances are not further ahead of an even
+/// pace. Without this, they could use up a window of five minutes in its first seconds, and no new profile could be served until it
+/// ends. Zero if the headers do not say how many requests are left.
+pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
+    let value = |name| text(headers, name).and_then(number).and_then(|value| u32::try_from(value).ok());
+    let (Some(limit), Some(remaining), Some(reset)) =
+        (value(&RATE_LIMIT_LIMIT), value(&RATE_LIMIT_REMAINING), value(&RATE_LIMIT_RESET))
+    else {
+        return Duration::ZERO;
+    };
+    let (limit, left) = (f64::from(limit), f64::from(reset));
+    let window = WINDOW.as_secs_f64().max(left);
+    let used = limit - f64::from(remaining);
+    let ahead = used - limit * (1.0 - left / window + AHEAD);
+    // Not a number if the limit is 0.
+    Duration::try_from_secs_f64(ahead * window / limit).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
+}
+
+/// The text of a header.
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
+}
+
+/// The whole number in a text; the largest one if it is larger.
+fn number(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -60,5 +94,39 @@ mod tests {
             assert_eq!(wait(&[(header::RETRY_AFTER, unreadable)]), 0, "{unreadable}");
         }
         assert_eq!(wait(&[]), 0);
+    }
+
+    #[test]
+    fn requests_are_at_most_a_quarter_of_the_limit_ahead_of_an_even_pace() {
+        let wait = |limit: &str, remaining: &str, reset: &str| {
+            let values =
+                [(RATE_LIMIT_LIMIT, limit), (RATE_LIMIT_REMAINING, remaining), (RATE_LIMIT_RESET, reset)];
+            let headers = values.into_iter().map(|(name, text)| (name, HeaderValue::from_str(text).unwrap()));
+            wait_for_pace(&headers.collect()).as_secs()
+        };
+        for (remaining, reset, seconds) in [
+            ("300", "300", 0),
+            ("225", "300", 0),
+            ("224", "300", 1),
+            ("0", "300", 225),
+            ("0", "100", 25),
+            ("0", "75", 0),
+            ("299", "0", 0),
+            // The window is longer than known.
+            ("224", "600", 2),
+        ] {
+            assert_eq!(wait("300", remaining, reset), seconds, "{remaining} left, {reset} s");
+        }
+        for (limit, remaining, reset) in [
+            ("0", "0", "300"),
+            ("300", "400", "300"),
+            ("x", "0", "300"),
+            ("300", "", "300"),
+            ("300", "0", "-1"),
+        ] {
+            assert_eq!(wait(limit, remaining, reset), 0, "{limit} {remaining} {reset}");
+        }
+        assert_eq!(wait("1", "0", "4294967295"), 3_600);
+        assert_eq!(wait_for_pace(&HeaderMap::new()), Duration::ZERO);
     }
 }

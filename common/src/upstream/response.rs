@@ -8,6 +8,7 @@ use lambda_http::http::header::HeaderValue;
 use serde::Deserialize;
 
 use super::error::UpstreamError;
+use super::text::Text;
 use crate::excerpt::Excerpt;
 use crate::json::Object;
 
@@ -22,7 +23,7 @@ pub struct UpstreamResponse {
     /// The status.
     pub status: StatusCode,
     /// The body, decompressed.
-    pub body: Arc<String>,
+    pub body: Arc<Text>,
     /// The key of the request, so that no error repeats it.
     pub(super) key: Option<HeaderValue>,
 }
@@ -31,7 +32,7 @@ impl UpstreamResponse {
     /// The response with status 200 and `body` to a request for `path` without a key.
     #[must_use]
     pub fn new(path: &str, body: String) -> Self {
-        Self { path: path.to_owned(), status: StatusCode::OK, body: Arc::new(body), key: None }
+        Self { path: path.to_owned(), status: StatusCode::OK, body: Arc::new(Text::new(body)), key: None }
     }
 
     /// Parses the body as `T`, which borrows from it.

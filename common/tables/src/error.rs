@@ -7,7 +7,7 @@ use common::cache::SourceError;
 use common::error::{ApiError, chain};
 
 /// Why an operation on a table failed. For the log and for the operators' tools.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// There was no response in time.
     #[error("the table {table} did not answer {operation} in time")]
@@ -45,6 +45,9 @@ pub enum Error {
     /// The table was not queried because it timed out a moment ago and there is a stale value to serve.
     #[error("the table timed out a moment ago")]
     Paused,
+    /// Another request was fetching the same, and its queries took too long.
+    #[error("the queries of another request did not end in time")]
+    NotSharedInTime,
 }
 
 impl Error {
@@ -76,6 +79,10 @@ impl SourceError for Error {
 
     fn paused() -> Self {
         Self::Paused
+    }
+
+    fn not_shared_in_time() -> Self {
+        Self::NotSharedInTime
     }
 }
 

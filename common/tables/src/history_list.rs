@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::table::Table;
 
 /// A history whose newest entries a route lists.
-pub trait HistoryList {
+pub trait HistoryList: 'static {
     /// The route.
     const ROUTE: &'static Route;
 
@@ -40,7 +40,7 @@ pub trait HistoryList {
         table: Session<'_>,
         now: UnixSeconds,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>>;
+    ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>> + Send;
 }
 
 /// The newest entries of a history.
@@ -56,7 +56,7 @@ struct Data<E> {
 pub struct HistoryListHandler<L> {
     table: Table,
     documents: Cache<usize, Arc<Document>, Error>,
-    list: PhantomData<L>,
+    list: PhantomData<fn() -> L>,
 }
 
 impl<L: HistoryList> Handler for HistoryListHandler<L> {
@@ -78,7 +78,7 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
             let history = L::newest(self.table.during(invocation), invocation.now().into(), limit).await?;
             Document::of(&Data { history }).map(Arc::new).map_err(Error::unwritable)
         };
-        Ok(self.documents.get(limit, invocation.now(), fetch).await?.into())
+        Ok(self.documents.get(limit, invocation, fetch).await?.into())
     }
 }
 

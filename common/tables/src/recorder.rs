@@ -16,8 +16,8 @@ use common::config::Config;
 use common::error::chain;
 use common::invocation::Invocation;
 use common::lambda::{
-    Diagnostic, Error, LambdaEvent, LogName, StartError, deadline, failed_invocation, guard, milliseconds,
-    serve, set_up,
+    Diagnostic, Error, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation,
+    guard, milliseconds, serve, set_up,
 };
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ use crate::table::Table;
 const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
 
 /// A function that records something at a tick: its state between invocations, and how it records.
-pub trait Recorder: Sized {
+pub trait Recorder: Sized + Send + Sync + 'static {
     /// The function's name: its crate, its binary, its folder.
     const NAME: &'static str;
 
@@ -40,7 +40,7 @@ pub trait Recorder: Sized {
     const FEED: &'static Feed;
 
     /// What was recorded, for the log and for the response to a manual invocation.
-    type Outcome: Serialize;
+    type Outcome: Serialize + Send;
 
     /// Builds the state, before the first event.
     ///
@@ -63,7 +63,7 @@ pub trait Recorder: Sized {
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
-    ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>>;
+    ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>> + Send;
 
     /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
     /// run may record what earlier ones have missed.
@@ -163,19 +163,22 @@ struct RecorderResponse<T> {
 ///
 /// # Errors
 /// If the recorder cannot start, for which the log has the cause, or the Runtime API cannot be reached.
-pub async fn run_recorder<R: Recorder>() -> Result<(), Error> {
+pub fn run_recorder<R: Recorder>() -> Result<(), Error> {
     let instance = set_up(LogName::Function(R::NAME), |config| {
-        Ok(Instance { recorder: R::new(config)?, table: Table::history(config)?, is_cold: true.into() })
+        let (recorder, table) = (R::new(config)?, Table::history(config)?);
+        Ok(Instance { recorder, table, is_cold: IsCold::default() })
     })?;
-    futures_util::future::join(instance.recorder.warm_up(), instance.table.warm_up()).await;
-    serve(|event| instance.invoke(event)).await
+    block_on(async {
+        futures_util::future::join(instance.recorder.warm_up(), instance.table.warm_up()).await;
+        serve(|event| instance.invoke(event)).await
+    })
 }
 
 /// An instance of the function: the recorder, and what every invocation needs.
 struct Instance<R> {
     recorder: R,
     table: Table,
-    is_cold: std::cell::Cell<bool>,
+    is_cold: IsCold,
 }
 
 impl<R: Recorder> Instance<R> {
@@ -223,7 +226,7 @@ impl<R: Recorder> Instance<R> {
                     tick = tick.to_string(),
                     duration_ms = milliseconds(start.elapsed()),
                     upstream_ms = milliseconds(invocation.upstream_time()),
-                    cold_start = self.is_cold.replace(false),
+                    cold_start = self.is_cold.take(),
                     request_id,
                     retried = invocation.retried(),
                     $($field)*,

@@ -14,7 +14,7 @@ use common::response::Response;
 use common::routes::{self, Route};
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Auction, AuctionsPage};
-use common::upstream::{Upstream, UpstreamError, UpstreamResponse};
+use common::upstream::{Refresh, Rhythm, Upstream, UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -48,14 +48,15 @@ pub fn shape(requested: Page, response: &UpstreamResponse) -> Result<CachedPage,
     let auctions = auctions.into_usable(response)?;
     let data = Data { page, total_pages, total_auctions, last_updated, auctions };
     let document = Document::of(&data).map_err(|error| response.invalid(error))?;
-    Ok(CachedPage { document: Arc::new(document), total_pages })
+    Ok(CachedPage { document: Arc::new(document), total_pages, refresh: Refresh::at(last_updated) })
 }
 
-/// The data of a page, and how many pages there were.
+/// The data of a page, how many pages there were, and when the provider refreshed it.
 #[derive(Debug, Clone)]
 pub struct CachedPage {
     document: Arc<Document>,
     total_pages: i64,
+    refresh: Refresh,
 }
 
 impl Weight for CachedPage {
@@ -68,20 +69,18 @@ impl Weight for CachedPage {
 #[derive(Debug)]
 pub struct Auctions {
     upstream: Upstream,
+    rhythm: Rhythm,
     /// The pages by number; `None` for a page beyond the last.
     pages: Cache<Page, Option<CachedPage>, UpstreamError>,
 }
 
 impl Auctions {
     /// Whether page 0 or the page itself, if they are cached, say that the page exists.
-    async fn is_known(&self, page: Page, now: UnixMilliseconds) -> bool {
-        for kept in [page, Page::default()] {
-            let kept = self.pages.kept(&kept, now).await;
-            if kept.and_then(|kept| kept.value).is_some_and(|kept| i64::from(page.get()) < kept.total_pages) {
-                return true;
-            }
-        }
-        false
+    fn is_known(&self, page: Page, now: UnixMilliseconds) -> bool {
+        [page, Page::default()].iter().any(|cached| {
+            let kept = self.pages.kept(cached, now).and_then(|kept| kept.value);
+            kept.is_some_and(|kept| i64::from(page.get()) < kept.total_pages)
+        })
     }
 }
 
@@ -90,7 +89,8 @@ impl Handler for Auctions {
 
     fn new(config: &Config) -> Result<Self, StartError> {
         let upstream = Upstream::provider(config)?;
-        Ok(Self { upstream, pages: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
+        let rhythm = Rhythm::of(auctions::REFRESH, config);
+        Ok(Self { upstream, rhythm, pages: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
     }
 
     async fn warm_up(&self) {
@@ -102,12 +102,18 @@ impl Handler for Auctions {
         let invocation = request.invocation();
         let now = invocation.now();
         // While it refreshes, the provider responds with 404 to pages that exist.
-        let is_known = self.is_known(page, now).await;
+        let is_known = self.is_known(page, now);
         let fetch = async || {
             let response = auctions::fetch(&self.upstream, invocation, page, is_known).await?;
-            response.map(|response| shape(page, &response)).transpose()
+            let shaped = response.map(|response| shape(page, &response)).transpose()?;
+            let kept = self.pages.kept(&page, now);
+            let kept = kept.and_then(|kept| Some((kept.value?.refresh, kept.fetched_at)));
+            Ok(shaped.map(|shaped| CachedPage { refresh: shaped.refresh.replacing(kept), ..shaped }))
         };
-        let lookup = self.pages.get(page, now, fetch).await?;
+        let is_latest = |kept: &Option<CachedPage>| {
+            kept.as_ref().is_some_and(|kept| self.rhythm.is_latest(kept.refresh, now))
+        };
+        let lookup = self.pages.get_news(page, invocation, is_latest, fetch).await?;
         match (&lookup.value, &lookup.refresh_failure) {
             (Some(cached), _) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
             // An expired 404 is no good response: the page may exist by now.

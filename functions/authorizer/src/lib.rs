@@ -7,7 +7,6 @@ mod event;
 mod policy;
 mod records;
 
-use std::cell::Cell;
 use std::error::Error as StandardError;
 use std::time::Duration;
 
@@ -15,8 +14,8 @@ use common::auth::{ApiKey, Decision, Refusal};
 use common::error::{INTERNAL_MESSAGE, chain};
 use common::invocation::Invocation;
 use common::lambda::{
-    Context, Diagnostic, Error, LambdaEvent, LogName, deadline, failed_invocation, guard, milliseconds,
-    serve, set_up,
+    Context, Diagnostic, Error, IsCold, LambdaEvent, LogName, block_on, deadline, failed_invocation, guard,
+    milliseconds, serve, set_up,
 };
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -37,17 +36,19 @@ type DecisionResult = Result<Decision, Box<dyn StandardError + Send + Sync>>;
 ///
 /// # Errors
 /// If the authorizer cannot start, for which the log has the cause, or the Runtime API cannot be reached.
-pub async fn run() -> Result<(), Error> {
+pub fn run() -> Result<(), Error> {
     let instance = set_up(LogName::Function(NAME), |config| {
-        Ok(Authorizer { records: KeyRecords::new(config)?, is_cold: true.into() })
+        Ok(Authorizer { records: KeyRecords::new(config)?, is_cold: IsCold::default() })
     })?;
-    instance.records.warm_up().await;
-    serve(|event| instance.invoke(event)).await
+    block_on(async {
+        instance.records.warm_up().await;
+        serve(|event| instance.invoke(event)).await
+    })
 }
 
 struct Authorizer {
     records: KeyRecords,
-    is_cold: Cell<bool>,
+    is_cold: IsCold,
 }
 
 impl Authorizer {
@@ -90,7 +91,7 @@ impl Authorizer {
                     function = NAME,
                     duration_ms = milliseconds(duration),
                     upstream_ms = milliseconds(invocation.upstream_time()),
-                    cold_start = self.is_cold.replace(false),
+                    cold_start = self.is_cold.take(),
                     request_id = context.request_id,
                     $($field)*,
                     $message

@@ -56,7 +56,7 @@ impl KeyRecords {
     pub(crate) async fn decide(&self, key: &ApiKey, invocation: &Invocation) -> Result<Decision, Error> {
         let digest = key.digest();
         let fetch = async || self.read(&digest, invocation).await;
-        let Records { key, account } = self.cache.get(digest, invocation.now(), fetch).await?.value;
+        let Records { key, account } = self.cache.get(digest, invocation, fetch).await?.value;
         Ok(decide(key.as_ref(), account.as_ref(), invocation.now().into()))
     }
 

@@ -161,7 +161,7 @@ impl Handler for BazaarCandles {
             Document::of(&data).map(Arc::new).map_err(tables::Error::unwritable)
         };
         let key = (interval.name, id.clone(), before, limit);
-        Ok(self.pages.get(key, invocation.now(), fetch).await?.into())
+        Ok(self.pages.get(key, invocation, fetch).await?.into())
     }
 }
 

@@ -124,7 +124,7 @@ impl Handler for BazaarHistory {
             let points = bazaar::points(table, tier, &id, invocation.now().into()).await?;
             document(&id, tier, points).map(Arc::new)
         };
-        Ok(self.charts.get((tier.range, id.clone()), invocation.now(), fetch).await?.into())
+        Ok(self.charts.get((tier.range, id.clone()), invocation, fetch).await?.into())
     }
 }
 

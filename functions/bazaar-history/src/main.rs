@@ -1,6 +1,5 @@
 //! The Lambda binary of `bazaar-history`.
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<bazaar_history::BazaarHistory>().await
+fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<bazaar_history::BazaarHistory>()
 }

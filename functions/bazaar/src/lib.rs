@@ -23,8 +23,8 @@ use common::openapi::{Describe, Description};
 use common::request::Request;
 use common::response::Response;
 use common::routes::{self, Route};
-use common::upstream::bazaar::PATH;
-use common::upstream::{Upstream, UpstreamError, UpstreamRequest};
+use common::upstream::bazaar::{PATH, REFRESH};
+use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
 
 pub use self::items::ProductIds;
 pub use self::market::Market;
@@ -40,6 +40,7 @@ const CACHE_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Bazaar {
     upstream: Upstream,
+    rhythm: Rhythm,
     /// The last response of the provider, from which all modes are served for a TTL.
     latest: Cache<(), Arc<Snapshot>, UpstreamError>,
     /// The last response that `mode=full` can be served from. A later one that is invalid for a mode does not replace it.
@@ -62,19 +63,24 @@ impl Bazaar {
     ) -> Result<Lookup<T>, UpstreamError> {
         let now = invocation.now();
         let may_serve = |fetched_at| self.latest.may_serve(fetched_at, now);
-        let replaced = self.latest.kept(&(), now).await;
         let fetch = async || {
             let snapshot = Snapshot::new(self.upstream.get(invocation, &UpstreamRequest::of(PATH)).await?);
             // A body that cannot serve the request that it was fetched for is a failed refresh.
             read(&snapshot)?;
-            Ok(Arc::new(match replaced {
+            Ok(Arc::new(match self.latest.kept(&(), now) {
                 Some(Lookup { value, fetched_at, .. }) => {
                     snapshot.replacing(Earlier { snapshot: value, fetched_at }, may_serve)
                 }
                 None => snapshot,
             }))
         };
-        let Lookup { value, fetched_at, cached, refresh_failure } = self.latest.get((), now, fetch).await?;
+        // A snapshot that this request cannot be served from is not kept.
+        let is_latest = |snapshot: &Arc<Snapshot>| {
+            let refresh = read(snapshot).ok().and_then(|_| snapshot.refresh());
+            refresh.is_some_and(|refresh| self.rhythm.is_latest(refresh, now))
+        };
+        let Lookup { value, fetched_at, cached, refresh_failure } =
+            self.latest.get_news((), invocation, is_latest, fetch).await?;
         let failure = match read(&value) {
             Ok(value) => return Ok(Lookup { value, fetched_at, cached, refresh_failure }),
             Err(failure) => failure,
@@ -88,14 +94,14 @@ impl Bazaar {
     /// Returns the last market that can be served.
     async fn market(&self, invocation: &Invocation) -> Result<Lookup<Arc<Market>>, UpstreamError> {
         let source = async || self.latest(invocation, Snapshot::market).await;
-        self.market.get_through((), invocation.now(), source).await
+        self.market.get_through((), invocation, source).await
     }
 
     /// Returns the data of `mode=items`.
     async fn items(&self, invocation: &Invocation, ids: ProductIds) -> Result<Response, ApiError> {
         let market = self.market(invocation).await?;
         let source = async || market.try_map(|market| market.items(&ids));
-        Ok(self.items.get_through(ids.clone(), invocation.now(), source).await?.into())
+        Ok(self.items.get_through(ids.clone(), invocation, source).await?.into())
     }
 
     /// Returns the data of `mode=book`.
@@ -108,7 +114,7 @@ impl Bazaar {
             // An earlier snapshot may have one.
             Err(_) => self.latest(invocation, |snapshot| snapshot.market()?.book(&id)).await,
         };
-        Ok(self.books.get_through(id.clone(), invocation.now(), source).await?.into())
+        Ok(self.books.get_through(id.clone(), invocation, source).await?.into())
     }
 }
 
@@ -120,6 +126,7 @@ impl Handler for Bazaar {
         let ttl = Self::ROUTE.cache;
         Ok(Self {
             upstream,
+            rhythm: Rhythm::of(REFRESH, config),
             latest: Cache::new(ttl, usize::MAX),
             full: Cache::new(ttl, usize::MAX),
             market: Cache::new(ttl, usize::MAX),
@@ -137,7 +144,7 @@ impl Handler for Bazaar {
         match Query::of(request)? {
             Query::Full => {
                 let source = async || self.latest(invocation, Snapshot::full).await;
-                Ok(self.full.get_through((), invocation.now(), source).await?.into())
+                Ok(self.full.get_through((), invocation, source).await?.into())
             }
             Query::Market(query) => {
                 let lookup = self.market(invocation).await?;

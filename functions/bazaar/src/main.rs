@@ -1,6 +1,5 @@
 //! The Lambda binary of `bazaar`.
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<bazaar::Bazaar>().await
+fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<bazaar::Bazaar>()
 }

@@ -57,9 +57,10 @@ impl Market {
         Ok(Self { response: response.clone(), products, last_updated, list: OnceLock::new() })
     }
 
-    /// Whether [`Market::book`] can serve a product: its data includes the time of the refresh.
-    pub(crate) const fn is_dated(&self) -> bool {
-        self.last_updated.is_some()
+    /// Returns when the provider refreshed it, in Unix milliseconds, if it says so. Without that, [`Market::book`] cannot serve a
+    /// product: its data includes it.
+    pub(crate) const fn last_updated(&self) -> Option<i64> {
+        self.last_updated
     }
 
     /// Returns the product with this id.

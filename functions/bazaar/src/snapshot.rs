@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use common::cache::Weight;
 use common::envelope::Document;
 use common::time::UnixMilliseconds;
-use common::upstream::{UpstreamError, UpstreamResponse, bazaar};
+use common::upstream::{Refresh, UpstreamError, UpstreamResponse, bazaar};
 
 use crate::market::Market;
 
@@ -17,6 +17,8 @@ pub struct Snapshot {
     response: UpstreamResponse,
     full: OnceLock<Result<Arc<Document>, UpstreamError>>,
     market: OnceLock<Result<Arc<Market>, UpstreamError>>,
+    /// The provider's refresh, once a way of reading it has shown that.
+    refresh: OnceLock<Refresh>,
     /// An earlier snapshot that was not read in both ways.
     earlier: Mutex<Option<Earlier>>,
 }
@@ -34,7 +36,13 @@ impl Snapshot {
     /// The snapshot in the provider's response, not yet parsed.
     #[must_use]
     pub const fn new(response: UpstreamResponse) -> Self {
-        Self { response, full: OnceLock::new(), market: OnceLock::new(), earlier: Mutex::new(None) }
+        Self {
+            response,
+            full: OnceLock::new(),
+            market: OnceLock::new(),
+            refresh: OnceLock::new(),
+            earlier: Mutex::new(None),
+        }
     }
 
     /// Lets this snapshot replace `latest`. A mode that this one turns out to be invalid for may need an earlier one that it
@@ -44,6 +52,8 @@ impl Snapshot {
     #[must_use]
     pub fn replacing(self, latest: Earlier, may_serve: impl Fn(UnixMilliseconds) -> bool) -> Self {
         let oldest = latest.snapshot.lock_earlier().take();
+        let kept = latest.snapshot.refresh().map(|refresh| (refresh, latest.fetched_at));
+        let refresh = self.refresh().map(|refresh| refresh.replacing(kept));
         let lacks_books = self.has_books() == Some(false);
         let is_needed = |one: &Earlier| {
             let may_have_books = one.snapshot.has_books() != Some(false);
@@ -51,7 +61,11 @@ impl Snapshot {
         };
         let mut candidates = [oldest, Some(latest)].into_iter().flatten();
         let earlier = candidates.find(|one| is_needed(one) && may_serve(one.fetched_at));
-        Self { earlier: Mutex::new(earlier), ..self }
+        Self {
+            earlier: Mutex::new(earlier),
+            refresh: refresh.map(OnceLock::from).unwrap_or_default(),
+            ..self
+        }
     }
 
     /// Returns the snapshot that this one has replaced, if it may be needed.
@@ -71,7 +85,7 @@ impl Snapshot {
 
     /// Whether `mode=book` can be served from it; `None` if that is unknown, because it was not read as prices yet.
     fn has_books(&self) -> Option<bool> {
-        Some(self.market.get()?.as_ref().is_ok_and(|market| market.is_dated()))
+        Some(self.market.get()?.as_ref().is_ok_and(|market| market.last_updated().is_some()))
     }
 
     /// Returns the data of `mode=full`: the provider's products, byte for byte.
@@ -79,7 +93,7 @@ impl Snapshot {
     /// # Errors
     /// If the provider's response is invalid.
     pub fn full(&self) -> Result<Arc<Document>, UpstreamError> {
-        self.full.get_or_init(|| full(&self.response)).clone()
+        self.full.get_or_init(|| self.read_full()).clone()
     }
 
     /// Returns the products and their prices, for the other modes.
@@ -87,15 +101,30 @@ impl Snapshot {
     /// # Errors
     /// If the provider's response is invalid, or more than half of its products are.
     pub fn market(&self) -> Result<Arc<Market>, UpstreamError> {
-        self.market.get_or_init(|| Market::of(&self.response).map(Arc::new)).clone()
+        self.market.get_or_init(|| self.read_market()).clone()
     }
-}
 
-fn full(response: &UpstreamResponse) -> Result<Arc<Document>, UpstreamError> {
-    let bazaar::Bazaar { last_updated, products, .. } = response.parse()?;
-    let body = &response.body;
-    let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
-    Ok(Arc::new(Document::passing(head, Arc::clone(body), products.range_in(body), "}")))
+    /// Returns the provider's refresh, if a way of reading it has shown that.
+    #[must_use]
+    pub fn refresh(&self) -> Option<Refresh> {
+        self.refresh.get().copied()
+    }
+
+    fn read_full(&self) -> Result<Arc<Document>, UpstreamError> {
+        let bazaar::Bazaar { last_updated, products, .. } = self.response.parse()?;
+        self.refresh.get_or_init(|| Refresh::at(last_updated));
+        let body = &self.response.body;
+        let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
+        Ok(Arc::new(Document::passing(head, Arc::clone(body), products.range_in(body), "}")))
+    }
+
+    fn read_market(&self) -> Result<Arc<Market>, UpstreamError> {
+        let market = Market::of(&self.response)?;
+        if let Some(last_updated) = market.last_updated() {
+            self.refresh.get_or_init(|| Refresh::at(last_updated));
+        }
+        Ok(Arc::new(market))
+    }
 }
 
 impl Weight for Snapshot {
@@ -112,6 +141,7 @@ mod tests {
     use common::invocation::Invocation;
     use common::lambda::Handler;
     use common::request::{ProxyEvent, Request};
+    use common::upstream::Text;
     use simulator::{Clock, Fault, Options, Simulator};
     use tokio::time::{Duration, Instant};
 
@@ -177,7 +207,7 @@ mod tests {
         ];
         let rng = &mut fastrand::Rng::with_seed(1);
         let (mut now, mut most) = (UnixMilliseconds::new(1_777_388_600_000), 0);
-        let mut seen = Vec::<Weak<String>>::new();
+        let mut seen = Vec::<Weak<Text>>::new();
         for _ in 0..3_000 {
             now = now.plus(Duration::from_secs(rng.choice([0, 1, 5, 5, 5, 20]).unwrap()));
             // Mostly good ones.
@@ -185,7 +215,7 @@ mod tests {
             simulator.set_fault(bazaar::PATH, Fault::default().with_body(body));
             let mode = rng.choice(["full", "item", "items", "book"]).unwrap();
             drop(handler.handle(&request(mode, now)).await);
-            if let Some(latest) = handler.latest.kept(&(), now).await {
+            if let Some(latest) = handler.latest.kept(&(), now) {
                 let body = Arc::downgrade(&latest.value.response.body);
                 if !seen.iter().any(|known| known.ptr_eq(&body)) {
                     seen.push(body);

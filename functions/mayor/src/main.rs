@@ -2,7 +2,6 @@
 
 use common::provider_route::ProviderHandler;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<ProviderHandler<mayor::Mayor>>().await
+fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<ProviderHandler<mayor::Mayor>>()
 }

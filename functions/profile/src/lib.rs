@@ -57,7 +57,11 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
     }
 }
 
-fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+/// Returns the data of the response for the player.
+///
+/// # Errors
+/// If the provider's response is invalid.
+pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
     let profiles = profiles::parse(response)?.into_usable(response)?;
     let profiles = profiles.into_iter().map(Profile::from).collect();
     let data = Data { uuid: &player.uuid, username: &player.name, profiles };
@@ -107,7 +111,7 @@ impl Handler for Profiles {
         let username: Username = request.required("username", "")?;
         let invocation = request.invocation();
         let fetch = async || self.fetch(invocation, &username).await;
-        let lookup = self.players.get(username.folded(), invocation.now(), fetch).await?;
+        let lookup = self.players.get(username.folded(), invocation, fetch).await?;
         match (&lookup.value, &lookup.refresh_failure) {
             (Some(document), _) => Ok(Response::of_lookup(&lookup, Arc::clone(document))),
             // An expired 404 is no good response: the player may exist by now.

@@ -1,6 +1,5 @@
 //! The Lambda binary of `record-bazaar`.
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::lambda::Error> {
-    tables::run_recorder::<record_bazaar::RecordBazaar>().await
+fn main() -> Result<(), common::lambda::Error> {
+    tables::run_recorder::<record_bazaar::RecordBazaar>()
 }

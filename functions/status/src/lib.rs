@@ -120,7 +120,7 @@ impl Handler for Status {
             let data = data(self.table.during(invocation), invocation.now().into()).await?;
             Document::of(&data).map(Arc::new).map_err(Error::unwritable)
         };
-        Ok(self.documents.get((), invocation.now(), fetch).await?.into())
+        Ok(self.documents.get((), invocation, fetch).await?.into())
     }
 }
 
@@ -140,10 +140,10 @@ async fn recorded_since(
     now: UnixSeconds,
 ) -> Result<[Option<UnixSeconds>; FEEDS.len()], Error> {
     // Boxed, because the future of a query takes several kilobytes.
-    let bazaar = bazaar::recorded_since(table, now).boxed_local();
-    let candles = candles_since(table, now).boxed_local();
-    let mayors = mayors::recorded_since(table).boxed_local();
-    let fire_sales = fire_sales::recorded_since(table).boxed_local();
+    let bazaar = bazaar::recorded_since(table, now).boxed();
+    let candles = candles_since(table, now).boxed();
+    let mayors = mayors::recorded_since(table).boxed();
+    let fire_sales = fire_sales::recorded_since(table).boxed();
     let (bazaar, candles, mayors, fire_sales) = try_join4(bazaar, candles, mayors, fire_sales).await?;
     Ok([bazaar, candles, mayors, fire_sales])
 }

@@ -1,6 +1,5 @@
 //! The Lambda binary of `status`.
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<status::Status>().await
+fn main() -> Result<(), common::lambda::Error> {
+    common::lambda::run::<status::Status>()
 }

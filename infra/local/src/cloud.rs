@@ -85,10 +85,8 @@ impl Cloud {
         for (logical_id, program) in programs {
             if let Some(function) = template.functions.get(&logical_id) {
                 let function = runnable(function, program, key, dynamodb.url(), &logs);
-                pools.insert(
-                    logical_id,
-                    Arc::new(Pool::new(function, options.concurrency.get().into(), logs.clone())),
-                );
+                let (instances, requests) = (options.concurrency.get().into(), options.requests_per_instance);
+                pools.insert(logical_id, Arc::new(Pool::new(function, instances, requests, logs.clone())));
             }
         }
         let pools = Arc::new(pools);

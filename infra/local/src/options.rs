@@ -62,6 +62,8 @@ pub struct Options {
     pub binaries: Binaries,
     /// The limit for concurrent instances of a function.
     pub concurrency: NonZeroU16,
+    /// How many requests an instance handles at a time, 1 to 64; more than one as on a Lambda Managed Instance.
+    pub requests_per_instance: u8,
     /// The time of requests and of the simulator.
     pub clock: Clock,
     /// Receives a line for each request.
@@ -116,6 +118,7 @@ impl Default for Options {
             parameters: BTreeMap::new(),
             binaries: Binaries::Build { release: false },
             concurrency: NonZeroU16::MIN.saturating_add(3),
+            requests_per_instance: 1,
             clock: Clock::system(),
             access_log: None,
             function_log: None,

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use jiff::Timestamp;
+use local::Options;
 use simulator::{Clock, election, fire_sales};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
@@ -84,11 +85,23 @@ struct Storm {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_storm_every_response_is_right_or_an_honest_error() {
+    storm(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn so_it_is_if_instances_handle_many_requests_at_a_time() {
+    storm(16).await;
+}
+
+/// A storm in which instances handle this many requests at a time.
+async fn storm(requests_per_instance: u8) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let seed = number("STORM_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
     let seconds = number("STORM_SECONDS").unwrap_or(USUAL_SECONDS);
-    print(&format!("storm of {seconds} s, STORM_SEED={seed}"));
-    let storm = Arc::new(Storm::start(seed).await);
+    print(&format!(
+        "storm of {seconds} s with {requests_per_instance} requests per instance, STORM_SEED={seed}"
+    ));
+    let storm = Arc::new(Storm::start(seed, requests_per_instance).await);
     storm.rage(Duration::from_secs(seconds)).await;
     storm.calm_down().await;
     let storm = Arc::into_inner(storm).unwrap();
@@ -111,13 +124,14 @@ fn start_ms(seed: u64) -> i64 {
 }
 
 impl Storm {
-    async fn start(seed: u64) -> Self {
+    async fn start(seed: u64, requests_per_instance: u8) -> Self {
         let clock = Clock::system();
         clock.set(start_ms(seed));
         let game = Arc::new(Game::new(seed));
         let mut places = Vec::new();
         for (name, has_stage_cache) in [("without a stage cache", false), ("with a stage cache", true)] {
-            places.push(Place::start(name, seed, &clock, &game, has_stage_cache).await);
+            let options = Options { requests_per_instance, clock: clock.clone(), ..Options::for_tests() };
+            places.push(Place::start(name, seed, options, &game, has_stage_cache).await);
         }
         Self {
             seed,

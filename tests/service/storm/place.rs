@@ -11,7 +11,6 @@ use hyper::Method;
 use jiff::Timestamp;
 use local::{Binaries, Cloud, Options};
 use serde_json::Value;
-use simulator::Clock;
 
 use super::journal::{Journal, Moment, Recorded};
 use super::past::Archive;
@@ -44,11 +43,11 @@ impl Place {
     pub(super) async fn start(
         name: &'static str,
         seed: u64,
-        clock: &Clock,
+        options: Options,
         game: &Arc<Game>,
         has_stage_cache: bool,
     ) -> Self {
-        let journal = Arc::new(Journal::new(clock.clone(), OBSERVED.to_vec()));
+        let journal = Arc::new(Journal::new(options.clock.clone(), OBSERVED.to_vec()));
         let seed = seed.wrapping_add(u64::from(has_stage_cache));
         let upstream = Upstream::start(Arc::clone(game), Arc::clone(&journal), seed).await;
         let lines = Arc::clone(&journal);
@@ -57,10 +56,9 @@ impl Place {
             schedules: true,
             throttling: true,
             concurrency: NonZeroU16::new(INSTANCES).unwrap(),
-            clock: clock.clone(),
             binaries: binaries(),
             function_log: Some(Arc::new(move |line| note_recorded(&lines, line))),
-            ..Options::for_tests()
+            ..options
         };
         let cache = if has_stage_cache { "on" } else { "off" };
         let parameters = [

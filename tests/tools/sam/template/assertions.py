@@ -506,7 +506,7 @@ class Functions(unittest.TestCase):
             timeout = {"authorizer": 3, "record-bazaar": 50, "record-candles": 50}.get(binary, 10)
             self.assertEqual(function["Timeout"], timeout, binary)
             # Cost is proportional to memory.
-            self.assertIn(function["MemorySize"], (256, 512), binary)
+            self.assertIn(function["MemorySize"], (128, 192, 256, 384, 512, 768, 1024, 1769), binary)
 
     def test_functions_have_the_permissions_that_they_need_and_no_others(self):
         for binary, (_, function) in FUNCTIONS.items():

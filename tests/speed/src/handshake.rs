@@ -67,3 +67,13 @@ fn handshake() -> Result<Duration, Box<dyn std::error::Error>> {
     }
     Err(format!("it has not completed after {ROUND_TRIPS} round trips").into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handshake_completes() {
+        assert!(client_time().unwrap() > Duration::ZERO);
+    }
+}

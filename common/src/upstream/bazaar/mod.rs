@@ -1,6 +1,6 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`Bazaar`] reads the raw products and [`market`] the prices. Each parses the body once, so a request takes the time of one.
+//! [`Bazaar`] reads the raw products and [`market`] the prices, each in one pass over the body.
 //! [`order_book`] reads the orders of one product, whose place in the body `market` has found: most requests read no orders.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
@@ -14,10 +14,15 @@
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
+mod scan;
+
+use std::time::Duration;
+
 use foldhash::fast::RandomState;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use self::scan::{Scanned, ScannedProduct, scan};
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, KeySet, Rows, Skipped};
@@ -28,6 +33,9 @@ pub const HIGHEST_PRICE: f64 = 1e12;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
+
+/// How often the provider refreshes it.
+pub const REFRESH: Duration = Duration::from_secs(20);
 
 /// The provider's response with its products as raw text.
 #[derive(Debug, Deserialize)]
@@ -42,14 +50,15 @@ pub struct Bazaar<'a> {
     pub products: ObjectText<'a>,
 }
 
-/// The provider's response with its products as `P`.
+/// The provider's response with its products as raw text, in any form.
 #[derive(Deserialize)]
-struct RawMarket<'a, P> {
+struct RawMarket<'a> {
     #[serde(rename = "success")]
     _success: Success,
     #[serde(rename = "lastUpdated", borrow)]
     last_updated: Option<&'a RawValue>,
-    products: P,
+    #[serde(borrow)]
+    products: Members<&'a RawValue, &'a RawValue>,
 }
 
 /// The time of a refresh.
@@ -129,6 +138,12 @@ struct Member {
     position: usize,
 }
 
+impl From<ScannedProduct<'_>> for Member {
+    fn from(ScannedProduct { id, status, position }: ScannedProduct<'_>) -> Self {
+        Self { id: id.into(), status: Ok(status), position }
+    }
+}
+
 /// Returns the products with their prices, in the provider's order.
 ///
 /// # Errors
@@ -148,7 +163,7 @@ pub fn market(response: &UpstreamResponse) -> Result<Market, UpstreamError> {
             Err(reason) => skipped.add(id, reason),
         }
     }
-    let last_updated = last_updated.and_then(|text| serde_json::from_str(text.get()).ok());
+    let last_updated = last_updated.and_then(|text| serde_json::from_str(text).ok());
     Ok(Market {
         products: Rows { usable, skipped },
         last_updated: last_updated.map(|LastUpdated(time)| time),
@@ -156,23 +171,17 @@ pub fn market(response: &UpstreamResponse) -> Result<Market, UpstreamError> {
 }
 
 /// Returns all products, and the time of the refresh as the provider spells it.
-fn members(response: &UpstreamResponse) -> Result<(Vec<Member>, Option<&RawValue>), UpstreamError> {
-    let body = &*response.body;
-    // An id without escapes is borrowed from the body, which shows its position.
-    if let Ok(market) = response.parse::<RawMarket<'_, Members<&str, Object<RawProduct>>>>() {
-        let member = |(id, Object(product)): (&str, Object<RawProduct>)| {
-            let position = end_in(body, id) + "\"".len();
-            Member { id: id.into(), status: product.checked(), position }
-        };
-        return Ok((market.products.0.into_iter().map(member).collect(), market.last_updated));
+fn members(response: &UpstreamResponse) -> Result<(Vec<Member>, Option<&str>), UpstreamError> {
+    if let Some(Scanned { products, last_updated }) = scan(&response.body) {
+        return Ok((products.into_iter().map(Member::from).collect(), last_updated));
     }
-    let market: RawMarket<'_, Members<&RawValue, &RawValue>> = response.parse()?;
+    let market: RawMarket<'_> = response.parse()?;
     let member = |(id, product): (&RawValue, &RawValue)| {
-        let position = end_in(body, id.get());
+        let position = end_in(&response.body, id.get());
         let (id, status) = parsed(id, product);
         Member { id, status, position }
     };
-    Ok((market.products.0.into_iter().map(member).collect(), market.last_updated))
+    Ok((market.products.0.into_iter().map(member).collect(), market.last_updated.map(RawValue::get)))
 }
 
 /// Returns where `part` ends in `document`, which it was parsed from.

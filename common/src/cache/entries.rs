@@ -1,0 +1,66 @@
+//! The values of a cache: bounded in bytes, the least recently used one is evicted first.
+
+use std::hash::Hash;
+
+use lru::LruCache;
+
+use super::Weight;
+use crate::time::UnixMilliseconds;
+
+/// About how many bytes an entry takes in addition to its value.
+pub(super) const ENTRY_BYTES: usize = 128;
+
+/// The values of a cache by their keys.
+#[derive(Debug)]
+pub(super) struct Entries<K: Hash + Eq, V> {
+    by_key: LruCache<K, Entry<V>>,
+    bytes: usize,
+    capacity_bytes: usize,
+}
+
+/// A value and when it was fetched.
+#[derive(Debug, Clone)]
+pub(super) struct Entry<V> {
+    pub(super) value: V,
+    pub(super) fetched_at: UnixMilliseconds,
+}
+
+impl<K: Hash + Eq, V: Weight> Entries<K, V> {
+    /// No entries, and room for about `capacity_bytes`.
+    pub(super) fn new(capacity_bytes: usize) -> Self {
+        Self { by_key: LruCache::unbounded(), bytes: 0, capacity_bytes }
+    }
+
+    /// Returns the entry of `key`, which thereby is the most recently used one.
+    pub(super) fn get(&mut self, key: &K) -> Option<&Entry<V>> {
+        self.by_key.get(key)
+    }
+
+    /// Returns the entry of `key`, without using it.
+    pub(super) fn peek(&self, key: &K) -> Option<&Entry<V>> {
+        self.by_key.peek(key)
+    }
+
+    /// Replaces the entry of `key`, and evicts others until the rest fits into the capacity. Does not keep a value that is larger
+    /// than the capacity.
+    pub(super) fn put(&mut self, key: K, entry: Entry<V>) {
+        if let Some(replaced) = self.by_key.pop(&key) {
+            self.bytes = self.bytes.saturating_sub(replaced.bytes());
+        }
+        if entry.bytes() > self.capacity_bytes {
+            return;
+        }
+        self.bytes += entry.bytes();
+        self.by_key.put(key, entry);
+        while self.bytes > self.capacity_bytes {
+            let Some((_, oldest)) = self.by_key.pop_lru() else { return };
+            self.bytes = self.bytes.saturating_sub(oldest.bytes());
+        }
+    }
+}
+
+impl<V: Weight> Entry<V> {
+    fn bytes(&self) -> usize {
+        self.value.bytes().saturating_add(ENTRY_BYTES)
+    }
+}

@@ -1,0 +1,115 @@
+//! When a resource of the provider can have news.
+//!
+//! Every instance fetches for itself, so a thousand of them would fetch the bazaar 200 times a second if each did so for every
+//! TTL. The provider refreshes it every 20 seconds only and says when it last did, so a function that waits for the next refresh
+//! misses nothing. It waits only behind a stage cache, whose responses say `cached: true` in any case: without one, a response
+//! after the TTL promises a fetch.
+
+use std::time::Duration;
+
+use crate::config::{Config, GatewayCache};
+use crate::time::UnixMilliseconds;
+
+/// How far the provider's clock may be ahead, in milliseconds.
+const CLOCK_TOLERANCE: i64 = 2_000;
+
+/// What is known about the time of a refresh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refresh {
+    /// When the provider says that it was.
+    last_updated: UnixMilliseconds,
+    /// The last time at which the one before was still there: between the provider and this service are caches, so a refresh can
+    /// appear much later than it says.
+    appeared_after: Option<UnixMilliseconds>,
+}
+
+impl Refresh {
+    /// The refresh at `last_updated`, in Unix milliseconds.
+    #[must_use]
+    pub const fn at(last_updated: i64) -> Self {
+        Self { last_updated: UnixMilliseconds::new(last_updated), appeared_after: None }
+    }
+
+    /// Returns this refresh with what `kept` adds: the refresh that a function has kept until now, and when it was fetched.
+    #[must_use]
+    pub fn replacing(self, kept: Option<(Self, UnixMilliseconds)>) -> Self {
+        match kept {
+            Some((earlier, fetched_at)) if earlier.last_updated < self.last_updated => {
+                Self { appeared_after: Some(fetched_at), ..self }
+            }
+            Some((same, _)) if same.last_updated == self.last_updated => same,
+            _ => self,
+        }
+    }
+}
+
+/// How often the provider refreshes a resource, if a function waits for that.
+#[derive(Debug, Clone, Copy)]
+pub struct Rhythm(Option<Duration>);
+
+impl Rhythm {
+    /// The rhythm of a resource that the provider refreshes every `period`.
+    #[must_use]
+    pub fn of(period: Duration, config: &Config) -> Self {
+        Self((config.gateway_cache == GatewayCache::On).then_some(period))
+    }
+
+    /// Whether the provider has nothing newer at the time `now` than this refresh.
+    #[must_use]
+    pub fn is_latest(self, refresh: Refresh, now: UnixMilliseconds) -> bool {
+        let Some(period) = self.0.and_then(|period| i64::try_from(period.as_millis()).ok()) else {
+            return false;
+        };
+        let is_within = |start: UnixMilliseconds, tolerance: i64| {
+            (-tolerance..period).contains(&now.get().saturating_sub(start.get()))
+        };
+        is_within(refresh.last_updated, CLOCK_TOLERANCE)
+            || refresh.appeared_after.is_some_and(|start| is_within(start, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: i64 = 1_777_388_598_584;
+
+    fn rhythm(cache: &str) -> Rhythm {
+        let config = Config::from_lookup(|name| (name == "GatewayCache").then(|| String::from(cache)));
+        Rhythm::of(Duration::from_secs(20), &config.unwrap())
+    }
+
+    fn is_latest(refresh: Refresh, after: i64) -> bool {
+        let now = UnixMilliseconds::new(START + after);
+        assert!(!rhythm("off").is_latest(refresh, now));
+        rhythm("on").is_latest(refresh, now)
+    }
+
+    #[test]
+    fn news_is_due_after_a_period_and_with_a_clock_that_cannot_be_right() {
+        for (after, latest) in
+            [(0, true), (19_999, true), (20_000, false), (-2_000, true), (-2_001, false), (-START, false)]
+        {
+            assert_eq!(is_latest(Refresh::at(START), after), latest, "{after}");
+        }
+        assert!(!is_latest(Refresh::at(i64::MIN), 0) && !is_latest(Refresh::at(i64::MAX), 0));
+    }
+
+    #[test]
+    fn news_is_not_due_until_a_period_after_the_earlier_refresh_was_there() {
+        let earlier = |last_updated, fetched: i64| {
+            Some((Refresh::at(last_updated), UnixMilliseconds::new(START + fetched)))
+        };
+        let late = Refresh::at(START - 60_000).replacing(earlier(START - 80_000, -5_000));
+        for (after, latest) in [(0, true), (14_999, true), (15_000, false)] {
+            assert_eq!(is_latest(late, after), latest, "{after}");
+        }
+        // The same again: nothing more is known.
+        let again =
+            Refresh::at(START - 60_000).replacing(Some((late, UnixMilliseconds::new(START + 15_000))));
+        assert_eq!(again, late);
+        assert!(!is_latest(again, 15_000));
+        let older = Refresh::at(START - 90_000).replacing(earlier(START - 80_000, -5_000));
+        assert!(!is_latest(older, 0));
+    }
+}

@@ -1,0 +1,86 @@
+//! The text of a body, whose buffer is used again.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A larger buffer is not kept for the next body.
+const LARGEST_SPARE: usize = 8 * 1024 * 1024;
+
+/// The text of a body. When it is dropped, its buffer is kept for the next body of the same upstream: the page faults of a
+/// fresh buffer take a twentieth of the time of a request.
+#[derive(Debug)]
+pub struct Text {
+    text: String,
+    spare: Weak<Spare>,
+}
+
+impl Text {
+    /// The text of a body that is not from an upstream.
+    pub(super) const fn new(text: String) -> Self {
+        Self { text, spare: Weak::new() }
+    }
+
+    /// The text whose buffer becomes `spare` when it is dropped.
+    pub(super) fn in_spare(text: String, spare: &Arc<Spare>) -> Self {
+        Self { text, spare: Arc::downgrade(spare) }
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        if let Some(spare) = self.spare.upgrade() {
+            spare.put(std::mem::take(&mut self.text).into_bytes());
+        }
+    }
+}
+
+/// The buffer that the next body is decompressed into.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Mutex<Vec<u8>>);
+
+impl Spare {
+    /// Returns a buffer of this length with any content.
+    pub(super) fn take(&self, length: usize) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if buffer.capacity() < length {
+            return vec![0; length];
+        }
+        buffer.resize(length, 0);
+        buffer
+    }
+
+    fn put(&self, buffer: Vec<u8>) {
+        if buffer.capacity() <= LARGEST_SPARE {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = buffer;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buffer_of_a_dropped_text_serves_the_next_body() {
+        let spare = Arc::new(Spare::default());
+        let text = |length| Text::in_spare(String::from_utf8(spare.take(length)).unwrap(), &spare);
+        let (first, second) = (text(10), text(10));
+        let place = first.as_ptr();
+        assert_ne!(second.as_ptr(), place);
+        drop(first);
+        let third = text(5);
+        assert_eq!((third.len(), third.as_ptr()), (5, place));
+        drop(third);
+        assert_eq!(text(20).len(), 20);
+        drop(text(LARGEST_SPARE + 1));
+        assert!(spare.take(1).capacity() <= LARGEST_SPARE);
+    }
+}

@@ -1,0 +1,473 @@
+//! The simulation: requests arrive, and each passes the gateway, the authorizer, the usage plan, the throttle of its route, the
+//! stage cache and a function, as in a deployment.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::assumptions::{
+    COLD_START_MS, GATEWAY_BURST, GATEWAY_MS, GATEWAY_RATE, INVOCATIONS_PER_CONCURRENCY, INVOKE_MS, NAMES_MS,
+    PROVIDER_MS, RESPONSE_BYTES_PER_MS, RUNTIME_MS, STORABLE_BYTES, TABLE_MS, WHOLE_PROCESSOR_MB,
+};
+use crate::chance::Chance;
+use crate::deployment::{AUTHORIZER, Deployment, FUNCTIONS, Function, Source};
+use crate::figures::float;
+use crate::memory::Kept;
+use crate::outcome::Outcome;
+use crate::pool::{Place, Pool};
+use crate::provider::Provider;
+use crate::schedule::{Arrival, Schedule};
+use crate::throttle::Bucket;
+use crate::workload::Kind;
+
+/// For how many TTLs a response may be served after it has expired, if there is no newer one.
+const STALE_TTLS: f64 = 10.0;
+/// The question of functions with one snapshot for all questions.
+const SNAPSHOT: usize = usize::MAX;
+
+/// What to simulate.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'kinds> {
+    /// The kinds of requests.
+    pub kinds: &'kinds [Kind],
+    /// Requests a second.
+    pub requests_per_s: f64,
+    /// For how many seconds requests arrive before anything is counted. With 0, everything is cold at the start.
+    pub warm_up_s: f64,
+    /// For how many seconds everything is counted.
+    pub measured_s: f64,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Returns what happens.
+#[must_use]
+pub fn simulate(plan: &Plan<'_>, deployment: &Deployment) -> Outcome {
+    let schedule = Schedule::new(plan.seed, plan.requests_per_s, plan.kinds);
+    let mut simulation = Simulation::new(plan, deployment, schedule.keys());
+    let end = plan.warm_up_s + plan.measured_s;
+    for arrival in schedule {
+        if arrival.at >= end {
+            break;
+        }
+        simulation.advance(arrival.at, plan.warm_up_s);
+        simulation.arrive(arrival);
+    }
+    simulation.advance(end, plan.warm_up_s);
+    simulation.into_outcome(plan)
+}
+
+/// A key in use.
+struct Key {
+    authorized_until: f64,
+    bucket: Bucket,
+}
+
+/// A request on its way.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    arrival: Arrival,
+    /// The index of its function's pool.
+    pool: usize,
+}
+
+/// Something that happens later.
+#[derive(Debug)]
+struct Event {
+    at: f64,
+    number: u64,
+    request: Request,
+    /// The instance that has finished.
+    instance: usize,
+    result: Finished,
+}
+
+/// What an instance has finished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Finished {
+    Decision,
+    Response,
+    Failure,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Event {}
+
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Event {
+    /// The earliest is the greatest, as the heap returns the greatest first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.at.total_cmp(&self.at).then(other.number.cmp(&self.number))
+    }
+}
+
+struct Simulation<'plan> {
+    deployment: &'plan Deployment,
+    kinds: &'plan [Kind],
+    /// The index of each kind's pool.
+    pool_of: Vec<usize>,
+    pools: Vec<Pool>,
+    /// Until when the stage cache has the response, by kind and question.
+    stored_until: Vec<Vec<f64>>,
+    /// What the stage cache holds, by pool: until when, and how many bytes.
+    stored: Vec<VecDeque<(f64, f64)>>,
+    stored_bytes: f64,
+    keys: Vec<Key>,
+    gateway: Bucket,
+    invocations: Bucket,
+    provider: Provider,
+    /// For what varies in the service, so that it does not change what clients do.
+    chance: Chance,
+    events: BinaryHeap<Event>,
+    events_so_far: u64,
+    next_sample_at: f64,
+    samples: f64,
+    is_measuring: bool,
+    outcome: Outcome,
+}
+
+impl<'plan> Simulation<'plan> {
+    fn new(plan: &Plan<'plan>, deployment: &'plan Deployment, keys: usize) -> Self {
+        let [key_rate, key_burst] = deployment.key;
+        let unreserved = deployment.account_concurrency * INVOCATIONS_PER_CONCURRENCY;
+        let pool_of = |kind: &Kind| FUNCTIONS.iter().position(|function| function.name == kind.function);
+        Self {
+            deployment,
+            kinds: plan.kinds,
+            pool_of: plan.kinds.iter().map(|kind| pool_of(kind).unwrap_or_default()).collect(),
+            pools: FUNCTIONS.iter().map(|function| Pool::new(function, deployment)).collect(),
+            stored_until: vec![Vec::new(); plan.kinds.len()],
+            stored: vec![VecDeque::new(); FUNCTIONS.len()],
+            stored_bytes: 0.0,
+            keys: (0..keys)
+                .map(|_| Key { authorized_until: 0.0, bucket: Bucket::new(key_rate, key_burst) })
+                .collect(),
+            gateway: Bucket::new(GATEWAY_RATE, GATEWAY_BURST),
+            invocations: Bucket::new(unreserved, unreserved),
+            provider: Provider::new(deployment.profile_fetches),
+            chance: Chance::new(plan.seed.wrapping_add(1)),
+            events: BinaryHeap::new(),
+            events_so_far: 0,
+            next_sample_at: 0.0,
+            samples: 0.0,
+            is_measuring: false,
+            outcome: Outcome::new(),
+        }
+    }
+
+    /// Lets everything happen that happens up to this time.
+    fn advance(&mut self, to: f64, measured_from: f64) {
+        loop {
+            let next = self.events.peek().map_or(f64::INFINITY, |event| event.at);
+            let at = next.min(self.next_sample_at);
+            if at > to {
+                break;
+            }
+            if !self.is_measuring && at >= measured_from {
+                self.begin();
+            }
+            if next <= self.next_sample_at {
+                let Some(event) = self.events.pop() else { break };
+                self.finish(&event);
+            } else {
+                self.sample();
+            }
+        }
+        if !self.is_measuring && to >= measured_from {
+            self.begin();
+        }
+    }
+
+    /// Forgets what was counted so far.
+    fn begin(&mut self) {
+        self.is_measuring = true;
+        self.outcome = Outcome::new();
+        self.provider.fetched_at.clear();
+        self.samples = 0.0;
+    }
+
+    /// Counts instances and bytes, once a second.
+    fn sample(&mut self) {
+        let now = self.next_sample_at;
+        self.next_sample_at += 1.0;
+        self.samples += 1.0;
+        for pool in &mut self.pools {
+            pool.end_idle(now);
+        }
+        self.outcome.instances += float(self.pools.iter().map(|pool| pool.alive).sum());
+        for stored in &mut self.stored {
+            while let Some((_, bytes)) = stored.pop_front_if(|(until, _)| *until <= now) {
+                self.stored_bytes -= bytes;
+            }
+        }
+        self.outcome.stage_cache_bytes = self.outcome.stage_cache_bytes.max(self.stored_bytes);
+    }
+
+    fn arrive(&mut self, arrival: Arrival) {
+        self.outcome.requests += 1.0;
+        if !self.gateway.take(arrival.at) {
+            self.outcome.failures.gateway += 1.0;
+            return;
+        }
+        let request = Request { arrival, pool: self.pool_of.get(arrival.kind).copied().unwrap_or_default() };
+        let is_authorized = self.keys.get(arrival.key).is_some_and(|key| arrival.at < key.authorized_until);
+        if is_authorized {
+            self.admit(request, arrival.at);
+        } else {
+            self.authorize(request, arrival.at);
+        }
+    }
+
+    fn authorize(&mut self, request: Request, now: f64) {
+        let authorizer = FUNCTIONS.len() - 1;
+        let Some(place) = self.take(authorizer, now) else { return };
+        let Some(kind) = crate::workload::KINDS.iter().find(|kind| kind.function == AUTHORIZER) else {
+            return;
+        };
+        let waiting_s = self.wait(TABLE_MS) / 1_000.0;
+        self.outcome.read_units += kind.read_units;
+        let [first_ms, fetched_ms, _] = kind.processor_ms;
+        let processor_ms = if place.is_cold { first_ms } else { fetched_ms };
+        let at = self.run(authorizer, place, now, waiting_s, processor_ms, kind.bytes[0]);
+        self.later(at, request, place.instance, Finished::Decision);
+    }
+
+    /// Passes an authorized request through usage plan, throttle and stage cache.
+    fn admit(&mut self, request: Request, now: f64) {
+        let Arrival { kind, question, key, at: started_at } = request.arrival;
+        if !self.keys.get_mut(key).is_some_and(|key| key.bucket.take(now)) {
+            self.outcome.failures.key += 1.0;
+            return;
+        }
+        if !self.pools.get_mut(request.pool).is_some_and(|pool| pool.route.take(now)) {
+            self.outcome.failures.route += 1.0;
+            return;
+        }
+        let stored_until = self.stored_until.get(kind).and_then(|questions| questions.get(question));
+        if stored_until.is_some_and(|until| now < *until) {
+            self.outcome.stage_cache_hits += 1.0;
+            self.respond(kind, (now - started_at) * 1_000.0 + GATEWAY_MS);
+            return;
+        }
+        self.invoke(request, now);
+    }
+
+    fn invoke(&mut self, request: Request, now: f64) {
+        let Some(place) = self.take(request.pool, now) else { return };
+        let Some(kind) = self.kinds.get(request.arrival.kind) else { return };
+        let start = if place.is_cold { now + COLD_START_MS / 1_000.0 } else { now };
+        let question = if kind.one_snapshot {
+            SNAPSHOT
+        } else {
+            request.arrival.kind + request.arrival.question * self.kinds.len()
+        };
+        let kept = self
+            .pools
+            .get_mut(request.pool)
+            .and_then(|pool| pool.instances.get_mut(place.instance)?.memory.get(question));
+        let [first_ms, fetched_ms, remembered_ms] = kind.processor_ms;
+        let (waiting_s, processor_ms, result) = match kept.filter(|kept| now < kept.fresh_until) {
+            Some(kept) => ((kept.ready_at - start).max(0.0), remembered_ms, Finished::Response),
+            None => {
+                if let Some(waiting_s) = self.fetch(request.pool, place, kind, start) {
+                    let processor_ms = if place.is_cold { first_ms } else { fetched_ms };
+                    self.keep(request.pool, place, kind, question, start, waiting_s + processor_ms / 1_000.0);
+                    (waiting_s, processor_ms, Finished::Response)
+                } else {
+                    let is_stale = kept.is_some_and(|kept| self.may_be_stale(request.pool, kept, now));
+                    (0.0, remembered_ms, if is_stale { Finished::Response } else { Finished::Failure })
+                }
+            }
+        };
+        let at = self.run(request.pool, place, now, start - now + waiting_s, processor_ms, kind.bytes[0]);
+        self.later(at, request, place.instance, result);
+    }
+
+    /// A place for a request, unless Lambda throttles it.
+    fn take(&mut self, pool: usize, now: f64) -> Option<Place> {
+        let reserved = self.pools.iter().filter_map(|pool| self.deployment.reserved(pool.function));
+        let reserved = f64::from(reserved.sum::<u32>());
+        let busy = self.pools.iter().filter(|pool| pool.is_unreserved()).map(|pool| pool.busy).sum();
+        let free = self.deployment.account_concurrency - reserved;
+        let pool = self.pools.get_mut(pool)?;
+        let is_account_free = !pool.is_unreserved() || (float(busy) < free && self.invocations.take(now));
+        let place = pool.take(now, is_account_free);
+        let alive = float(pool.alive);
+        let name = pool.function.name;
+        let Some(taken) = place else {
+            self.outcome.failures.lambda += 1.0;
+            return None;
+        };
+        let work = self.outcome.function(name);
+        work.invocations += 1.0;
+        work.cold_starts += f64::from(u8::from(taken.is_cold));
+        work.instances = work.instances.max(alive);
+        let lambda = || self.pools.iter().filter(|pool| !pool.is_managed());
+        let (busy, alive) =
+            (lambda().map(|pool| pool.busy).sum(), self.pools.iter().map(|pool| pool.alive).sum());
+        self.outcome.most_concurrent = self.outcome.most_concurrent.max(float(busy));
+        self.outcome.most_instances = self.outcome.most_instances.max(float(alive));
+        place
+    }
+
+    /// Fetches the data of a request. Returns how long that takes, in seconds; `None` if the provider refuses.
+    fn fetch(&mut self, pool: usize, place: Place, kind: &Kind, now: f64) -> Option<f64> {
+        let pool = self.pools.get_mut(pool)?;
+        let (source, name) = (pool.function.source, pool.function.name);
+        let milliseconds = match source {
+            Source::Table => {
+                self.outcome.read_units += kind.read_units;
+                self.wait(TABLE_MS)
+            }
+            Source::Provider => {
+                self.provider.fetch(now);
+                self.outcome.function(name).fetches += 1.0;
+                self.wait(PROVIDER_MS)
+            }
+            Source::Players => {
+                let instance = pool.instances.get_mut(place.instance)?;
+                if now < instance.blocked_until {
+                    return None;
+                }
+                self.outcome.names += 1.0;
+                self.outcome.function(name).fetches += 1.0;
+                match self.provider.fetch_with_key(now) {
+                    Ok(next) if self.deployment.paced => instance.blocked_until = next,
+                    Ok(_) => {}
+                    Err(until) => {
+                        instance.blocked_until = until;
+                        return None;
+                    }
+                }
+                self.wait(NAMES_MS) + self.wait(PROVIDER_MS)
+            }
+        };
+        Some(milliseconds / 1_000.0)
+    }
+
+    /// Keeps what was fetched in the instance.
+    fn keep(&mut self, pool: usize, place: Place, kind: &Kind, question: usize, now: f64, fetch_s: f64) {
+        let deployment = self.deployment;
+        let Some(pool) = self.pools.get_mut(pool) else { return };
+        let function = pool.function;
+        let news = function.news_s.filter(|_| deployment.until_news && deployment.stage_cache);
+        let next_news = news.map_or(0.0, |every| ((now / every).floor() + 1.0) * every);
+        let kept = Kept {
+            fresh_until: (now + function.ttl_s).max(next_news),
+            ready_at: now + fetch_s,
+            bytes: kind.bytes[0],
+        };
+        let capacity = kept_bytes(function, deployment);
+        if let Some(instance) = pool.instances.get_mut(place.instance) {
+            instance.memory.put(question, kept, capacity);
+        }
+    }
+
+    fn may_be_stale(&self, pool: usize, kept: Kept, now: f64) -> bool {
+        let ttl_s = self.pools.get(pool).map_or(0.0, |pool| pool.function.ttl_s);
+        now <= kept.fresh_until + (ttl_s * STALE_TTLS).min(3_600.0)
+    }
+
+    /// Counts the work of an invocation and returns when it ends.
+    fn run(
+        &mut self,
+        pool: usize,
+        place: Place,
+        now: f64,
+        waiting_s: f64,
+        processor_ms: f64,
+        bytes: f64,
+    ) -> f64 {
+        let Some(pool) = self.pools.get(pool) else { return now };
+        let function = pool.function;
+        let share = if pool.is_managed() { 1.0 } else { (function.memory_mb / WHOLE_PROCESSOR_MB).min(1.0) };
+        let seconds =
+            waiting_s + (processor_ms / share + RUNTIME_MS + bytes / RESPONSE_BYTES_PER_MS) / 1_000.0;
+        let started = if place.is_cold { COLD_START_MS / 1_000.0 } else { 0.0 };
+        let billed_s = ((seconds - started) * 1_000.0).ceil() / 1_000.0;
+        let work = self.outcome.function(function.name);
+        work.gigabyte_seconds += billed_s * function.memory_mb / 1_024.0;
+        work.processor_s += (processor_ms + RUNTIME_MS * share) / 1_000.0;
+        now + seconds
+    }
+
+    fn later(&mut self, at: f64, request: Request, instance: usize, result: Finished) {
+        self.events_so_far += 1;
+        self.events.push(Event { at, number: self.events_so_far, request, instance, result });
+    }
+
+    fn finish(&mut self, event: &Event) {
+        let Event { at: now, request, instance, result, .. } = *event;
+        let pool = if result == Finished::Decision { FUNCTIONS.len() - 1 } else { request.pool };
+        let Some(pool) = self.pools.get_mut(pool) else { return };
+        pool.give_back(instance, now);
+        let ttl_s = pool.function.ttl_s;
+        match result {
+            Finished::Decision => {
+                if let Some(key) = self.keys.get_mut(request.arrival.key) {
+                    key.authorized_until = now + ttl_s;
+                }
+                self.admit(request, now);
+            }
+            Finished::Response => {
+                self.store(request, now + ttl_s);
+                let milliseconds = (now - request.arrival.at) * 1_000.0 + GATEWAY_MS + INVOKE_MS;
+                self.respond(request.arrival.kind, milliseconds);
+            }
+            Finished::Failure => self.outcome.failures.provider += 1.0,
+        }
+    }
+
+    /// Stores a response in the stage cache.
+    fn store(&mut self, request: Request, until: f64) {
+        let Arrival { kind, question, .. } = request.arrival;
+        let Some(bytes) = self.kinds.get(kind).map(|kind| kind.bytes[0]) else { return };
+        if !self.deployment.stage_cache || bytes > STORABLE_BYTES {
+            return;
+        }
+        let Some(questions) = self.stored_until.get_mut(kind) else { return };
+        if questions.len() <= question {
+            questions.resize(question + 1, 0.0);
+        }
+        if let Some(stored_until) = questions.get_mut(question) {
+            *stored_until = until;
+        }
+        self.stored_bytes += bytes;
+        if let Some(stored) = self.stored.get_mut(request.pool) {
+            stored.push_back((until, bytes));
+        }
+    }
+
+    fn respond(&mut self, kind: usize, milliseconds: f64) {
+        self.outcome.latency.add(milliseconds);
+        self.outcome.sent_bytes += self.kinds.get(kind).map_or(0.0, |kind| kind.bytes[1]);
+    }
+
+    /// A wait of this mean. Half of it varies.
+    fn wait(&mut self, mean_ms: f64) -> f64 {
+        mean_ms / 2.0 + self.chance.exponential(mean_ms / 2.0)
+    }
+
+    fn into_outcome(self, plan: &Plan<'_>) -> Outcome {
+        let mut outcome = self.outcome;
+        outcome.seconds = plan.measured_s;
+        outcome.instances /= self.samples.max(1.0);
+        outcome.fetched_at = self.provider.fetched_at;
+        outcome.fetched_at.sort_by(f64::total_cmp);
+        outcome
+    }
+}
+
+/// How many bytes of responses an instance keeps.
+fn kept_bytes(function: &Function, deployment: &Deployment) -> f64 {
+    deployment.auctions_bytes.filter(|_| function.name == "auctions").unwrap_or(function.kept_bytes)
+}

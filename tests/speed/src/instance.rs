@@ -1,0 +1,260 @@
+//! One instance of a function: its process, and the Lambda Runtime API that it uses.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response, StatusCode};
+use nix::time::clock_getcpuclockid;
+use nix::unistd::Pid;
+use tokio::process::{Child, Command};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::confinement::Confinement;
+use crate::server::Server;
+
+const PATH: &str = "/2018-06-01/runtime/";
+/// The longest time from one call of the function to the next.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A program, and the environment that it has besides Lambda's own.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) path: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Vec<(&'static str, String)>,
+    pub(crate) memory_mb: u32,
+    pub(crate) confinement: Option<Confinement>,
+}
+
+impl Program {
+    /// A function that talks to nothing: it gets addresses where nothing listens.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, arguments: Vec::new(), environment: Vec::new(), memory_mb: 256, confinement: None }
+    }
+
+    /// The same with the upstream at `url`.
+    pub(crate) fn with_upstream(mut self, url: &str) -> Self {
+        self.environment.extend([("HYPIXEL_BASE_URL", url.to_owned()), ("MOJANG_BASE_URL", url.to_owned())]);
+        self
+    }
+
+    fn command(&self, api: &str) -> Command {
+        let mut command = match self.confinement {
+            Some(_) => Confinement::command(&self.path),
+            None => Command::new(&self.path),
+        };
+        if self.confinement.is_none() {
+            command.stdin(Stdio::null());
+        }
+        command.args(&self.arguments).env_clear().kill_on_drop(true);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.envs([
+            ("AWS_LAMBDA_RUNTIME_API", api),
+            ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
+            ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", &self.memory_mb.to_string()),
+            ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+            ("AWS_REGION", "eu-central-1"),
+            ("AWS_ACCESS_KEY_ID", "measured"),
+            ("AWS_SECRET_ACCESS_KEY", "measured"),
+            // The functions open connections early only to servers with TLS, so these receive nothing during a start and the
+            // network does not affect its measurement.
+            ("HYPIXEL_BASE_URL", "http://127.0.0.1:9"),
+            ("MOJANG_BASE_URL", "http://127.0.0.1:9"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9"),
+            ("HYPIXEL_API_KEY", "measured"),
+        ]);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// A request of the function.
+enum Call {
+    Poll { at: Instant, event: oneshot::Sender<Bytes> },
+    Response { at: Instant, payload: Bytes },
+    Failure(Bytes),
+}
+
+/// A running function that waits for an event.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    name: String,
+    child: Child,
+    pid: Pid,
+    calls: mpsc::UnboundedReceiver<Call>,
+    poll: Option<oneshot::Sender<Bytes>>,
+    /// The time from the spawn to the first poll.
+    pub(crate) started_in: Duration,
+    _api: Server,
+}
+
+/// The response to an event.
+#[derive(Debug)]
+pub(crate) struct Invocation {
+    /// The time from handing out the event to the last byte of the response.
+    pub(crate) latency: Duration,
+    pub(crate) payload: Bytes,
+}
+
+impl Instance {
+    /// Starts the program and waits for its first poll. Dropping the instance kills the process.
+    ///
+    /// # Errors
+    /// A sentence, when it does not start, ends or does not poll.
+    pub(crate) async fn start(program: &Program) -> Result<Self, String> {
+        let name = program.path.display().to_string();
+        let (sender, calls) = mpsc::unbounded_channel();
+        let api = Server::start(move |request| respond(request, sender.clone())).await?;
+        let mut command = program.command(&api.address().to_string());
+        let mut start = Instant::now();
+        let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
+        let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
+        let pid = pid.ok_or_else(|| format!("{name} has ended"))?;
+        if let Some(confinement) = &program.confinement {
+            start = confinement.release(&mut child, pid).await?;
+        }
+        let mut instance =
+            Self { name, child, pid, calls, poll: None, started_in: Duration::ZERO, _api: api };
+        instance.started_in = instance.wait_for_poll().await?.duration_since(start);
+        Ok(instance)
+    }
+
+    /// Hands out the event, and returns the response when the function waits for the next event.
+    ///
+    /// # Errors
+    /// A sentence, when the function does not respond.
+    pub(crate) async fn invoke(&mut self, event: Bytes) -> Result<Invocation, String> {
+        let start = Instant::now();
+        if self.poll.take().is_none_or(|poll| poll.send(event).is_err()) {
+            return Err(format!("{} does not wait for an event", self.name));
+        }
+        let (at, payload) = match self.next_call().await? {
+            Call::Response { at, payload } => (at, payload),
+            Call::Poll { .. } => return Err(format!("{} has polled again without a response", self.name)),
+            Call::Failure(payload) => return Err(self.failure(&payload)),
+        };
+        self.wait_for_poll().await?;
+        Ok(Invocation { latency: at - start, payload })
+    }
+
+    /// The processor time of all threads of the process so far.
+    ///
+    /// # Errors
+    /// A sentence, when the process has ended.
+    pub(crate) fn processor_time(&self) -> Result<Duration, String> {
+        processor_time(self.pid)
+    }
+
+    /// The most memory that the process has had so far, in bytes.
+    ///
+    /// # Errors
+    /// A sentence, when the process has ended.
+    pub(crate) fn peak_memory(&self) -> Result<u64, String> {
+        memory(self.pid, "VmHWM:")
+    }
+
+    /// Ends the process and waits until it has ended.
+    pub(crate) async fn stop(mut self) {
+        // It fails if the process has already ended.
+        let _ = self.child.kill().await;
+    }
+
+    async fn wait_for_poll(&mut self) -> Result<Instant, String> {
+        match self.next_call().await? {
+            Call::Poll { at, event } => {
+                self.poll = Some(event);
+                Ok(at)
+            }
+            Call::Response { .. } => Err(format!("{} has responded without an event", self.name)),
+            Call::Failure(payload) => Err(self.failure(&payload)),
+        }
+    }
+
+    async fn next_call(&mut self) -> Result<Call, String> {
+        tokio::select! {
+            biased;
+            Some(call) = self.calls.recv() => Ok(call),
+            _ = self.child.wait() => Err(format!("{} has exited", self.name)),
+            () = tokio::time::sleep(TIMEOUT) => {
+                Err(format!("{} has sent nothing for {} s", self.name, TIMEOUT.as_secs()))
+            }
+        }
+    }
+
+    fn failure(&self, payload: &[u8]) -> String {
+        format!("{} has failed: {}", self.name, String::from_utf8_lossy(payload))
+    }
+}
+
+/// The processor time of all threads of a process so far.
+///
+/// # Errors
+/// A sentence, when the process has ended.
+pub(crate) fn processor_time(pid: Pid) -> Result<Duration, String> {
+    let time = clock_getcpuclockid(pid).and_then(nix::time::ClockId::now);
+    time.map(Duration::from).map_err(|error| format!("cannot read the processor time of a process: {error}"))
+}
+
+/// A line of the status of a process, such as `VmRSS:`, in bytes.
+///
+/// # Errors
+/// A sentence, when the process has ended.
+pub(crate) fn memory(pid: Pid, field: &str) -> Result<u64, String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    let kibibytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kibibytes.map(|kibibytes| kibibytes * 1024).ok_or_else(|| format!("the process {pid} has ended"))
+}
+
+async fn respond(request: Request<Incoming>, calls: mpsc::UnboundedSender<Call>) -> Response<Full<Bytes>> {
+    let at = Instant::now();
+    let path = request.uri().path().strip_prefix(PATH).unwrap_or_default().to_owned();
+    if request.method() == Method::GET && path == "invocation/next" {
+        let (event, next) = oneshot::channel();
+        // It fails if the instance is gone, and with it the process.
+        let _ = calls.send(Call::Poll { at, event });
+        return next.await.map_or_else(|_| status(StatusCode::GONE), with_event);
+    }
+    let Ok(body) = request.into_body().collect().await else { return status(StatusCode::BAD_REQUEST) };
+    let (at, payload) = (Instant::now(), body.to_bytes());
+    let is_response = path.ends_with("/response");
+    let _ = calls.send(if is_response { Call::Response { at, payload } } else { Call::Failure(payload) });
+    status(StatusCode::ACCEPTED)
+}
+
+fn with_event(event: Bytes) -> Response<Full<Bytes>> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let id = format!("00000000-0000-4000-8000-{:012x}", now.as_micros() & 0xffff_ffff_ffff);
+    let response = Response::builder()
+        .header("content-type", "application/json")
+        .header("lambda-runtime-aws-request-id", id)
+        .header("lambda-runtime-deadline-ms", (now + TIMEOUT).as_millis().to_string())
+        .header(
+            "lambda-runtime-invoked-function-arn",
+            "arn:aws:lambda:eu-central-1:123456789012:function:measured",
+        )
+        .header("lambda-runtime-trace-id", format!("Root=1-{:08x}-0123456789abcdef01234567", now.as_secs()))
+        .body(Full::new(event));
+    response.unwrap_or_default()
+}
+
+fn status(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(r#"{"status":"OK"}"#));
+    *response.status_mut() = status;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_that_never_requests_work_is_an_error() {
+        let error = Instance::start(&Program::new("/bin/true".into())).await.unwrap_err();
+        assert_eq!(error, "/bin/true has exited");
+    }
+}

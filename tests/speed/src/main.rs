@@ -1,0 +1,92 @@
+//! `cargo speed` and `cargo startup`: measure the released functions through the Lambda Runtime API.
+//!
+//! - `startup`: the time from spawn to first request for work, beside the smallest function, and the sizes of the binaries
+//! - `ratios`: the processor time of a request, beside the least that it can take
+//! - `memory`: latencies and price with the processor share of each memory size
+//! - `load`: the highest rate of a local cloud, and its memory
+
+mod cloud;
+mod confinement;
+mod copy;
+mod event;
+mod handshake;
+mod instance;
+mod lean_sum;
+mod load;
+mod memory;
+mod page;
+mod ratios;
+mod release;
+mod server;
+mod startup;
+mod statistics;
+mod upstream;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Measure the released functions
+#[derive(Parser)]
+#[command(name = "speed", bin_name = "cargo speed")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure start-up and size; exit code 1 if a function misses its limit
+    Startup(startup::Arguments),
+    /// Measure the processor time of requests beside the least that it can be; exit code 1 if a target is missed
+    Ratios(ratios::Arguments),
+    /// Measure latency and price of each function at the sizes that it can have
+    Memory(memory::Arguments),
+    /// Load a local cloud with many clients; exit code 1 if an error occurs, memory grows or responses are slow
+    Load(load::Arguments),
+    /// Print the microseconds of the first handshake of this process
+    #[command(hide = true)]
+    Handshake,
+    /// Make a response as leanly as possible, as often as each line of standard input says
+    #[command(hide = true)]
+    LeanSum { base_url: String, sum: lean_sum::Sum },
+    /// Be a function that posts the response in a file
+    #[command(hide = true)]
+    Copy { file: PathBuf },
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Startup(arguments) => startup::run(&arguments).await,
+        Command::Ratios(arguments) => ratios::run(&arguments).await,
+        Command::Memory(arguments) => memory::run(&arguments).await,
+        Command::Load(arguments) => load::run(&arguments).await,
+        Command::Handshake => handshake::client_time().map(|time| {
+            print(&time.as_micros().to_string());
+            true
+        }),
+        Command::LeanSum { base_url, sum } => lean_sum::run(&base_url, sum).await.map(|()| true),
+        Command::Copy { file } => copy::run(&file).await.map(|()| true),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(sentence) => {
+            let _ = writeln!(std::io::stderr(), "error: {sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints a line. Ignores that standard output may be closed.
+fn print(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// The root of the repository.
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

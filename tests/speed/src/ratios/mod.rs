@@ -1,0 +1,213 @@
+//! `cargo speed ratios`: the processor time of a request to each function and mode, beside the least that it can be. Both run
+//! in one go, block by block in alternation, and a ratio is the median of the ratios of the pairs of blocks.
+
+mod case;
+mod floor;
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+
+use self::case::{CASES, Case, START_UPS};
+use self::floor::LeanSum;
+use crate::event::Events;
+use crate::instance::{Instance, Program};
+use crate::release::{self, Binaries};
+use crate::statistics::{median, milliseconds};
+use crate::upstream::Upstream;
+use crate::{page, print, startup, workspace};
+
+/// Requests before the measured ones.
+const WARM_UP: usize = 10;
+/// Requests in a block.
+const FETCHED: usize = 10;
+const REMEMBERED: usize = 60;
+/// The number of pairs of starts.
+const STARTS: u16 = 100;
+/// What the body of a response has about its origin, escaped as in a response of a function.
+const FETCHED_MARK: &[u8] = br#"\"cached\":false"#;
+const REMEMBERED_MARK: &[u8] = br#"\"cached\":true"#;
+
+/// The beginning of an unexpected response, in characters.
+const EXCERPT: usize = 400;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    binaries: Binaries,
+    /// Number of pairs of blocks
+    #[arg(long, value_name = "N", default_value = "15", value_parser = clap::value_parser!(u16).range(1..))]
+    blocks: u16,
+    /// Write the table into tests/README.md
+    #[arg(long, conflicts_with = "functions")]
+    write: bool,
+    /// Measure only these functions
+    #[arg(value_name = "FUNCTION")]
+    functions: Vec<String>,
+}
+
+/// One line of the table.
+struct Row {
+    name: String,
+    own: Duration,
+    floor: Duration,
+    floor_name: &'static str,
+    ratio: f64,
+    target: Option<f64>,
+}
+
+impl Row {
+    /// The row of paired measurements.
+    fn new(
+        name: String,
+        pairs: &[(Duration, Duration)],
+        floor_name: &'static str,
+        target: Option<f64>,
+    ) -> Self {
+        let mut ratios: Vec<_> =
+            pairs.iter().map(|(own, floor)| own.as_secs_f64() / floor.as_secs_f64()).collect();
+        let middle = |of: fn(&(Duration, Duration)) -> Duration| {
+            median(&mut pairs.iter().map(of).collect::<Vec<_>>(), Duration::cmp).unwrap_or_default()
+        };
+        Self {
+            name,
+            own: middle(|pair| pair.0),
+            floor: middle(|pair| pair.1),
+            floor_name,
+            ratio: median(&mut ratios, f64::total_cmp).unwrap_or(f64::INFINITY),
+            target,
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.name.clone(),
+            format!("{:.3}", milliseconds(self.own)),
+            self.floor_name.to_owned(),
+            format!("{:.3}", milliseconds(self.floor)),
+            format!("{:.2}", self.ratio),
+            self.target.map_or_else(String::new, |target| format!("{target:.2}")),
+        ]
+    }
+
+    fn is_missed(&self) -> bool {
+        // As the table shows it.
+        self.target.is_some_and(|target| (self.ratio * 100.0).round() > (target * 100.0).round())
+    }
+}
+
+/// Returns whether all targets are met.
+///
+/// # Errors
+/// A sentence about what cannot be measured.
+pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
+    let chosen = release::choose(&arguments.functions)?;
+    let folder = arguments.binaries.folder(&chosen)?;
+    let upstream = Upstream::start().await?;
+    let mut rows = Vec::new();
+    for case in CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)) {
+        rows.push(fetched(case, &folder, &upstream.url(), arguments.blocks).await?);
+        rows.extend(remembered(case, &folder, &upstream.url(), arguments.blocks).await?);
+    }
+    for name in START_UPS.into_iter().filter(|name| chosen.iter().any(|chosen| chosen == name)) {
+        let pairs = startup::pairs(&folder, name, STARTS).await?;
+        let limit = startup::ratio_limit(release::has_table(name)?);
+        rows.push(Row::new(format!("{name}, start-up"), &pairs, "`hello`", Some(limit)));
+    }
+    let cells: Vec<_> = rows.iter().map(Row::cells).collect();
+    let table = page::table(&["request", "ms", "floor", "ms", "ratio", "target"], &cells);
+    print(&table);
+    if arguments.write {
+        page::write(&workspace().join("tests/README.md"), "ratios", &table)?;
+    }
+    let missed: Vec<_> = rows.iter().filter(|row| row.is_missed()).collect();
+    for row in &missed {
+        print(&format!(
+            "{} misses its target by {:.2}",
+            row.name,
+            row.ratio - row.target.unwrap_or_default()
+        ));
+    }
+    Ok(missed.is_empty())
+}
+
+/// A request that fetches, beside the lean sum.
+async fn fetched(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Result<Row, String> {
+    let mut events = case.events()?;
+    let program = Program::new(folder.join(case.function)).with_upstream(upstream);
+    let mut instance = Instance::start(&program).await?;
+    let mut sum = LeanSum::start(upstream, case.sum)?;
+    block(&mut instance, &mut events, Events::later, WARM_UP, FETCHED_MARK).await?;
+    sum.block(WARM_UP).await?;
+    let mut pairs = Vec::new();
+    for _ in 0..blocks {
+        let own = block(&mut instance, &mut events, Events::later, FETCHED, FETCHED_MARK).await?;
+        pairs.push((own, sum.block(FETCHED).await?));
+    }
+    Ok(Row::new(format!("{}, fetched", case.name), &pairs, "lean sum", case.fetched))
+}
+
+/// A request that is answered from memory, beside a function that posts the same response; if there is a target, also beside a
+/// copy in memory, for information.
+async fn remembered(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Result<Vec<Row>, String> {
+    let mut events = case.events()?;
+    let program = Program::new(folder.join(case.function)).with_upstream(upstream);
+    let mut instance = Instance::start(&program).await?;
+    let _fetched = instance.invoke(events.again()).await?;
+    let response = instance.invoke(events.again()).await?.payload;
+    let file = floor::ResponseFile::new(&response)?;
+    let mut copy = Instance::start(&file.program()?).await?;
+    block(&mut instance, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
+    block(&mut copy, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
+    let mut pairs = Vec::new();
+    for _ in 0..blocks {
+        let own = block(&mut instance, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
+        let floor = block(&mut copy, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
+        pairs.push((own, floor));
+    }
+    let name = format!("{}, from memory", case.name);
+    let mut rows = vec![Row::new(name.clone(), &pairs, "copy", case.remembered)];
+    if case.remembered.is_some() {
+        let pairs: Vec<_> = pairs.iter().map(|(own, _)| (*own, floor::copy_in_memory(&response))).collect();
+        rows.push(Row::new(name, &pairs, "copy in memory", None));
+    }
+    Ok(rows)
+}
+
+/// The processor time of one of `count` requests.
+async fn block(
+    instance: &mut Instance,
+    events: &mut Events,
+    next: fn(&mut Events) -> bytes::Bytes,
+    count: usize,
+    mark: &[u8],
+) -> Result<Duration, String> {
+    let before = instance.processor_time()?;
+    let mut last = None;
+    for _ in 0..count {
+        last = Some(instance.invoke(next(events)).await?.payload);
+    }
+    let spent = instance.processor_time()?.saturating_sub(before);
+    let payload = last.unwrap_or_default();
+    if !payload.windows(mark.len()).any(|window| window == mark) {
+        let beginning: String = String::from_utf8_lossy(&payload).chars().take(EXCERPT).collect();
+        return Err(format!("a response lacks {}: {beginning}", String::from_utf8_lossy(mark)));
+    }
+    Ok(spent.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_the_median_of_pairs_and_compared_as_it_is_shown() {
+        let time = Duration::from_micros;
+        let pairs = [(time(110), time(100)), (time(500), time(100)), (time(210), time(200))];
+        let row = |target| Row::new("a".to_owned(), &pairs, "b", target);
+        assert_eq!(row(None).cells(), ["a", "0.210", "b", "0.100", "1.10", ""]);
+        assert!(row(Some(1.0)).is_missed());
+        assert!(!row(Some(1.1)).is_missed() && !row(None).is_missed());
+    }
+}

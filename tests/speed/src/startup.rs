@@ -1,0 +1,149 @@
+//! `cargo startup`: measures the time of every released function from its spawn to its first request for work, relative to
+//! the smallest possible function (`hello`), the sizes of the binaries, and the time of a first TLS handshake. It exits with
+//! 1 if one of them is above its limit.
+//!
+//! A function and `hello` start alternately, and the result is the ratio of each pair, so that a change in the load of the
+//! machine affects both.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use clap::Args;
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::instance::{Instance, Program};
+use crate::print;
+use crate::release::{self, Binaries};
+use crate::statistics::{median, milliseconds};
+
+/// Limits without a table and with one: the start-up time relative to `hello`, and the size of a binary.
+const RATIO: (f64, f64) = (1.15, 1.2);
+const MEGABYTES: (f64, f64) = (4.0, 7.0);
+/// The function that embeds the pages, and the limit of its size. It has no table.
+const PAGES: (&str, f64) = ("page", 9.0);
+
+/// The limit of a first TLS handshake in a function with this share of a processor. Lambda gives 256 MB a share of 256/1769.
+const HANDSHAKE: Duration = Duration::from_millis(30);
+const SHARE: f64 = 0.145;
+/// The number of processes that make one handshake each.
+const HANDSHAKES: usize = 20;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    binaries: Binaries,
+    /// Number of starts to measure per function, each paired with a start of the smallest function
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(1..))]
+    pairs: u16,
+    /// Measure only these functions
+    #[arg(value_name = "FUNCTION")]
+    functions: Vec<String>,
+}
+
+/// The limit of the start-up time relative to `hello`.
+pub(crate) fn ratio_limit(has_table: bool) -> f64 {
+    if has_table { RATIO.1 } else { RATIO.0 }
+}
+
+/// The start-up times of the function and of `hello`, in alternation.
+///
+/// # Errors
+/// A sentence, when one does not start.
+pub(crate) async fn pairs(
+    folder: &Path,
+    name: &str,
+    count: u16,
+) -> Result<Vec<(Duration, Duration)>, String> {
+    let (own, hello) = (Program::new(folder.join(name)), Program::new(folder.join("hello")));
+    let mut pairs = Vec::new();
+    for _ in 0..count {
+        pairs.push((start_up(&own).await?, start_up(&hello).await?));
+    }
+    Ok(pairs)
+}
+
+/// The time of one start. The process has ended afterwards, so that it does not slow the next start.
+async fn start_up(program: &Program) -> Result<Duration, String> {
+    let instance = Instance::start(program).await?;
+    let time = instance.started_in;
+    instance.stop().await;
+    Ok(time)
+}
+
+/// Returns whether everything is within its limits.
+///
+/// # Errors
+/// A sentence about what cannot be measured.
+pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
+    let functions = release::choose(&arguments.functions)?;
+    let folder = arguments.binaries.folder(&functions)?;
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["FUNCTION", "START P50", "BEST", "HELLO P50", "RATIO", "LIMIT", "MB", "LIMIT"]);
+    let mut is_within_limits = true;
+    for name in &functions {
+        let has_table = release::has_table(name)?;
+        let ratio_limit = ratio_limit(has_table);
+        let size_limit = match has_table {
+            true => MEGABYTES.1,
+            false if name == PAGES.0 => PAGES.1,
+            false => MEGABYTES.0,
+        };
+        let (mut own, mut of_hello): (Vec<_>, Vec<_>) =
+            pairs(&folder, name, arguments.pairs).await?.into_iter().unzip();
+        let ratios = own.iter().zip(&of_hello).map(|(own, hello)| own.as_secs_f64() / hello.as_secs_f64());
+        let ratio = median(&mut ratios.collect::<Vec<_>>(), f64::total_cmp).unwrap_or(f64::INFINITY);
+        let megabytes = megabytes(&folder.join(name))?;
+        is_within_limits &= ratio <= ratio_limit && megabytes <= size_limit;
+        table.add_row([
+            name.clone(),
+            shown(median(&mut own, Duration::cmp)),
+            shown(own.first().copied()),
+            shown(median(&mut of_hello, Duration::cmp)),
+            format!("{ratio:.2}"),
+            format!("{ratio_limit}"),
+            format!("{megabytes:.1}"),
+            format!("{size_limit}"),
+        ]);
+    }
+    print(&table.trim_fmt());
+    let handshake = first_handshake()?;
+    let at_share = handshake.div_f64(SHARE);
+    is_within_limits &= at_share < HANDSHAKE;
+    print(&format!(
+        "a first TLS handshake takes {} ms of a processor, {} ms in a function with 256 MB (limit {})",
+        shown(Some(handshake)),
+        shown(Some(at_share)),
+        HANDSHAKE.as_millis()
+    ));
+    Ok(is_within_limits)
+}
+
+/// The median of many handshakes, each the first of its process.
+///
+/// # Errors
+/// When one of them fails.
+fn first_handshake() -> Result<Duration, String> {
+    let program = release::this_program()?;
+    let mut times = Vec::new();
+    for _ in 0..HANDSHAKES {
+        let output = Command::new(&program).arg("handshake").output();
+        let output = output.map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let microseconds = text.trim().parse().map_err(|_| "a handshake failed".to_owned())?;
+        times.push(Duration::from_micros(microseconds));
+    }
+    median(&mut times, Duration::cmp).ok_or_else(|| "no handshake was made".to_owned())
+}
+
+fn megabytes(program: &Path) -> Result<f64, String> {
+    let metadata = std::fs::metadata(program)
+        .map_err(|error| format!("cannot look at {}: {error}", program.display()))?;
+    #[expect(clippy::cast_precision_loss, reason = "a binary is smaller than 2^53 bytes")]
+    Ok(metadata.len() as f64 / 1e6)
+}
+
+fn shown(time: Option<Duration>) -> String {
+    time.map_or_else(String::new, |time| format!("{:.2}", milliseconds(time)))
+}
