@@ -122,13 +122,20 @@ impl Handler for BazaarHistory {
         let fetch = async || {
             let table = self.table.during(invocation);
             let points = bazaar::points(table, tier, &id, invocation.now().into()).await?;
-            let history: Vec<_> = points.into_iter().map(HistoryPoint::from).collect();
-            let (item_id, range) = (id.as_str(), tier.range);
-            let data = Data { item_id, range, count: history.len(), history };
-            Document::of(&data).map(Arc::new).map_err(tables::Error::unwritable)
+            document(&id, tier, points).map(Arc::new)
         };
         Ok(self.charts.get((tier.range, id.clone()), invocation, fetch).await?.into())
     }
+}
+
+/// Returns the data of the response: the product's points in the tier's range.
+///
+/// # Errors
+/// If they cannot be written as JSON.
+pub fn document(id: &ItemId, tier: &Tier, points: Vec<Point>) -> Result<Document, tables::Error> {
+    let history: Vec<_> = points.into_iter().map(HistoryPoint::from).collect();
+    let data = Data { item_id: id.as_str(), range: tier.range, count: history.len(), history };
+    Document::of(&data).map_err(tables::Error::unwritable)
 }
 
 impl Describe for BazaarHistory {
