@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::routes::VERSION_1;
 use local::Options;
 use local::template::{Document, Template};
-use scale::{AUTHORIZER, Deployment, FUNCTIONS, KINDS, Source, prices};
+use scale::{AUTHORIZER, Deployment, FUNCTIONS, KINDS, LOADS, Source, parameter, prices, recommended};
 
 fn template() -> Template {
     let document = Document::read(&Options::default().template).unwrap();
@@ -51,6 +51,11 @@ fn parameters_are_the_defaults_of_the_template() {
     assert_eq!(model.stage_cache_gb.to_string(), parameters["CacheSize"]);
     assert_eq!((model.stage_cache, "on"), (true, parameters["GatewayCache"].as_str()));
     assert_eq!((model.provider_reserved, "0"), (None, parameters["ProviderReservedConcurrency"].as_str()));
+    for load in LOADS {
+        for name in recommended(load).reserved.keys() {
+            assert_eq!(parameters[&parameter(name)], "0", "{name}");
+        }
+    }
 }
 
 #[test]
