@@ -25,8 +25,8 @@ pub const STORABLE_BYTES: f64 = 1_048_576.0;
 pub const PROFILE_FETCHES: f64 = 300.0;
 /// … of this many seconds.
 pub const PROFILE_WINDOW_S: f64 = 300.0;
-/// How many fetches the service may be ahead of an even pace, if it keeps one.
-pub const AHEAD: f64 = 30.0;
+/// How many fetches the service may be ahead of an even pace, as a share of the limit: `AHEAD` in `common/src/upstream/rate_limit.rs`.
+pub const AHEAD: f64 = 0.25;
 /// The bound that this service sets itself: fetches a second, over any minute.
 pub const FETCHES_PER_S: f64 = 5.0;
 

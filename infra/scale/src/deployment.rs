@@ -26,7 +26,8 @@ pub struct Function {
     pub ttl_s: f64,
     /// Where its data comes from.
     pub source: Source,
-    /// Every how many seconds the provider has news, if that is longer than the TTL.
+    /// Every how many seconds the provider has news, if that is longer than the TTL. Auctions are not among them: the provider's
+    /// caches return pages that are up to 60 s old, so an instance fetches most of them after the TTL.
     pub news_s: Option<f64>,
     /// How many bytes of different responses an instance keeps. Infinite if it keeps one snapshot for all of them.
     pub kept_bytes: f64,
@@ -41,11 +42,7 @@ const fn function(name: &'static str, memory_mb: f64, ttl_s: f64, source: Source
 /// The functions with a route that clients use steadily, and the authorizer at the end.
 pub const FUNCTIONS: [Function; 12] = [
     Function { news_s: Some(20.0), ..function("bazaar", 512.0, 5.0, Source::Provider) },
-    Function {
-        news_s: Some(60.0),
-        kept_bytes: 24.0 * MEBIBYTE,
-        ..function("auctions", 512.0, 30.0, Source::Provider)
-    },
+    Function { kept_bytes: 24.0 * MEBIBYTE, ..function("auctions", 512.0, 30.0, Source::Provider) },
     Function { kept_bytes: 16.0 * MEBIBYTE, ..function("profile", 512.0, 900.0, Source::Players) },
     function("mayor", 256.0, 300.0, Source::Provider),
     function("fire-sales", 256.0, 60.0, Source::Provider),
@@ -82,8 +79,6 @@ pub struct Deployment {
     pub until_news: bool,
     /// Whether an instance spreads fetches of profiles over the window of the provider's limit.
     pub paced: bool,
-    /// How many bytes of auction pages an instance keeps, if not as many as now.
-    pub auctions_bytes: Option<f64>,
     /// The reservations of functions that differ from `provider_reserved`, by name.
     pub reserved: BTreeMap<&'static str, u32>,
     /// Functions on Managed Instances: how many processes each has, and how many requests each process takes at a time.
@@ -101,9 +96,8 @@ impl Default for Deployment {
             provider_reserved: None,
             account_concurrency: ACCOUNT_CONCURRENCY,
             profile_fetches: PROFILE_FETCHES,
-            until_news: false,
-            paced: false,
-            auctions_bytes: None,
+            until_news: true,
+            paced: true,
             reserved: BTreeMap::new(),
             managed: BTreeMap::new(),
         }

@@ -25,7 +25,7 @@ pub use self::deployment::{AUTHORIZER, Deployment, FUNCTIONS, Function, Source};
 pub use self::outcome::{Failures, Outcome, Work};
 pub use self::page::with_tables;
 pub use self::recommended::{LOADS, recommended, unlimited};
-pub use self::report::{burst, short, steady, tables};
+pub use self::report::{burst, parameter, short, steady, tables};
 pub use self::schedule::{Arrival, Schedule};
 pub use self::simulation::{Plan, simulate};
 pub use self::workload::{KINDS, Kind, Questions, keys_in_use};

@@ -25,7 +25,7 @@ impl Provider {
     }
 
     /// Counts a fetch with the key. Returns when an even pace allows the next one, from the headers of the response: the service
-    /// may be [`AHEAD`] fetches ahead of that pace.
+    /// may be ahead of that pace by the share [`AHEAD`] of the limit.
     ///
     /// # Errors
     /// When the window ends, if the key is used up. The provider received the request nevertheless.
@@ -39,7 +39,7 @@ impl Provider {
             return Err((self.window + 1.0) * PROFILE_WINDOW_S);
         }
         self.used += 1.0;
-        let even = (self.used - AHEAD) * PROFILE_WINDOW_S / self.limit;
+        let even = (self.used / self.limit - AHEAD) * PROFILE_WINDOW_S;
         Ok(self.window * PROFILE_WINDOW_S + even)
     }
 }
@@ -74,7 +74,7 @@ mod tests {
         let accepted = (0..400).filter(|_| provider.fetch_with_key(10.0).is_ok()).count();
         assert_eq!(accepted, 300);
         assert_eq!(provider.fetch_with_key(299.0), Err(300.0));
-        assert_eq!(provider.fetch_with_key(300.0), Ok(301.0 - AHEAD));
+        assert_eq!(provider.fetch_with_key(300.0), Ok(301.0 - 75.0));
         assert_eq!(provider.fetched_at.len(), 402);
     }
 }

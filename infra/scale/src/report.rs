@@ -42,14 +42,14 @@ pub fn burst(requests_per_s: f64) -> Plan<'static> {
 
 /// Ways to bound what reaches the provider, each in addition to the one before.
 fn means(requests_per_s: f64) -> [(&'static str, Deployment); 5] {
-    let without_cache = Deployment { stage_cache: false, ..unlimited_routes() };
-    let until_news = Deployment { until_news: true, auctions_bytes: Some(64e6), ..unlimited_routes() };
-    let paced = Deployment { paced: true, ..until_news.clone() };
+    let without_cache = Deployment { stage_cache: false, paced: false, ..unlimited_routes() };
+    let until_news = Deployment { paced: false, ..unlimited_routes() };
+    let with_cache = Deployment { until_news: false, ..until_news.clone() };
     [
         ("without the stage cache", without_cache),
-        ("with it", unlimited_routes()),
-        ("instances keep bazaar and auctions until there is news", until_news),
-        ("fetches of profiles are spread over the window", paced),
+        ("with it", with_cache),
+        ("instances keep the bazaar until there is news", until_news),
+        ("fetches of profiles are spread over the window", unlimited_routes()),
         ("the settings above", recommended(requests_per_s)),
     ]
 }
@@ -136,8 +136,10 @@ fn loads(steps: &[Step]) -> String {
             cells(&|_, all| format!("{}, {}", grouped(all.instances, 0), grouped(all.most_instances, 0))),
         ),
         ("cold starts a minute", cells(&|_, all| digits(all.cold_starts() / all.seconds * 60.0))),
-        ("latency, p50 in ms", cells(&|_, all| grouped(all.latency_ms(0.5), 0))),
-        ("latency, p99 in ms", cells(&|_, all| grouped(all.latency_ms(0.99), 0))),
+        (
+            "latency, p50 and p99 in ms",
+            cells(&|_, all| [0.5, 0.99].map(|share| grouped(all.latency_ms(share), 0)).join(", ")),
+        ),
         (
             "fetches from the provider a second, mean and worst minute",
             cells(&|_, all| {
@@ -145,12 +147,17 @@ fn loads(steps: &[Step]) -> String {
             }),
         ),
         (
-            "failed: the key of the provider is used up",
-            cells(&|_, all| percent(all.failures.provider / all.requests)),
+            "failed: the key of the provider is used up, no instance",
+            cells(&|_, all| {
+                [all.failures.provider, all.failures.lambda]
+                    .map(|count| percent(count / all.requests))
+                    .join(", ")
+            }),
         ),
-        ("failed: no instance", cells(&|_, all| percent(all.failures.lambda / all.requests))),
-        ("read units a second", cells(&|_, all| per_s(all.read_units, all))),
-        ("write units a second", cells(&|_, _| digits(WRITE_UNITS_PER_S))),
+        (
+            "read and write units a second",
+            cells(&|_, all| format!("{}, {}", per_s(all.read_units, all), digits(WRITE_UNITS_PER_S))),
+        ),
         ("most in the stage cache, MB", cells(&|_, all| grouped(all.stage_cache_bytes / 1e6, 0))),
         ("sent, MB a second", cells(&|_, all| per_s(all.sent_bytes / 1e6, all))),
         ("dollars: fixed and stage cache", price(&|dollars| dollars.fixed + dollars.stage_cache)),
@@ -213,12 +220,21 @@ fn settings(deployment: &Deployment) -> String {
     if let Some(reserved) = deployment.provider_reserved {
         settings.push(format!("`ProviderReservedConcurrency` {reserved}"));
     }
-    settings
-        .extend(deployment.reserved.iter().map(|(name, reserved)| format!("`{name}` reserves {reserved}")));
-    settings.extend(deployment.managed.iter().map(|(name, [processes, requests])| {
-        format!("`{name}` on Managed Instances: {processes} processes, {requests} requests each")
-    }));
+    settings.extend(
+        deployment.reserved.iter().map(|(name, reserved)| format!("`{}` {reserved}", parameter(name))),
+    );
+    settings.extend(
+        deployment.managed.keys().map(|name| format!("`{name}` on [Managed Instances](#managed-instances)")),
+    );
     if settings.is_empty() { "the defaults".to_owned() } else { settings.join("; ") }
+}
+
+/// The parameter with the reservation of this function alone.
+#[must_use]
+pub fn parameter(function: &str) -> String {
+    let first: String = function.chars().take(1).flat_map(char::to_uppercase).collect();
+    let rest: String = function.chars().skip(1).collect();
+    format!("{first}{rest}ReservedConcurrency")
 }
 
 fn fetches(steps: &[Step]) -> String {

@@ -9,7 +9,7 @@ use crate::assumptions::{
     PROVIDER_MS, RESPONSE_BYTES_PER_MS, RUNTIME_MS, STORABLE_BYTES, TABLE_MS, WHOLE_PROCESSOR_MB,
 };
 use crate::chance::Chance;
-use crate::deployment::{AUTHORIZER, Deployment, FUNCTIONS, Function, Source};
+use crate::deployment::{AUTHORIZER, Deployment, FUNCTIONS, Source};
 use crate::figures::float;
 use crate::memory::Kept;
 use crate::outcome::Outcome;
@@ -366,9 +366,8 @@ impl<'plan> Simulation<'plan> {
             ready_at: now + fetch_s,
             bytes: kind.bytes[0],
         };
-        let capacity = kept_bytes(function, deployment);
         if let Some(instance) = pool.instances.get_mut(place.instance) {
-            instance.memory.put(question, kept, capacity);
+            instance.memory.put(question, kept, function.kept_bytes);
         }
     }
 
@@ -465,9 +464,4 @@ impl<'plan> Simulation<'plan> {
         outcome.fetched_at.sort_by(f64::total_cmp);
         outcome
     }
-}
-
-/// How many bytes of responses an instance keeps.
-fn kept_bytes(function: &Function, deployment: &Deployment) -> f64 {
-    deployment.auctions_bytes.filter(|_| function.name == "auctions").unwrap_or(function.kept_bytes)
 }

@@ -111,7 +111,7 @@ pub const KINDS: [Kind; 18] = [
         questions: Questions::Fixed(PRODUCTS * 4),
         exponent: 1.0,
         one_snapshot: false,
-        read_units: 14.0,
+        read_units: 15.6,
         ..snapshot("bazaar-history", "bazaar-history", 8.0, [50_894.0, 10_340.0], [6.6, 1.6, 0.043])
     },
     Kind {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::routes::VERSION_1;
 use local::Options;
 use local::template::{Document, Template};
-use scale::{AUTHORIZER, Deployment, FUNCTIONS, KINDS, Source, prices};
+use scale::{AUTHORIZER, Deployment, FUNCTIONS, KINDS, LOADS, Source, parameter, prices, recommended};
 
 fn template() -> Template {
     let document = Document::read(&Options::default().template).unwrap();
@@ -51,6 +51,11 @@ fn parameters_are_the_defaults_of_the_template() {
     assert_eq!(model.stage_cache_gb.to_string(), parameters["CacheSize"]);
     assert_eq!((model.stage_cache, "on"), (true, parameters["GatewayCache"].as_str()));
     assert_eq!((model.provider_reserved, "0"), (None, parameters["ProviderReservedConcurrency"].as_str()));
+    for load in LOADS {
+        for name in recommended(load).reserved.keys() {
+            assert_eq!(parameters[&parameter(name)], "0", "{name}");
+        }
+    }
 }
 
 #[test]
@@ -69,11 +74,12 @@ fn prices_are_those_of_the_section_on_cost() {
     let [(_, gateway), ..] = prices::GATEWAY;
     let functions = prices::INVOCATIONS + 0.015 * 384.0 / 1_024.0 * prices::GIGABYTE_SECOND * 1e6;
     let [(_, smallest_cache), ..] = prices::STAGE_CACHE_PER_HOUR;
+    let units = KINDS.iter().find(|kind| kind.name == "bazaar-history").unwrap().read_units;
     for sentence in [
         format!("API Gateway {gateway:.2}, access log of 0.6 KB each {:.2}", prices::ACCESS_LOG),
         format!("functions (15 ms at 384 MB) {functions:.2}, log of 0.7 KB each {:.2}", prices::FUNCTION_LOG),
-        // One request in ten takes eight units.
-        format!("reads {:.2}", prices::READ_UNITS * 0.8),
+        format!("reads {:.2} if one request in ten", prices::READ_UNITS * units / 10.0),
+        format!("({units} units)"),
         format!("| stage cache of 0.5 GB, if on | {:.1} |", smallest_cache * prices::HOURS),
         format!("| per GB sent beyond the first hundred, which are free | {sent:.2} |"),
         format!("`cost = {} + ", prices::FIXED),

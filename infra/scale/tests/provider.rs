@@ -12,7 +12,7 @@ fn fetches_stay_below_the_bound_at_each_load_and_with_any_seed() {
             let outcome = simulate(&Plan { seed, ..short(requests_per_s) }, &deployment);
             let worst = outcome.fetches_per_s_in_worst_minute();
             assert!(worst < FETCHES_PER_S, "{worst} at {requests_per_s} requests a second, seed {seed}");
-            assert!(outcome.failures.lambda < outcome.requests * 0.001, "{:?}", outcome.failures);
+            assert!(outcome.failures.lambda < outcome.requests * 0.0025, "{:?}", outcome.failures);
             assert!(outcome.failures.route + outcome.failures.key + outcome.failures.gateway < 1.0);
         }
     }
@@ -53,7 +53,7 @@ fn unlimited_names_do_not_exceed_the_bound() {
             let worst = outcome.fetches_per_s_in_worst_minute();
             assert!(worst < FETCHES_PER_S, "{worst} at {requests_per_s} requests a second");
             let even = PROFILE_FETCHES / PROFILE_WINDOW_S;
-            assert!(outcome.fetches_per_s() < even * 1.6, "{}", outcome.fetches_per_s());
+            assert!(outcome.fetches_per_s() < even * 2.5, "{}", outcome.fetches_per_s());
         }
     }
 }

@@ -114,6 +114,8 @@ SCHEDULES = {
 LATEST = 120
 # The functions that fetch from the provider for a client.
 PROVIDER = {"mayor", "fire-sales", "bazaar", "auctions", "collections", "items", "profile"}
+# Those of them with a parameter of their own for reserved concurrency.
+RESERVED_ALONE = {"bazaar": "Bazaar", "auctions": "Auctions", "profile": "Profile"}
 # The limits for all clients together. Without them, the limit of the account would apply, which other services share.
 ROUTE_THROTTLE = {
     "ThrottlingRateLimit": reference("RouteRateLimit"),
@@ -213,6 +215,9 @@ OPTIONAL = {
     "PermissionsBoundary": "",
     "AuthorizerReservedConcurrency": 0,
     "ProviderReservedConcurrency": 0,
+    "BazaarReservedConcurrency": 0,
+    "AuctionsReservedConcurrency": 0,
+    "ProfileReservedConcurrency": 0,
 }
 
 API = RESOURCES["Api"]["Properties"]["Body"]
@@ -565,6 +570,8 @@ class Functions(unittest.TestCase):
                 expected = either("AuthorizerIsReserved", reference("AuthorizerReservedConcurrency"), NOTHING)
             elif binary in PROVIDER:
                 expected = either("ProviderIsReserved", reference("ProviderReservedConcurrency"), NOTHING)
+            if name := RESERVED_ALONE.get(binary):
+                expected = either(f"{name}IsReserved", reference(f"{name}ReservedConcurrency"), expected)
             self.assertEqual(function.get("ReservedConcurrentExecutions"), expected, binary)
 
 
@@ -671,6 +678,9 @@ class Stack(unittest.TestCase):
             "HasPermissionsBoundary": is_given("PermissionsBoundary"),
             "AuthorizerIsReserved": is_positive("AuthorizerReservedConcurrency"),
             "ProviderIsReserved": is_positive("ProviderReservedConcurrency"),
+            "BazaarIsReserved": is_positive("BazaarReservedConcurrency"),
+            "AuctionsIsReserved": is_positive("AuctionsReservedConcurrency"),
+            "ProfileIsReserved": is_positive("ProfileReservedConcurrency"),
         }
         self.assertEqual(SOURCE["Conditions"], conditions)
         self.assertEqual(ACCOUNT["Conditions"], {"HasPermissionsBoundary": is_given("PermissionsBoundary")})

@@ -22,6 +22,8 @@ import translate  # noqa: F401 (imported once here, and not by the process of ea
 SERVICE, MONITORING, ACCOUNT = "template.yaml", "infra/monitoring.yaml", "infra/account.yaml"
 BOUNDARY = "      PermissionsBoundary: !If [HasPermissionsBoundary, !Ref PermissionsBoundary, !Ref AWS::NoValue]\n"
 RESERVED = "      ReservedConcurrentExecutions: !If [{0}IsReserved, !Ref {0}ReservedConcurrency, !Ref AWS::NoValue]\n"
+RESERVED_ALONE = ("Bazaar", "Auctions", "Profile")
+RESERVED_OR_NOT = "!If [ProviderIsReserved, !Ref ProviderReservedConcurrency, !Ref AWS::NoValue]\n"
 ANYBODY = "            Condition:\n              StringEquals: {'aws:SourceAccount': !Ref AWS::AccountId}\n"
 
 # The template, the text to replace, and its replacement. Each occurrence of the text makes a mutant of its own.
@@ -81,6 +83,9 @@ REPLACEMENTS = [
     (SERVICE, RESERVED.format("Authorizer"), ""),
     (SERVICE, RESERVED.format("Provider"), ""),
     (SERVICE, RESERVED.format("Provider"), RESERVED.format("Authorizer")),
+    *((SERVICE, f"        - {name}IsReserved\n", "        - ProviderIsReserved\n") for name in RESERVED_ALONE),
+    *((SERVICE, f"        - !Ref {name}Reserved", "        - !Ref ProviderReserved") for name in RESERVED_ALONE),
+    (SERVICE, "        - " + RESERVED_OR_NOT, "        - !Ref AWS::NoValue\n"),
     (SERVICE, "ReservedConcurrency, '0']", "ReservedConcurrency, '1']"),
     (SERVICE, "    Type: Number\n    Default: 0\n", "    Type: Number\n    Default: 1\n"),
     # Logs.
