@@ -74,7 +74,7 @@ struct Counts {
 
 impl Counts {
     fn of_model(outcome: &Outcome) -> Self {
-        let authorizations = outcome.functions["authorizer"].invocations;
+        let authorizations = outcome.functions.get("authorizer").unwrap().invocations;
         Self {
             fetches: outcome.fetches(),
             invocations: outcome.invocations() - authorizations,
@@ -191,10 +191,10 @@ async fn send(cloud: &Cloud, client: &HttpClient) {
     let start = Instant::now();
     let mut requests = JoinSet::new();
     for Arrival { at, kind, question, key } in schedule() {
-        let (.., path) = MIX[kind];
+        let (.., path) = MIX.get(kind).unwrap();
         let path = path(question);
         let request = Request::get(format!("{}{path}", cloud.url()))
-            .header("x-api-key", keys[key].expose())
+            .header("x-api-key", keys.get(key).unwrap().expose())
             .body(Empty::new())
             .unwrap();
         sleep_until(start + Duration::from_secs_f64(at)).await;
