@@ -105,7 +105,7 @@ async fn storm(requests_per_instance: u8) {
     let storm = Arc::into_inner(storm).unwrap();
     let summary = storm.end().await;
     print(&summary.to_string());
-    summary.expect_good(seed);
+    summary.expect_good(seed, requests_per_instance);
 }
 
 /// Prints a line that is also shown if the test passes.
