@@ -145,7 +145,7 @@ impl Upstream {
         }
         let wait = wait_for_pace(&headers);
         if !wait.is_zero() {
-            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+            self.block(now, wait);
         }
         let body = body::read(path, response).await;
         let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));
@@ -204,6 +204,7 @@ fn failure(path: &str, error: reqwest::Error) -> UpstreamError {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::time::Instant;
 
     use super::*;
@@ -240,6 +241,38 @@ mod tests {
         let future = now.plus(Duration::from_hours(9_000));
         assert_eq!(blocked_for(future, 0), 0);
         assert_eq!(blocked_for(now, 5), 5_000);
+    }
+
+    /// A server that responds to one request after the other with these statuses and headers, and its address.
+    async fn responding(responses: [&'static str; 2]) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            for response in responses {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let _ = stream.read(&mut [0; 4_096]).await.unwrap();
+                let response =
+                    format!("HTTP/1.1 {response}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}");
+                stream.write_all(response.as_bytes()).await.unwrap();
+            }
+        });
+        address
+    }
+
+    #[tokio::test]
+    async fn a_pace_does_not_shorten_what_a_429_asks_for() {
+        let paced = "200 OK\r\nRateLimit-Limit: 300\r\nRateLimit-Remaining: 0\r\nRateLimit-Reset: 100";
+        let limited = "429 Too Many Requests\r\nRetry-After: 60";
+        let now = UnixMilliseconds::new(1_777_388_600_000);
+        for responses in [[paced, limited], [limited, paced]] {
+            let upstream = upstream(&responding(responses).await);
+            // As two requests do that are sent at the same time.
+            for response in responses {
+                let result = upstream.attempt(now, &UpstreamRequest::of("/")).await;
+                assert_eq!(result.is_ok(), response == paced, "{result:?}");
+            }
+            assert_eq!(upstream.blocked_until.load(Ordering::Relaxed) - now.get(), 60_000);
+        }
     }
 
     #[test]

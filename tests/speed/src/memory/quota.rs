@@ -63,7 +63,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // An empty group that stays harms nobody.
+        // An empty group that stays does no harm.
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
