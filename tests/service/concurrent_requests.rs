@@ -43,7 +43,7 @@ async fn requests_for_the_same_data_share_one_fetch_that_is_fresh_for_one_of_the
     cache_authorization(&cloud).await;
     for example in examples() {
         for path in example.upstream {
-            simulator(&cloud).set_fault(*path, Fault::delay(Duration::from_millis(300)));
+            simulator(&cloud).set_fault(path, Fault::delay(Duration::from_millis(300)));
         }
         let responses = get_at_once(&cloud, |_| example.path.to_owned()).await;
         let fresh: Vec<_> = responses.iter().filter(|response| !response.cached()).collect();

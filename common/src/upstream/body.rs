@@ -30,7 +30,7 @@ static LARGE_BODIES: Semaphore = Semaphore::const_new(4);
 pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-    let mut compressed = Vec::with_capacity(announced.min(LARGEST_BODY));
+    let mut compressed = Vec::with_capacity(announced.min(SMALL_BODY));
     let mut place = None;
     loop {
         let chunk = response.chunk().await.map_err(|error| unreadable(chain(&error.without_url())))?;
@@ -41,6 +41,7 @@ pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<
         if place.is_none() && compressed.len() + chunk.len() > SMALL_BODY {
             // A request with a place waits for nothing but the rest of its body. Free again when the body has been read.
             place = LARGE_BODIES.acquire().await.ok();
+            compressed.reserve_exact(announced.min(LARGEST_BODY).saturating_sub(compressed.len()));
         }
         compressed.extend_from_slice(&chunk);
     }
