@@ -13,7 +13,7 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_hours(1);
 const WINDOW: Duration = Duration::from_mins(5);
 
 /// The requests with a key may be ahead of an even pace by this part of the limit.
-const AHEAD: f64 = 0.25;
+const AHEAD: f64 = 0.1;
 
 /// The provider's own headers: how many requests a key has in a window, how many are left, and when the window ends, in seconds.
 const RATE_LIMIT_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_at_most_a_quarter_of_the_limit_ahead_of_an_even_pace() {
+    fn requests_are_at_most_a_tenth_of_the_limit_ahead_of_an_even_pace() {
         let wait = |limit: &str, remaining: &str, reset: &str| {
             let values =
                 [(RATE_LIMIT_LIMIT, limit), (RATE_LIMIT_REMAINING, remaining), (RATE_LIMIT_RESET, reset)];
@@ -106,14 +106,14 @@ mod tests {
         };
         for (remaining, reset, seconds) in [
             ("300", "300", 0),
-            ("225", "300", 0),
-            ("224", "300", 1),
-            ("0", "300", 225),
-            ("0", "100", 25),
-            ("0", "75", 0),
+            ("270", "300", 0),
+            ("269", "300", 1),
+            ("0", "300", 270),
+            ("0", "100", 70),
+            ("0", "30", 0),
             ("299", "0", 0),
             // The window is longer than known.
-            ("224", "600", 2),
+            ("269", "600", 2),
         ] {
             assert_eq!(wait("300", remaining, reset), seconds, "{remaining} left, {reset} s");
         }

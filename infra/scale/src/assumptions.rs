@@ -26,7 +26,7 @@ pub const PROFILE_FETCHES: f64 = 300.0;
 /// … of this many seconds.
 pub const PROFILE_WINDOW_S: f64 = 300.0;
 /// How many fetches the service may be ahead of an even pace, as a share of the limit: `AHEAD` in `common/src/upstream/rate_limit.rs`.
-pub const AHEAD: f64 = 0.25;
+pub const AHEAD: f64 = 0.1;
 /// The bound that this service sets itself: fetches a second, over any minute.
 pub const FETCHES_PER_S: f64 = 5.0;
 

@@ -74,7 +74,7 @@ mod tests {
         let accepted = (0..400).filter(|_| provider.fetch_with_key(10.0).is_ok()).count();
         assert_eq!(accepted, 300);
         assert_eq!(provider.fetch_with_key(299.0), Err(300.0));
-        assert_eq!(provider.fetch_with_key(300.0), Ok(301.0 - 75.0));
+        assert_eq!(provider.fetch_with_key(300.0), Ok(301.0 - 30.0));
         assert_eq!(provider.fetched_at.len(), 402);
     }
 }

@@ -23,31 +23,22 @@ pub fn unlimited() -> Deployment {
 /// Returns the settings that keep fetches from the provider below their bound at this load, and everything else within its limits.
 #[must_use]
 pub fn recommended(requests_per_s: f64) -> Deployment {
-    let reserved = |profile, auctions| [("auctions", auctions), ("profile", profile)].into();
-    let managed = || [("bazaar", [FEWEST_PROCESSES, REQUESTS_AT_A_TIME])].into();
-    if requests_per_s <= 10.0 {
+    if requests_per_s <= 100.0 {
         Deployment::default()
-    } else if requests_per_s <= 100.0 {
-        Deployment {
-            provider_reserved: Some(2),
-            reserved: [("auctions", 2), ("bazaar", 6), ("profile", 4)].into(),
-            ..Deployment::default()
-        }
     } else if requests_per_s <= 1_000.0 {
         Deployment {
             route: [1_000.0, 2_000.0],
-            provider_reserved: Some(2),
-            reserved: reserved(10, 1),
-            managed: managed(),
+            provider_reserved: Some(1),
+            reserved: [("bazaar", 20), ("profile", 10)].into(),
             ..Deployment::default()
         }
     } else {
         Deployment {
             route: [GATEWAY_RATE, GATEWAY_RATE],
             stage_cache_gb: 1.6,
-            provider_reserved: Some(2),
-            reserved: reserved(40, 1),
-            managed: managed(),
+            provider_reserved: Some(1),
+            reserved: [("profile", 40)].into(),
+            managed: [("bazaar", [FEWEST_PROCESSES, REQUESTS_AT_A_TIME])].into(),
             ..Deployment::default()
         }
     }

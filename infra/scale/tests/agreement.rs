@@ -7,6 +7,7 @@ use std::time::Duration;
 use common::routes::VERSION_1;
 use local::Options;
 use local::template::{Document, Template};
+use scale::assumptions::{AHEAD, PROFILE_FETCHES};
 use scale::{AUTHORIZER, Deployment, FUNCTIONS, KINDS, LOADS, Source, parameter, prices, recommended};
 
 fn template() -> Template {
@@ -66,6 +67,14 @@ fn the_functions_that_fetch_are_those_with_a_reservation() {
 }
 
 #[test]
+fn fetches_of_profiles_keep_the_pace_of_the_code_and_of_the_page() {
+    let code = Options::default().template.with_file_name("common/src/upstream/rate_limit.rs");
+    let code = std::fs::read_to_string(code).unwrap();
+    assert!(code.contains(&format!("const AHEAD: f64 = {AHEAD};")));
+    assert!(page().contains(&format!("more than {} ahead of an even pace", PROFILE_FETCHES * AHEAD)));
+}
+
+#[test]
 fn prices_are_those_of_the_section_on_cost() {
     let page = page();
     let section =
@@ -92,5 +101,5 @@ fn prices_are_those_of_the_section_on_cost() {
 fn the_page_has_the_tables_of_the_command() {
     let page = page();
     let written = scale::with_tables(&page, &scale::tables()).expect("each table has a place");
-    assert!(written == page, "run `cargo scale -- --write`");
+    assert!(written == page, "run `cargo scale --write`");
 }
