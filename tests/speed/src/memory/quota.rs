@@ -79,7 +79,8 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
     })
 }
 
-/// Keeps this program, and what it starts from now on, on the first core, and returns another one; `None` if there is none.
+/// Keeps this program, and what it starts from now on, on the first core, and returns another core, or `None` on a machine with
+/// one core only.
 ///
 /// # Errors
 /// A sentence, when the system refuses.
