@@ -197,7 +197,10 @@ mod tests {
             corrupt[position] ^= 0x10;
             assert_eq!(decompressed(&headers, corrupt), None, "{position}");
         }
-        assert_eq!(decompressed(&headers, [body, b"more".to_vec()].concat()), None);
+        let longer = u32::try_from(decompressed(&headers, body.clone()).unwrap().len() + 1).unwrap();
+        for more in [*b"more", longer.to_le_bytes()] {
+            assert_eq!(decompressed(&headers, [&body[..], &more].concat()), None, "{more:?}");
+        }
     }
 
     #[test]
