@@ -53,7 +53,7 @@ pub fn limits(requests_per_s: f64, deployment: &Deployment, outcome: &Outcome, p
         limit(
             "API keys",
             API_KEYS,
-            keys_in_use(requests_per_s) * ISSUED_PER_KEY_IN_USE,
+            f64::from(keys_in_use(requests_per_s)) * ISSUED_PER_KEY_IN_USE,
             "another account or region",
         ),
         limit(

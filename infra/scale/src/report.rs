@@ -8,9 +8,10 @@ use crate::figures::{digits, grouped, percent};
 use crate::limits::{Limit, limits};
 use crate::managed::compared;
 use crate::outcome::Outcome;
+use crate::plan::{Plan, Waits};
 use crate::prices::Dollars;
 use crate::recommended::{LOADS, recommended, unlimited};
-use crate::simulation::{Plan, simulate};
+use crate::simulation::simulate;
 use crate::workload::{KINDS, keys_in_use};
 
 const SEED: u64 = 1;
@@ -24,7 +25,7 @@ const SHORTEST_S: f64 = 900.0;
 pub fn steady(requests_per_s: f64) -> Plan<'static> {
     let measured_s = (REQUESTS / requests_per_s).min(LONGEST_S);
     let warm_up_s = measured_s.max(SHORTEST_S);
-    Plan { kinds: &KINDS, requests_per_s, warm_up_s, measured_s, seed: SEED }
+    Plan { warm_up_s, measured_s, ..burst(requests_per_s) }
 }
 
 /// Returns the same for two windows of the provider's limit at least, for figures that need no longer time.
@@ -37,7 +38,15 @@ pub fn short(requests_per_s: f64) -> Plan<'static> {
 /// Returns the plan for a minute that begins with everything cold.
 #[must_use]
 pub fn burst(requests_per_s: f64) -> Plan<'static> {
-    Plan { kinds: &KINDS, requests_per_s, warm_up_s: 0.0, measured_s: 60.0, seed: SEED }
+    Plan {
+        kinds: &KINDS,
+        requests_per_s,
+        keys: keys_in_use(requests_per_s),
+        waits: Waits::default(),
+        warm_up_s: 0.0,
+        measured_s: 60.0,
+        seed: SEED,
+    }
 }
 
 /// Ways to bound what reaches the provider, each in addition to the one before.
@@ -128,7 +137,7 @@ fn loads(steps: &[Step]) -> String {
         cells(&|step, outcome| grouped(item(&Dollars::of(outcome, &step.deployment)), 0))
     };
     let rows: Vec<(&str, Vec<String>)> = vec![
-        ("keys in use", cells(&|step, _| grouped(keys_in_use(step.requests_per_s), 0))),
+        ("keys in use", cells(&|step, _| grouped(f64::from(keys_in_use(step.requests_per_s)), 0))),
         ("answered by the stage cache", cells(&|_, all| percent(all.stage_cache_hits / all.requests))),
         ("invocations a second", cells(&|_, all| per_s(all.invocations(), all))),
         (

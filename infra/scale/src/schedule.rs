@@ -1,8 +1,7 @@
 //! When which requests arrive.
 
 use crate::chance::{Chance, Weighted};
-use crate::figures::whole;
-use crate::workload::{Kind, Questions, keys_in_use};
+use crate::workload::{Kind, Questions};
 
 /// A request.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,10 +28,9 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Requests of these kinds at this rate. The same seed gives the same ones.
+    /// Requests of these kinds at this rate, with this many keys. The same seed gives the same ones.
     #[must_use]
-    pub fn new(seed: u64, requests_per_s: f64, kinds: &[Kind]) -> Self {
-        let keys = whole(keys_in_use(requests_per_s));
+    pub fn new(seed: u64, requests_per_s: f64, keys: u32, kinds: &[Kind]) -> Self {
         Self {
             chance: Chance::new(seed),
             requests_per_s,
@@ -44,12 +42,6 @@ impl Schedule {
                 .collect(),
             keys: usize::try_from(keys).unwrap_or(1),
         }
-    }
-
-    /// How many keys are in use.
-    #[must_use]
-    pub const fn keys(&self) -> usize {
-        self.keys
     }
 }
 
@@ -79,7 +71,7 @@ mod tests {
 
     #[test]
     fn arrivals_repeat_with_the_seed_and_keep_the_rate_and_the_mix() {
-        let arrivals = |seed| Schedule::new(seed, 100.0, &KINDS).take(20_000).collect::<Vec<_>>();
+        let arrivals = |seed| Schedule::new(seed, 100.0, 100, &KINDS).take(20_000).collect::<Vec<_>>();
         let first = arrivals(1);
         assert_eq!(first, arrivals(1));
         assert_ne!(first, arrivals(2));

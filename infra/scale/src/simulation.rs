@@ -1,21 +1,23 @@
 //! The simulation: requests arrive, and each passes the gateway, the authorizer, the usage plan, the throttle of its route, the
 //! stage cache and a function, as in a deployment.
 
-use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 use crate::assumptions::{
-    COLD_START_MS, GATEWAY_BURST, GATEWAY_MS, GATEWAY_RATE, INVOCATIONS_PER_CONCURRENCY, INVOKE_MS, NAMES_MS,
-    PROVIDER_MS, RESPONSE_BYTES_PER_MS, RUNTIME_MS, STORABLE_BYTES, TABLE_MS, WHOLE_PROCESSOR_MB,
+    GATEWAY_BURST, GATEWAY_MS, GATEWAY_RATE, INVOCATIONS_PER_CONCURRENCY, INVOKE_MS, RESPONSE_BYTES_PER_MS,
+    RUNTIME_MS, WHOLE_PROCESSOR_MB,
 };
 use crate::chance::Chance;
 use crate::deployment::{AUTHORIZER, Deployment, FUNCTIONS, Source};
+use crate::event::{Event, Finished, Request};
 use crate::figures::float;
 use crate::memory::Kept;
 use crate::outcome::Outcome;
+use crate::plan::{Plan, Waits};
 use crate::pool::{Place, Pool};
 use crate::provider::Provider;
 use crate::schedule::{Arrival, Schedule};
+use crate::stage_cache::StageCache;
 use crate::throttle::Bucket;
 use crate::workload::Kind;
 
@@ -24,26 +26,11 @@ const STALE_TTLS: f64 = 10.0;
 /// The question of functions with one snapshot for all questions.
 const SNAPSHOT: usize = usize::MAX;
 
-/// What to simulate.
-#[derive(Debug, Clone, Copy)]
-pub struct Plan<'kinds> {
-    /// The kinds of requests.
-    pub kinds: &'kinds [Kind],
-    /// Requests a second.
-    pub requests_per_s: f64,
-    /// For how many seconds requests arrive before anything is counted. With 0, everything is cold at the start.
-    pub warm_up_s: f64,
-    /// For how many seconds everything is counted.
-    pub measured_s: f64,
-    /// The seed.
-    pub seed: u64,
-}
-
 /// Returns what happens.
 #[must_use]
 pub fn simulate(plan: &Plan<'_>, deployment: &Deployment) -> Outcome {
-    let schedule = Schedule::new(plan.seed, plan.requests_per_s, plan.kinds);
-    let mut simulation = Simulation::new(plan, deployment, schedule.keys());
+    let schedule = Schedule::new(plan.seed, plan.requests_per_s, plan.keys, plan.kinds);
+    let mut simulation = Simulation::new(plan, deployment);
     let end = plan.warm_up_s + plan.measured_s;
     for arrival in schedule {
         if arrival.at >= end {
@@ -62,65 +49,14 @@ struct Key {
     bucket: Bucket,
 }
 
-/// A request on its way.
-#[derive(Debug, Clone, Copy)]
-struct Request {
-    arrival: Arrival,
-    /// The index of its function's pool.
-    pool: usize,
-}
-
-/// Something that happens later.
-#[derive(Debug)]
-struct Event {
-    at: f64,
-    number: u64,
-    request: Request,
-    /// The instance that has finished.
-    instance: usize,
-    result: Finished,
-}
-
-/// What an instance has finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Finished {
-    Decision,
-    Response,
-    Failure,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Event {}
-
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Event {
-    /// The earliest is the greatest, as the heap returns the greatest first.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.at.total_cmp(&self.at).then(other.number.cmp(&self.number))
-    }
-}
-
 struct Simulation<'plan> {
     deployment: &'plan Deployment,
     kinds: &'plan [Kind],
     /// The index of each kind's pool.
     pool_of: Vec<usize>,
     pools: Vec<Pool>,
-    /// Until when the stage cache has the response, by kind and question.
-    stored_until: Vec<Vec<f64>>,
-    /// What the stage cache holds, by pool: until when, and how many bytes.
-    stored: Vec<VecDeque<(f64, f64)>>,
-    stored_bytes: f64,
+    waits: Waits,
+    stage_cache: StageCache,
     keys: Vec<Key>,
     gateway: Bucket,
     invocations: Bucket,
@@ -136,7 +72,7 @@ struct Simulation<'plan> {
 }
 
 impl<'plan> Simulation<'plan> {
-    fn new(plan: &Plan<'plan>, deployment: &'plan Deployment, keys: usize) -> Self {
+    fn new(plan: &Plan<'plan>, deployment: &'plan Deployment) -> Self {
         let [key_rate, key_burst] = deployment.key;
         let unreserved = deployment.account_concurrency * INVOCATIONS_PER_CONCURRENCY;
         let pool_of = |kind: &Kind| FUNCTIONS.iter().position(|function| function.name == kind.function);
@@ -145,10 +81,9 @@ impl<'plan> Simulation<'plan> {
             kinds: plan.kinds,
             pool_of: plan.kinds.iter().map(|kind| pool_of(kind).unwrap_or_default()).collect(),
             pools: FUNCTIONS.iter().map(|function| Pool::new(function, deployment)).collect(),
-            stored_until: vec![Vec::new(); plan.kinds.len()],
-            stored: vec![VecDeque::new(); FUNCTIONS.len()],
-            stored_bytes: 0.0,
-            keys: (0..keys)
+            waits: plan.waits,
+            stage_cache: StageCache::new(deployment.stage_cache, plan.kinds.len(), FUNCTIONS.len()),
+            keys: (0..plan.keys)
                 .map(|_| Key { authorized_until: 0.0, bucket: Bucket::new(key_rate, key_burst) })
                 .collect(),
             gateway: Bucket::new(GATEWAY_RATE, GATEWAY_BURST),
@@ -204,12 +139,7 @@ impl<'plan> Simulation<'plan> {
             pool.end_idle(now);
         }
         self.outcome.instances += float(self.pools.iter().map(|pool| pool.alive).sum());
-        for stored in &mut self.stored {
-            while let Some((_, bytes)) = stored.pop_front_if(|(until, _)| *until <= now) {
-                self.stored_bytes -= bytes;
-            }
-        }
-        self.outcome.stage_cache_bytes = self.outcome.stage_cache_bytes.max(self.stored_bytes);
+        self.outcome.stage_cache_bytes = self.outcome.stage_cache_bytes.max(self.stage_cache.bytes(now));
     }
 
     fn arrive(&mut self, arrival: Arrival) {
@@ -233,7 +163,7 @@ impl<'plan> Simulation<'plan> {
         let Some(kind) = crate::workload::KINDS.iter().find(|kind| kind.function == AUTHORIZER) else {
             return;
         };
-        let waiting_s = self.wait(TABLE_MS) / 1_000.0;
+        let waiting_s = self.wait(self.waits.table) / 1_000.0;
         self.outcome.read_units += kind.read_units;
         let [first_ms, fetched_ms, _] = kind.processor_ms;
         let processor_ms = if place.is_cold { first_ms } else { fetched_ms };
@@ -243,7 +173,7 @@ impl<'plan> Simulation<'plan> {
 
     /// Passes an authorized request through usage plan, throttle and stage cache.
     fn admit(&mut self, request: Request, now: f64) {
-        let Arrival { kind, question, key, at: started_at } = request.arrival;
+        let Arrival { kind, key, at: started_at, .. } = request.arrival;
         if !self.keys.get_mut(key).is_some_and(|key| key.bucket.take(now)) {
             self.outcome.failures.key += 1.0;
             return;
@@ -252,8 +182,7 @@ impl<'plan> Simulation<'plan> {
             self.outcome.failures.route += 1.0;
             return;
         }
-        let stored_until = self.stored_until.get(kind).and_then(|questions| questions.get(question));
-        if stored_until.is_some_and(|until| now < *until) {
+        if self.stage_cache.has(request.arrival, now) {
             self.outcome.stage_cache_hits += 1.0;
             self.respond(kind, (now - started_at) * 1_000.0 + GATEWAY_MS);
             return;
@@ -264,7 +193,7 @@ impl<'plan> Simulation<'plan> {
     fn invoke(&mut self, request: Request, now: f64) {
         let Some(place) = self.take(request.pool, now) else { return };
         let Some(kind) = self.kinds.get(request.arrival.kind) else { return };
-        let start = if place.is_cold { now + COLD_START_MS / 1_000.0 } else { now };
+        let start = if place.is_cold { now + self.waits.start / 1_000.0 } else { now };
         let question = if kind.one_snapshot {
             SNAPSHOT
         } else {
@@ -326,12 +255,12 @@ impl<'plan> Simulation<'plan> {
         let milliseconds = match source {
             Source::Table => {
                 self.outcome.read_units += kind.read_units;
-                self.wait(TABLE_MS)
+                self.wait(self.waits.table)
             }
             Source::Provider => {
                 self.provider.fetch(now);
                 self.outcome.function(name).fetches += 1.0;
-                self.wait(PROVIDER_MS)
+                self.wait(self.waits.provider)
             }
             Source::Players => {
                 let instance = pool.instances.get_mut(place.instance)?;
@@ -348,7 +277,7 @@ impl<'plan> Simulation<'plan> {
                         return None;
                     }
                 }
-                self.wait(NAMES_MS) + self.wait(PROVIDER_MS)
+                self.wait(self.waits.names) + self.wait(self.waits.provider)
             }
         };
         Some(milliseconds / 1_000.0)
@@ -391,7 +320,7 @@ impl<'plan> Simulation<'plan> {
         let share = if pool.is_managed() { 1.0 } else { (function.memory_mb / WHOLE_PROCESSOR_MB).min(1.0) };
         let seconds =
             waiting_s + (processor_ms / share + RUNTIME_MS + bytes / RESPONSE_BYTES_PER_MS) / 1_000.0;
-        let started = if place.is_cold { COLD_START_MS / 1_000.0 } else { 0.0 };
+        let started = if place.is_cold { self.waits.start / 1_000.0 } else { 0.0 };
         let billed_s = ((seconds - started) * 1_000.0).ceil() / 1_000.0;
         let work = self.outcome.function(function.name);
         work.gigabyte_seconds += billed_s * function.memory_mb / 1_024.0;
@@ -418,31 +347,12 @@ impl<'plan> Simulation<'plan> {
                 self.admit(request, now);
             }
             Finished::Response => {
-                self.store(request, now + ttl_s);
+                let bytes = self.kinds.get(request.arrival.kind).map_or(f64::INFINITY, |kind| kind.bytes[0]);
+                self.stage_cache.store(request.arrival, request.pool, bytes, now + ttl_s);
                 let milliseconds = (now - request.arrival.at) * 1_000.0 + GATEWAY_MS + INVOKE_MS;
                 self.respond(request.arrival.kind, milliseconds);
             }
             Finished::Failure => self.outcome.failures.provider += 1.0,
-        }
-    }
-
-    /// Stores a response in the stage cache.
-    fn store(&mut self, request: Request, until: f64) {
-        let Arrival { kind, question, .. } = request.arrival;
-        let Some(bytes) = self.kinds.get(kind).map(|kind| kind.bytes[0]) else { return };
-        if !self.deployment.stage_cache || bytes > STORABLE_BYTES {
-            return;
-        }
-        let Some(questions) = self.stored_until.get_mut(kind) else { return };
-        if questions.len() <= question {
-            questions.resize(question + 1, 0.0);
-        }
-        if let Some(stored_until) = questions.get_mut(question) {
-            *stored_until = until;
-        }
-        self.stored_bytes += bytes;
-        if let Some(stored) = self.stored.get_mut(request.pool) {
-            stored.push_back((until, bytes));
         }
     }
 

@@ -5,6 +5,7 @@
 //! `infra/README.md`.
 
 use crate::assumptions::{FEWEST_KEYS, REQUESTS_PER_KEY};
+use crate::figures::whole;
 
 /// How many different questions clients ask.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +139,6 @@ pub const KINDS: [Kind; 18] = [
 
 /// How many keys are in use at this many requests a second.
 #[must_use]
-pub fn keys_in_use(requests_per_s: f64) -> f64 {
-    (requests_per_s / REQUESTS_PER_KEY).max(FEWEST_KEYS)
+pub fn keys_in_use(requests_per_s: f64) -> u32 {
+    whole((requests_per_s / REQUESTS_PER_KEY).max(FEWEST_KEYS))
 }
