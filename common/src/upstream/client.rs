@@ -256,7 +256,7 @@ mod tests {
         format!("http://{address}")
     }
 
-    /// The response to the last request of a window, whose pace asks for 25 seconds.
+    /// The response to the last request of a window, whose pace asks for 70 seconds.
     const AT_THE_LIMIT: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\
         RateLimit-Limit: 300\r\nRateLimit-Remaining: 0\r\nRateLimit-Reset: 100\r\n\r\n{}";
 
@@ -272,7 +272,7 @@ mod tests {
 
     #[tokio::test]
     async fn requests_are_paced_with_a_key_only() {
-        assert_eq!(wait_at_the_limit(Some("key")).await, 25);
+        assert_eq!(wait_at_the_limit(Some("key")).await, 70);
         assert_eq!(wait_at_the_limit(None).await, 0);
     }
 
