@@ -14,7 +14,7 @@ use crate::excerpt::Excerpt;
 
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
-const TOO_LARGE: &str = "it has more than 32 MiB";
+const TOO_LARGE: &str = "it has more than 33554432 bytes";
 
 /// How many gzip members a body may have, counting what looks like one.
 const MOST_MEMBERS: usize = 32;
@@ -212,6 +212,6 @@ mod tests {
         }
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
         let error = decompress("/", &headers, encoder.finish().unwrap(), &Arc::default()).unwrap_err();
-        assert!(error.to_string().contains("32 MiB"), "{error}");
+        assert!(error.to_string().contains(&LARGEST_BODY.to_string()), "{error}");
     }
 }
