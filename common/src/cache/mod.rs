@@ -4,7 +4,7 @@
 //! a refresh fails, it serves the stale value for a while.
 //!
 //! A process may handle several requests at a time. Those for the same key share one fetch, or its failure, and no request waits
-//! for the fetch of another key. `cached` is `false` for the request that fetched only: for the ones that waited, nothing was
+//! for the fetch of another key. `cached` is `false` only for the request that fetched: for those that waited, nothing was
 //! fetched. A request waits no longer than it would wait for the source. If the request that fetches is cancelled, the next one
 //! fetches for itself.
 //!

@@ -14,7 +14,7 @@ use crate::excerpt::Excerpt;
 
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
-const TOO_LARGE: &str = "it has more than 32 MiB";
+const TOO_LARGE: &str = "it has more than 33554432 bytes";
 
 /// How many gzip members a body may have, counting what looks like one.
 const MOST_MEMBERS: usize = 32;
@@ -30,7 +30,7 @@ static LARGE_BODIES: Semaphore = Semaphore::const_new(4);
 pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-    let mut compressed = Vec::with_capacity(announced.min(LARGEST_BODY));
+    let mut compressed = Vec::with_capacity(announced.min(SMALL_BODY));
     let mut place = None;
     loop {
         let chunk = response.chunk().await.map_err(|error| unreadable(chain(&error.without_url())))?;
@@ -41,6 +41,7 @@ pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<
         if place.is_none() && compressed.len() + chunk.len() > SMALL_BODY {
             // A request with a place waits for nothing but the rest of its body. Free again when the body has been read.
             place = LARGE_BODIES.acquire().await.ok();
+            compressed.reserve_exact(announced.min(LARGEST_BODY).saturating_sub(compressed.len()));
         }
         compressed.extend_from_slice(&chunk);
     }
@@ -196,7 +197,10 @@ mod tests {
             corrupt[position] ^= 0x10;
             assert_eq!(decompressed(&headers, corrupt), None, "{position}");
         }
-        assert_eq!(decompressed(&headers, [body, b"more".to_vec()].concat()), None);
+        let longer = u32::try_from(decompressed(&headers, body.clone()).unwrap().len() + 1).unwrap();
+        for more in [*b"more", longer.to_le_bytes()] {
+            assert_eq!(decompressed(&headers, [&body[..], &more].concat()), None, "{more:?}");
+        }
     }
 
     #[test]
@@ -208,6 +212,6 @@ mod tests {
         }
         let headers = HeaderMap::from_iter([(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"))]);
         let error = decompress("/", &headers, encoder.finish().unwrap(), &Arc::default()).unwrap_err();
-        assert!(error.to_string().contains("32 MiB"), "{error}");
+        assert!(error.to_string().contains(&LARGEST_BODY.to_string()), "{error}");
     }
 }

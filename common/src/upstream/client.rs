@@ -143,9 +143,10 @@ impl Upstream {
             self.block(now, wait);
             return Err(UpstreamError::RateLimited { wait });
         }
-        let wait = wait_for_pace(&headers);
+        // Without a key, the provider counts the requests of an address, which is not always that of this function only.
+        let wait = if self.key.is_some() { wait_for_pace(&headers) } else { Duration::ZERO };
         if !wait.is_zero() {
-            self.blocked_until.store(now.plus(wait).get(), Ordering::Relaxed);
+            self.block(now, wait);
         }
         let body = body::read(path, response).await;
         let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));
@@ -204,6 +205,7 @@ fn failure(path: &str, error: reqwest::Error) -> UpstreamError {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::time::Instant;
 
     use super::*;
@@ -240,6 +242,50 @@ mod tests {
         let future = now.plus(Duration::from_hours(9_000));
         assert_eq!(blocked_for(future, 0), 0);
         assert_eq!(blocked_for(now, 5), 5_000);
+    }
+
+    /// A server that gives this response to the first request.
+    async fn responding(response: &'static str) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            assert!(stream.read(&mut [0; 4_096]).await.unwrap() > 0);
+            stream.write_all(response.as_bytes()).await.unwrap();
+        });
+        format!("http://{address}")
+    }
+
+    /// The response to the last request of a window, whose pace asks for 70 seconds.
+    const AT_THE_LIMIT: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\
+        RateLimit-Limit: 300\r\nRateLimit-Remaining: 0\r\nRateLimit-Reset: 100\r\n\r\n{}";
+
+    /// How many seconds an upstream with this key waits after [`AT_THE_LIMIT`].
+    async fn wait_at_the_limit(key: Option<&'static str>) -> i64 {
+        let base = responding(AT_THE_LIMIT);
+        let upstream = Upstream { key: key.map(HeaderValue::from_static), ..upstream(&base.await) };
+        let now = UnixMilliseconds::new(1_777_388_600_000);
+        let invocation = Invocation::new(now, Instant::now() + Duration::from_secs(10));
+        upstream.get(&invocation, &UpstreamRequest::of("/")).await.unwrap();
+        (upstream.blocked_until.load(Ordering::Relaxed).saturating_sub(now.get()) / 1_000).max(0)
+    }
+
+    #[tokio::test]
+    async fn requests_are_paced_with_a_key_only() {
+        assert_eq!(wait_at_the_limit(Some("key")).await, 70);
+        assert_eq!(wait_at_the_limit(None).await, 0);
+    }
+
+    #[tokio::test]
+    async fn a_response_of_a_request_that_ran_already_does_not_end_the_wait_of_a_429_early() {
+        let base = responding(AT_THE_LIMIT);
+        let upstream = Upstream { key: Some(HeaderValue::from_static("key")), ..upstream(&base.await) };
+        let now = UnixMilliseconds::new(1_777_388_600_000);
+        let request = UpstreamRequest::of("/");
+        let running = upstream.attempt(now, &request);
+        upstream.block(now, Duration::from_secs(100));
+        running.await.unwrap();
+        assert_eq!(upstream.blocked_until.load(Ordering::Relaxed), now.plus(Duration::from_secs(100)).get());
     }
 
     #[test]

@@ -35,9 +35,9 @@ pub(super) fn requested_wait(headers: &HeaderMap, now: UnixMilliseconds) -> Dura
     retry_after.max(reset).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
 }
 
-/// Returns how long to send no request with this key, so that the requests of all instances are not further ahead of an even
-/// pace. Without this, they could use up a window of five minutes in its first seconds, and no new profile could be served until it
-/// ends. Zero if the headers do not say how many requests are left.
+/// Returns how long to send no request with this key, so that those of all instances get no further ahead of an even pace than
+/// [`AHEAD`]. Without this, they could use up the requests of five minutes in the first seconds, and no new profile could be
+/// served until the window ends. Zero if the headers do not say how many requests are left.
 pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     let value = |name| text(headers, name).and_then(number).and_then(|value| u32::try_from(value).ok());
     let (Some(limit), Some(remaining), Some(reset)) =

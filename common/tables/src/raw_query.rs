@@ -1,5 +1,5 @@
-//! Queries whose rows are read from the JSON of the response ([`Row`]). The SDK signs and sends them, repeats them and reads their
-//! errors, as it does for all other operations.
+//! Queries whose rows are read from the JSON of the response ([`Row`]). The SDK signs, sends and retries them, and reads their errors,
+//! as it does for all other operations.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 const UUID: &str = "7da0c47581dc42b4962118f8049147b7";
 
-/// The capture, or a simulated player if there is none.
+/// The capture, or a simulated player without captures.
 fn body() -> String {
     captures::text("profiles/v2-elite-7da0c475.json")
         .unwrap_or_else(|| simulator::profiles::body(1, UUID, 1_777_388_600_000))

@@ -54,7 +54,7 @@ struct Offer {
 struct Pending {
     outcome: oneshot::Sender<Outcome>,
     is_fetched: bool,
-    /// Free once there is an outcome, even if nobody waits for it any longer: until then, the function works on the event.
+    /// Free once there is an outcome, even if no request waits for it any longer: until then, the function works on the event.
     _slot: Slot,
 }
 

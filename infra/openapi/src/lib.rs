@@ -133,8 +133,8 @@ fn introduction() -> String {
          complete bazaar has more than three megabytes without it and less than one with it.\n\n\
          **Keys and limits.** Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\n\
          **Caching.** Every `/v1` route has a TTL for which its responses are cached. `meta.cached: false` guarantees that the data \
-         was fetched for this request. `Last-Modified` is when the data was fetched, and `Expires` when it stops being fresh. While \
-         the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
+         was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` \
+         when it stops being fresh. While the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
          This project is not affiliated with, endorsed by or connected to Hypixel Inc., Mojang or Microsoft."
     )
 }

@@ -149,7 +149,7 @@ pub(crate) fn security_schemes() -> Value {
 pub(crate) fn headers() -> Value {
     json!({
         "LastModified": {
-            "description": "When the data was fetched, as an HTTP date.",
+            "description": "When the data was fetched, or known to be the provider's latest, as an HTTP date.",
             "required": true,
             "schema": { "type": "string" },
             "example": "Sat, 21 Nov 2026 15:44:58 GMT",

@@ -37,6 +37,9 @@ const PEAKS: [(&str, u64); 17] = [
 /// How much more a function may take, in per cent.
 const TOLERANCE: u64 = 20;
 
+/// What each further request at the same time may take, in KiB: a body, and what is made of it.
+const REQUEST_KIB: u64 = 4 * 1_024;
+
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     verdicts: BTreeMap<Verdict, u64>,
@@ -95,7 +98,7 @@ impl Summary {
 
     /// Panics if something was wrong, if a function took too much memory, or if the storm tested nothing.
     #[track_caller]
-    pub(super) fn expect_good(&self, seed: u64) {
+    pub(super) fn expect_good(&self, seed: u64, requests_per_instance: u8) {
         let repeat = format!("Repeat with STORM_SEED={seed}.");
         assert!(
             self.wrong.is_empty(),
@@ -104,8 +107,9 @@ impl Summary {
             self.wrong.join("\n")
         );
         for (function, usual) in PEAKS {
-            let (peak, bound) =
-                (self.peaks.get(function).copied().unwrap_or_default(), usual * (100 + TOLERANCE) / 100);
+            let peak = self.peaks.get(function).copied().unwrap_or_default();
+            let others = u64::from(requests_per_instance - 1) * REQUEST_KIB;
+            let bound = usual * (100 + TOLERANCE) / 100 + others;
             assert!(peak <= bound, "{function} took {peak} KiB of {bound} KiB. {repeat}");
         }
         for (function, [good, _]) in &self.by_function {

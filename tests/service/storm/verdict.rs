@@ -127,7 +127,11 @@ impl Court<'_> {
             }
             _ => false,
         };
-        if is_right { Ok(Verdict::RightError) } else { Err(format!("a {status} without a reason")) }
+        if is_right {
+            Ok(Verdict::RightError)
+        } else {
+            Err(format!("a {status} without a reason: {}", response.text))
+        }
     }
 
     /// Whether a 404 is right.

@@ -45,7 +45,7 @@ impl Cloud {
             if let Some((name, value)) = line.rsplit_once(' ') {
                 printed.insert(name.to_owned(), value.to_owned());
                 if name == READY {
-                    // A cloud whose output nobody reads stops.
+                    // A cloud stops when its output is not read.
                     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
                     return Ok(Self { pid, printed, _process: process });
                 }
@@ -57,7 +57,7 @@ impl Cloud {
     /// The value of the line that starts with `name`, such as `dynamodb` or `key pro`.
     ///
     /// # Errors
-    /// A sentence, when there is none.
+    /// A sentence, when it has printed no such line.
     pub(crate) fn printed(&self, name: &str) -> Result<&str, String> {
         let value = self.printed.get(name).map(String::as_str);
         value.ok_or_else(|| format!("the local cloud has printed no line with {name}"))

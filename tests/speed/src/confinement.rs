@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
+#[cfg(target_os = "linux")]
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use tokio::io::AsyncWriteExt as _;
@@ -50,8 +51,16 @@ impl Confinement {
 ///
 /// # Errors
 /// A sentence, when the system refuses.
+#[cfg(target_os = "linux")]
 pub(crate) fn pin(process: Pid, core: usize) -> Result<(), String> {
     let mut cores = CpuSet::new();
     let set = cores.set(core).and_then(|()| sched_setaffinity(process, &cores));
     set.map_err(|error| format!("cannot keep a process on core {core}: {error}"))
+}
+
+/// # Errors
+/// Always: this needs Linux.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn pin(_: Pid, _: usize) -> Result<(), String> {
+    Err("only Linux keeps a process on a core".to_owned())
 }

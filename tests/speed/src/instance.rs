@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
+#[cfg(target_os = "linux")]
 use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
 use tokio::process::{Child, Command};
@@ -194,9 +195,17 @@ impl Instance {
 ///
 /// # Errors
 /// A sentence, when the process has ended.
+#[cfg(target_os = "linux")]
 pub(crate) fn processor_time(pid: Pid) -> Result<Duration, String> {
     let time = clock_getcpuclockid(pid).and_then(nix::time::ClockId::now);
     time.map(Duration::from).map_err(|error| format!("cannot read the processor time of a process: {error}"))
+}
+
+/// # Errors
+/// Always: this needs Linux.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn processor_time(_: Pid) -> Result<Duration, String> {
+    Err("only Linux tells the processor time of another process".to_owned())
 }
 
 /// A line of the status of a process, such as `VmRSS:`, in bytes.

@@ -105,8 +105,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
 
     let highest = phase(&target, pid, arguments.clients, None, half).await?;
     report("as fast as it responds", &highest);
-    let rate = highest.rate();
-    let calm = phase(&target, pid, arguments.clients, Some(rate / 2.0), half).await?;
+    let calm = phase(&target, pid, arguments.clients, Some(highest.half_rate()?), half).await?;
     report("at half of that rate", &calm);
     print_memory(&highest, &calm);
     Ok(verdict(&highest, &calm))
@@ -180,6 +179,18 @@ impl Phase {
     fn rate(&self) -> f64 {
         self.outcomes.successes() as f64 / self.elapsed.as_secs_f64()
     }
+
+    /// Returns half of the rate, which is above 0.
+    ///
+    /// # Errors
+    /// If there was no good response.
+    fn half_rate(&self) -> Result<f64, String> {
+        if self.outcomes.successes() == 0 {
+            let errors: Vec<_> = self.outcomes.errors.keys().map(String::as_str).collect();
+            return Err(format!("no request succeeds: {}", errors.join("; ")));
+        }
+        Ok(self.rate() / 2.0)
+    }
 }
 
 fn report(title: &str, phase: &Phase) {
@@ -241,5 +252,13 @@ mod tests {
         assert!(verdict(&slow, &quick()));
         let failed = Outcomes { errors: [("500".to_owned(), 1)].into(), ..Outcomes::default() };
         assert!(!verdict(&phase(failed), &quick()));
+    }
+
+    #[test]
+    fn a_load_without_a_good_response_is_an_error() {
+        let good = Outcomes { remembered: vec![100, 100], ..Outcomes::default() };
+        assert_eq!(phase(good).half_rate(), Ok(1.0));
+        let failed = Outcomes { errors: [("500".to_owned(), 7)].into(), ..Outcomes::default() };
+        assert_eq!(phase(failed).half_rate(), Err("no request succeeds: 500".to_owned()));
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn frontier(sizes: &[Measurement]) -> Vec<u32> {
 /// The measurements that were written.
 ///
 /// # Errors
-/// A sentence, when there are none.
+/// A sentence, when the file cannot be read or is not as expected.
 pub(super) fn read() -> Result<Vec<Measurement>, String> {
     let text = std::fs::read_to_string(file());
     let text = text.map_err(|error| format!("cannot read {}: {error}", file().display()))?;

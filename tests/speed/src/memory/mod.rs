@@ -72,12 +72,13 @@ struct World {
 /// A sentence about what cannot be measured.
 pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let chosen = release::choose(&arguments.functions)?;
+    // Without these there is nothing to measure, so they are before the build, which takes minutes.
     let quota = Quota::create()?;
+    let upstream = Upstream::start().await?;
     let folder = arguments.binaries.folder(&release::functions()?)?;
     let core = quota::leave_a_core()?;
     let confinement = Confinement { processes: quota.processes(), core };
     let cloud = Cloud::start(&folder, &["--no-schedules", "--history", "0"]).await?;
-    let upstream = Upstream::start().await?;
     let requests = usize::from(arguments.requests);
     let world = World { folder, upstream, cloud, quota, confinement, requests };
     world.seed(&chosen).await?;

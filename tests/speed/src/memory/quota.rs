@@ -63,7 +63,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // An empty group that stays harms nobody.
+        // An empty group that stays does no harm.
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
@@ -79,7 +79,8 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
     })
 }
 
-/// Keeps this program, and what it starts from now on, on the first core, and returns another one; `None` if there is none.
+/// Keeps this program, and what it starts from now on, on the first core, and returns another core, or `None` on a machine with
+/// one core only.
 ///
 /// # Errors
 /// A sentence, when the system refuses.

@@ -103,8 +103,9 @@ impl Row {
 /// A sentence about what cannot be measured.
 pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let chosen = release::choose(&arguments.functions)?;
-    let folder = arguments.binaries.folder(&chosen)?;
+    // Without captures there is nothing to measure, so this is before the build, which takes minutes.
     let upstream = Upstream::start().await?;
+    let folder = arguments.binaries.folder(&chosen)?;
     let mut rows = Vec::new();
     for case in CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)) {
         rows.push(fetched(case, &folder, &upstream.url(), arguments.blocks).await?);
