@@ -180,10 +180,9 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Cache<K,
         fetch: impl AsyncFnOnce() -> Result<V, E>,
     ) -> Result<Lookup<V>, E> {
         let now = invocation.now();
-        let kept = self.kept(&key, now).filter(|kept| is_latest(&kept.value));
-        let look_up = async || {
-            if let Some(latest) = kept {
-                return Ok(Lookup { fetched_at: now, ..latest });
+        let look_up = async |expired: Option<Entry<V>>| {
+            if let Some(latest) = expired.filter(|expired| is_latest(&expired.value)) {
+                return Ok(Lookup { fetched_at: now, ..latest.cached(None) });
             }
             let start = Instant::now();
             let value = fetch().await?;
@@ -191,7 +190,7 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Cache<K,
             let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
             Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
         };
-        self.get_through(key, invocation, look_up).await
+        self.get_with(key, invocation, look_up).await
     }
 
     /// Returns the same as [`Cache::get`], with a lookup in another cache as the source: a value is as old as it is there.
@@ -204,11 +203,21 @@ impl<K: Hash + Eq + Clone, V: Weight + Clone, E: SourceError + 'static> Cache<K,
         invocation: &Invocation,
         look_up: impl AsyncFnOnce() -> Result<Lookup<V>, E>,
     ) -> Result<Lookup<V>, E> {
+        self.get_with(key, invocation, async |_| look_up().await).await
+    }
+
+    /// Returns the same as [`Cache::get_through`]. `look_up` gets the expired value, if it may be served.
+    async fn get_with(
+        &self,
+        key: K,
+        invocation: &Invocation,
+        look_up: impl AsyncFnOnce(Option<Entry<V>>) -> Result<Lookup<V>, E>,
+    ) -> Result<Lookup<V>, E> {
         match self.turn(key, invocation).await? {
             Turn::Serve(found) => Ok(found),
             Turn::Fetch(fetch, now) => {
                 let start = Instant::now();
-                let found = look_up().await;
+                let found = look_up(fetch.stale.clone()).await;
                 fetch.end(found, now.plus(start.elapsed()))
             }
         }
