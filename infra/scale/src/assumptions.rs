@@ -1,4 +1,4 @@
-//! What the model takes from AWS's documentation and from the provider's, and what it assumes because nobody documents it.
+//! What the model takes from AWS's documentation and from the provider's, and what it assumes because it is not documented.
 
 /// Concurrent executions of an account and region: the default quota. <https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>
 pub const ACCOUNT_CONCURRENCY: f64 = 1_000.0;

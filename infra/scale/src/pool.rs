@@ -76,7 +76,7 @@ impl Pool {
         }
     }
 
-    /// Whether it uses the account's concurrency that nobody reserved.
+    /// Whether it uses the account's concurrency that is not reserved.
     pub(crate) const fn is_unreserved(&self) -> bool {
         self.reserved.is_none() && self.managed.is_none()
     }

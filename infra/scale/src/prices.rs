@@ -22,7 +22,7 @@ pub const STAGE_CACHE_PER_HOUR: [(f64, f64); 8] = [
     (118.0, 1.90),
     (237.0, 3.80),
 ];
-/// API Gateway per million requests, up to so many million in a month.
+/// API Gateway per million requests, up to that many million in a month.
 pub const GATEWAY: [(f64, f64); 4] =
     [(333.0, 3.50), (1_000.0, 2.80), (20_000.0, 2.38), (f64::INFINITY, 1.51)];
 /// A line in the access log for each of a million requests.
@@ -35,7 +35,7 @@ pub const FUNCTION_LOG: f64 = 0.35;
 pub const GIGABYTE_SECOND: f64 = 0.000_013_333_4;
 /// A million read units.
 pub const READ_UNITS: f64 = 0.125;
-/// A GB sent, up to so many GB in a month; the first hundred are free.
+/// A GB sent, up to that many GB in a month; the first hundred are free.
 pub const SENT: [(f64, f64); 5] =
     [(100.0, 0.0), (10_240.0, 0.09), (51_200.0, 0.085), (153_600.0, 0.07), (f64::INFINITY, 0.05)];
 

@@ -130,7 +130,7 @@ pub const KINDS: [Kind; 18] = [
         read_units: 1.0,
         ..snapshot("fire-sales-history", "fire-sales-history", 1.0, [976.0, 336.0], [5.6, 0.61, 0.024])
     },
-    // Two reads of half a unit; it is not a route, so nobody requests it.
+    // Two reads of half a unit; it is not a route, so no client requests it.
     Kind {
         read_units: 2.0,
         ..snapshot("authorizer", "authorizer", 0.0, [1_000.0, 1_000.0], [5.7, 0.7, 0.7])
