@@ -43,6 +43,12 @@ impl Program {
         self
     }
 
+    /// The same with DynamoDB at `url`.
+    pub(crate) fn with_database(mut self, url: &str) -> Self {
+        self.environment.push(("AWS_ENDPOINT_URL_DYNAMODB", url.to_owned()));
+        self
+    }
+
     fn command(&self, api: &str) -> Command {
         let mut command = match self.confinement {
             Some(_) => Confinement::command(&self.path),

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use crate::upstream::PLAYER;
 
 /// What is made.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Sum {
     /// All products, passed through.
     Bazaar,
@@ -35,6 +35,10 @@ pub(crate) enum Sum {
     Collections,
     /// The fire sales, passed through.
     FireSales,
+    /// A query of 90 days. Nothing is made of its rows.
+    Query,
+    /// The response to that query, fetched once and read each time.
+    Reading,
 }
 
 type Failure = Box<dyn Error>;
@@ -49,17 +53,28 @@ impl Sum {
             Self::Mayor => "/v2/resources/skyblock/election",
             Self::Collections => "/v2/resources/skyblock/collections",
             Self::FireSales => "/v2/skyblock/firesales",
+            Self::Query | Self::Reading => "/",
         }
     }
 
-    fn shape(self, body: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
+    /// Whether the body comes from DynamoDB.
+    pub(crate) const fn is_of_database(self) -> bool {
+        matches!(self, Self::Query | Self::Reading)
+    }
+
+    fn shape(self, body: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+        if self.is_of_database() {
+            history_response::read(body)?;
+            return Ok(());
+        }
+        let body = std::str::from_utf8(body)?;
         match self {
             Self::Bazaar => full(body, out),
             Self::Market => flips(body, out),
             Self::Auctions => again::<Auctions>(body, out),
             Self::Items => again::<Items>(body, out),
             Self::Profile => again::<Profiles>(body, out),
-            Self::Mayor | Self::Collections | Self::FireSales => again::<&RawValue>(body, out),
+            _ => again::<&RawValue>(body, out),
         }
     }
 }
@@ -74,6 +89,14 @@ struct Pipeline {
 
 impl Pipeline {
     async fn run(&mut self, sum: Sum) -> Result<(), Failure> {
+        if sum != Sum::Reading || self.plain.is_empty() {
+            self.fetch_for(sum).await?;
+        }
+        self.out.clear();
+        sum.shape(&self.plain, &mut self.out)
+    }
+
+    async fn fetch_for(&mut self, sum: Sum) -> Result<(), Failure> {
         let target = match sum {
             Sum::Profile => {
                 self.fetch(&format!("/users/profiles/minecraft/{PLAYER}")).await?;
@@ -82,9 +105,7 @@ impl Pipeline {
             }
             _ => sum.path().to_owned(),
         };
-        self.fetch(&target).await?;
-        self.out.clear();
-        sum.shape(std::str::from_utf8(&self.plain)?, &mut self.out)
+        self.fetch(&target).await
     }
 
     async fn fetch(&mut self, target: &str) -> Result<(), Failure> {
@@ -261,7 +282,7 @@ mod tests {
 
     fn shaped(sum: Sum, body: &str) -> String {
         let mut out = Vec::new();
-        sum.shape(body, &mut out).unwrap();
+        sum.shape(body.as_bytes(), &mut out).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -274,5 +295,14 @@ mod tests {
         assert!(flips.contains(r#""spreadPercent":100.0"#), "{flips}");
         let profiles = r#"{"profiles":[{"profile_id":"p","cute_name":"Kiwi","selected":true,"members":{}}]}"#;
         assert_eq!(shaped(Sum::Profile, profiles), profiles);
+    }
+    #[test]
+    fn a_history_is_read_and_nothing_is_written() {
+        let mut out = Vec::new();
+        for sum in [Sum::Query, Sum::Reading] {
+            sum.shape(history_response::body().as_bytes(), &mut out).unwrap();
+            assert!(sum.shape(b"{}", &mut out).is_err());
+        }
+        assert!(out.is_empty());
     }
 }

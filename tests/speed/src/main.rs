@@ -8,6 +8,7 @@
 mod cloud;
 mod confinement;
 mod copy;
+mod database;
 mod event;
 mod handshake;
 mod instance;

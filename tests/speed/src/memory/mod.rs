@@ -98,10 +98,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
 
 impl World {
     fn program(&self, function: &str) -> Result<Program, String> {
-        let mut program = Program::new(self.folder.join(function)).with_upstream(&self.upstream.url());
-        let dynamodb = self.cloud.printed("dynamodb")?.to_owned();
-        program.environment.push(("AWS_ENDPOINT_URL_DYNAMODB", dynamodb));
-        Ok(program)
+        let program = Program::new(self.folder.join(function)).with_upstream(&self.upstream.url());
+        Ok(program.with_database(self.cloud.printed("dynamodb")?))
     }
 
     /// Records history for those functions that read it.

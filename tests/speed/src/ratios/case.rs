@@ -10,11 +10,25 @@ pub(super) struct Case {
     pub(super) function: &'static str,
     query: &'static [(&'static str, &'static str)],
     path: &'static [(&'static str, &'static str)],
-    pub(super) sum: Sum,
-    /// The largest ratio of a request that fetches, beside the lean sum.
-    pub(super) fetched: Option<f64>,
+    /// What a request that fetches is compared with.
+    pub(super) sums: [Option<Floor>; 2],
     /// The largest ratio of a request from memory, beside a copy of the response.
     pub(super) remembered: Option<f64>,
+}
+
+/// A lean sum.
+#[derive(Clone, Copy)]
+pub(super) struct Floor {
+    pub(super) sum: Sum,
+    pub(super) name: &'static str,
+    /// The largest ratio of a request beside it.
+    pub(super) target: Option<f64>,
+}
+
+impl Floor {
+    const fn new(sum: Sum, target: Option<f64>) -> Self {
+        Self { sum, name: "lean sum", target }
+    }
 }
 
 impl Case {
@@ -24,12 +38,13 @@ impl Case {
         query: &'static [(&'static str, &'static str)],
         sum: Sum,
     ) -> Self {
-        Self { name, function, query, path: &[], sum, fetched: Some(FETCHED), remembered: None }
+        let sums = [Some(Floor::new(sum, Some(FETCHED))), None];
+        Self { name, function, query, path: &[], sums, remembered: None }
     }
 
-    /// The same without a target: its body is so small that handing over the response dominates.
-    const fn small(self) -> Self {
-        Self { fetched: None, ..self }
+    /// A case without a target: its body is so small that handing over the response dominates.
+    const fn small(name: &'static str, function: &'static str, sum: Sum) -> Self {
+        Self { sums: [Some(Floor::new(sum, None)), None], ..Self::new(name, function, &[], sum) }
     }
 
     pub(super) fn events(&self) -> Result<Events, String> {
@@ -39,11 +54,12 @@ impl Case {
 
 const FETCHED: f64 = 1.0;
 const FULL_REMEMBERED: f64 = 1.2;
+const HISTORY: f64 = 1.5;
 
 const ITEMS: &str =
     "INK_SACK:3,ENCHANTED_DIAMOND,ENCHANTED_GOLD,WHEAT,CARROT_ITEM,POTATO_ITEM,COAL,IRON_INGOT";
 
-pub(super) const CASES: [Case; 12] = [
+pub(super) const CASES: [Case; 13] = [
     Case {
         remembered: Some(FULL_REMEMBERED),
         ..Case::new("bazaar full", "bazaar", &[("mode", "full")], Sum::Bazaar)
@@ -56,9 +72,20 @@ pub(super) const CASES: [Case; 12] = [
     Case::new("auctions", "auctions", &[("page", "0")], Sum::Auctions),
     Case::new("items", "items", &[], Sum::Items),
     Case { path: &[("username", PLAYER)], ..Case::new("profile", "profile", &[], Sum::Profile) },
-    Case::new("mayor", "mayor", &[], Sum::Mayor).small(),
-    Case::new("collections", "collections", &[], Sum::Collections).small(),
-    Case::new("fire sales", "fire-sales", &[], Sum::FireSales).small(),
+    Case::small("mayor", "mayor", Sum::Mayor),
+    Case::small("collections", "collections", Sum::Collections),
+    Case::small("fire sales", "fire-sales", Sum::FireSales),
+    Case {
+        name: "bazaar-history 90d",
+        function: "bazaar-history",
+        query: &[("item_id", history_response::ID), ("range", "90d")],
+        path: &[],
+        sums: [
+            Some(Floor { sum: Sum::Reading, name: "reading", target: Some(HISTORY) }),
+            Some(Floor { sum: Sum::Query, name: "query and reading", target: None }),
+        ],
+        remembered: None,
+    },
 ];
 
 /// The functions whose start-up is in the table: without a table and with one.

@@ -26,10 +26,10 @@ pub(super) struct LeanSum {
 impl LeanSum {
     /// # Errors
     /// A sentence, when the process does not start.
-    pub(super) fn start(upstream: &str, sum: Sum) -> Result<Self, String> {
+    pub(super) fn start(base_url: &str, sum: Sum) -> Result<Self, String> {
         let name = sum.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         let mut command = Command::new(this_program()?);
-        command.args(["lean-sum", upstream, &name]).kill_on_drop(true);
+        command.args(["lean-sum", base_url, &name]).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().map_err(|error| format!("cannot start the lean sum: {error}"))?;
         let pid = process.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);

@@ -4,13 +4,14 @@
 mod case;
 mod floor;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use self::case::{CASES, Case, START_UPS};
+use self::case::{CASES, Case, Floor, START_UPS};
 use self::floor::LeanSum;
+use crate::database::Database;
 use crate::event::Events;
 use crate::instance::{Instance, Program};
 use crate::release::{self, Binaries};
@@ -106,13 +107,16 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     // Without captures there is nothing to measure, so this is before the build, which takes minutes.
     let upstream = Upstream::start().await?;
     let folder = arguments.binaries.folder(&chosen)?;
+    let world = World { folder, upstream, database: Database::start().await?, blocks: arguments.blocks };
     let mut rows = Vec::new();
     for case in CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)) {
-        rows.push(fetched(case, &folder, &upstream.url(), arguments.blocks).await?);
-        rows.extend(remembered(case, &folder, &upstream.url(), arguments.blocks).await?);
+        for floor in case.sums.iter().flatten() {
+            rows.push(world.fetched(case, floor).await?);
+        }
+        rows.extend(world.remembered(case).await?);
     }
     for name in START_UPS.into_iter().filter(|name| chosen.iter().any(|chosen| chosen == name)) {
-        let pairs = startup::pairs(&folder, name, STARTS).await?;
+        let pairs = startup::pairs(&world.folder, name, STARTS).await?;
         let limit = startup::ratio_limit(release::has_table(name)?);
         rows.push(Row::new(format!("{name}, start-up"), &pairs, "`hello`", Some(limit)));
     }
@@ -133,47 +137,62 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(missed.is_empty())
 }
 
-/// A request that fetches, beside the lean sum.
-async fn fetched(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Result<Row, String> {
-    let mut events = case.events()?;
-    let program = Program::new(folder.join(case.function)).with_upstream(upstream);
-    let mut instance = Instance::start(&program).await?;
-    let mut sum = LeanSum::start(upstream, case.sum)?;
-    block(&mut instance, &mut events, Events::later, WARM_UP, FETCHED_MARK).await?;
-    sum.block(WARM_UP).await?;
-    let mut pairs = Vec::new();
-    for _ in 0..blocks {
-        let own = block(&mut instance, &mut events, Events::later, FETCHED, FETCHED_MARK).await?;
-        pairs.push((own, sum.block(FETCHED).await?));
-    }
-    Ok(Row::new(format!("{}, fetched", case.name), &pairs, "lean sum", case.fetched))
+/// Where the functions are, and everything that they need.
+struct World {
+    folder: PathBuf,
+    upstream: Upstream,
+    database: Database,
+    blocks: u16,
 }
 
-/// A request that is answered from memory, beside a function that posts the same response; if there is a target, also beside a
-/// copy in memory, for information.
-async fn remembered(case: &Case, folder: &Path, upstream: &str, blocks: u16) -> Result<Vec<Row>, String> {
-    let mut events = case.events()?;
-    let program = Program::new(folder.join(case.function)).with_upstream(upstream);
-    let mut instance = Instance::start(&program).await?;
-    let _fetched = instance.invoke(events.again()).await?;
-    let response = instance.invoke(events.again()).await?.payload;
-    let file = floor::ResponseFile::new(&response)?;
-    let mut copy = Instance::start(&file.program()?).await?;
-    block(&mut instance, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
-    block(&mut copy, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
-    let mut pairs = Vec::new();
-    for _ in 0..blocks {
-        let own = block(&mut instance, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
-        let floor = block(&mut copy, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
-        pairs.push((own, floor));
+impl World {
+    fn program(&self, case: &Case) -> Program {
+        let program = Program::new(self.folder.join(case.function));
+        program.with_upstream(&self.upstream.url()).with_database(&self.database.url())
     }
-    let name = format!("{}, from memory", case.name);
-    let mut rows = vec![Row::new(name.clone(), &pairs, "copy", case.remembered)];
-    if case.remembered.is_some() {
-        let pairs: Vec<_> = pairs.iter().map(|(own, _)| (*own, floor::copy_in_memory(&response))).collect();
-        rows.push(Row::new(name, &pairs, "copy in memory", None));
+
+    /// A request that fetches, beside a lean sum.
+    async fn fetched(&self, case: &Case, floor: &Floor) -> Result<Row, String> {
+        let mut events = case.events()?;
+        let mut instance = Instance::start(&self.program(case)).await?;
+        let base_url = if floor.sum.is_of_database() { self.database.url() } else { self.upstream.url() };
+        let mut sum = LeanSum::start(&base_url, floor.sum)?;
+        block(&mut instance, &mut events, Events::later, WARM_UP, FETCHED_MARK).await?;
+        sum.block(WARM_UP).await?;
+        let mut pairs = Vec::new();
+        for _ in 0..self.blocks {
+            let own = block(&mut instance, &mut events, Events::later, FETCHED, FETCHED_MARK).await?;
+            pairs.push((own, sum.block(FETCHED).await?));
+        }
+        Ok(Row::new(format!("{}, fetched", case.name), &pairs, floor.name, floor.target))
     }
-    Ok(rows)
+
+    /// A request that is answered from memory, beside a function that posts the same response; if there is a target, also beside a
+    /// copy in memory, for information.
+    async fn remembered(&self, case: &Case) -> Result<Vec<Row>, String> {
+        let mut events = case.events()?;
+        let mut instance = Instance::start(&self.program(case)).await?;
+        let _fetched = instance.invoke(events.again()).await?;
+        let response = instance.invoke(events.again()).await?.payload;
+        let file = floor::ResponseFile::new(&response)?;
+        let mut copy = Instance::start(&file.program()?).await?;
+        block(&mut instance, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
+        block(&mut copy, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
+        let mut pairs = Vec::new();
+        for _ in 0..self.blocks {
+            let own = block(&mut instance, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
+            let floor = block(&mut copy, &mut events, Events::again, REMEMBERED, REMEMBERED_MARK).await?;
+            pairs.push((own, floor));
+        }
+        let name = format!("{}, from memory", case.name);
+        let mut rows = vec![Row::new(name.clone(), &pairs, "copy", case.remembered)];
+        if case.remembered.is_some() {
+            let pairs: Vec<_> =
+                pairs.iter().map(|(own, _)| (*own, floor::copy_in_memory(&response))).collect();
+            rows.push(Row::new(name, &pairs, "copy in memory", None));
+        }
+        Ok(rows)
+    }
 }
 
 /// The processor time of one of `count` requests.
