@@ -11,6 +11,7 @@ pub mod history;
 mod history_list;
 mod item;
 mod operation;
+mod plain_rows;
 mod raw_query;
 mod recorder;
 mod row;
