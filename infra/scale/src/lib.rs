@@ -21,6 +21,7 @@ mod report;
 mod schedule;
 mod simulation;
 mod stage_cache;
+mod template;
 mod throttle;
 mod workload;
 

@@ -23,7 +23,7 @@ fn page() -> String {
 #[test]
 fn memory_and_ttls_are_those_of_the_template_and_the_routes() {
     let template = template();
-    for function in &FUNCTIONS {
+    for function in FUNCTIONS.iter() {
         let deployed = template.functions.values().find(|deployed| deployed.binary == function.name);
         let deployed = deployed.unwrap_or_else(|| panic!("the template has no {}", function.name));
         assert_eq!(function.memory_mb.to_string(), deployed.memory_mb.to_string(), "{}", function.name);
