@@ -11,7 +11,6 @@ pub mod limits;
 pub mod managed;
 mod memory;
 mod outcome;
-mod page;
 mod plan;
 mod pool;
 pub mod prices;
@@ -27,7 +26,6 @@ mod workload;
 
 pub use self::deployment::{AUTHORIZER, Deployment, FUNCTIONS, Function, Source};
 pub use self::outcome::{Failures, Outcome, Work};
-pub use self::page::with_tables;
 pub use self::plan::{Plan, Waits};
 pub use self::recommended::{LOADS, recommended, unlimited};
 pub use self::report::{burst, parameter, short, steady, tables};
