@@ -4,7 +4,6 @@
 //! takes as long as parsing them. A [`Document`] therefore keeps its escaped form for later requests.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer};
@@ -12,34 +11,37 @@ use serde_json::value::RawValue;
 
 use crate::cache::Weight;
 use crate::error::ApiError;
+use crate::pieces::Pieces;
 use crate::upstream::Text;
 
 /// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";
 
-/// The JSON text of a response's `data`. A part that passes through from an upstream body is not copied.
+/// The JSON text of a response's `data`.
 #[derive(Debug)]
 pub struct Document {
     /// Whether it is a whole response body, without an envelope.
     is_bare: bool,
-    head: String,
-    passed: Option<(Arc<Text>, Range<usize>)>,
-    tail: &'static str,
+    data: Pieces,
     /// The envelope with `cached: true`, escaped when it is first needed.
     replay: OnceLock<Box<RawValue>>,
 }
 
 impl Document {
+    const fn from_pieces(is_bare: bool, data: Pieces) -> Self {
+        Self { is_bare, data, replay: OnceLock::new() }
+    }
+
     /// The document with the JSON text `data`.
     #[must_use]
-    pub const fn new(data: String) -> Self {
-        Self { is_bare: false, head: data, passed: None, tail: "", replay: OnceLock::new() }
+    pub fn new(data: String) -> Self {
+        Self::from_pieces(false, data.into())
     }
 
     /// The document that is a whole response body, without an envelope: another specification defines its shape.
     #[must_use]
-    pub const fn bare(body: String) -> Self {
-        Self { is_bare: true, head: body, passed: None, tail: "", replay: OnceLock::new() }
+    pub fn bare(body: String) -> Self {
+        Self::from_pieces(true, body.into())
     }
 
     /// The document with the JSON text of `data`.
@@ -50,37 +52,23 @@ impl Document {
         serde_json::to_string(data).map(Self::new)
     }
 
-    /// The document that consists of `head`, the part of `body` at `range`, and `tail`.
-    #[must_use]
-    pub const fn passing(head: String, body: Arc<Text>, range: Range<usize>, tail: &'static str) -> Self {
-        Self { is_bare: false, head, passed: Some((body, range)), tail, replay: OnceLock::new() }
-    }
-
-    /// The text, in the pieces that it is stored in.
-    #[must_use]
-    pub fn pieces(&self) -> [&str; 3] {
-        let passed = self.passed.as_ref().and_then(|(body, range)| body.get(range.clone()));
-        [&self.head, passed.unwrap_or_default(), self.tail]
+    /// The document with the JSON text of `data`, without a copy of the long parts that `data` borrows from `body`.
+    ///
+    /// # Errors
+    /// If `data` cannot be written as JSON.
+    pub fn passing(data: &impl Serialize, body: &Arc<Text>) -> Result<Self, serde_json::Error> {
+        Ok(Self::from_pieces(false, Pieces::of(data, body)?))
     }
 
     /// The text of the success envelope in pieces, or of the bare document.
-    fn envelope(&self, cached: bool) -> [&str; 9] {
-        let [head, passed, tail] = self.pieces();
+    fn envelope(&self, cached: bool) -> Vec<&str> {
+        let data = self.data.iter();
         if self.is_bare {
-            return ["", head, passed, tail, "", "", "", "", ""];
+            return data.collect();
         }
         let cached = if cached { "true" } else { "false" };
-        [
-            r#"{"success":true,"data":"#,
-            head,
-            passed,
-            tail,
-            r#","meta":{"cached":"#,
-            cached,
-            r#","api_version":""#,
-            API_VERSION,
-            r#""}}"#,
-        ]
+        let meta = [r#","meta":{"cached":"#, cached, r#","api_version":""#, API_VERSION, r#""}}"#];
+        std::iter::once(r#"{"success":true,"data":"#).chain(data).chain(meta).collect()
     }
 
     /// How many bytes the success envelope has.
@@ -100,9 +88,9 @@ impl Document {
 }
 
 impl Weight for Document {
-    /// Twice the text: plain and escaped.
+    /// The text, with all of a body that it has parts of, and the escaped text.
     fn bytes(&self) -> usize {
-        total(&self.pieces()) * 2
+        self.data.kept_bytes() + total(&self.data.iter().collect::<Vec<_>>())
     }
 }
 
@@ -150,6 +138,13 @@ impl Body {
         }
     }
 
+    /// Whether it takes at most `limit` bytes as a JSON string, quotes included.
+    #[must_use]
+    pub fn fits(&self, limit: usize) -> bool {
+        // In JSON text, whatever is escaped takes two bytes: of the control characters, it has only line breaks and tabs.
+        self.bytes() * 2 + "\"\"".len() <= limit || self.escaped_bytes() <= limit
+    }
+
     /// How many bytes it takes as a JSON string, quotes included.
     #[must_use]
     pub fn escaped_bytes(&self) -> usize {
@@ -187,20 +182,30 @@ impl Serialize for Body {
 
 /// How many bytes `text` takes inside a JSON string.
 fn escaped_length(text: &str) -> usize {
-    let quotes = count(text, |byte| byte == b'"' || byte == b'\\');
-    let controls = count(text, |byte| byte < b' ');
+    let [quotes, controls] = count(text, |byte| [byte == b'"' || byte == b'\\', byte < b' ']);
     if controls == 0 {
         return text.len() + quotes;
     }
     // Line breaks, such as in a body that is indented, take two bytes, and others six: `\u001f`.
-    let short = count(text, |byte| matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c));
+    let [short] = count(text, |byte| [matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c)]);
     text.len() + quotes + short + (controls - short) * (r"\u001f".len() - 1)
 }
 
-/// How many bytes of `text` match. The sums are bytes, so that the compiler uses vector instructions.
-fn count(text: &str, matches: impl Fn(u8) -> bool) -> usize {
-    let chunks = text.as_bytes().chunks(usize::from(u8::MAX));
-    chunks.map(|chunk| usize::from(chunk.iter().map(|&byte| u8::from(matches(byte))).sum::<u8>())).sum()
+/// How many bytes of `text` match each of the conditions. The sums are bytes, so that the compiler uses vector instructions.
+fn count<const N: usize>(text: &str, matches: impl Fn(u8) -> [bool; N]) -> [usize; N] {
+    let mut totals = [0; N];
+    for chunk in text.as_bytes().chunks(usize::from(u8::MAX)) {
+        let mut sums = [0_u8; N];
+        for &byte in chunk {
+            for (sum, matches) in sums.iter_mut().zip(matches(byte)) {
+                *sum += u8::from(matches);
+            }
+        }
+        for (total, sum) in totals.iter_mut().zip(sums) {
+            *total += usize::from(sum);
+        }
+    }
+    totals
 }
 
 #[derive(Serialize)]
@@ -240,11 +245,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::upstream::UpstreamResponse;
 
     fn text(body: &Body) -> String {
         let escaped = serde_json::to_string(body).unwrap();
         assert_eq!(body.escaped_bytes(), escaped.len(), "{escaped}");
+        assert!(body.fits(escaped.len()) && !body.fits(escaped.len() - 1), "{escaped}");
         let text: String = serde_json::from_str(&escaped).unwrap();
         assert_eq!(text.len(), body.bytes());
         text
@@ -252,9 +257,7 @@ mod tests {
 
     #[test]
     fn the_pieces_of_a_document_make_one_envelope() {
-        let response = UpstreamResponse::new("/", r#"{"products":{"A":"\u0027"},"x":1}"#.to_owned());
-        let document = Document::passing(r#"{"products":"#.to_owned(), response.body, 12..26, "}");
-        let document = Arc::new(document);
+        let document = Arc::new(Document::new(r#"{"products":{"A":"\u0027"}}"#.to_owned()));
         let body = |cached| Body::Success { document: Arc::clone(&document), cached };
         let fresh = text(&body(false));
         let expected = r#"{"success":true,"data":{"products":{"A":"\u0027"}},"meta":{"cached":false,"api_version":"v1"}}"#;
@@ -286,6 +289,12 @@ mod tests {
         #[test]
         fn the_escaped_length_is_known_before_escaping(text in any::<String>()) {
             prop_assert_eq!(escaped_length(&text) + 2, serde_json::to_string(&text).unwrap().len());
+        }
+
+        #[test]
+        fn escaping_at_most_doubles_json_text(texts in any::<Vec<String>>()) {
+            let json = serde_json::to_string_pretty(&texts).unwrap();
+            prop_assert!(escaped_length(&json) <= json.len() * 2);
         }
     }
 }

@@ -25,13 +25,6 @@ impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
     pub fn get(self) -> &'a str {
         self.0.get()
     }
-
-    /// Returns the position of the text in `document`, from which it must have been parsed.
-    #[must_use]
-    pub fn range_in(self, document: &str) -> std::ops::Range<usize> {
-        let start = self.get().as_ptr().addr().saturating_sub(document.as_ptr().addr());
-        start..start + self.get().len()
-    }
 }
 
 impl<'a> StringText<'a> {
@@ -275,17 +268,5 @@ mod tests {
         assert!(serde_json::from_str::<StringText>("7").is_err());
         assert!(serde_json::from_str::<ObjectText>("[{}]").is_err());
         assert!(serde_json::from_str::<Option<ObjectText>>("null").unwrap().is_none());
-    }
-
-    #[test]
-    fn a_range_is_the_position_in_the_document() {
-        #[derive(Deserialize)]
-        struct Document<'a> {
-            #[serde(borrow)]
-            inner: ObjectText<'a>,
-        }
-        let text = r#"{"before":1, "inner": {"a":[1,2]} }"#;
-        let document: Document = serde_json::from_str(text).unwrap();
-        assert_eq!(&text[document.inner.range_in(text)], r#"{"a":[1,2]}"#);
     }
 }

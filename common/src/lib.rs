@@ -15,6 +15,7 @@ pub mod json;
 pub mod lambda;
 pub mod openapi;
 pub mod params;
+mod pieces;
 pub mod prices;
 pub mod provider_route;
 pub mod request;

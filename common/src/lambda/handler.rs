@@ -157,9 +157,9 @@ impl<H: Handler> Instance<H> {
                 (response, line)
             }
         };
-        let bytes = response.0.body.escaped_bytes();
-        if bytes > LARGEST_BODY {
-            let cause = format!("the body takes {bytes} bytes of at most {LARGEST_BODY}");
+        let body = &response.0.body;
+        if !body.fits(LARGEST_BODY) {
+            let cause = format!("the body takes {} bytes of at most {LARGEST_BODY}", body.escaped_bytes());
             return Err(ApiError::internal(cause));
         }
         Ok(response)

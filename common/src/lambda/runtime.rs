@@ -35,6 +35,10 @@ pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(),
 /// The futures of the handler are boxed: inside the future of `main` they would touch eight more pages of the stack at
 /// every start.
 ///
+/// With one event at a time, the process grows by about 144 bytes per event: the library sets `_X_AMZN_TRACE_ID` for each, and
+/// `setenv` of the GNU C library keeps every value. A function that Lambda replaces after two hours has then handled 50 events a
+/// second for 50 MB.
+///
 /// # Errors
 /// If the Runtime API cannot be reached.
 pub async fn serve<E, T, F>(

@@ -24,6 +24,11 @@ impl Text {
     pub(super) fn in_spare(text: String, spare: &Arc<Spare>) -> Self {
         Self { text, spare: Arc::downgrade(spare) }
     }
+
+    /// How many bytes it takes in memory: at most twice its length.
+    pub(crate) const fn capacity(&self) -> usize {
+        self.text.capacity()
+    }
 }
 
 impl Deref for Text {
@@ -47,12 +52,13 @@ impl Drop for Text {
 pub(super) struct Spare(Mutex<Vec<u8>>);
 
 impl Spare {
-    /// Returns a buffer of this length with any content.
+    /// Returns a buffer of this length with any content. It is not much larger: a cached text keeps it.
     pub(super) fn take(&self, length: usize) -> Vec<u8> {
-        let mut buffer = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if buffer.capacity() < length {
+        let mut spare = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !(length..=length.saturating_mul(2)).contains(&spare.capacity()) {
             return vec![0; length];
         }
+        let mut buffer = std::mem::take(&mut *spare);
         buffer.resize(length, 0);
         buffer
     }
@@ -80,6 +86,8 @@ mod tests {
         assert_eq!((third.len(), third.as_ptr()), (5, place));
         drop(third);
         assert_eq!(text(20).len(), 20);
+        drop(text(20));
+        assert!(text(9).capacity() < 20, "a short text does not keep a long buffer");
         drop(text(LARGEST_SPARE + 1));
         assert!(spare.take(1).capacity() <= LARGEST_SPARE);
     }

@@ -6,10 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use common::cache::Weight;
 use common::envelope::Document;
+use common::json::ObjectText;
 use common::time::UnixMilliseconds;
 use common::upstream::{Refresh, UpstreamError, UpstreamResponse, bazaar};
+use serde::Serialize;
 
 use crate::market::Market;
+
+/// The data of `mode=full`, in the shape of [`crate::schema::Bazaar`].
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Full<'a> {
+    last_updated: i64,
+    products: ObjectText<'a>,
+}
 
 /// One refresh of the bazaar.
 #[derive(Debug)]
@@ -113,9 +123,8 @@ impl Snapshot {
     fn read_full(&self) -> Result<Arc<Document>, UpstreamError> {
         let bazaar::Bazaar { last_updated, products, .. } = self.response.parse()?;
         self.refresh.get_or_init(|| Refresh::at(last_updated));
-        let body = &self.response.body;
-        let head = format!(r#"{{"lastUpdated":{last_updated},"products":"#);
-        Ok(Arc::new(Document::passing(head, Arc::clone(body), products.range_in(body), "}")))
+        let document = Document::passing(&Full { last_updated, products }, &self.response.body);
+        document.map(Arc::new).map_err(|error| self.response.invalid(error))
     }
 
     fn read_market(&self) -> Result<Arc<Market>, UpstreamError> {

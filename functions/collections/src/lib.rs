@@ -3,14 +3,20 @@
 
 mod schema;
 
-use std::sync::Arc;
-
 use common::envelope::Document;
+use common::json::ObjectText;
 use common::openapi::{Describe, Description};
 use common::provider_route::ProviderRoute;
 use common::routes::{self, Route};
 use common::upstream::resources::{self, COLLECTIONS_PATH};
 use common::upstream::{UpstreamError, UpstreamResponse};
+use serde::Serialize;
+
+/// All collections, in the shape of [`schema::Collections`].
+#[derive(Serialize)]
+struct Data<'a> {
+    collections: ObjectText<'a>,
+}
 
 /// The collections.
 #[derive(Debug)]
@@ -22,8 +28,7 @@ impl ProviderRoute for Collections {
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let resources::Collections { collections, .. } = response.parse()?;
-        let range = collections.range_in(&response.body);
-        Ok(Document::passing(r#"{"collections":"#.to_owned(), Arc::clone(&response.body), range, "}"))
+        Document::passing(&Data { collections }, &response.body).map_err(|error| response.invalid(error))
     }
 }
 

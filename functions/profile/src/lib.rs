@@ -65,7 +65,7 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
     let profiles = profiles::parse(response)?.into_usable(response)?;
     let profiles = profiles.into_iter().map(Profile::from).collect();
     let data = Data { uuid: &player.uuid, username: &player.name, profiles };
-    Document::of(&data).map_err(|error| response.invalid(error))
+    Document::passing(&data, &response.body).map_err(|error| response.invalid(error))
 }
 
 /// The handler.
