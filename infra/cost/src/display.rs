@@ -3,8 +3,9 @@
 use std::fmt;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use markdown::grouped;
 
-use crate::figures::{float, grouped};
+use crate::figures::float;
 use crate::report::{
     DOLLARS_PER_GIGABYTE_MONTH, DOLLARS_PER_MILLION_READ_UNITS, DOLLARS_PER_MILLION_WRITE_UNITS, Report,
     RowBytes, WriteCost,

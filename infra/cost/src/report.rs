@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::figures::{float, grouped};
+use markdown::grouped;
+
+use crate::figures::float;
 use crate::history::Row;
 use crate::targets::{MAX_WRITE_UNITS, MAX_WRITE_UNITS_WITH_CANDLES, QueryTargets};
 

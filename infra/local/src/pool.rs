@@ -1,5 +1,8 @@
 //! The instances of one function. An event goes to an instance with room for another request, or else to a new one; beyond the
 //! concurrency, callers wait. An instance that ended or hangs is replaced.
+//!
+//! Of several instances with room, the event goes to the one that responded last. AWS does not document which one it takes; this
+//! order lets the instances that a lower load does not need become idle. `infra/scale` assumes the same.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +43,7 @@ impl Place {
 
 /// The state that the next invocation starts from.
 struct Ready {
-    /// All instances. The first one with a free slot handles the next event.
+    /// All instances, the one that responded last at the end. From there, the first one with a free slot handles the next event.
     places: Vec<Arc<Place>>,
     /// Ends the current instances. Each invocation holds a receiver while its instance runs.
     killed: watch::Sender<bool>,
@@ -135,7 +138,10 @@ impl Pool {
                 _ = killed.wait_for(|killed| *killed) => Err(Failure::Killed),
             };
             let failure = match result {
-                Ok(response) => return Ok(response),
+                Ok(response) => {
+                    self.move_to_end(&place);
+                    return Ok(response);
+                }
                 Err(failure) => failure,
             };
             if !failure.keeps_instance_usable(self.requests_per_instance) {
@@ -177,13 +183,22 @@ impl Pool {
             }
         }
         let most = usize::from(self.requests_per_instance);
-        if let Some(place) = ready.places.iter().find(|place| place.requests() < most) {
+        if let Some(place) = ready.places.iter().rev().find(|place| place.requests() < most) {
             let (place, of_instance) = (Arc::clone(place), Arc::clone(&place.requests));
             return Assignment { place, of_instance, is_new: false, killed };
         }
         let place = Arc::new(Place { instance: OnceCell::new(), requests: Arc::default() });
         ready.places.push(Arc::clone(&place));
         Assignment { of_instance: Arc::clone(&place.requests), place, is_new: true, killed }
+    }
+
+    /// Makes this instance the one that responded last, unless it is no longer there.
+    fn move_to_end(&self, place: &Arc<Place>) {
+        let mut ready = self.ready();
+        if let Some(index) = ready.places.iter().position(|other| Arc::ptr_eq(other, place)) {
+            let place = ready.places.remove(index);
+            ready.places.push(place);
+        }
     }
 
     /// Kills all processes, busy or idle, and waits until they have ended. Later invocations start new ones.
@@ -297,6 +312,19 @@ mod tests {
         processes.sort();
         processes.dedup();
         assert_eq!(processes.len(), 2, "{processes:?}");
+        pool.stop().await;
+    }
+
+    #[tokio::test]
+    async fn the_instance_that_responded_last_is_used_first() {
+        let pool = pool(parrot(), Duration::from_secs(10), 2);
+        let later = async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            pool.invoke(say("slowly")).await.unwrap()
+        };
+        let (first, second) = tokio::join!(pool.invoke(say("slowly")), later);
+        assert_ne!(first.unwrap(), second);
+        assert_eq!(process_of(&pool).await, second);
         pool.stop().await;
     }
 

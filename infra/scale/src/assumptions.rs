@@ -1,4 +1,5 @@
-//! What the model takes from AWS's documentation and from the provider's, and what it assumes because it is not documented.
+//! What the model takes from AWS's documentation and from the provider's, and what it assumes because it is not documented. Which
+//! idle instance gets a request is assumed in `pool.rs`.
 
 /// Concurrent executions of an account and region: the default quota. <https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>
 pub const ACCOUNT_CONCURRENCY: f64 = 1_000.0;
@@ -42,12 +43,14 @@ pub(crate) const RUNTIME_MS: f64 = 1.0;
 pub(crate) const COLD_START_MS: f64 = 150.0;
 /// Assumed: a response's way out of a function, bytes per millisecond.
 pub(crate) const RESPONSE_BYTES_PER_MS: f64 = 100_000.0;
-/// Assumed: a fetch from the provider, without the processor time here; half of it varies.
+/// Assumed: a fetch from the provider, without the processor time here.
 pub(crate) const PROVIDER_MS: f64 = 120.0;
 /// Assumed: the resolution of a player's name, likewise.
 pub(crate) const NAMES_MS: f64 = 100.0;
 /// Assumed: a query of DynamoDB, likewise.
 pub(crate) const TABLE_MS: f64 = 8.0;
+/// Assumed: the share of these three that varies.
+pub(crate) const VARIES: f64 = 0.5;
 /// The memory in MB at which a function has one whole processor. <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>
 pub(crate) const WHOLE_PROCESSOR_MB: f64 = 1_769.0;
 

@@ -1,8 +1,10 @@
 //! What is deployed: the functions, and the parameters of the template. A test compares both with the template and the code.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::assumptions::{ACCOUNT_CONCURRENCY, PROFILE_FETCHES};
+use crate::template;
 
 /// Where the data of a function comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub enum Source {
 pub struct Function {
     /// The name of its crate.
     pub name: &'static str,
-    /// `MemorySize`.
+    /// `MemorySize` in the template.
     pub memory_mb: f64,
     /// The TTL of its route in seconds; of the authorizer, for how long the gateway remembers a decision.
     pub ttl_s: f64,
@@ -35,25 +37,28 @@ pub struct Function {
 
 const MEBIBYTE: f64 = 1_048_576.0;
 
-const fn function(name: &'static str, memory_mb: f64, ttl_s: f64, source: Source) -> Function {
+fn function(name: &'static str, ttl_s: f64, source: Source) -> Function {
+    let memory_mb = template::memory_mb(name).unwrap_or_default();
     Function { name, memory_mb, ttl_s, source, news_s: None, kept_bytes: f64::INFINITY }
 }
 
 /// The functions with a route that clients use steadily, and the authorizer at the end.
-pub const FUNCTIONS: [Function; 12] = [
-    Function { news_s: Some(20.0), ..function("bazaar", 512.0, 5.0, Source::Provider) },
-    Function { kept_bytes: 24.0 * MEBIBYTE, ..function("auctions", 512.0, 30.0, Source::Provider) },
-    Function { kept_bytes: 16.0 * MEBIBYTE, ..function("profile", 512.0, 900.0, Source::Players) },
-    function("mayor", 256.0, 300.0, Source::Provider),
-    function("fire-sales", 256.0, 60.0, Source::Provider),
-    function("collections", 256.0, 3_600.0, Source::Provider),
-    function("items", 512.0, 3_600.0, Source::Provider),
-    Function { kept_bytes: 16.0 * MEBIBYTE, ..function("bazaar-history", 256.0, 300.0, Source::Table) },
-    Function { kept_bytes: 16.0 * MEBIBYTE, ..function("bazaar-candles", 256.0, 300.0, Source::Table) },
-    function("mayor-history", 256.0, 300.0, Source::Table),
-    function("fire-sales-history", 256.0, 300.0, Source::Table),
-    function(AUTHORIZER, 256.0, 60.0, Source::Table),
-];
+pub static FUNCTIONS: LazyLock<[Function; 12]> = LazyLock::new(|| {
+    [
+        Function { news_s: Some(20.0), ..function("bazaar", 5.0, Source::Provider) },
+        Function { kept_bytes: 24.0 * MEBIBYTE, ..function("auctions", 30.0, Source::Provider) },
+        Function { kept_bytes: 16.0 * MEBIBYTE, ..function("profile", 900.0, Source::Players) },
+        function("mayor", 300.0, Source::Provider),
+        function("fire-sales", 60.0, Source::Provider),
+        function("collections", 3_600.0, Source::Provider),
+        function("items", 3_600.0, Source::Provider),
+        Function { kept_bytes: 16.0 * MEBIBYTE, ..function("bazaar-history", 300.0, Source::Table) },
+        Function { kept_bytes: 16.0 * MEBIBYTE, ..function("bazaar-candles", 300.0, Source::Table) },
+        function("mayor-history", 300.0, Source::Table),
+        function("fire-sales-history", 300.0, Source::Table),
+        function(AUTHORIZER, 60.0, Source::Table),
+    ]
+});
 
 /// The function that decides on keys. It keeps nothing.
 pub const AUTHORIZER: &str = "authorizer";

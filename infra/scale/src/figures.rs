@@ -1,5 +1,7 @@
 //! Figures: conversion and formatting.
 
+use markdown::grouped;
+
 /// The count as a figure.
 pub(crate) fn float(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
@@ -28,20 +30,6 @@ pub(crate) fn digits(figure: f64) -> String {
         2
     };
     grouped(figure, decimals)
-}
-
-/// The figure with thousands separators.
-pub(crate) fn grouped(figure: f64, decimals: usize) -> String {
-    let figure = format!("{figure:.decimals$}");
-    let (whole, rest) = figure.split_at(figure.find('.').unwrap_or(figure.len()));
-    let mut grouped = String::new();
-    for (number, digit) in whole.chars().enumerate() {
-        if number > 0 && (whole.len() - number).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped + rest
 }
 
 #[cfg(test)]

@@ -27,14 +27,13 @@ fn main() -> ExitCode {
 
 /// # Errors
 /// If standard output or the page cannot be written, or the page has no place for the tables.
-fn run(arguments: &Arguments) -> io::Result<()> {
+fn run(arguments: &Arguments) -> Result<(), String> {
     let tables = scale::tables();
     if !arguments.write {
         let text: Vec<_> = tables.into_iter().map(|(_, table)| table).collect();
-        return io::stdout().write_all(text.join("\n").as_bytes());
+        let written = io::stdout().write_all(text.join("\n").as_bytes());
+        return written.map_err(|error| format!("cannot print: {error}"));
     }
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let text = std::fs::read_to_string(&page)?;
-    let missing = || io::Error::other("the page has no place for a table");
-    std::fs::write(&page, scale::with_tables(&text, &tables).ok_or_else(missing)?)
+    tables.iter().try_for_each(|(name, table)| markdown::write(&page, name, table))
 }

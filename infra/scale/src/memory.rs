@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Kept {
     /// Until when it is served without a fetch.
     pub(crate) fresh_until: f64,
+    /// Until when the provider has nothing newer; 0 if that is not known.
+    pub(crate) latest_until: f64,
     /// When its fetch ends. Later requests of the same process wait for it.
     pub(crate) ready_at: f64,
     pub(crate) bytes: f64,
@@ -23,13 +25,13 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// The response to this question.
-    pub(crate) fn get(&mut self, question: usize) -> Option<Kept> {
+    pub(crate) fn get(&mut self, question: usize) -> Option<&mut Kept> {
         let (kept, used) = self.kept.get_mut(&question)?;
         self.by_use.remove(used);
         self.uses += 1;
         *used = self.uses;
         self.by_use.insert(self.uses, question);
-        Some(*kept)
+        Some(kept)
     }
 
     /// Keeps a response, and drops others until all fit into the capacity.
@@ -55,7 +57,7 @@ mod tests {
     #[test]
     fn the_least_recently_used_response_goes_first() {
         let mut memory = Memory::default();
-        let kept = Kept { fresh_until: 5.0, ready_at: 0.0, bytes: 10.0 };
+        let kept = Kept { fresh_until: 5.0, latest_until: 0.0, ready_at: 0.0, bytes: 10.0 };
         memory.put(1, kept, 25.0);
         memory.put(2, kept, 25.0);
         assert!(memory.get(1).is_some());

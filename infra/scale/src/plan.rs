@@ -1,6 +1,6 @@
 //! What to simulate.
 
-use crate::assumptions::{COLD_START_MS, NAMES_MS, PROVIDER_MS, TABLE_MS};
+use crate::assumptions::{COLD_START_MS, NAMES_MS, PROVIDER_MS, TABLE_MS, VARIES};
 use crate::workload::Kind;
 
 /// What to simulate.
@@ -18,11 +18,11 @@ pub struct Plan<'kinds> {
     pub warm_up_s: f64,
     /// For how many seconds everything is counted.
     pub measured_s: f64,
-    /// The seed.
+    /// The seed of the requests.
     pub seed: u64,
 }
 
-/// How long a function waits, in milliseconds. Except for a start, half of a wait varies.
+/// How long a function waits, on average, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Waits {
     /// For the start of an instance.
@@ -33,11 +33,22 @@ pub struct Waits {
     pub names: f64,
     /// For a table.
     pub table: f64,
+    /// The share of a wait that varies, except for a start.
+    pub varies: f64,
+    /// The seed of what varies.
+    pub seed: u64,
 }
 
 impl Default for Waits {
     /// What is assumed of AWS and the provider.
     fn default() -> Self {
-        Self { start: COLD_START_MS, provider: PROVIDER_MS, names: NAMES_MS, table: TABLE_MS }
+        Self {
+            start: COLD_START_MS,
+            provider: PROVIDER_MS,
+            names: NAMES_MS,
+            table: TABLE_MS,
+            varies: VARIES,
+            seed: 2,
+        }
     }
 }

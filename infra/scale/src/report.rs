@@ -1,10 +1,12 @@
 //! The tables of `infra/README.md`.
 
-use std::thread;
+use std::{iter, thread};
+
+use markdown::{grouped, line};
 
 use crate::assumptions::{FETCHES_PER_S, PROFILE_WINDOW_S, WRITE_UNITS_PER_S};
 use crate::deployment::Deployment;
-use crate::figures::{digits, grouped, percent};
+use crate::figures::{digits, percent};
 use crate::limits::{Limit, limits};
 use crate::managed::compared;
 use crate::outcome::Outcome;
@@ -115,17 +117,12 @@ pub fn tables() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn table(first: &str, steps: &[Step], rows: &[(&str, Vec<String>)]) -> String {
-    let mut lines = vec![
-        line(first, &steps.iter().map(|step| grouped(step.requests_per_s, 0)).collect::<Vec<_>>()),
-        format!("|---|{}", "--:|".repeat(steps.len())),
-    ];
-    lines.extend(rows.iter().map(|(name, cells)| line(name, cells)));
-    lines.join("\n") + "\n"
-}
-
-fn line(name: &str, cells: &[String]) -> String {
-    format!("| {name} | {} |", cells.join(" | "))
+/// A table with a column for each step.
+fn table(first: &str, steps: &[Step], rows: Vec<(&str, Vec<String>)>) -> String {
+    let loads: Vec<_> = steps.iter().map(|step| grouped(step.requests_per_s, 0)).collect();
+    let header: Vec<_> = iter::once(first).chain(loads.iter().map(String::as_str)).collect();
+    let rows = rows.into_iter().map(|(name, cells)| iter::once(name.to_owned()).chain(cells).collect());
+    markdown::table(&header, &rows.collect::<Vec<_>>())
 }
 
 fn loads(steps: &[Step]) -> String {
@@ -146,7 +143,7 @@ fn loads(steps: &[Step]) -> String {
         ),
         ("cold starts a minute", cells(&|_, all| digits(all.cold_starts() / all.seconds * 60.0))),
         (
-            "latency, p50 and p99 in ms",
+            "latency within AWS, p50 and p99 in ms",
             cells(&|_, all| [0.5, 0.99].map(|share| grouped(all.latency_ms(share), 0)).join(", ")),
         ),
         (
@@ -167,12 +164,21 @@ fn loads(steps: &[Step]) -> String {
             "read and write units a second",
             cells(&|_, all| format!("{}, {}", per_s(all.read_units, all), digits(WRITE_UNITS_PER_S))),
         ),
-        ("most in the stage cache, MB", cells(&|_, all| grouped(all.stage_cache_bytes / 1e6, 0))),
-        ("sent, MB a second", cells(&|_, all| per_s(all.sent_bytes / 1e6, all))),
+        (
+            "MB: most in the stage cache, sent a second",
+            cells(&|_, all| {
+                format!("{}, {}", grouped(all.stage_cache_bytes / 1e6, 0), per_s(all.sent_bytes / 1e6, all))
+            }),
+        ),
         ("dollars: fixed and stage cache", price(&|dollars| dollars.fixed + dollars.stage_cache)),
         ("dollars: API Gateway and access log", price(&|dollars| dollars.gateway)),
-        ("dollars: functions and their log", cells(&|step, all| grouped(functions(step, all), 0))),
-        ("dollars: reads", price(&|dollars| dollars.reads)),
+        (
+            "dollars: functions and their log, reads",
+            cells(&|step, all| {
+                let reads = Dollars::of(all, &step.deployment).reads;
+                [functions(step, all), reads].map(|dollars| grouped(dollars, 0)).join("; ")
+            }),
+        ),
         ("dollars: sent", price(&|dollars| dollars.sent)),
         (
             "**dollars a month**",
@@ -182,7 +188,7 @@ fn loads(steps: &[Step]) -> String {
             }),
         ),
     ];
-    table("requests a second", steps, &rows)
+    table("requests a second", steps, rows)
 }
 
 /// What the functions cost a month, those on Managed Instances included.
@@ -193,11 +199,15 @@ fn functions(step: &Step, outcome: &Outcome) -> f64 {
 }
 
 fn breaking(steps: &[Step]) -> String {
-    let mut lines = vec![
-        "| requests a second | breaks first with the defaults | needed, of | moved by | then | settings |"
-            .to_owned(),
-        "|--:|---|--:|---|---|---|".to_owned(),
-    ];
+    let mut lines = line(&[
+        "requests a second",
+        "breaks first with the defaults",
+        "needed, allowed",
+        "moved by",
+        "then",
+        "settings",
+    ]);
+    lines += "|--:|---|--:|---|---|---|\n";
     for step in steps {
         let broken: Vec<&Limit> = step.limits.iter().filter(|limit| limit.share() > 1.0).collect();
         let Some(scarcest) = step.limits.first() else { continue };
@@ -209,10 +219,10 @@ fn breaking(steps: &[Step]) -> String {
         let then: Vec<_> = broken.iter().skip(1).map(|limit| limit.name).collect();
         let then = if then.is_empty() { "nothing".to_owned() } else { then.join(", ") };
         let needed = format!("{}, {}", digits(scarcest.needed), digits(scarcest.most));
-        let cells = [name, needed, scarcest.moved_by.to_owned(), then, settings(&step.deployment)];
-        lines.push(line(&grouped(step.requests_per_s, 0), &cells));
+        let load = grouped(step.requests_per_s, 0);
+        lines += &line(&[load, name, needed, scarcest.moved_by.to_owned(), then, settings(&step.deployment)]);
     }
-    lines.join("\n") + "\n"
+    lines
 }
 
 /// What differs from the defaults, as the names of parameters.
@@ -257,7 +267,7 @@ fn fetches(steps: &[Step]) -> String {
             (*name, steps.iter().filter_map(cell).collect())
         })
         .collect();
-    table("fetches a second in the worst minute: steady, and cold", steps, &rows)
+    table("fetches a second in the worst minute: steady, and cold", steps, rows)
 }
 
 /// The figure, in bold if it is above the bound.
@@ -276,5 +286,5 @@ fn managed(steps: &[Step]) -> String {
         let cell = |step: &Step| compared(&step.unlimited, names).map(digits).join(", ");
         (name, steps.iter().map(cell).collect())
     });
-    table("dollars a month for durations: on Lambda, on Managed Instances", steps, &rows)
+    table("dollars a month for durations: on Lambda, on Managed Instances", steps, rows.into())
 }

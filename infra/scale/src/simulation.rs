@@ -89,7 +89,7 @@ impl<'plan> Simulation<'plan> {
             gateway: Bucket::new(GATEWAY_RATE, GATEWAY_BURST),
             invocations: Bucket::new(unreserved, unreserved),
             provider: Provider::new(deployment.profile_fetches),
-            chance: Chance::new(plan.seed.wrapping_add(1)),
+            chance: Chance::new(plan.waits.seed),
             events: BinaryHeap::new(),
             events_so_far: 0,
             next_sample_at: 0.0,
@@ -199,10 +199,7 @@ impl<'plan> Simulation<'plan> {
         } else {
             request.arrival.kind + request.arrival.question * self.kinds.len()
         };
-        let kept = self
-            .pools
-            .get_mut(request.pool)
-            .and_then(|pool| pool.instances.get_mut(place.instance)?.memory.get(question));
+        let kept = self.kept(request.pool, place, question, now);
         let [first_ms, fetched_ms, remembered_ms] = kind.processor_ms;
         let (waiting_s, processor_ms, result) = match kept.filter(|kept| now < kept.fresh_until) {
             Some(kept) => ((kept.ready_at - start).max(0.0), remembered_ms, Finished::Response),
@@ -283,15 +280,25 @@ impl<'plan> Simulation<'plan> {
         Some(milliseconds / 1_000.0)
     }
 
+    /// What the instance keeps for this question. If that has expired but the provider has nothing newer, it counts as fetched now.
+    fn kept(&mut self, pool: usize, place: Place, question: usize, now: f64) -> Option<Kept> {
+        let pool = self.pools.get_mut(pool)?;
+        let kept = pool.instances.get_mut(place.instance)?.memory.get(question)?;
+        if now >= kept.fresh_until && now < kept.latest_until {
+            kept.fresh_until = now + pool.function.ttl_s;
+        }
+        Some(*kept)
+    }
+
     /// Keeps what was fetched in the instance.
     fn keep(&mut self, pool: usize, place: Place, kind: &Kind, question: usize, now: f64, fetch_s: f64) {
         let deployment = self.deployment;
         let Some(pool) = self.pools.get_mut(pool) else { return };
         let function = pool.function;
         let news = function.news_s.filter(|_| deployment.until_news && deployment.stage_cache);
-        let next_news = news.map_or(0.0, |every| ((now / every).floor() + 1.0) * every);
         let kept = Kept {
-            fresh_until: (now + function.ttl_s).max(next_news),
+            fresh_until: now + function.ttl_s,
+            latest_until: news.map_or(0.0, |every| ((now / every).floor() + 1.0) * every),
             ready_at: now + fetch_s,
             bytes: kind.bytes[0],
         };
@@ -361,9 +368,10 @@ impl<'plan> Simulation<'plan> {
         self.outcome.sent_bytes += self.kinds.get(kind).map_or(0.0, |kind| kind.bytes[1]);
     }
 
-    /// A wait of this mean. Half of it varies.
+    /// A wait of this mean.
     fn wait(&mut self, mean_ms: f64) -> f64 {
-        mean_ms / 2.0 + self.chance.exponential(mean_ms / 2.0)
+        let varies_ms = mean_ms * self.waits.varies;
+        mean_ms - varies_ms + self.chance.exponential(varies_ms)
     }
 
     fn into_outcome(self, plan: &Plan<'_>) -> Outcome {

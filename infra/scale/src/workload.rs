@@ -1,8 +1,9 @@
 //! What clients request: how often, how many different questions, and what a response takes.
 //!
-//! Processor times were measured with the released functions, the captures, and one request at a time, in milliseconds of a whole
-//! processor: the first request of a process, one that fetches, and one that is answered from memory. The command is in
-//! `infra/README.md`.
+//! Processor times are in milliseconds of a whole processor: of the first request of a process, without its start; of one that
+//! fetches; and of one that is answered from memory. They were measured with the released functions and captures. `cargo speed
+//! ratios` prints the last two for functions that fetch from the provider. `cargo speed memory` has latencies of all three in its
+//! lines of 1,769 MB, where the first one includes the start, and those that fetch include waiting for stand-ins.
 
 use crate::assumptions::{FEWEST_KEYS, REQUESTS_PER_KEY};
 use crate::figures::whole;

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 use scale::assumptions::{FETCHES_PER_S, PROFILE_FETCHES, PROFILE_WINDOW_S};
-use scale::{Deployment, KINDS, Kind, LOADS, Plan, Questions, burst, recommended, short, simulate};
+use scale::{
+    Deployment, KINDS, Kind, LOADS, Plan, Questions, burst, recommended, short, simulate, unlimited,
+};
 
 #[test]
 fn fetches_stay_below_the_bound_at_each_load_and_with_any_seed() {
@@ -33,7 +35,7 @@ fn fetches_stay_below_the_bound_when_all_instances_are_cold() {
 fn without_the_settings_the_bound_breaks() {
     for requests_per_s in [1_000.0, 10_000.0] {
         let deployment = Deployment { route: [1e9, 1e9], ..Deployment::default() };
-        let outcome = simulate(&short(requests_per_s), &deployment);
+        let outcome = simulate(&burst(requests_per_s), &deployment);
         assert!(outcome.fetches_per_s_in_worst_minute() > FETCHES_PER_S);
     }
 }
@@ -56,6 +58,16 @@ fn unlimited_names_do_not_exceed_the_bound() {
             assert!(outcome.fetches_per_s() < even * 2.5, "{}", outcome.fetches_per_s());
         }
     }
+}
+
+#[test]
+fn instances_look_for_news_when_what_they_have_expires_and_not_all_at_once() {
+    let full = KINDS.iter().find(|kind| kind.name == "bazaar full").unwrap();
+    let deployment = unlimited();
+    let outcome = simulate(&Plan { kinds: &[Kind { percent: 100.0, ..*full }], ..short(200.0) }, &deployment);
+    let instances = outcome.functions.get("bazaar").unwrap().instances;
+    assert!(instances > 40.0, "{instances}");
+    assert!(outcome.fetches_in_worst_second() < instances / 3.0, "{}", outcome.fetches_in_worst_second());
 }
 
 #[test]

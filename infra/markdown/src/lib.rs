@@ -1,0 +1,88 @@
+//! Tables that commands print, and write into pages.
+
+use std::path::Path;
+
+/// Writes `content` into the page at `path`: between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+///
+/// # Errors
+/// A sentence, when the page cannot be read or written, or has no such part.
+pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
+    let page = std::fs::read_to_string(path);
+    let page = page.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let replaced = replace(&page, name, content)
+        .ok_or_else(|| format!("{} has no comments that mark {name}", path.display()))?;
+    std::fs::write(path, replaced).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Returns the page with `content` between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if it has no such part.
+#[must_use]
+pub fn replace(page: &str, name: &str, content: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
+    let (before, rest) = page.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
+    Some(format!("{before}{begin}{}\n{end}{after}", content.trim()))
+}
+
+/// Returns a table. All columns but the first are aligned to the right.
+#[must_use]
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = line(header);
+    text.push_str("|---|");
+    text.push_str(&"--:|".repeat(header.len().saturating_sub(1)));
+    text.push('\n');
+    for row in rows {
+        text.push_str(&line(row));
+    }
+    text
+}
+
+/// Returns a line of a table.
+#[must_use]
+pub fn line(cells: &[impl AsRef<str>]) -> String {
+    let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Returns the figure with this many decimals and thousands separators.
+#[must_use]
+pub fn grouped(figure: f64, decimals: usize) -> String {
+    let figure = format!("{figure:.decimals$}");
+    let (whole, rest) = figure.split_at(figure.find('.').unwrap_or(figure.len()));
+    let mut grouped = String::new();
+    for (number, digit) in whole.chars().enumerate() {
+        if number > 0 && (whole.len() - number).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_marked_part_changes() {
+        let page = "a\n<!-- one: begin -->\nold\n<!-- one: end -->\nb\n";
+        let expected = "a\n<!-- one: begin -->\nnew\n<!-- one: end -->\nb\n";
+        assert_eq!(replace(page, "one", "new\n").as_deref(), Some(expected));
+        assert_eq!(replace(expected, "one", "new").as_deref(), Some(expected));
+        assert_eq!(replace(page, "two", "new"), None);
+    }
+
+    #[test]
+    fn a_table_has_a_line_for_each_row() {
+        let rows = [vec!["a".to_owned(), "1".to_owned()]];
+        assert_eq!(table(&["what", "ms"], &rows), "| what | ms |\n|---|--:|\n| a | 1 |\n");
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        for (figure, decimals, text) in
+            [(0.0, 0, "0"), (999.96, 1, "1,000.0"), (1_234_567.0, 0, "1,234,567"), (12.345, 2, "12.35")]
+        {
+            assert_eq!(grouped(figure, decimals), text);
+        }
+    }
+}
