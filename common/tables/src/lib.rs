@@ -11,7 +11,6 @@ pub mod history;
 mod history_list;
 mod item;
 mod operation;
-mod plain_rows;
 mod raw_query;
 mod recorder;
 mod row;

@@ -45,9 +45,9 @@ impl From<Key> for AttributeValue {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Row<'a> {
     #[serde(rename = "sk", borrow)]
-    pub(crate) sort_key: Option<Value<'a>>,
+    sort_key: Option<Value<'a>>,
     #[serde(borrow)]
-    pub(crate) products: Option<Value<'a>>,
+    products: Option<Value<'a>>,
 }
 
 impl<'a> Row<'a> {
@@ -69,7 +69,7 @@ impl<'a> Row<'a> {
 
 /// A string, borrowed from the response unless it has escapes.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The value of an attribute.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl<'a> Value<'a> {
 
 /// A map. It has few entries, so they are not hashed.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Map<'a>(#[serde(borrow)] pub(crate) Members<Text<'a>, Value<'a>>);
+pub(crate) struct Map<'a>(#[serde(borrow)] Members<Text<'a>, Value<'a>>);
 
 impl<'a> Map<'a> {
     /// Returns the value of `key`.
