@@ -15,7 +15,6 @@ mod instance;
 mod lean_sum;
 mod load;
 mod memory;
-mod page;
 mod ratios;
 mod release;
 mod server;

@@ -14,9 +14,9 @@ use self::client::{Outcomes, Pace, Target};
 use self::processes::Sample;
 use crate::cloud::Cloud;
 use crate::instance::processor_time;
+use crate::print;
 use crate::release::{self, Binaries};
 use crate::statistics::percentile;
-use crate::{page, print};
 
 /// Small responses, so that the rate is that of requests and not that of bytes.
 const PATHS: [&str; 4] =
@@ -223,7 +223,7 @@ fn print_memory(highest: &Phase, calm: &Phase) {
     let rows: Vec<_> = last.keys().map(|name| row(name)).collect();
     let numbers: Vec<_> = (1..=samples.len()).map(|number| number.to_string()).collect();
     let header: Vec<_> = std::iter::once("MB at sample").chain(numbers.iter().map(String::as_str)).collect();
-    print(&page::table(&header, &rows));
+    print(&markdown::table(&header, &rows));
 }
 
 fn milliseconds(sorted_micros: &[u32], share: f64) -> f64 {

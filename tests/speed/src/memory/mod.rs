@@ -24,7 +24,7 @@ use crate::instance::{Instance, Program};
 use crate::release::{self, Binaries, this_program};
 use crate::statistics::{milliseconds, percentile};
 use crate::upstream::Upstream;
-use crate::{page, print, workspace};
+use crate::{print, workspace};
 
 /// The sizes in MB: from the smallest that Lambda has to the one with a whole core.
 const SIZES: [u32; 8] = [128, 192, 256, 384, 512, 768, 1024, 1769];
@@ -91,7 +91,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     if arguments.write {
         let all = choice::write(measurements)?;
-        page::write(&workspace().join("infra/README.md"), "memory", &table::summary(&all)?)?;
+        markdown::write(&workspace().join("infra/README.md"), "memory", &table::summary(&all)?)?;
     }
     Ok(true)
 }

@@ -2,7 +2,6 @@
 
 use super::choice::{self, Measurement};
 use super::{SIZES, template};
-use crate::page;
 
 /// The sizes of one function, as a table with the choice.
 ///
@@ -42,7 +41,7 @@ pub(super) fn report(sizes: &[Measurement]) -> Result<String, String> {
     Ok(format!(
         "\n{function}: the rule chooses {chosen} MB, the template has {template} MB, the frontier is {} MB\n\n{}",
         frontier.join(", "),
-        page::table(&header, &rows)
+        markdown::table(&header, &rows)
     ))
 }
 
@@ -68,7 +67,7 @@ pub(super) fn summary(measurements: &[Measurement]) -> Result<String, String> {
         row.extend([format!("{peak:.0}"), chosen.memory_mb.to_string(), format!("{:.2}", chosen.dollars())]);
         rows.push(row);
     }
-    Ok(page::table(&header, &rows))
+    Ok(markdown::table(&header, &rows))
 }
 
 fn show(milliseconds: Option<f64>) -> String {

@@ -17,7 +17,7 @@ use crate::instance::{Instance, Program};
 use crate::release::{self, Binaries};
 use crate::statistics::{median, milliseconds};
 use crate::upstream::Upstream;
-use crate::{page, print, startup, workspace};
+use crate::{print, startup, workspace};
 
 /// Requests before the measured ones.
 const WARM_UP: usize = 10;
@@ -121,10 +121,10 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
         rows.push(Row::new(format!("{name}, start-up"), &pairs, "`hello`", Some(limit)));
     }
     let cells: Vec<_> = rows.iter().map(Row::cells).collect();
-    let table = page::table(&["request", "ms", "floor", "ms", "ratio", "target"], &cells);
+    let table = markdown::table(&["request", "ms", "floor", "ms", "ratio", "target"], &cells);
     print(&table);
     if arguments.write {
-        page::write(&workspace().join("tests/README.md"), "ratios", &table)?;
+        markdown::write(&workspace().join("tests/README.md"), "ratios", &table)?;
     }
     let missed: Vec<_> = rows.iter().filter(|row| row.is_missed()).collect();
     for row in &missed {
