@@ -69,29 +69,29 @@ pub const KINDS: [Kind; 18] = [
     Kind {
         questions: Questions::Fixed(PRODUCTS),
         exponent: 1.0,
-        ..snapshot("bazaar item", "bazaar", 24.0, [305.0, 253.0], [6.65, 5.4, 0.023])
+        ..snapshot("bazaar item", "bazaar", 24.0, [305.0, 253.0], [5.4, 3.9, 0.026])
     },
     Kind {
         questions: Questions::Fixed(500),
         exponent: 1.0,
-        ..snapshot("bazaar items", "bazaar", 10.0, [2_376.0, 951.0], [6.9, 5.9, 0.023])
+        ..snapshot("bazaar items", "bazaar", 10.0, [2_376.0, 951.0], [5.2, 3.7, 0.025])
     },
     Kind {
         questions: Questions::Fixed(5),
         exponent: 2.0,
-        ..snapshot("bazaar flips", "bazaar", 9.0, [11_506.0, 3_994.0], [6.8, 5.4, 0.045])
+        ..snapshot("bazaar flips", "bazaar", 9.0, [11_506.0, 3_994.0], [5.2, 3.7, 0.047])
     },
     Kind {
         questions: Questions::Fixed(PRODUCTS),
         exponent: 1.0,
-        ..snapshot("bazaar book", "bazaar", 5.0, [2_753.0, 636.0], [6.9, 6.0, 0.022])
+        ..snapshot("bazaar book", "bazaar", 5.0, [2_753.0, 636.0], [5.2, 3.7, 0.024])
     },
-    snapshot("bazaar list", "bazaar", 2.0, [40_923.0, 8_859.0], [7.0, 5.7, 0.025]),
-    snapshot("bazaar full", "bazaar", 1.0, [3_238_671.0, 405_128.0], [13.2, 9.1, 0.81]),
+    snapshot("bazaar list", "bazaar", 2.0, [40_923.0, 8_859.0], [5.4, 3.9, 0.027]),
+    snapshot("bazaar full", "bazaar", 1.0, [3_238_671.0, 405_128.0], [13.5, 9.5, 1.4]),
     Kind {
         questions: Questions::Fixed(66),
         one_snapshot: false,
-        ..snapshot("auctions", "auctions", 13.0, [729_987.0, 154_840.0], [10.8, 8.3, 0.2])
+        ..snapshot("auctions", "auctions", 13.0, [729_987.0, 154_840.0], [11.0, 8.0, 0.26])
     },
     Kind {
         questions: Questions::PerKey(20),
@@ -103,18 +103,18 @@ pub const KINDS: [Kind; 18] = [
         questions: Questions::PerKey(4),
         exponent: 1.0,
         one_snapshot: false,
-        ..snapshot("profile, large", "profile", 1.0, [1_375_176.0, 542_533.0], [9.0, 6.3, 0.4])
+        ..snapshot("profile, large", "profile", 1.0, [1_375_176.0, 542_533.0], [7.0, 4.3, 0.6])
     },
-    snapshot("mayor", "mayor", 4.0, [1_618.0, 737.0], [0.36, 0.05, 0.021]),
-    snapshot("fire-sales", "fire-sales", 4.0, [281.0, 187.0], [0.34, 0.04, 0.021]),
-    snapshot("collections", "collections", 1.0, [190_055.0, 12_115.0], [1.1, 0.6, 0.05]),
-    snapshot("items", "items", 2.0, [435_343.0, 73_442.0], [8.2, 6.2, 0.14]),
+    snapshot("mayor", "mayor", 4.0, [1_618.0, 737.0], [0.4, 0.1, 0.022]),
+    snapshot("fire-sales", "fire-sales", 4.0, [281.0, 187.0], [0.4, 0.1, 0.022]),
+    snapshot("collections", "collections", 1.0, [190_055.0, 12_115.0], [1.1, 0.47, 0.037]),
+    snapshot("items", "items", 2.0, [435_343.0, 73_442.0], [8.7, 6.4, 0.18]),
     Kind {
         questions: Questions::Fixed(PRODUCTS * 4),
         exponent: 1.0,
         one_snapshot: false,
         read_units: 15.6,
-        ..snapshot("bazaar-history", "bazaar-history", 8.0, [50_894.0, 10_340.0], [6.6, 1.6, 0.043])
+        ..snapshot("bazaar-history", "bazaar-history", 8.0, [50_894.0, 10_340.0], [5.9, 0.85, 0.034])
     },
     Kind {
         questions: Questions::Fixed(PRODUCTS * 5),

@@ -21,6 +21,8 @@ use crate::statistics::percentile;
 /// Small responses, so that the rate is that of requests and not that of bytes.
 const PATHS: [&str; 4] =
     ["/v1/mayor", "/v1/fire-sales", "/v1/bazaar?mode=item&id=INK_SACK:3", "/v1/bazaar?mode=flips&limit=10"];
+/// The share of these that each function handles.
+const SHARES: [(&str, f64); 3] = [("mayor", 0.25), ("fire-sales", 0.25), ("bazaar", 0.5)];
 /// No usage plan and no limit of a route may refuse a request. Without schedules, the tables do not grow.
 const OPTIONS: [&str; 11] = [
     "--no-schedules",
@@ -118,7 +120,9 @@ fn verdict(highest: &Phase, calm: &Phase) -> bool {
         faults.extend(phase.outcomes.errors.iter().map(|(error, count)| format!("{count} × {error}")));
     }
     if let (Some(first), Some(last)) = (highest.samples.first(), calm.samples.last()) {
-        faults.extend(first.growth(last));
+        let requests = highest.requests() + calm.requests();
+        let share = |name: &str| SHARES.iter().find(|(function, _)| *function == name).map_or(0.0, |of| of.1);
+        faults.extend(first.growth(last, |name| requests * share(name)));
     }
     let p99 = milliseconds(&calm.outcomes.remembered, 0.99);
     if p99 >= REMEMBERED_MS {
@@ -174,10 +178,15 @@ fn processors(pid: Pid) -> Result<[Duration; 3], String> {
 }
 
 impl Phase {
-    /// Good responses a second.
+    /// The number of good responses.
     #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^53")]
+    fn requests(&self) -> f64 {
+        self.outcomes.successes() as f64
+    }
+
+    /// Good responses a second.
     fn rate(&self) -> f64 {
-        self.outcomes.successes() as f64 / self.elapsed.as_secs_f64()
+        self.requests() / self.elapsed.as_secs_f64()
     }
 
     /// Returns half of the rate, which is above 0.

@@ -7,10 +7,13 @@ use nix::unistd::Pid;
 
 use crate::instance::{memory, processor_time};
 
-/// Memory may grow by this share and this many MB after the first sample: an instance that has had few requests by then may still
-/// have to fetch the bazaar into new buffers.
+/// The memory of a program may grow by this share, and by this many MB for each of its processes, after the first sample: an
+/// instance that has had few requests by then may still have to fetch the bazaar into new buffers.
 const GROWTH_SHARE: f64 = 0.1;
 const GROWTH_MB: f64 = 12.0;
+/// A function grows by this many bytes with each request: `lambda_runtime` sets an environment variable for each, of which the GNU C
+/// library keeps every value.
+const BYTES_PER_REQUEST: f64 = 144.0;
 
 /// The memory of each process at one moment, in bytes, with the names of the programs.
 #[derive(Debug, Clone, Default)]
@@ -46,20 +49,30 @@ impl Sample {
         sums
     }
 
-    /// A sentence for each process that has grown too much since.
-    pub(super) fn growth(&self, later: &Self) -> Vec<String> {
-        let grown = |(pid, (name, now)): (&i32, &(String, u64))| {
-            let (before, now) = (megabytes(self.0.get(pid)?.1), megabytes(*now));
-            let bound = before * (1.0 + GROWTH_SHARE) + GROWTH_MB;
-            (now > bound).then(|| format!("{name} ({pid}) has grown from {before:.1} to {now:.1} MB"))
+    /// A sentence for each program whose processes have grown too much since; `requests` says how many each function has handled.
+    pub(super) fn growth(&self, later: &Self, requests: impl Fn(&str) -> f64) -> Vec<String> {
+        let mut programs: BTreeMap<&str, (f64, f64, f64)> = BTreeMap::new();
+        for (pid, (name, now)) in &later.0 {
+            if let Some((_, before)) = self.0.get(pid) {
+                let (first, last, bound) = programs.entry(name).or_default();
+                *first += megabytes(*before);
+                *last += megabytes(*now);
+                *bound += megabytes(*before) * (1.0 + GROWTH_SHARE) + GROWTH_MB;
+            }
+        }
+        let grown = |(name, (before, now, bound)): (&str, (f64, f64, f64))| {
+            let kept = requests(name) * BYTES_PER_REQUEST / MEGABYTE;
+            (now > bound + kept).then(|| format!("{name} has grown from {before:.1} to {now:.1} MB"))
         };
-        later.0.iter().filter_map(grown).collect()
+        programs.into_iter().filter_map(grown).collect()
     }
 }
 
+const MEGABYTE: f64 = 1024.0 * 1024.0;
+
 #[expect(clippy::cast_precision_loss, reason = "memory is smaller than 2^53 bytes")]
 fn megabytes(bytes: u64) -> f64 {
-    bytes as f64 / (1024.0 * 1024.0)
+    bytes as f64 / MEGABYTE
 }
 
 /// The parent of a process: the second field after its name, which is in parentheses and may hold spaces.
@@ -78,8 +91,11 @@ mod tests {
 
     #[test]
     fn growth_beyond_the_bound_is_reported() {
-        assert!(sample(100).growth(&sample(121)).is_empty());
-        assert_eq!(sample(100).growth(&sample(123)), ["local (1) has grown from 100.0 to 123.0 MB"]);
+        let growth = |after, requests| sample(100).growth(&sample(after), |_| requests);
+        assert!(growth(121, 0.0).is_empty());
+        assert_eq!(growth(123, 0.0), ["local has grown from 100.0 to 123.0 MB"]);
+        assert!(growth(123, 10_000.0).is_empty(), "what the runtime's library keeps");
+        assert!(sample(100).growth(&Sample::default(), |_| 0.0).is_empty(), "a process that has ended");
     }
 
     #[test]

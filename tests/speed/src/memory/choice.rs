@@ -132,7 +132,6 @@ mod tests {
     use crate::workspace;
 
     #[test]
-    #[ignore = "needs measurements: run `cargo speed memory --write` once"]
     fn the_template_has_the_sizes_that_the_rule_chooses() {
         let measured = read().unwrap();
         let chosen = measured.chunk_by(|a, b| a.function == b.function).map(|sizes| {
@@ -143,7 +142,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs measurements: run `cargo speed memory --write` once"]
     fn the_page_of_operators_has_the_table_of_the_measurements() {
         let page = std::fs::read_to_string(workspace().join("infra/README.md")).unwrap();
         assert!(page.contains(&summary(&read().unwrap()).unwrap()), "run cargo speed memory --write");

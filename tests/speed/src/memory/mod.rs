@@ -126,13 +126,10 @@ impl World {
 
     async fn measure(&self, scenario: &Scenario, handshakes: &[f64]) -> Result<Vec<Measurement>, String> {
         let key = self.cloud.printed("key pro")?;
-        let mut input = scenario.input(key)?;
         let mut measurements = Vec::new();
-        for (memory_mb, handshake) in SIZES.into_iter().zip(handshakes) {
-            if !matches!(input, Input::Ticks { .. }) {
-                input = scenario.input(key)?;
-            }
+        for (day, (memory_mb, handshake)) in (0..).zip(SIZES.into_iter().zip(handshakes)) {
             self.quota.set(memory_mb)?;
+            let mut input = scenario.input(key, day)?;
             let mut measured = self.measure_size(scenario, memory_mb, &mut input).await?;
             measured.handshake = scenario.fetches().then_some(*handshake);
             measurements.push(measured);

@@ -9,6 +9,8 @@ use crate::upstream::PLAYER;
 /// The time of the sample events, 2026-11-16T12:00:00Z. History is recorded up to it.
 pub(super) const NOW: i64 = 1_794_830_400;
 
+const DAY: i64 = 24 * 60 * 60;
+
 /// Five minutes and a little: longer than the TTL of prices, and so short that their history does not leave its range.
 const PRICES_STEP_MS: u64 = 310_000;
 
@@ -70,18 +72,19 @@ const fn recorder(function: &'static str, interval: i64) -> Scenario {
 }
 
 impl Scenario {
-    /// The events of the scenario; the authorizer decides about `key`.
+    /// The events of the scenario; the authorizer decides about `key`. A recorder runs at the same hours of another day for each
+    /// size: what it has to do depends on the hour, and on what it has recorded.
     ///
     /// # Errors
     /// A sentence, when there is no sample.
-    pub(super) fn input(&self, key: &str) -> Result<Input, String> {
+    pub(super) fn input(&self, key: &str, day: i64) -> Result<Input, String> {
         Ok(match self.kind {
             Kind::Route { query, path, step_ms } => {
                 Input::Requests(Events::new(self.function, query, path)?.with_step(step_ms))
             }
             Kind::BuiltIn => Input::Requests(Events::sample(self.function)?),
             Kind::Authorizer => Input::Requests(Events::sample(self.function)?.with_key(key)),
-            Kind::Recorder { interval } => Input::Ticks { last: NOW, interval },
+            Kind::Recorder { interval } => Input::Ticks { last: NOW + day * DAY, interval },
         })
     }
 
