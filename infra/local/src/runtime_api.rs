@@ -1,6 +1,10 @@
 //! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an error. It may poll for
 //! further events before that, as on a Lambda Managed Instance. Each instance has its own listener, because
 //! `AWS_LAMBDA_RUNTIME_API` is only a host and a port.
+//!
+//! A process that handles several requests at a time polls again and again when its listener is gone, until it is killed. The
+//! address of a listener is therefore random, not only its port: a later listener with the same port would pass events to a
+//! process of another function.
 
 use std::collections::HashMap;
 use std::io;
@@ -97,7 +101,7 @@ impl RuntimeApi {
     /// # Errors
     /// When no port is free.
     pub(crate) async fn start(function_name: &str) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let listener = listen().await?;
         let (events, receiver) = mpsc::unbounded_channel();
         let shared = Arc::new(Shared {
             function_arn: function_arn(function_name),
@@ -154,6 +158,17 @@ impl RuntimeApi {
     /// Withdraws an event that the function has not fetched.
     pub(crate) fn withdraw(&self, request_id: &str) {
         self.shared.pending().retain(|other, pending| other != request_id || pending.is_fetched);
+    }
+}
+
+/// Listens on a random loopback address. Where the system has only `127.0.0.1`, as on macOS, it listens there.
+async fn listen() -> io::Result<TcpListener> {
+    let [second, third, fourth, ..] = Uuid::new_v4().into_bytes();
+    // Neither the network nor its broadcast address.
+    let random = Ipv4Addr::new(127, second, third, fourth.clamp(1, 254));
+    match TcpListener::bind((random, 0)).await {
+        Ok(listener) => Ok(listener),
+        Err(_) => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await,
     }
 }
 
@@ -236,4 +251,21 @@ fn status_response(status: StatusCode, error_type: &'static str) -> Response<Ful
         serde_json::json!({"errorType": error_type, "errorMessage": error_type})
     };
     json_response(status, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_process_that_outlives_its_listener_does_not_reach_a_later_one_with_the_same_port() {
+        let earlier = RuntimeApi::start("Earlier").await.unwrap().address();
+        // Dropped: the port may be given to another listener.
+        let later = RuntimeApi::start("Later").await.unwrap().address();
+        assert!(earlier.ip().is_loopback() && later.ip().is_loopback(), "{earlier} {later}");
+        assert_ne!(earlier.ip(), later.ip());
+        let stale = SocketAddr::new(earlier.ip(), later.port());
+        assert!(tokio::net::TcpStream::connect(stale).await.is_err());
+    }
 }
