@@ -19,7 +19,7 @@ pub const PROCESSORS: f64 = 2.0;
 pub const FEE: f64 = 0.15;
 /// The fewest processes of a function.
 pub const FEWEST_PROCESSES: u32 = 3;
-/// Requests at a time of a process, in this model.
+/// Requests at a time of a process, as the operators' page configures it.
 pub const REQUESTS_AT_A_TIME: u32 = 32;
 /// Assumed: the share of a processor that may be used before Lambda starts another one.
 const UTILISATION: f64 = 0.5;

@@ -8,6 +8,7 @@ use common::routes::VERSION_1;
 use local::Options;
 use local::template::{Document, Template};
 use scale::assumptions::{AHEAD, PROFILE_FETCHES};
+use scale::managed::REQUESTS_AT_A_TIME;
 use scale::{AUTHORIZER, Deployment, FUNCTIONS, KINDS, LOADS, Source, parameter, prices, recommended};
 
 fn template() -> Template {
@@ -72,6 +73,11 @@ fn fetches_of_profiles_keep_the_pace_of_the_code_and_of_the_page() {
     let code = std::fs::read_to_string(code).unwrap();
     assert!(code.contains(&format!("const AHEAD: f64 = {AHEAD};")));
     assert!(page().contains(&format!("more than {} ahead of an even pace", PROFILE_FETCHES * AHEAD)));
+}
+
+#[test]
+fn managed_instances_take_as_many_requests_at_a_time_as_the_page_configures() {
+    assert!(page().contains(&format!("PerExecutionEnvironmentMaxConcurrency: {REQUESTS_AT_A_TIME}\n")));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::instance::{Instance, Program};
+use crate::memory::MB_PER_CORE;
 use crate::print;
 use crate::release::{self, Binaries};
 use crate::statistics::{median, milliseconds};
@@ -23,9 +24,9 @@ const MEGABYTES: (f64, f64) = (4.0, 7.0);
 /// The function that embeds the pages, and the limit of its size. It has no table.
 const PAGES: (&str, f64) = ("page", 9.0);
 
-/// The limit of a first TLS handshake in a function with this share of a processor. Lambda gives 256 MB a share of 256/1769.
+/// The limit of a first TLS handshake in a function with the smallest memory that the template has, in MB.
 const HANDSHAKE: Duration = Duration::from_millis(30);
-const SHARE: f64 = 0.145;
+const SMALLEST_MB: u32 = 128;
 /// The number of processes that make one handshake each.
 const HANDSHAKES: usize = 20;
 
@@ -109,10 +110,10 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     print(&table.trim_fmt());
     let handshake = first_handshake()?;
-    let at_share = handshake.div_f64(SHARE);
+    let at_share = handshake.mul_f64(f64::from(MB_PER_CORE) / f64::from(SMALLEST_MB));
     is_within_limits &= at_share < HANDSHAKE;
     print(&format!(
-        "a first TLS handshake takes {} ms of a processor, {} ms in a function with 256 MB (limit {})",
+        "a first TLS handshake takes {} ms of a processor, {} ms in a function with {SMALLEST_MB} MB (limit {})",
         shown(Some(handshake)),
         shown(Some(at_share)),
         HANDSHAKE.as_millis()

@@ -16,6 +16,7 @@ use clap::Args;
 use nix::unistd::Pid;
 
 use self::choice::{Latency, Measurement};
+pub(crate) use self::quota::MB_PER_CORE;
 use self::quota::Quota;
 use self::scenario::{Input, Kind, NOW, SCENARIOS, Scenario, tick};
 use crate::cloud::Cloud;

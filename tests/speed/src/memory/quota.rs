@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use crate::confinement::pin;
 
 /// The memory with which a function has one core.
-const MB_PER_CORE: u32 = 1769;
+pub(crate) const MB_PER_CORE: u32 = 1769;
 /// Short, so that the pauses are: as a share of a second, a function with 128 MB would run for 72 ms and then pause for 928.
 pub(super) const PERIOD_US: u32 = 20_000;
 

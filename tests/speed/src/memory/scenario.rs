@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Recorder { interval: i64 },
 }
 
-/// The slowest question to each function.
+/// A question to each function that gives it much to do.
 pub(super) const SCENARIOS: [Scenario; 19] = [
     route("auctions", &[("page", "0")], &[], event::STEP_MS),
     Scenario { function: "authorizer", kind: Kind::Authorizer },
