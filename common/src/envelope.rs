@@ -74,7 +74,7 @@ impl Document {
     /// How many bytes the success envelope has.
     #[must_use]
     pub fn envelope_bytes(&self, cached: bool) -> usize {
-        total(&self.envelope(cached))
+        total(self.envelope(cached))
     }
 
     /// The success envelope with `cached: true`, escaped.
@@ -90,7 +90,7 @@ impl Document {
 impl Weight for Document {
     /// The text, with all of a body that it has parts of, and the escaped text.
     fn bytes(&self) -> usize {
-        self.data.kept_bytes() + total(&self.data.iter().collect::<Vec<_>>())
+        self.data.kept_bytes() + total(self.data.iter())
     }
 }
 
@@ -221,8 +221,8 @@ struct Failure<'a> {
 }
 
 /// How many bytes the pieces have in total.
-fn total(pieces: &[&str]) -> usize {
-    pieces.iter().map(|piece| piece.len()).sum()
+fn total<'a>(pieces: impl IntoIterator<Item = &'a str>) -> usize {
+    pieces.into_iter().map(str::len).sum()
 }
 
 /// Serialises pieces of text as one JSON string, without joining them first.

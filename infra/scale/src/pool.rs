@@ -1,6 +1,7 @@
 //! The instances of one function. On Lambda, a request goes to the instance that was idle for the shortest time, or else to a
 //! new one. AWS does not document which one it takes; of the orders that let unneeded instances end, this one causes the most
-//! fetches, because instances take turns. On Managed Instances, there is a fixed number of processes, and a request goes to the one with the fewest.
+//! fetches, because instances take turns. On Managed Instances, there is a fixed number of processes, and a request goes to the
+//! one with the fewest.
 
 use std::collections::VecDeque;
 

@@ -14,6 +14,7 @@ const GROWTH_MB: f64 = 12.0;
 /// A function grows by this many bytes with each request: `lambda_runtime` sets an environment variable for each, of which the GNU C
 /// library keeps every value.
 const BYTES_PER_REQUEST: f64 = 144.0;
+const MEGABYTE: f64 = 1024.0 * 1024.0;
 
 /// The memory of each process at one moment, in bytes, with the names of the programs.
 #[derive(Debug, Clone, Default)]
@@ -67,8 +68,6 @@ impl Sample {
         programs.into_iter().filter_map(grown).collect()
     }
 }
-
-const MEGABYTE: f64 = 1024.0 * 1024.0;
 
 #[expect(clippy::cast_precision_loss, reason = "memory is smaller than 2^53 bytes")]
 fn megabytes(bytes: u64) -> f64 {
