@@ -321,24 +321,22 @@ impl Storm {
 
     /// Waits until every recorder has recorded a tick from now on, and returns one that does not.
     async fn await_recorders(&self) -> Option<String> {
-        let since = self.clock.now_ms() / 1_000;
-        let mut missing = None;
-        for _ in 0..MOST_TICKS {
-            self.clock.advance(Duration::from_mins(5));
-            missing = self.await_each(&RECORDERS, since).await;
-            missing.as_ref()?;
-        }
-        missing
+        self.await_ticks(&RECORDERS, Duration::from_mins(5)).await
     }
 
     /// Waits until candles contain all that is recorded now, and returns the recorder if they do not.
     async fn await_candles(&self) -> Option<String> {
+        self.await_ticks(&["record-candles"], NEXT_CANDLES).await
+    }
+
+    /// Waits until each of these recorders has recorded a tick from now on, with one due after `step`, and returns one that does
+    /// not. On a busy machine, a run can take longer than its timeout. The next one makes up for it.
+    async fn await_ticks(&self, recorders: &[&str], step: Duration) -> Option<String> {
         let since = self.clock.now_ms() / 1_000;
         let mut missing = None;
-        // On a busy machine, a run can take longer than its timeout. The next one makes up for it.
         for _ in 0..MOST_TICKS {
-            self.clock.advance(NEXT_CANDLES);
-            missing = self.await_each(&["record-candles"], since).await;
+            self.clock.advance(step);
+            missing = self.await_each(recorders, since).await;
             missing.as_ref()?;
         }
         missing
