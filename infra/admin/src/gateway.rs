@@ -150,13 +150,20 @@ impl Gateway {
         Ok(tier.map_or(Plan::None, Plan::Of))
     }
 
-    /// Removes the key from its plan and deletes it. A key that is already deleted is no error.
-    pub(crate) async fn delete(&self, key: &GatewayKey) -> Result<(), AwsError> {
-        for plan in self.plans_of(key).await?.iter().filter(|plan| self.is_ours(plan)) {
+    /// Removes the key from the plans of this stack, deletes it unless a plan of another stack has it, and returns whether it is
+    /// deleted. Stacks of one account and region share a key if one has imported the accounts of the other. A key that is already
+    /// deleted is no error.
+    pub(crate) async fn delete(&self, key: &GatewayKey) -> Result<bool, AwsError> {
+        let plans = self.plans_of(key).await?;
+        for plan in plans.iter().filter(|plan| self.is_ours(plan)) {
             self.remove_from_plan(plan, key).await?;
         }
+        if plans.iter().any(|plan| !self.is_ours(plan)) {
+            return Ok(false);
+        }
         let request = self.client.delete_api_key().api_key(&key.id);
-        ignore_not_found(send(SERVICE, "DeleteApiKey", request.send()).await)
+        ignore_not_found(send(SERVICE, "DeleteApiKey", request.send()).await)?;
+        Ok(true)
     }
 
     async fn remove_from_plan(&self, plan: &str, key: &GatewayKey) -> Result<(), AwsError> {

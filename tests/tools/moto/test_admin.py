@@ -626,6 +626,21 @@ class Revoking(Test):
         again = self.succeed("key", "revoke", key_id)
         self.assertNotIn("deleted", again.errors)
 
+    def test_a_key_that_is_also_in_a_plan_of_another_stack_stays_in_the_gateway(self):
+        account, key, key_id = self.issued()
+        other = CLOUD.gateway.create_usage_plan(name="other-starter", apiStages=[CLOUD.stage()])["id"]
+        known = CLOUD.keys()[key_id]["id"]
+        CLOUD.gateway.create_usage_plan_key(usagePlanId=other, keyId=known, keyType="API_KEY")
+        for _ in range(2):
+            ended = self.succeed("key", "revoke", key_id)
+            self.assertIn("API Gateway keeps the key: it is also in a usage plan of another stack", ended.errors)
+            self.assertEqual(CLOUD.keys()[key_id]["tiers"], [])
+            self.assertEqual([plan["id"] for plan in CLOUD.gateway.get_usage_plans(keyId=known)["items"]], [other])
+        self.assertEqual(self.explain(key).code, 1)
+        CLOUD.gateway.delete_usage_plan_key(usagePlanId=other, keyId=known)
+        self.assertIn("deleted the key", self.succeed("key", "revoke", key_id).errors)
+        self.assert_revoked(account, key, key_id)
+
     def test_an_interrupted_revocation_is_completed(self):
         command = lambda issued: ("key", "revoke", issued[2])
         cuts = 0

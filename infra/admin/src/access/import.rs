@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use common::auth::{Account, AccountName, KeyRecord, KeyState, Tier, without_keys};
+use common::auth::{Account, AccountName, KeyId, KeyRecord, KeyState, Label, Tier, without_keys};
 use serde::Serialize;
 use tables::access::Row;
 
@@ -26,6 +26,8 @@ enum Stored {
     AlreadyThere,
     /// The table has other values, and keeps them.
     Different,
+    /// This other key of the account is issued and has the same label. It stays, and the row is not imported.
+    LabelTaken(KeyId),
 }
 
 /// How many rows had which result.
@@ -41,7 +43,7 @@ impl Tally {
         *match stored {
             Stored::Imported => &mut self.imported,
             Stored::AlreadyThere => &mut self.already_there,
-            Stored::Different => &mut self.different,
+            Stored::Different | Stored::LabelTaken(_) => &mut self.different,
         } += 1;
     }
 
@@ -93,7 +95,9 @@ pub(super) async fn run(
 ) -> Result<ExitCode, Error> {
     let mut document = Document::default();
     let name = file.display().to_string();
-    let (accounts, keys) = read(file, &name, &mut document, console).await?;
+    let (accounts, mut keys) = read(file, &name, &mut document, console).await?;
+    // A key that the file revokes makes room for one with its label.
+    keys.sort_by_key(|(_, key)| key.state == KeyState::Issued);
     for (number, account) in &accounts {
         let stored = import_account(access, account).await?;
         document.accounts.count(&stored);
@@ -106,14 +110,20 @@ pub(super) async fn run(
     }
     let progress = ClearOnDrop(console.progress_in_rows(u64::try_from(keys.len()).ok()));
     let mut imported = Vec::new();
+    let mut labels = Labels::default();
     for (number, key) in keys {
-        let (stored, state) = import_key(access, &key).await?;
+        let (stored, state) = import_key(access, &key, &mut labels).await?;
         document.keys.count(&stored);
-        if matches!(stored, Stored::Different) {
-            let id = key.id();
-            console.print(format_args!("{name}:{number}: the key {id} exists with other values, which stay"));
-        } else {
-            imported.push(KeyRecord { state, ..key });
+        let (id, KeyRecord { account, label, .. }) = (key.id(), &key);
+        match &stored {
+            Stored::Different => {
+                console.print(format_args!("{name}:{number}: the key {id} exists with other values, which stay"));
+            }
+            Stored::LabelTaken(other) => console.print(format_args!(
+                "{name}:{number}: the key {id} is not imported: the account {account} has the issued key {other} with the label \
+                 '{label}'; revoke one of them"
+            )),
+            Stored::Imported | Stored::AlreadyThere => imported.push(KeyRecord { state, ..key }),
         }
         progress.0.inc(1);
     }
@@ -179,9 +189,47 @@ async fn import_account(access: &Access, account: &Account) -> Result<Stored, Er
     Ok(if is_same { Stored::AlreadyThere } else { Stored::Different })
 }
 
+/// The issued key with each label, by account: an account has at most one. Accounts are read when they are first needed.
+#[derive(Default)]
+struct Labels(BTreeMap<AccountName, BTreeMap<Label, KeyId>>);
+
+impl Labels {
+    /// Returns the other issued key with the label of this one, if there is one. Otherwise this one takes the label.
+    async fn take(&mut self, access: &Access, key: &KeyRecord) -> Result<Option<KeyId>, Error> {
+        if !self.0.contains_key(&key.account) {
+            let issued = access.keys_of(&key.account).await?;
+            let issued = issued.into_iter().filter(|key| key.state == KeyState::Issued);
+            self.0.insert(key.account.clone(), issued.map(|key| (key.label.clone(), key.id())).collect());
+        }
+        let labels = self.0.entry(key.account.clone()).or_default();
+        if let Some(other) = labels.get(&key.label).filter(|other| **other != key.id()) {
+            // The index may lag behind the row.
+            let current = tables::access::key(access.table(), other).await?;
+            if current.is_some_and(|current| current.state == KeyState::Issued) {
+                return Ok(Some(other.clone()));
+            }
+        }
+        labels.insert(key.label.clone(), key.id());
+        Ok(None)
+    }
+}
+
 /// Imports the key, and returns the state that it has now.
-async fn import_key(access: &Access, key: &KeyRecord) -> Result<(Stored, KeyState), Error> {
+async fn import_key(
+    access: &Access,
+    key: &KeyRecord,
+    labels: &mut Labels,
+) -> Result<(Stored, KeyState), Error> {
     let (table, id) = (access.table(), key.id());
+    if key.state == KeyState::Issued
+        && let Some(other) = labels.take(access, key).await?
+    {
+        let existing = tables::access::key(table, &id).await?.filter(|existing| is_same_key(existing, key));
+        return Ok(match existing {
+            Some(KeyRecord { state: state @ KeyState::Revoked { .. }, .. }) => (Stored::AlreadyThere, state),
+            _ => (Stored::LabelTaken(other), key.state),
+        });
+    }
     if tables::access::put_key(table, key).await? {
         return Ok((Stored::Imported, key.state));
     }

@@ -29,8 +29,11 @@ pub(super) async fn run(access: &Access, id: &KeyId, format: Format, console: &C
     match &access.gateway {
         Some(gateway) => {
             if let Some(gateway_key) = gateway.find(id).await? {
-                gateway.delete(&gateway_key).await?;
-                console.print("deleted the key from API Gateway");
+                console.print(if gateway.delete(&gateway_key).await? {
+                    "deleted the key from API Gateway"
+                } else {
+                    "API Gateway keeps the key: it is also in a usage plan of another stack"
+                });
             }
             Ok(())
         }

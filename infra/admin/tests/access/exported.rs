@@ -216,6 +216,38 @@ fn existing_rows_stay() {
     assert_eq!(sorted(&access), rows);
 }
 
+#[test]
+fn a_second_issued_key_with_a_label_is_refused_until_the_first_is_revoked() {
+    let (one, other) = (Access::with_bots(), Access::with_bots());
+    let (_, first) = one.issue("ci");
+    let (_, second) = other.issue("ci");
+    let (_, lines) = export(&other);
+    let (code, messages, document) = import(&one, &lines.join("\n"));
+    let expected = format!(
+        "-:2: the key {second} is not imported: the account bots has the issued key {first} with the label 'ci'; revoke one of them\n"
+    );
+    assert!(code == 1 && messages.starts_with(&expected), "{messages}");
+    assert_eq!(document["keys"], json!({"imported": 0, "already_there": 0, "different": 1}));
+    assert_eq!(one.key_rows().len(), 1);
+    // Two lines of one file, too.
+    let empty = Access::start();
+    let both = format!("{}\n{}", export(&one).1.join("\n"), lines.join("\n"));
+    assert_eq!(import(&empty, &both).2["keys"]["imported"], 1);
+    assert_eq!(empty.key_rows().len(), 1);
+
+    // The file that revokes the first key may list it last.
+    one.succeed(&["key", "revoke", &first]);
+    let (_, revoked) = export(&one);
+    let there = Access::start();
+    let before = both.lines().filter(|line| !line.contains(&second[..8]));
+    assert_eq!(import(&there, &before.collect::<Vec<_>>().join("\n")).0, 0);
+    assert_eq!(import(&there, &format!("{}\n{}", lines.join("\n"), revoked[1])).0, 0);
+    // A revoked key is not refused: it stays revoked.
+    assert_eq!(import(&there, &export(&other).1.join("\n")).0, 0);
+    assert_eq!(import(&there, &both).0, 0);
+    assert_eq!(there.key_rows().len(), 2);
+}
+
 /// A key goes from pending over issued to revoked, and never back.
 #[test]
 fn the_later_state_of_a_key_stays() {
