@@ -16,6 +16,8 @@ pub enum Response {
     File(&'static File),
     /// The address, relative to that of the request, at which the file is.
     Redirect(String),
+    /// The answer to a CORS preflight request: scripts of any origin may send `GET` with a key.
+    Preflight,
 }
 
 /// Data, and where they come from.

@@ -60,7 +60,7 @@ def handles(resource_type, operation, name):
 
 # --- The API's definition -------------------------------------------------------------------------------------------------
 # MiniStack imports paths, methods and integrations of an OpenAPI document. AWS also imports ANY methods, declared parameters,
-# templates and responses of integrations (a preflight needs them), gateway responses, and the source of API keys.
+# gateway responses, and the source of API keys.
 
 
 @replaces(gateway, "_import_rest_api")
@@ -82,7 +82,7 @@ def import_path(original, api, path, item, schemes=None, security=None):
 
 
 LOCATIONS = {"header": "header", "path": "path", "query": "querystring"}
-OF_INTEGRATION = ("cacheKeyParameters", "cacheNamespace", "passthroughBehavior", "requestParameters", "requestTemplates")
+OF_INTEGRATION = ("cacheKeyParameters", "cacheNamespace")
 
 
 @replaces(gateway, "_import_operation")
@@ -93,15 +93,10 @@ def import_operation(original, api, resource, method, operation, *rest):
         if location := LOCATIONS.get(parameter.get("in")):
             name = f"method.request.{location}.{parameter['name']}"
             imported["requestParameters"][name] = parameter.get("required", False)
-    for status in operation.get("responses", {}):
-        gateway._put_method_response(api, resource, method, str(status), {})
     integration = operation.get(f"{EXTENSION}integration", {})
     for name in OF_INTEGRATION:
         if name in integration:
             imported["methodIntegration"][name] = integration[name]
-    for pattern, response in integration.get("responses", {}).items():
-        selected = {**response, "selectionPattern": "" if pattern == "default" else pattern}
-        gateway._put_integration_response(api, resource, method, str(response["statusCode"]), selected)
 
 
 @handles("AWS::ApiGateway::RestApi", "create", "_apigw_rest_api_create")

@@ -2,6 +2,7 @@
 //! client gets the 500 envelope and the log gets the cause.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lambda_http::{Context, Error, LambdaEvent};
@@ -15,7 +16,7 @@ use super::log::milliseconds;
 use super::runtime::{block_on, deadline, failed_invocation, serve};
 use super::start::{IsCold, LogName, StartError, set_up};
 use crate::config::{Config, GatewayCache};
-use crate::envelope::Body;
+use crate::envelope::{Body, Document};
 use crate::error::ApiError;
 use crate::file::File;
 use crate::invocation::Invocation;
@@ -156,6 +157,11 @@ impl<H: Handler> Instance<H> {
                 let line = LogLine::of(response.status_code, &response.body);
                 (response, line)
             }
+            Response::Preflight => {
+                let response = ProxyResponse::preflight();
+                let line = LogLine::of(response.status_code, &response.body);
+                (response, line)
+            }
         };
         let body = &response.0.body;
         if !body.fits(LARGEST_BODY) {
@@ -233,6 +239,19 @@ impl ProxyResponse {
     fn redirect(location: &str) -> Self {
         let headers = vec![("Location", location.to_owned().into()), ("Cache-Control", "no-store".into())];
         Self { status_code: 308, headers: Headers(headers), is_base64_encoded: false, body: Body::Empty }
+    }
+
+    fn preflight() -> Self {
+        let mut headers = Self::JSON.to_vec();
+        headers.extend([
+            ("Access-Control-Allow-Methods", "GET".into()),
+            ("Access-Control-Allow-Headers", "X-API-Key".into()),
+            // A day; browsers shorten it to their own maximum, two hours in Chromium.
+            ("Access-Control-Max-Age", "86400".into()),
+        ]);
+        let document = Arc::new(Document::bare("{}".to_owned()));
+        let body = Body::Success { document, cached: false };
+        Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
     }
 }
 

@@ -1,5 +1,5 @@
-//! `GET /`, which lists the endpoints, `GET /openapi.json`, which describes them, and the 404 of every request that no other
-//! route matches.
+//! `GET /`, which lists the endpoints, `GET /openapi.json`, which describes them, the CORS preflight of every path, and the 404 of
+//! every request that no other route matches.
 
 use common::config::Config;
 use common::envelope::{API_VERSION, Document};
@@ -98,6 +98,7 @@ impl Handler for Index {
             ("GET", path) if path == routes::INDEX.path => self.endpoints()?,
             // Copied for each request: there are few, and otherwise every start would take longer.
             ("GET", path) if path == routes::OPENAPI.path => Document::bare(OPENAPI_DOCUMENT.to_owned()),
+            ("OPTIONS", _) => return Ok(Response::Preflight),
             (method, _) => return Err(unknown_route(method, request.path())),
         };
         Ok(Response::uncached(document))

@@ -124,11 +124,6 @@ impl Gateway {
 
     /// The response, and its source for the access log.
     async fn respond(&self, request: &GatewayRequest<'_>) -> (Response<Bytes>, &str) {
-        if request.method() == "OPTIONS"
-            && let Some(cors) = self.api.cors.as_ref().filter(|_| self.routing.has_preflight(request.path()))
-        {
-            return (response::preflight(cors), GATEWAY);
-        }
         let Some((route, path_parameters)) = self.routing.find(request.method(), request.path()) else {
             return (self.error(GatewayError::MissingAuthenticationToken), GATEWAY);
         };

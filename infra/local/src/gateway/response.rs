@@ -1,4 +1,4 @@
-//! Converts a function's proxy response to HTTP, and responds to preflight requests.
+//! Converts a function's proxy response to HTTP.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,6 @@ use hyper::{Response, StatusCode};
 use serde::Deserialize;
 
 use super::scalar::Scalar;
-use crate::template::Cors;
-
-/// The response to a preflight request, as SAM's mock integration sends it.
-pub(super) fn preflight(cors: &Cors) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from_static(b"{}\n"));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    set_header(&mut response, "access-control-allow-origin", &cors.allow_origin);
-    for (name, value) in [
-        ("access-control-allow-methods", &cors.allow_methods),
-        ("access-control-allow-headers", &cors.allow_headers),
-        ("access-control-max-age", &cors.max_age),
-    ] {
-        if let Some(value) = value {
-            set_header(&mut response, name, value);
-        }
-    }
-    response
-}
 
 /// Skips an invalid name or value. They come from the template, and AWS refuses to deploy them.
 pub(super) fn set_header(response: &mut Response<Bytes>, name: &str, value: &str) {

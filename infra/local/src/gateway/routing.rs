@@ -58,11 +58,6 @@ impl Routing {
         })
     }
 
-    /// Whether SAM adds a preflight response for the path: it does where the template has no `OPTIONS` method.
-    pub(super) fn has_preflight(&self, path: &str) -> bool {
-        self.matching(path).next().is_some_and(|(resource, _)| !resource.routes.contains_key("OPTIONS"))
-    }
-
     fn matching(&self, path: &str) -> impl Iterator<Item = (&Resource, PathParameters)> {
         let given = split(path);
         self.resources
@@ -128,6 +123,7 @@ mod tests {
     fn service() -> Routing {
         routing(&[
             ("ANY", "/{proxy+}"),
+            ("OPTIONS", "/{proxy+}"),
             ("GET", "/v1/profile/{username}"),
             ("GET", "/v1/profile/me"),
             ("GET", "/v1/mayor"),
@@ -154,7 +150,8 @@ mod tests {
             ("GET", "/", "GET", "/"),
             ("GET", "", "GET", "/"),
             ("DELETE", "/", "ANY", "/"),
-            ("OPTIONS", "*", "ANY", "/{proxy+}"),
+            ("OPTIONS", "/v1/mayor", "OPTIONS", "/{proxy+}"),
+            ("OPTIONS", "*", "OPTIONS", "/{proxy+}"),
         ] {
             let routing = service();
             let (route, _) = routing.find(method, path).unwrap();
@@ -173,12 +170,5 @@ mod tests {
         assert_eq!(parameters["username"], "a%20b%2Fc+%FF%fF%");
         let (_, parameters) = routing.find("GET", "/any/test%2Balias@example.com/test+alias/").unwrap();
         assert_eq!(parameters["proxy"], "any/test%2Balias@example.com/test+alias");
-    }
-
-    #[test]
-    fn every_path_without_an_options_method_has_a_preflight_response() {
-        assert!(service().has_preflight("/v1/mayor") && service().has_preflight("/unknown"));
-        assert!(!routing(&[("OPTIONS", "/own")]).has_preflight("/own"));
-        assert!(!routing(&[("GET", "/v1/mayor")]).has_preflight("/unknown"));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::auth::{self, Authorizer};
 use super::gateway_response::{self, GatewayResponse};
 use super::route::{EventAuth, Route};
-use super::section::{Section, constant, invalid};
+use super::section::{Section, invalid};
 use super::stage_cache;
 use crate::error::Error;
 
@@ -24,23 +24,8 @@ pub struct Api {
     pub routes: Vec<Route>,
     /// `Auth.Authorizers`, by name.
     pub authorizers: BTreeMap<String, Authorizer>,
-    /// The response to preflight requests, if there is one.
-    pub cors: Option<Cors>,
     /// `GatewayResponses`, by response type.
     pub gateway_responses: BTreeMap<String, GatewayResponse>,
-}
-
-/// `Cors` of the API.
-#[derive(Debug, Clone)]
-pub struct Cors {
-    /// `Access-Control-Allow-Origin`.
-    pub allow_origin: String,
-    /// `Access-Control-Allow-Methods`.
-    pub allow_methods: Option<String>,
-    /// `Access-Control-Allow-Headers`.
-    pub allow_headers: Option<String>,
-    /// `Access-Control-Max-Age`.
-    pub max_age: Option<String>,
 }
 
 pub(super) fn read(section: &Section<'_>, routes: &mut [(Route, EventAuth)]) -> Result<Api, Error> {
@@ -50,6 +35,9 @@ pub(super) fn read(section: &Section<'_>, routes: &mut [(Route, EventAuth)]) -> 
             let reason = format!("another function also has the route {} {}", route.method, route.path);
             return Err(invalid(&format!("{}.Properties.Events", route.function), reason));
         }
+    }
+    if section.entries.contains_key("Cors") {
+        return Err(section.invalid("Cors", "the local cloud supports only routes with the method OPTIONS"));
     }
     let authorizers = auth::apply(section, routes)?;
     let mut routes: Vec<_> = routes.iter().map(|(route, _)| route.clone()).collect();
@@ -61,27 +49,6 @@ pub(super) fn read(section: &Section<'_>, routes: &mut [(Route, EventAuth)]) -> 
         minimum_compression_size: section.number("MinimumCompressionSize")?,
         routes,
         authorizers,
-        cors: read_cors(section)?,
         gateway_responses: gateway_response::read(section)?,
     })
-}
-
-fn read_cors(api: &Section<'_>) -> Result<Option<Cors>, Error> {
-    if !api.entries.contains_key("Cors") {
-        return Ok(None);
-    }
-    let cors = api.section("Cors")?;
-    let setting = |name: &str| match cors.text(name)? {
-        None => Ok(None),
-        Some(text) => match constant(&text) {
-            Some(constant) => Ok(Some(constant.to_owned())),
-            None => Err(cors.invalid(name, "it must be a constant in single quotes")),
-        },
-    };
-    Ok(Some(Cors {
-        allow_origin: cors.required("AllowOrigin", setting("AllowOrigin")?)?,
-        allow_methods: setting("AllowMethods")?,
-        allow_headers: setting("AllowHeaders")?,
-        max_age: setting("MaxAge")?,
-    }))
 }

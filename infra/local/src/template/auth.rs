@@ -17,9 +17,6 @@ const DEFAULT_REAUTHORIZE_EVERY_S: u64 = 300;
 const MAX_REAUTHORIZE_EVERY_S: u64 = 3_600;
 /// The authorizer of an event without one.
 const NO_AUTHORIZER: &str = "NONE";
-/// Settings that make SAM protect preflight requests too. Its default is true, but a browser sends them without a key.
-const PREFLIGHT_SETTINGS: [&str; 2] =
-    ["AddApiKeyRequiredToCorsPreflight", "AddDefaultAuthorizerToCorsPreflight"];
 
 /// An authorizer of the API.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +38,7 @@ pub(super) fn apply(
     routes: &mut [(Route, EventAuth)],
 ) -> Result<BTreeMap<String, Authorizer>, Error> {
     let auth = api.section("Auth")?;
-    auth.only(&[&["ApiKeyRequired", "Authorizers", "DefaultAuthorizer"], &PREFLIGHT_SETTINGS[..]].concat())?;
+    auth.only(&["ApiKeyRequired", "Authorizers", "DefaultAuthorizer"])?;
     let declared = auth.section("Authorizers")?;
     let mut authorizers = BTreeMap::new();
     for name in declared.entries.keys() {
@@ -49,13 +46,6 @@ pub(super) fn apply(
     }
     let default = auth.text("DefaultAuthorizer")?;
     let default_key_required = auth.boolean("ApiKeyRequired")?.unwrap_or_default();
-    if api.entries.contains_key("Cors") && default.is_some() {
-        for setting in PREFLIGHT_SETTINGS {
-            if auth.boolean(setting)? != Some(false) {
-                return Err(auth.invalid(setting, "it must be false: a preflight request has no key"));
-            }
-        }
-    }
     let keys_from_authorizer = api.text("ApiKeySourceType")?.as_deref() == Some("AUTHORIZER");
     for (route, event) in routes.iter_mut() {
         let name = event.authorizer.as_ref().or(default.as_ref());

@@ -16,7 +16,7 @@ mod table;
 mod usage_plan;
 mod yaml;
 
-pub use self::api::{Api, Cors};
+pub use self::api::Api;
 pub use self::auth::Authorizer;
 pub use self::cache_key::CacheKey;
 pub use self::document::{Document, Template};

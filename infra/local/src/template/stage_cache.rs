@@ -13,12 +13,11 @@ const DEFAULT_TTL_S: u64 = 300;
 const MAX_TTL_S: u64 = 3_600;
 
 /// Applies `MethodSettings`. The settings for all methods apply to routes without settings of their own, and enable
-/// caching for `GET` only, as on AWS. An entry can also be for the preflight requests of a route, to throttle them.
+/// caching for `GET` only, as on AWS.
 ///
 /// # Errors
-/// When an entry is for a route that does not exist, its TTL is too long, or it caches preflight requests.
+/// When an entry is for a route that does not exist, or its TTL is too long.
 pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> Result<(), Error> {
-    let answers_preflight = api.entries.contains_key("Cors");
     let mut has_own = vec![false; routes.len()];
     for (position, setting) in api.list("MethodSettings")?.into_iter().enumerate() {
         let place = api.place(&format!("MethodSettings[{position}]"));
@@ -40,14 +39,7 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
         }
         let ttl = Duration::from_secs(ttl_s);
         let is_for_all = (path.as_str(), method.as_str()) == ("/*", "*");
-        let is_for_preflight =
-            answers_preflight && method == "OPTIONS" && routes.iter().any(|route| route.path == path);
-        if is_for_preflight && caching {
-            return Err(
-                setting.invalid("CachingEnabled", "the local cloud does not cache preflight requests")
-            );
-        }
-        let mut found = is_for_all || is_for_preflight;
+        let mut found = is_for_all;
         for (route, has_own) in routes.iter_mut().zip(&mut has_own) {
             if is_for_all && !*has_own {
                 route.caching = caching && route.method == "GET";

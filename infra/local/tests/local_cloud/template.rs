@@ -25,20 +25,16 @@ Resources:
       MethodSettings:
         - {ResourcePath: /~1v1~1echo, HttpMethod: GET, CachingEnabled: !If [IsOn, true, false], CacheTtlInSeconds: 5}
         - {ResourcePath: /*, HttpMethod: '*', CachingEnabled: true, CacheTtlInSeconds: 60}
-        - {ResourcePath: /~1v1~1echo, HttpMethod: OPTIONS, CachingEnabled: false, ThrottlingRateLimit: !Ref Count}
         - !If [IsOn, {ResourcePath: /~1sometimes, HttpMethod: GET, CachingEnabled: false}, !Ref AWS::NoValue]
       ApiKeySourceType: AUTHORIZER
       Auth:
         DefaultAuthorizer: Keys
-        AddDefaultAuthorizerToCorsPreflight: false
         ApiKeyRequired: true
-        AddApiKeyRequiredToCorsPreflight: false
         Authorizers:
           Keys:
             FunctionPayloadType: REQUEST
             FunctionArn: !GetAtt KeyFunction.Arn
             Identity: {Headers: [X-API-Key], ReauthorizeEvery: 60}
-      Cors: {AllowOrigin: \"'*'\", AllowMethods: \"'GET'\"}
       GatewayResponses:
         DEFAULT_5XX:
           StatusCode: 500
@@ -155,7 +151,7 @@ fn a_resource_whose_condition_does_not_hold_does_not_exist() {
     assert_ne!(always, TEMPLATE);
     let message = evaluate(&always, &[("Switch", "off")]).unwrap_err().to_string();
     assert!(
-        message.contains("MethodSettings[3].ResourcePath: there is no route GET /sometimes"),
+        message.contains("MethodSettings[2].ResourcePath: there is no route GET /sometimes"),
         "{message}"
     );
 }
@@ -181,7 +177,6 @@ fn the_tag_of_a_usage_plan_names_its_tier() {
 #[test]
 fn constants_of_the_gateway_lose_their_quotes() {
     let api = evaluate(TEMPLATE, &[]).unwrap().api;
-    assert_eq!(api.cors.unwrap().allow_origin, "*");
     let response = &api.gateway_responses["DEFAULT_5XX"];
     assert_eq!((response.status, response.headers["Retry-After"].as_str()), (Some(500), "5"));
     assert_eq!(response.body.as_deref(), Some("{\"success\":false}"));
@@ -213,17 +208,7 @@ fn an_invalid_template_is_refused_with_the_place() {
             "Api.Properties.MethodSettings[0].ResourcePath",
         ),
         ("CacheTtlInSeconds: 60", "CacheTtlInSeconds: 3601", "MethodSettings[1].CacheTtlInSeconds"),
-        (
-            "/~1v1~1echo, HttpMethod: OPTIONS",
-            "/~1gone, HttpMethod: OPTIONS",
-            "MethodSettings[2].ResourcePath",
-        ),
-        (
-            "OPTIONS, CachingEnabled: false",
-            "OPTIONS, CachingEnabled: true",
-            "MethodSettings[2].CachingEnabled",
-        ),
-        ("Cors: {", "Crossing: {", "MethodSettings[2].ResourcePath"),
+        ("StageName: live", "StageName: live\n      Cors: {}", "Api.Properties.Cors"),
         ("Caching: true", "Cache: true", "RequestParameters.method.request.querystring.mode.Cache"),
         ("querystring.mode:", "header.mode:", "RequestParameters.method.request.header.mode"),
         ("Type: AWS::Serverless::Api", "Type: AWS::ApiGateway::RestApi", "Resources"),
@@ -252,7 +237,6 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("[X-API-Key]", "['a b']", "Auth.Authorizers.Keys.Identity.Headers"),
         ("Headers: [", "QueryStrings: [", "Keys.Identity.QueryStrings"),
         ("ReauthorizeEvery: 60", "ReauthorizeEvery: 3601", "Keys.Identity.ReauthorizeEvery"),
-        ("AddDefaultAuthorizerToCorsPreflight: false", "", "Auth.AddDefaultAuthorizerToCorsPreflight"),
         ("ApiKeySourceType: AUTHORIZER", "ApiKeySourceType: HEADER", "Events.Get.Properties.Auth"),
         ("Authorizer: NONE, ApiKeyRequired: false", "Authorizer: NONE", "Events.Open.Properties.Auth"),
         ("Authorizer: NONE", "Authoriser: NONE", "Events.Open.Properties.Auth.Authoriser"),

@@ -124,7 +124,10 @@ ROUTE_THROTTLE = {
 # The routes under /v1 that require no key, and their limits. Anybody can use them up: infra/README.md says what that costs.
 OPEN_ROUTES = ["/v1/status"]
 OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 20}
-# The limits of everything else that requires no key, and is not a preflight request of a route.
+# The limits of the preflight requests of all routes together, which the greedy path receives.
+GREEDY = "/{proxy+}"
+PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 100}
+# The limits of everything else that requires no key.
 OPEN_THROTTLE = {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
 # The routes of the pages for people and their limits: per second, and at once. tests/service/pages/cost.rs says what they cost.
 PAGES = {
@@ -134,8 +137,6 @@ PAGES = {
     "/assets/{hash}/scalar.js": (0.02, 100),
     "/favicon.ico": (0.1, 50),
 }
-# The limit of preflight requests for each of them, which no browser has a reason to send.
-PAGES_PREFLIGHT = (0.01, 10)
 # Retry-After in seconds, where it is not 5.
 RETRY_AFTER = {"THROTTLED": 1, "QUOTA_EXCEEDED": 3600}
 # The access log: variables that AWS documents, and two that the authorizer adds. A variable that does not exist leaves its
@@ -157,12 +158,6 @@ ACCESS_LOG = {
     "error": "error.responseType",
     "function_request_id": "integration.requestId",
     "authorizer_request_id": "authorizer.requestId",
-}
-PREFLIGHT = {
-    "method.response.header.Access-Control-Allow-Origin": "'*'",
-    "method.response.header.Access-Control-Allow-Methods": "'GET'",
-    "method.response.header.Access-Control-Allow-Headers": "'X-API-Key'",
-    "method.response.header.Access-Control-Max-Age": "'86400'",
 }
 # The names that the code uses: keys of the tables, the attribute with the expiry of a row, the index.
 TABLES = {
@@ -257,8 +252,7 @@ class Routes(unittest.TestCase):
     def test_every_route_has_its_function_and_requires_a_key_unless_it_is_described_as_open(self):
         self.assertEqual([path for path, route in self.routes().items() if self.is_open(route)], OPEN_ROUTES)
         for path, route in self.routes().items():
-            methods = {name for name in PATHS[path] if name != "options"}
-            self.assertEqual(methods, {"get"}, path)
+            self.assertEqual(set(PATHS[path]), {"get"}, path)
             security = [name for entry in PATHS[path]["get"].get("security", []) for name in entry]
             expected = set() if self.is_open(route) else {"KeyAuthorizer", "api_key"}
             self.assertEqual(set(security), expected, path)
@@ -293,26 +287,28 @@ class Routes(unittest.TestCase):
             settings[setting["HttpMethod"], path] = setting
         return settings
 
-    def test_routes_and_their_preflight_requests_have_their_limits_and_all_else_a_low_one(self):
+    def test_routes_and_preflight_requests_have_their_limits_and_all_else_a_low_one(self):
         settings = self.settings()
         every = settings.pop(("*", "/*"))
         self.assertIs(every["CachingEnabled"], False)
         self.assertLessEqual(OPEN_THROTTLE.items(), every.items())
-        paths = [*self.routes(), *PAGES]
-        self.assertEqual(set(settings), {(method, path) for method in ("GET", "OPTIONS") for path in paths})
+        routes = {("GET", path) for path in (*self.routes(), *PAGES)}
+        self.assertEqual(set(settings), routes | {("OPTIONS", GREEDY)})
         for (method, path), setting in settings.items():
             self.assertIn(method.lower(), PATHS[path])
-            if method == "OPTIONS" or path in PAGES:
+            if path not in self.routes():
                 self.assertIs(setting["CachingEnabled"], False, path)
             # An entry inherits nothing.
             own = {"ResourcePath", "HttpMethod", "CachingEnabled", "CacheTtlInSeconds"}
             inherited = {name: value for name, value in every.items() if name not in own}
-            expected = inherited | self.throttle(method, path)
+            expected = inherited | self.throttle(path)
             self.assertEqual({name: value for name, value in setting.items() if name not in own}, expected, path)
 
-    def throttle(self, method, path):
+    def throttle(self, path):
+        if path == GREEDY:
+            return PREFLIGHT_THROTTLE
         if path in PAGES:
-            rate, burst = PAGES_PREFLIGHT if method == "OPTIONS" else PAGES[path]
+            rate, burst = PAGES[path]
             return {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
         return OPEN_ROUTE_THROTTLE if self.is_open(self.routes()[path]) else ROUTE_THROTTLE
 
@@ -321,7 +317,7 @@ class Routes(unittest.TestCase):
         for path in PAGES:
             condition, item, otherwise = API["paths"][path]["Fn::If"]
             self.assertEqual((condition, otherwise), ("PagesAreOn", NOTHING), path)
-            self.assertEqual(set(item), {"get", "options"}, path)
+            self.assertEqual(set(item), {"get"}, path)
             self.assertFalse(PATHS[path]["get"].get("security"), path)
             self.expect_function(PATHS[path]["get"], "page")
         name, _ = FUNCTIONS["page"]
@@ -342,20 +338,15 @@ class Routes(unittest.TestCase):
         return found
 
     def test_no_other_path_requires_a_key(self):
-        others = {path: set(PATHS[path]) - {"options"} for path in set(PATHS) - set(self.routes()) - set(PAGES)}
+        others = {path: set(PATHS[path]) for path in set(PATHS) - set(self.routes()) - set(PAGES)}
         every = "x-amazon-apigateway-any-method"
-        # The greedy path does not match the root.
-        self.assertEqual(others, {"/": {"get", every}, "/openapi.json": {"get"}, "/{proxy+}": {every}})
+        # The greedy path does not match the root. No other path has a method for preflight requests, which would have the limit of
+        # its route or none: the greedy one receives all.
+        self.assertEqual(others, {"/": {"get", every}, "/openapi.json": {"get"}, GREEDY: {every, "options"}})
         for path, methods in others.items():
             for name in methods:
                 self.assertFalse(PATHS[path][name].get("security"), f"{name} {path}")
                 self.expect_function(PATHS[path][name], "index")
-
-    def test_preflight_requires_no_key_and_allows_the_header_of_the_key(self):
-        for path, methods in PATHS.items():
-            self.assertFalse(methods["options"].get("security"), path)
-            answer = methods["options"]["x-amazon-apigateway-integration"]["responses"]["default"]
-            self.assertEqual(answer["responseParameters"], PREFLIGHT, path)
 
     def test_a_decision_is_cached_for_a_minute_by_the_header(self):
         properties = API["securityDefinitions"]["KeyAuthorizer"]["x-amazon-apigateway-authorizer"]

@@ -32,15 +32,16 @@ REPLACEMENTS = [
     (SERVICE, "ThrottlingRateLimit: 10", "ThrottlingRateLimit: 200"),
     (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
     (SERVICE, "ThrottlingRateLimit: 5", "ThrottlingRateLimit: !Ref RouteRateLimit"),
+    # Preflight requests: without the greedy method, the index answers them at the limits of unknown paths.
+    (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: ANY"),
+    (SERVICE, "Method: OPTIONS\n", "Method: HEAD\n"),
     (SERVICE, "ThrottlingRateLimit: !Ref RouteRateLimit", "ThrottlingRateLimit: 10"),
     (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
     (SERVICE, "    DependsOn: StarterUsagePlan\n", ""),
-    (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: HEAD"),
     (SERVICE, "ThrottlingRateLimit: 0.", "ThrottlingRateLimit: 1."),
     (SERVICE, "ThrottlingBurstLimit: 50\n", "ThrottlingBurstLimit: 51\n"),
     (SERVICE, "ThrottlingBurstLimit: 100\n", "ThrottlingBurstLimit: 1000\n"),
     (SERVICE, "ThrottlingBurstLimit: 500\n", "ThrottlingBurstLimit: 5000\n"),
-    (SERVICE, "ThrottlingBurstLimit: 10\n", "ThrottlingBurstLimit: 100\n"),
     # The pages.
     (SERVICE, "    Condition: PagesAreOn\n", ""),
     (SERVICE, "!Equals [!Ref Pages, 'on']", "!Equals [!Ref Pages, 'off']"),
