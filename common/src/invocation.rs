@@ -1,7 +1,7 @@
 //! The state of one invocation: its time, its deadlines, and how long it has waited for others.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -20,6 +20,12 @@ pub struct Invocation {
     now: UnixMilliseconds,
     deadline: Instant,
     upstream_deadline: Instant,
+    waits: Arc<Waits>,
+}
+
+/// What the attempts of an invocation have waited for together.
+#[derive(Debug, Default)]
+struct Waits {
     upstream_nanoseconds: AtomicU64,
     retried: Mutex<Option<String>>,
 }
@@ -30,12 +36,18 @@ impl Invocation {
     pub fn new(now: UnixMilliseconds, deadline: Instant) -> Self {
         let latest = deadline.checked_sub(RESERVED_TIME).unwrap_or(deadline);
         let upstream_deadline = latest.min(Instant::now() + UPSTREAM_TIMEOUT);
+        Self { now, deadline: latest, upstream_deadline, waits: Arc::default() }
+    }
+
+    /// The same invocation for another attempt, which begins here and `elapsed` after the first one. Its requests to upstreams have a
+    /// time limit of their own, and end before `latest`.
+    #[must_use]
+    pub fn next_attempt(&self, elapsed: Duration, latest: Instant) -> Self {
         Self {
-            now,
-            deadline: latest,
-            upstream_deadline,
-            upstream_nanoseconds: AtomicU64::new(0),
-            retried: Mutex::new(None),
+            now: self.now.plus(elapsed),
+            deadline: self.deadline,
+            upstream_deadline: latest.min(Instant::now() + UPSTREAM_TIMEOUT),
+            waits: Arc::clone(&self.waits),
         }
     }
 
@@ -62,24 +74,24 @@ impl Invocation {
         let start = Instant::now();
         let result = future.await;
         let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.upstream_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        self.waits.upstream_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
         result
     }
 
     /// Notes that a request was retried, and why.
     pub fn note_retry(&self, cause: String) {
-        *self.retried.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
+        *self.waits.retried.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
 
     /// Why a request was retried, if one was.
     #[must_use]
     pub fn retried(&self) -> Option<String> {
-        self.retried.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.waits.retried.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How long this invocation has waited for upstreams and tables so far.
     #[must_use]
     pub fn upstream_time(&self) -> Duration {
-        Duration::from_nanos(self.upstream_nanoseconds.load(Ordering::Relaxed))
+        Duration::from_nanos(self.waits.upstream_nanoseconds.load(Ordering::Relaxed))
     }
 }

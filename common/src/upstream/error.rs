@@ -66,6 +66,18 @@ pub enum UpstreamError {
     },
 }
 
+impl UpstreamError {
+    /// How long to wait at least before the request is repeated; `None` if repeating it cannot help.
+    #[must_use]
+    pub fn wait_before_retry(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { wait } => Some(*wait),
+            Self::Status { status, .. } if status.is_client_error() => None,
+            _ => Some(Duration::ZERO),
+        }
+    }
+}
+
 impl SourceError for UpstreamError {
     fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout { .. })

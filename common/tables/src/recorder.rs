@@ -1,9 +1,10 @@
 //! The runner of the recorders: functions on a schedule that record something in the table of histories. It lives here and not
 //! in `common`, because every recorder writes to a table.
 //!
-//! A recorder records what there is now: most fetch it from the provider, under the minute of the fetch. Schedulers and Lambda retry events, and
-//! their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill records the minute
-//! of its event: there, the provider is a simulated one that shows what it showed then.
+//! A recorder records what there is now: most fetch it from the provider, under the minute of the fetch. No client waits for them, so they
+//! repeat a failed fetch until there is just enough time left to write. Schedulers and Lambda retry events, and their delays add up, so
+//! the recorder itself refuses an event that is not of the present. Only a backfill records the minute of its event: there, the provider
+//! is a simulated one that shows what it showed then.
 //!
 //! After each run of the present, the runner notes the heartbeat of the feed. A backfill does not show that the feed is alive.
 //!
@@ -20,6 +21,7 @@ use common::lambda::{
     guard, milliseconds, serve, set_up,
 };
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::upstream::UpstreamError;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -30,6 +32,42 @@ use crate::table::Table;
 
 /// How far the time of an event may be from the clock, unless it is a backfill's.
 const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
+
+/// How much of a run is reserved for writing, before the deadline of its invocation. A run of 50 s fetches until 40 s after it began.
+const WRITING_TIME: Duration = Duration::from_millis(9_500);
+
+/// The pause before a fetch is repeated. It doubles up to the longest one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Returns the result of `fetch`, which is repeated after a failure of the provider, with pauses, while there is time left to write.
+///
+/// # Errors
+/// The last failure, or the first one for which repeating the fetch cannot help.
+pub async fn repeat<T, F>(
+    invocation: &Invocation,
+    fetch: impl Fn(Invocation) -> F,
+) -> Result<T, UpstreamError>
+where
+    F: Future<Output = Result<T, UpstreamError>>,
+{
+    let started = Instant::now();
+    let end = invocation.deadline().checked_sub(WRITING_TIME).unwrap_or(started);
+    let mut attempt = invocation.next_attempt(Duration::ZERO, invocation.deadline());
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let failure = match fetch(attempt).await {
+            Err(failure) => failure,
+            fetched => return fetched,
+        };
+        let next = failure.wait_before_retry().map(|wait| Instant::now() + pause.max(wait));
+        let Some(next) = next.filter(|next| *next < end) else { return Err(failure) };
+        invocation.note_retry(chain(&failure));
+        tokio::time::sleep_until(next).await;
+        attempt = invocation.next_attempt(started.elapsed(), end);
+        pause = LONGEST_PAUSE.min(pause * 2);
+    }
+}
 
 /// A function that records something at a tick: its state between invocations, and how it records.
 pub trait Recorder: Sized + Send + Sync + 'static {
@@ -64,6 +102,12 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>> + Send;
+
+    /// Whether the run succeeded and had nothing to record, for the log.
+    fn is_nothing(outcome: &Self::Outcome) -> bool {
+        let _ = outcome;
+        false
+    }
 
     /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
     /// run may record what earlier ones have missed.
@@ -214,8 +258,9 @@ impl<R: Recorder> Instance<R> {
         let invocation = Invocation::new(due.now, deadline);
         let result = guard(deadline, self.record(&due, &invocation)).await;
         let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
+        let mut is_nothing = false;
         let result = result.and_then(|(recorded_tick, recorded)| {
-            tick = recorded_tick;
+            (tick, is_nothing) = (recorded_tick, R::is_nothing(&recorded));
             let recorded = serde_json::to_value(&recorded)?;
             Ok(serde_json::to_value(RecorderResponse { tick, recorded })?)
         });
@@ -237,7 +282,11 @@ impl<R: Recorder> Instance<R> {
         match result {
             Ok(response) => {
                 let recorded = response.get("recorded").map(ToString::to_string);
-                line!(info, "recorded", recorded = recorded);
+                if is_nothing {
+                    line!(info, "nothing to record", recorded = recorded);
+                } else {
+                    line!(info, "recorded", recorded = recorded);
+                }
                 Ok(response)
             }
             Err(error) => {
@@ -246,5 +295,52 @@ impl<R: Recorder> Instance<R> {
                 Err(failed_invocation(cause))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Runs for 50 s with a provider whose failures are these, and repeat, and returns when fetches began, in seconds.
+    async fn fetches(failures: &[UpstreamError]) -> (Vec<u64>, Result<(), UpstreamError>) {
+        let started = Instant::now();
+        let now = UnixMilliseconds::new(1_777_388_400_000);
+        let invocation = Invocation::new(now, started + Duration::from_secs(50));
+        let began = Mutex::new(Vec::new());
+        let fetch = |attempt: Invocation| {
+            let mut began = began.lock().unwrap();
+            let seconds = started.elapsed().as_secs();
+            assert_eq!(
+                attempt.now(),
+                now.plus(started.elapsed()),
+                "an attempt has the time at which it begins"
+            );
+            assert!(attempt.upstream_deadline() <= started + Duration::from_secs(40));
+            began.push(seconds);
+            let failure = failures.get((began.len() - 1) % failures.len()).cloned();
+            async move { failure.map_or(Ok(()), Err) }
+        };
+        let result = repeat(&invocation, fetch).await;
+        (began.into_inner().unwrap(), result)
+    }
+
+    fn timeout() -> UpstreamError {
+        UpstreamError::Timeout { path: "/".to_owned() }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_fetch_is_repeated_with_pauses_until_40_seconds_after_the_run_began() {
+        let (began, result) = fetches(&[timeout()]).await;
+        assert_eq!(began, [0, 1, 3, 7, 15, 23, 31, 39]);
+        assert!(matches!(result, Err(UpstreamError::Timeout { .. })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rate_limit_is_waited_for_if_it_ends_in_time() {
+        let limit = |seconds| UpstreamError::RateLimited { wait: Duration::from_secs(seconds) };
+        assert_eq!(fetches(&[timeout(), limit(20), limit(30)]).await.0, [0, 1, 21]);
     }
 }

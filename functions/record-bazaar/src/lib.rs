@@ -11,7 +11,7 @@ use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::feed::{self, Feed};
 use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
-use tables::{Recorder, Session, Ticks};
+use tables::{Recorder, Session, Ticks, repeat};
 
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
@@ -53,17 +53,22 @@ impl Recorder for RecordBazaar {
         if slots.is_empty() {
             return Ok((tick, Outcome { products: 0, slots: Vec::new() }));
         }
-        let response = self.0.get(invocation, &UpstreamRequest::of(PATH)).await?;
-        let fetched_at = ticks.current();
+        let fetch = |attempt: Invocation| async move {
+            let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
+            let fetched_at = ticks.current();
+            let quotes = quotes(market(&response)?.products);
+            // An empty tick would count as recorded, and so would hide that the provider shows nothing.
+            if quotes.is_empty() {
+                Err(response.invalid("no product has a price"))
+            } else {
+                Ok((fetched_at, quotes))
+            }
+        };
+        let (fetched_at, quotes) = repeat(invocation, fetch).await?;
         if fetched_at != tick {
             // The minute has changed since the slots were read.
             tick = fetched_at;
             slots = open_slots(tick).await?;
-        }
-        let quotes = quotes(market(&response)?.products);
-        // An empty tick would count as recorded, and so would hide that the provider shows nothing.
-        if quotes.is_empty() {
-            return Err(response.invalid("no product has a price").into());
         }
         let slots = bazaar::fill(table, tick, &slots, &quotes).await?;
         Ok((tick, Outcome { products: quotes.len(), slots }))

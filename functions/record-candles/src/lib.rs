@@ -48,6 +48,10 @@ impl Recorder for RecordCandles {
         Ok((ends.last().copied().unwrap_or_else(|| ticks.current()), Outcome { slots, ends }))
     }
 
+    fn is_nothing(outcome: &Outcome) -> bool {
+        outcome.slots.is_empty()
+    }
+
     fn recorded(_: Tick, outcome: &Outcome) -> Vec<Tick> {
         outcome.ends.clone()
     }

@@ -13,7 +13,7 @@ use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::feed::{self, Feed};
 use tables::history::fire_sales::{self as history, Fields, Sighting};
-use tables::{Recorder, Session, Ticks};
+use tables::{Recorder, Session, Ticks, repeat};
 
 /// How many characters the log has for an invalid sale.
 const LONGEST_REASON: usize = 256;
@@ -52,11 +52,15 @@ impl Recorder for RecordFireSales {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let response = self.0.get(invocation, &UpstreamRequest::of(PATH)).await?;
-        let tick = ticks.current();
-        let sales = fire_sales::parse(&response)?;
-        let mut outcome = Outcome { shown: sales.usable.len() + sales.skipped.names.len(), changed: 0 };
-        let (sightings, skipped) = sightings(sales, tick);
+        let fetch = |attempt: Invocation| async move {
+            let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
+            let tick = ticks.current();
+            let sales = fire_sales::parse(&response)?;
+            let shown = sales.usable.len() + sales.skipped.names.len();
+            Ok((tick, shown, sightings(sales, tick)))
+        };
+        let (tick, shown, (sightings, skipped)) = repeat(invocation, fetch).await?;
+        let mut outcome = Outcome { shown, changed: 0 };
         if let Some(first) = &skipped.reason {
             let (some, first) = (skipped.first_names(), Excerpt::up_to(LONGEST_REASON, first).to_string());
             tracing::warn!(count = skipped.names.len(), some, first, "invalid fire sales are not recorded");

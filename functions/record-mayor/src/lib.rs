@@ -14,7 +14,7 @@ use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamRespons
 use serde::{Deserialize, Serialize};
 use tables::feed::{self, Feed};
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Recorder, Session, Ticks};
+use tables::{Recorder, Session, Ticks, repeat};
 
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
@@ -56,9 +56,11 @@ impl Recorder for RecordMayor {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let response = self.0.get(invocation, &UpstreamRequest::of(PATH)).await?;
-        let tick = ticks.current();
-        let mayor = mayor(&response)?;
+        let fetch = |attempt: Invocation| async move {
+            let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
+            Ok((ticks.current(), mayor(&response)?))
+        };
+        let (tick, mayor) = repeat(invocation, fetch).await?;
         Ok((tick, Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? }))
     }
 }

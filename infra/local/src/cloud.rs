@@ -64,8 +64,11 @@ impl Cloud {
             }
             Upstream::Url(_) | Upstream::Live => None,
         };
-        let template =
+        let mut template =
             document.evaluate(&options.parameters(&document, simulator.as_ref().map(Simulator::url)))?;
+        for function in template.functions.values_mut() {
+            function.timeout = function.timeout.min(options.longest_timeout);
+        }
         let tables = template.tables.values();
         let dynamodb = DynamoDb::start(dynamodb_listener, options.data.as_deref(), &options.clock, tables)?;
         let keys = match template.tables.get(keys::TABLE) {
@@ -104,7 +107,8 @@ impl Cloud {
         })
         .map_err(|cause| cannot_listen(options.lambda_port, "--lambda-port", cause))?;
         let schedules = if options.schedules {
-            schedules::start(&template, &pools, &clock, &logs, options.schedules_at_start)
+            let begin_after = options.schedules_begin_after;
+            schedules::start(&template, &pools, &clock, &logs, begin_after, options.schedules_at_start)
         } else {
             JoinSet::new()
         };

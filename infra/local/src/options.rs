@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use simulator::Clock;
 
@@ -39,6 +40,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// Whether schedules run.
     pub schedules: bool,
+    /// When a schedule with a rate begins: on AWS at the second at which it is created, and here this long after each full period.
+    pub schedules_begin_after: Duration,
     /// Whether schedules that run less often than every minute also run at the start, so that nothing seems to be overdue for
     /// minutes.
     pub schedules_at_start: bool,
@@ -62,6 +65,8 @@ pub struct Options {
     pub binaries: Binaries,
     /// The limit for concurrent instances of a function.
     pub concurrency: NonZeroU16,
+    /// Functions with a longer timeout in the template have this one.
+    pub longest_timeout: Duration,
     /// How many requests an instance handles at a time, 1 to 64; more than one as on a Lambda Managed Instance.
     pub requests_per_instance: u8,
     /// The time of requests and of the simulator.
@@ -108,6 +113,7 @@ impl Default for Options {
             dynamodb_port: 3002,
             data: None,
             schedules: true,
+            schedules_begin_after: Duration::ZERO,
             schedules_at_start: true,
             history: 1,
             progress: None,
@@ -118,6 +124,7 @@ impl Default for Options {
             parameters: BTreeMap::new(),
             binaries: Binaries::Build { release: false },
             concurrency: NonZeroU16::MIN.saturating_add(3),
+            longest_timeout: Duration::MAX,
             requests_per_instance: 1,
             clock: Clock::system(),
             access_log: None,

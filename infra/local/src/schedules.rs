@@ -30,18 +30,21 @@ const BACKFILL: &str = "backfill";
 
 struct Scheduled {
     schedule: Schedule,
+    /// The time from a multiple of the period since 1970 until the event that is due then.
+    offset: Duration,
     pool: Arc<Pool>,
     clock: Clock,
     logs: Logs,
 }
 
-/// Runs all schedules of the template until the returned set is dropped. `run_at_start` says whether those with long periods send
-/// the event that was due last at once.
+/// Runs all schedules of the template until the returned set is dropped. Rates begin `begin_after` a multiple of their period.
+/// `run_at_start` says whether those with long periods send the event that was due last at once.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
     clock: &Clock,
     logs: &Logs,
+    begin_after: Duration,
     run_at_start: bool,
 ) -> JoinSet<()> {
     let mut running = JoinSet::new();
@@ -50,6 +53,7 @@ pub(crate) fn start(
         for schedule in &function.schedules {
             let scheduled = Scheduled {
                 schedule: schedule.clone(),
+                offset: schedule.offset.unwrap_or(begin_after),
                 pool: Arc::clone(pool),
                 clock: clock.clone(),
                 logs: logs.clone(),
@@ -98,7 +102,7 @@ impl Scheduled {
     /// The latest multiple of the period since 1970, plus the offset: minutes are full minutes.
     fn latest_due_ms(&self) -> i64 {
         let now_ms = self.clock.now_ms();
-        let offset_ms = i64::try_from(self.schedule.offset.as_millis()).unwrap_or(i64::MAX);
+        let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
         now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
     }
 

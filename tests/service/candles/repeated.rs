@@ -9,7 +9,7 @@ use super::{BUILDER, INTERVALS, MIDNIGHT, READER, SETTLE, build, built, candles,
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Dump};
 use crate::history::{MINUTE, START, event, start, start_with_instances};
-use crate::support::{expect_clean_logs, invoke};
+use crate::support::{await_logs, expect_clean_logs, invoke};
 
 /// So long that both runs write the same slot at the same time, even on a busy machine.
 const LATENCY: Duration = Duration::from_millis(20);
@@ -49,6 +49,10 @@ async fn repeated_and_late_events_and_events_out_of_order_leave_the_table_of_one
     let settled = MIDNIGHT + 2 * MINUTE - SETTLE;
     recorded.expect(&cloud, &IDS, settled, MIDNIGHT + 2 * MINUTE).await;
     assert_eq!(build(&cloud, MIDNIGHT + 2 * MINUTE).await, [], "a repeated event");
+    // The alarm `record-candles: nothing recorded` counts the lines with the first message (infra/monitoring.yaml).
+    let runs = await_logs(&cloud, 2, |line| line["function"] == BUILDER).await;
+    let messages: Vec<_> = runs.iter().map(|line| line["message"].as_str().unwrap()).collect();
+    assert_eq!(messages, ["recorded", "nothing to record"]);
     table::expect_same(&candles(&cloud).await, &clean, "a repeated event");
     for order in [
         // As scheduled, with repetitions.

@@ -9,7 +9,9 @@ use super::chart::{self, points, times};
 use super::decimal::is_nearest_hundredth;
 use super::market::{BAZAAR, Market, Quote, RECORDER, quote};
 use super::{DAY, MINUTE, START, event, failure, record, rfc3339, start, table};
-use crate::support::{await_logs, expect_clean_logs, get_at, simulator};
+use crate::support::{
+    await_logs, expect_clean_logs, get_at, simulator, start_with, without_repeated_fetches,
+};
 
 #[tokio::test]
 async fn a_response_has_the_documented_fields_and_types() {
@@ -213,7 +215,7 @@ async fn one_unreadable_product_does_not_affect_the_others() {
 
 #[tokio::test]
 async fn a_market_without_prices_fails_and_the_retry_records_the_tick() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     let nothing = quote("0.0", "0.0", 0, 0);
     let illegal = quote("-1", "-1", 0, 0);
     for market in
@@ -231,7 +233,7 @@ async fn a_market_without_prices_fails_and_the_retry_records_the_tick() {
 
 #[tokio::test]
 async fn the_bazaar_recorder_fetches_at_every_tick() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     for minute in 0..4 {
         let market = Market::of("A", quote(format!("{minute}.5"), "9.0", minute, 7));
         market.record(&cloud, START + minute * MINUTE).await;
@@ -252,7 +254,7 @@ async fn the_bazaar_recorder_fetches_at_every_tick() {
 
 #[tokio::test]
 async fn the_other_recorders_fetch_at_every_tick() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     for (recorder, path) in
         [("record-mayor", "/v2/resources/skyblock/election"), ("record-fire-sales", "/v2/skyblock/firesales")]
     {

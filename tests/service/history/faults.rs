@@ -306,7 +306,7 @@ async fn a_short_fault_of_the_table_is_retried() {
 /// The timeout of the bazaar recorder in [`with_a_short_timeout`].
 const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A cloud whose recorders of the bazaar and of candles have a timeout of 4 s instead of 50. Each test writes a template of its own.
+/// A cloud whose recorders have a timeout of 4 s instead of 50. Each test writes a template of its own.
 async fn with_a_short_timeout(file_stem: &str) -> Cloud {
     // Builds the functions, which are then found by folder: the template is not in the workspace.
     drop(start().await);
@@ -314,8 +314,8 @@ async fn with_a_short_timeout(file_stem: &str) -> Cloud {
     let text = std::fs::read_to_string(&options.template).unwrap();
     assert_eq!(
         text.matches("Timeout: 50\n").count(),
-        2,
-        "two functions have a longer timeout than the others"
+        4,
+        "the recorders have a longer timeout than the others"
     );
     let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{file_stem}.yaml"));
     let timeout = format!("Timeout: {}\n", SHORT_TIMEOUT.as_secs());

@@ -6,7 +6,9 @@ use simulator::Fault;
 
 use super::table::{self, Dump};
 use super::{HOUR, MINUTE, START, event, failure, record, rfc3339, start};
-use crate::support::{await_logs, expect_clean_logs, get_at, simulator};
+use crate::support::{
+    await_logs, expect_clean_logs, get_at, simulator, start_with, without_repeated_fetches,
+};
 
 const RECORDER: &str = "record-fire-sales";
 const FIRE_SALES: &str = "/v2/skyblock/firesales";
@@ -245,7 +247,7 @@ async fn an_invalid_sale_is_left_out_with_a_warning() {
 
 #[tokio::test]
 async fn an_invalid_upstream_response_fails_the_recorder() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     for body in [
         r#"{"success":true}"#.to_owned(),
         r#"{"success":false,"sales":[]}"#.to_owned(),

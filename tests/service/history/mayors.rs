@@ -8,7 +8,7 @@ use simulator::{Fault, election};
 
 use super::table;
 use super::{DAY, HOUR, MINUTE, record, rfc3339, start};
-use crate::support::{expect_clean_logs, get_at, simulator};
+use crate::support::{expect_clean_logs, get_at, simulator, start_with, without_repeated_fetches};
 
 const RECORDER: &str = "record-mayor";
 const ELECTIONS: &str = "/v2/resources/skyblock/election";
@@ -203,7 +203,7 @@ async fn a_mayor_shown_after_the_end_of_the_term_keeps_the_year() {
 
 #[tokio::test]
 async fn an_invalid_mayor_is_not_recorded() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     let good: Value = serde_json::from_str(&shown(500, "Paul", &json!([]))).unwrap();
     let with = |change: fn(&mut Map<String, Value>)| {
         let mut body = good.clone();

@@ -1,6 +1,7 @@
 //! History: what the recorders write, what the history routes respond, and what both do when DynamoDB fails.
 
 mod bazaar;
+mod blips;
 mod caching;
 mod capacity;
 mod chart;

@@ -9,6 +9,7 @@ mod logs;
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use local::template::{Document, Template};
 use local::{Cloud, Options};
@@ -43,6 +44,11 @@ pub(crate) async fn start_with(options: Options) -> Cloud {
 /// Options for a cloud with one instance of each function: what one request caches serves every later one.
 pub(crate) fn one_instance_each() -> Options {
     Options { concurrency: NonZeroU16::MIN, ..Options::for_tests() }
+}
+
+/// Options for a cloud whose recorders have ten seconds for a run, which leaves no time to repeat a fetch.
+pub(crate) fn without_repeated_fetches() -> Options {
+    Options { longest_timeout: Duration::from_secs(10), ..Options::for_tests() }
 }
 
 /// The same options with these values for parameters of the template.

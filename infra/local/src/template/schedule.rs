@@ -17,8 +17,9 @@ pub struct Schedule {
     pub name: String,
     /// The time between two events.
     pub period: Duration,
-    /// The time from a multiple of the period since 1970 until the event that is due then.
-    pub offset: Duration,
+    /// The time from a multiple of the period since 1970 until the event that is due then; `None` for a rate, which counts from the
+    /// creation of the schedule.
+    pub offset: Option<Duration>,
     /// `Input`: the event. `<aws.scheduler.scheduled-time>` in it stands for the time at which it is due.
     pub input: String,
     /// `MaximumEventAgeInSeconds`: the age at which a failed event is given up.
@@ -63,8 +64,9 @@ pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
 }
 
 /// The period and the offset of a schedule expression.
-fn rhythm(expression: &str) -> Option<(Duration, Duration)> {
-    period(expression).map(|period| (period, Duration::ZERO)).or_else(|| minutes(expression))
+fn rhythm(expression: &str) -> Option<(Duration, Option<Duration>)> {
+    let of_minutes = || minutes(expression).map(|(period, offset)| (period, Some(offset)));
+    period(expression).map(|period| (period, None)).or_else(of_minutes)
 }
 
 /// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced.
@@ -105,9 +107,9 @@ mod tests {
 
     #[test]
     fn minutes_of_every_hour_have_a_period_and_an_offset() {
-        let five = (Duration::from_mins(5), Duration::from_mins(2));
-        assert_eq!(rhythm("cron(2/5 * * * ? *)"), Some(five));
-        assert_eq!(rhythm("rate(5 minutes)"), Some((Duration::from_mins(5), Duration::ZERO)));
+        let five = Duration::from_mins(5);
+        assert_eq!(rhythm("cron(2/5 * * * ? *)"), Some((five, Some(Duration::from_mins(2)))));
+        assert_eq!(rhythm("rate(5 minutes)"), Some((five, None)));
         for text in [
             "cron(2/7 * * * ? *)",
             "cron(5/5 * * * ? *)",

@@ -62,6 +62,7 @@ def alarm(measured, comparison="GreaterThanThreshold", threshold=0, points=1, of
 
 
 AUTHORIZER_ERRORS = metric(reference("Service"), "AuthorizerErrors")
+CANDLES_BUILT = metric(reference("Service"), "CandlesBuilt")
 ALARMS = {
     # The average of this metric is a ratio. Its other statistics count requests.
     "ServerErrors": alarm(
@@ -85,16 +86,21 @@ for recorder, seconds in RECORDERS.items():
         comparison="LessThanThreshold", threshold=1, missing="breaching",
     )
     ALARMS[recorder + "Failing"] = alarm(single(errors, "Sum", 60), points=3, of=10)
+# A run of record-candles that finds no minutes succeeds, so its alarm counts the runs that have built candles.
+ALARMS["RecordCandlesSilent"] = alarm(
+    single(CANDLES_BUILT, "Sum", RECORDERS["RecordCandles"]), comparison="LessThanThreshold", threshold=1, missing="breaching"
+)
 for table in ("History", "Access"):
     events = ("ReadThrottleEvents", "WriteThrottleEvents")
     reads, writes = (metric("AWS/DynamoDB", name, TableName=table + "Table") for name in events)
     ALARMS[table + "Throttled"] = alarm(calculated("FILL(reads, 0) + FILL(writes, 0)", 300, reads=reads, writes=writes))
 
-# The logs in which the authorizer's errors are counted, with the patterns that find them.
-FILTERS = {
-    "FunctionLog": '{ $.function = "authorizer" && $.level = "ERROR" }',
-    "AccessLog": '{ $.error = "AUTHORIZER_FAILURE" || $.error = "AUTHORIZER_CONFIGURATION_ERROR" }',
-}
+# What is counted in the logs: the metric, the log, and the pattern that finds its lines.
+FILTERS = [
+    (AUTHORIZER_ERRORS, "AccessLog", '{ $.error = "AUTHORIZER_FAILURE" || $.error = "AUTHORIZER_CONFIGURATION_ERROR" }'),
+    (AUTHORIZER_ERRORS, "FunctionLog", '{ $.function = "authorizer" && $.level = "ERROR" }'),
+    (CANDLES_BUILT, "FunctionLog", '{ $.function = "record-candles" && $.message = "recorded" }'),
+]
 
 # The metrics on the dashboard by namespace, and the parameters whose values each dimension may have.
 SHOWN = {
@@ -157,18 +163,17 @@ class Alarms(unittest.TestCase):
             # No other property: a unit, or disabled actions, would silence the alarm.
             self.assertEqual(properties, ALARMS[name], name)
 
-    def test_the_authorizers_errors_are_counted_in_the_metric_of_their_alarm(self):
-        filters = {}
+    def test_lines_of_the_logs_are_counted_in_the_metrics_of_alarms(self):
+        filters = []
         for name, resource in of_type("AWS::Logs::MetricFilter", MONITORING["Resources"]).items():
             properties = resource["Properties"]
-            filters[properties["LogGroupName"]["Ref"]] = properties["FilterPattern"]
-            needs_access_log = properties["LogGroupName"] == reference("AccessLog")
-            self.assertEqual(resource.get("Condition"), "HasAccessLog" if needs_access_log else None, name)
+            log = properties["LogGroupName"]["Ref"]
+            self.assertEqual(resource.get("Condition"), "HasAccessLog" if log == "AccessLog" else None, name)
             [counted] = properties["MetricTransformations"]
-            self.assertEqual(counted["MetricNamespace"], AUTHORIZER_ERRORS["Namespace"], name)
-            self.assertEqual(counted["MetricName"], AUTHORIZER_ERRORS["MetricName"], name)
+            found = {"Namespace": counted["MetricNamespace"], "MetricName": counted["MetricName"]}
+            filters.append((found, log, properties["FilterPattern"]))
             self.assertEqual((counted["MetricValue"], counted["DefaultValue"]), ("1", 0), name)
-        self.assertEqual(filters, FILTERS)
+        self.assertCountEqual(filters, FILTERS)
 
 
 class Dashboard(unittest.TestCase):

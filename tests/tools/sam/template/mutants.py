@@ -127,6 +127,8 @@ REPLACEMENTS = [
     (MONITORING, "Value: !Ref RecordCandles}", "Value: !Ref RecordBazaar}"),
     (MONITORING, '"FunctionName", "${RecordCandles}", ', '"FunctionName", "${RecordMayor}", '),
     (MONITORING, "            Period: 900\n", "            Period: 300\n"),
+    (MONITORING, '$.message = "recorded"', '$.message = "not recorded"'),
+    (MONITORING, "MetricName: CandlesBuilt", "MetricName: CandleBuilt"),
     (MONITORING, "      Namespace: AWS/Lambda\n      MetricName: Throttles", "      Namespace: AWS/lambda\n      MetricName: Throttles"),
 ]
 

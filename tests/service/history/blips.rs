@@ -1,0 +1,61 @@
+//! A recorder outlasts a failure of the provider that passes: it repeats the fetch while there is time left to write.
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use simulator::{Fault, Garbage};
+
+use super::market::{BAZAAR, RECORDER};
+use super::{START, event, failure, record, start, table};
+use crate::support::{await_logs, simulator};
+
+/// The recorders that fetch, with the paths that they request.
+const FETCHING: [(&str, &str); 3] = [
+    (RECORDER, BAZAAR),
+    ("record-mayor", "/v2/resources/skyblock/election"),
+    ("record-fire-sales", "/v2/skyblock/firesales"),
+];
+
+#[tokio::test]
+async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
+    // A failed connection and a 5xx are repeated at once, too, as for clients. So the number of faults is even there.
+    let faults = [
+        (Fault::status(503).times(4), "503"),
+        (Fault::close().times(4), "cannot reach the upstream"),
+        (Fault::garbage(Garbage::Html).times(2), "is invalid"),
+        (Fault::garbage(Garbage::Bytes).times(1), "is invalid"),
+        (Fault::truncate(10).times(1), "cannot be read"),
+        (Fault::rate_limit(1).times(2), "limits the rate"),
+    ];
+    let runs = FETCHING.into_iter().map(async |(recorder, path)| {
+        let cloud = start().await;
+        record(&cloud, recorder, START).await;
+        let rows = table::dump(&cloud).await.into_keys().collect::<Vec<_>>();
+        for (fault, cause) in &faults {
+            table::clear(&cloud).await;
+            let times = u64::from(fault.times.unwrap());
+            simulator(&cloud).set_fault(path, fault.clone());
+            let before = simulator(&cloud).requests(path);
+            record(&cloud, recorder, START).await;
+            assert_eq!(simulator(&cloud).requests(path), before + times + 1, "{recorder}: {fault:?}");
+            assert_eq!(
+                table::dump(&cloud).await.into_keys().collect::<Vec<_>>(),
+                rows,
+                "{recorder}: {fault:?}"
+            );
+            let is_retried = |line: &Value| line["retried"].as_str().is_some_and(|text| text.contains(cause));
+            await_logs(&cloud, 1, is_retried).await;
+        }
+    });
+    join_all(runs).await;
+}
+
+#[tokio::test]
+async fn a_request_that_the_provider_refuses_is_not_repeated() {
+    let cloud = start().await;
+    for (recorder, path) in FETCHING {
+        simulator(&cloud).set_fault(path, Fault::status(403));
+        assert!(failure(&cloud, recorder, event(START)).await.contains("403"), "{recorder}");
+        assert_eq!(simulator(&cloud).requests(path), 1, "{recorder}");
+    }
+    assert!(table::dump(&cloud).await.is_empty());
+}
