@@ -26,9 +26,18 @@ pub const FIRE_SALES: Feed = Feed { name: "fire-sales", interval: Duration::from
 /// Every feed, in the order of `GET /v1/status`.
 pub const FEEDS: [&Feed; 4] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES];
 
+/// How much older than its feed's interval a record gets although no run is missed: up to a minute, because it has the time of a
+/// full minute and a schedule can begin at any second, and half a minute for the run.
+const LONGEST_DELAY: Duration = Duration::from_secs(90);
+
 impl Feed {
-    /// The age of the latest record up to which the feed is healthy, and the longest time between two records that is no gap: one
-    /// run may be missed.
+    /// The age of the latest record up to which the feed is healthy: one run may be missed.
+    #[must_use]
+    pub fn longest_age(&self) -> Duration {
+        self.longest_pause() + LONGEST_DELAY
+    }
+
+    /// The longest time between two records that is no gap: one run may be missed.
     #[must_use]
     pub fn longest_pause(&self) -> Duration {
         self.interval * 2

@@ -51,7 +51,7 @@ struct FeedStatus {
     age_seconds: Option<u64>,
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
-    /// Whether the latest record is at most two of these intervals old.
+    /// Whether the latest record is at most two of these intervals and 90 seconds old.
     is_healthy: bool,
     /// The time of the oldest record that the service still has. `null` without a record.
     recorded_since: Option<UnixSeconds>,
@@ -88,7 +88,7 @@ impl FeedStatus {
             last_recorded_at,
             age_seconds: distance.map(|distance| if last_recorded_at > Some(now) { 0 } else { distance }),
             expected_every_seconds: feed.interval.as_secs(),
-            is_healthy: distance.is_some_and(|distance| distance <= feed.longest_pause().as_secs()),
+            is_healthy: distance.is_some_and(|distance| distance <= feed.longest_age().as_secs()),
             recorded_since,
             last_gap: gap.map(|heartbeat::Gap { from, to }| Gap { from, to }),
         }

@@ -24,6 +24,9 @@ const DAY: i64 = 24 * HOUR;
 const FEEDS: [(&str, i64); 4] =
     [("bazaar", MINUTE), ("candles", 5 * MINUTE), ("mayor", 5 * MINUTE), ("fire-sales", MINUTE)];
 
+/// How much older than two of its intervals the latest record of a healthy feed may be.
+const DELAY: i64 = 90;
+
 /// The table, and the partition key of the heartbeats.
 const TABLE: &str = "History";
 const PARTITION: &str = "feeds";

@@ -1,5 +1,6 @@
 //! What the route responds, how much it reads, and what it does when it cannot read.
 
+use std::num::NonZeroU16;
 use std::time::{Duration, Instant};
 
 use common::error::INTERNAL_MESSAGE;
@@ -10,12 +11,12 @@ use simulator::Fault as UpstreamFault;
 use tables::feed;
 
 use super::{
-    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, TABLE, entry, gap, heartbeat, put, record, respond, rfc3339,
-    start, status, unhealthy,
+    DAY, DELAY, FEEDS, HOUR, MINUTE, PATH, Row, START, TABLE, entry, gap, heartbeat, put, record, respond,
+    rfc3339, start, status, unhealthy,
 };
 use crate::support::{
     RECORDERS, await_logs, expect_clean_logs, get_at, invoke, one_instance_each, send, simulator, start_with,
-    template, with_parameters,
+    template, with_parameters, without_repeated_fetches,
 };
 
 #[test]
@@ -116,7 +117,7 @@ async fn what_was_never_recorded_is_null_and_unhealthy() {
 }
 
 #[tokio::test]
-async fn a_feed_is_healthy_for_two_intervals_and_only_its_own_age_counts() {
+async fn a_feed_is_healthy_for_two_intervals_and_90_seconds_and_only_its_own_age_counts() {
     let cloud = start().await;
     let all = async |time: i64| {
         for (feed, _) in FEEDS {
@@ -124,9 +125,8 @@ async fn a_feed_is_healthy_for_two_intervals_and_only_its_own_age_counts() {
         }
     };
     for (feed, interval) in FEEDS {
-        for (age, is_healthy) in
-            [(0, true), (1, true), (2 * interval, true), (2 * interval + 1, false), (DAY, false)]
-        {
+        let longest = 2 * interval + DELAY;
+        for (age, is_healthy) in [(0, true), (1, true), (longest, true), (longest + 1, false), (DAY, false)] {
             all(START).await;
             put(&cloud, &heartbeat(feed, START - DAY, START - age, &[])).await;
             let status = status(&cloud, START).await;
@@ -134,7 +134,7 @@ async fn a_feed_is_healthy_for_two_intervals_and_only_its_own_age_counts() {
             assert_eq!(entry(&status, feed)["age_seconds"], age);
         }
         // A little in the future, because clocks differ: never negative.
-        for (ahead, is_healthy) in [(1, true), (2 * interval + 1, false)] {
+        for (ahead, is_healthy) in [(1, true), (longest + 1, false)] {
             all(START).await;
             put(&cloud, &heartbeat(feed, START, START + ahead, &[])).await;
             let status = status(&cloud, START).await;
@@ -356,8 +356,9 @@ async fn await_recorded(cloud: &Cloud, feed: &str, time: i64) {
 
 /// With the schedules of the template, by the local cloud's clock.
 #[tokio::test]
-async fn a_recorder_that_stops_shows_within_two_of_its_intervals() {
-    let options = local::Options { schedules: true, ..one_instance_each() };
+async fn a_recorder_that_stops_shows_within_two_of_its_intervals_and_90_seconds() {
+    let options =
+        local::Options { schedules: true, concurrency: NonZeroU16::MIN, ..without_repeated_fetches() };
     options.clock.set((START - 1) * 1_000);
     let cloud = start_with(options).await;
     let recorded = [("bazaar", MINUTE), ("mayor", 5 * MINUTE), ("fire-sales", MINUTE)];
@@ -385,7 +386,7 @@ async fn a_recorder_that_stops_shows_within_two_of_its_intervals() {
         while healthy != others {
             assert_eq!(healthy, all);
             assert!(
-                time <= latest + 2 * interval,
+                time <= latest + 2 * interval + DELAY,
                 "{stopped} has stopped, but is healthy at {}",
                 rfc3339(time)
             );
@@ -394,10 +395,40 @@ async fn a_recorder_that_stops_shows_within_two_of_its_intervals() {
         }
         let last = &super::heartbeats(&cloud).await[stopped]["last_recorded_at"];
         let last: i64 = last["N"].as_str().unwrap().parse().unwrap();
-        assert!(time >= last + 2 * interval, "{stopped} is unhealthy {} s after its tick", time - last);
+        assert!(
+            time >= last + 2 * interval + DELAY,
+            "{stopped} is unhealthy {} s after its tick",
+            time - last
+        );
         simulator(&cloud).clear_faults();
         time += 5 * MINUTE - time.rem_euclid(5 * MINUTE);
     }
+    cloud.shutdown().await;
+}
+
+/// On AWS, a schedule of `rate(1 minute)` begins at the second at which it was created.
+#[tokio::test]
+async fn schedules_that_begin_in_the_last_second_of_a_minute_make_no_feed_unhealthy() {
+    let begin_after = Duration::from_secs(59);
+    let options =
+        local::Options { schedules: true, schedules_begin_after: begin_after, ..one_instance_each() };
+    options.clock.set((START + 58) * 1_000);
+    let cloud = start_with(options).await;
+    let feeds = ["bazaar", "mayor", "fire-sales"];
+    for feed in feeds {
+        await_recorded(&cloud, feed, START).await;
+    }
+    // The next runs are due, but take some seconds.
+    simulator(&cloud).set_fault("*", UpstreamFault::status(503));
+    let during_the_run = START + MINUTE + 59 + 10;
+    cloud.clock().set(during_the_run * 1_000);
+    let status = status(&cloud, during_the_run).await;
+    for feed in feeds {
+        assert_eq!(entry(&status, feed)["is_healthy"], true, "{feed}: {status}");
+        assert_eq!(entry(&status, feed)["age_seconds"], 129, "{feed}");
+    }
+    simulator(&cloud).clear_faults();
+    await_recorded(&cloud, "bazaar", START + MINUTE).await;
     cloud.shutdown().await;
 }
 
