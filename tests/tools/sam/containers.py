@@ -30,14 +30,17 @@ SAM = pathlib.Path(sys.executable).parent / "sam"
 # Longer than any function's timeout plus the start of a container.
 INVOKE_SECONDS = 120
 
-# The headers that must be equal. (Dates differ, and start-api adds the CORS headers of the preflight.)
+# The headers that must be equal. (Dates differ.)
 COMPARED_HEADERS = [
     "content-type",
     "cache-control",
     "content-security-policy",
     "retry-after",
+    "access-control-allow-headers",
+    "access-control-allow-methods",
     "access-control-allow-origin",
     "access-control-expose-headers",
+    "access-control-max-age",
 ]
 
 # Method and path.
@@ -83,6 +86,9 @@ REQUESTS = [
     ("GET", "/nothing/at/all?limit=1"),
     ("POST", "/v1/mayor"),
     ("DELETE", "/"),
+    ("OPTIONS", "/"),
+    ("OPTIONS", "/v1/mayor"),
+    ("OPTIONS", "/v1/profile/Notch"),
 ]
 
 # Refused keys, with the statuses of the local cloud, which follows the template, and of start-api, which responds with 502
@@ -223,9 +229,6 @@ def difference(path, of_sam, of_cloud):
         both = [shortened(body.decode(errors="replace")) for body in bodies]
         return f"the bodies differ.\n  SAM: {both[0]}\n  local cloud: {both[1]}"
     for header in COMPARED_HEADERS:
-        # start-api adds it to responses without it. Pages and their files are for their own origin.
-        if header == "access-control-allow-origin" and header not in of_cloud.headers:
-            continue
         if of_sam.headers.get(header) != of_cloud.headers.get(header):
             return f"{header} is {of_sam.headers.get(header)} from SAM, {of_cloud.headers.get(header)} from the local cloud"
     return None
