@@ -50,7 +50,8 @@ const request = async (path) => {
     // Both times are the service's own, so the clock of the browser does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
     if (path !== CATALOGUE) setTime(date);
-    return { data: body.data, wait: expires - date || USUAL_TTL };
+    const ttl = expires - date;
+    return { data: body.data, wait: Number.isFinite(ttl) ? ttl : USUAL_TTL };
   }
   const seconds = Number(response.headers.get("retry-after"));
   const wait = seconds ? Math.min(seconds * 1_000, LONGEST_ANNOUNCED_WAIT) : undefined;
