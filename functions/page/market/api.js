@@ -31,8 +31,7 @@ const resources = new Map();
 
 const isOnceOnly = (status) => status >= 400 && status < 500 && status !== 429;
 
-const request = async (path) => {
-  const key = readKey();
+const request = async (path, key) => {
   let response;
   try {
     response = await fetch(path, {
@@ -58,13 +57,19 @@ const request = async (path) => {
   return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
 };
 
+/** Returns the failure if the service refuses the key. A key that cannot be tried is not refused. */
+export const refusalOf = async (key) => {
+  const { failure } = await request("v1/mayor", key);
+  return [401, 403].includes(failure?.status) ? failure : null;
+};
+
 /** Requests the resource, unless a request is under way. */
 const refresh = async (resource) => {
   if (resource.isLoading) return;
   resource.isLoading = true;
   clearTimeout(resource.timer);
   const key = readKey();
-  const { data, failure, wait } = await request(resource.path);
+  const { data, failure, wait } = await request(resource.path, key);
   resource.isLoading = false;
   // The resource is forgotten.
   if (readKey() !== key) return;
