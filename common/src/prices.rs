@@ -1,6 +1,6 @@
 //! Spreads, computed in the same way from live and recorded prices.
 
-/// Returns the profit of buying one item by order and selling it by offer: `buy_price - sell_price`, not rounded.
+/// Returns the spread between the averages: `buy_price - sell_price`, not rounded.
 #[must_use]
 pub const fn spread(sell_price: f64, buy_price: f64) -> f64 {
     finite(buy_price - sell_price)

@@ -227,7 +227,8 @@ pub const BAZAAR: Route = Route {
     summary: "Get the bazaar",
     description: "The bazaar in one of six modes: `full` returns all products as the provider gives them, `list` the ids of \
         the active products, `item` one product with its spread, `flips` the products with the highest spreads, `items` up to \
-        100 products with their spreads, and `book` the best buy orders and sell offers of one product.",
+        100 products with their spreads, and `book` the best buy orders and sell offers of one product. `sellPrice`, `buyPrice` \
+        and spreads are averages; an instant sale or purchase has the price of the best order.",
     tag: Tag::Bazaar,
     parameters: &[
         Parameter::query("mode", "What to return", BAZAAR_MODES),

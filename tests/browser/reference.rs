@@ -122,6 +122,9 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
     found.extend(window.inspect("reference-operation").await);
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     still().await;
+    let is_drawn =
+        "[...document.querySelectorAll('.ascii-art')].some((drawing) => drawing.checkVisibility())";
+    assert_eq!(window.evaluate(is_drawn).await, false, "a drawing is no response");
     found.extend(window.inspect("reference-client").await);
     assert_eq!(send(&window).await, "200");
     still().await;

@@ -197,8 +197,8 @@ fn levels(side: &Value) -> Value {
     side.as_array().unwrap().iter().map(level).collect()
 }
 
-/// Products whose price of an instant sale is above their highest buy order, or whose price of an instant purchase is below their
-/// lowest sell offer, by more than a hundredth of a coin: the provider updates orders and averages separately.
+/// Products whose average sell price is above their highest buy order, or whose average buy price is below their lowest sell offer,
+/// by more than a hundredth of a coin: the provider updates orders and averages separately.
 const INCONSISTENT: [(&str, &[&str], &[&str]); 2] = [
     (
         BAZAAR,

@@ -45,7 +45,7 @@ struct Data<'a> {
 struct PageEntry {
     /// The start of the interval.
     opened_at: UnixSeconds,
-    /// The sell price at the first recorded minute: the price of an instant sale, 0 if there were no buy orders.
+    /// The sell price at the first recorded minute: the average of the best 2 % of the volume of buy orders, 0 if there were none.
     sell_open: f64,
     /// The highest sell price.
     sell_high: f64,
@@ -53,7 +53,7 @@ struct PageEntry {
     sell_low: f64,
     /// The sell price at the last recorded minute.
     sell_close: f64,
-    /// The buy price at the first recorded minute: the price of an instant purchase, 0 if there were no sell offers.
+    /// The buy price at the first recorded minute: the average of the best 2 % of the volume of sell offers, 0 if there were none.
     buy_open: f64,
     /// The highest buy price.
     buy_high: f64,

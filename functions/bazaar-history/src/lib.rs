@@ -43,9 +43,9 @@ struct Data<'a> {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarHistoryPoint")]
 struct HistoryPoint {
-    /// The price of an instant sale, in coins; 0 if there were no buy orders.
+    /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there were no buy orders.
     sell_price: f64,
-    /// The price of an instant purchase, in coins; 0 if there were no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there were no sell offers.
     buy_price: f64,
     /// The number of items in open buy orders.
     sell_volume: i64,

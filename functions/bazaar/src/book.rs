@@ -13,17 +13,17 @@ pub(crate) struct Book<'a> {
     id: &'a str,
     /// When the provider refreshed the data, in Unix milliseconds.
     last_updated: i64,
-    /// The highest price of a buy order, in coins; `null` if there are no buy orders.
+    /// The highest price of a buy order, in coins, which an instant sale gets; `null` if there are no buy orders.
     top_buy_order: Option<f64>,
-    /// The lowest price of a sell offer, in coins; `null` if there are no sell offers.
+    /// The lowest price of a sell offer, in coins, which an instant purchase pays; `null` if there are no sell offers.
     top_sell_offer: Option<f64>,
     /// The open buy orders, the highest price first: as many prices as the provider gives, at most 30.
     buy_orders: Vec<BookLevel>,
     /// The open sell offers, the lowest price first: as many prices as the provider gives, at most 30.
     sell_offers: Vec<BookLevel>,
-    /// The price of an instant sale, in coins, averaged over the best 2 % of the volume; 0 if there are no buy orders.
+    /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     sell_price: f64,
-    /// The price of an instant purchase, in coins, averaged over the best 2 % of the volume; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
     buy_price: f64,
 }
 

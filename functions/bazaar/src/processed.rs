@@ -1,4 +1,4 @@
-//! A product with its spread: the profit of buying one item by order and selling it by offer.
+//! A product with its spread between the provider's average prices.
 
 use common::prices::{spread, spread_percent};
 use common::upstream::bazaar::{Product, QuickStatus};
@@ -12,9 +12,9 @@ use serde::Serialize;
 pub(crate) struct ProcessedItem<'a> {
     /// The product's id.
     pub(crate) id: &'a str,
-    /// The price of an instant sale, in coins; 0 if there are no buy orders.
+    /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     pub(crate) sell_price: f64,
-    /// The price of an instant purchase, in coins; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
     pub(crate) buy_price: f64,
     /// The number of items in open buy orders.
     pub(crate) sell_volume: i64,

@@ -42,13 +42,13 @@ struct BazaarOrders {
     orders: i64,
 }
 
-/// Prices in coins, averaged over the best 2 % of the volume and not rounded; volumes in items. It may have more fields.
+/// Prices in coins, not rounded; volumes in items. It may have more fields.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", extend("additionalProperties" = true))]
 struct BazaarQuickStatus {
     /// The product's id.
     product_id: String,
-    /// The price of an instant sale, in coins; 0 if there are no buy orders.
+    /// The average price of the best 2 % of the volume of buy orders, in coins; 0 if there are no buy orders.
     sell_price: f64,
     /// The number of items in open buy orders.
     sell_volume: i64,
@@ -56,7 +56,7 @@ struct BazaarQuickStatus {
     sell_moving_week: i64,
     /// The number of open buy orders.
     sell_orders: i64,
-    /// The price of an instant purchase, in coins; 0 if there are no sell offers.
+    /// The average price of the best 2 % of the volume of sell offers, in coins; 0 if there are no sell offers.
     buy_price: f64,
     /// The number of items in open sell offers.
     buy_volume: i64,

@@ -1,6 +1,7 @@
 //! Writes the pages and their files as Rust: each as the JSON string that a proxy response carries, under one hash of all files
 //! that the pages load.
 
+mod compact;
 mod join;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use std::{env, fs, io};
 
 use sha2::{Digest, Sha256};
 
+use self::compact::compact;
 use self::join::join;
 
 /// The folders with files that browsers load. A README is for people who edit them.
@@ -104,7 +106,7 @@ fn sources() -> io::Result<Vec<Source>> {
                     path.extension().is_some_and(|extension| extension == "js" || extension == "css");
                 let is_own = folder != VENDOR;
                 if is_code && is_own {
-                    text = compact(&text).map_err(|line| io::Error::other(format!("{name}: {line}")))?;
+                    text = compact(&text).map_err(|reason| io::Error::other(format!("{name}: {reason}")))?;
                 }
                 sources.push(Source { name, text, is_own });
             }
@@ -117,30 +119,6 @@ fn sources() -> io::Result<Vec<Source>> {
         }
     }
     Ok(sources)
-}
-
-/// Returns the script or style sheet without indentation, empty lines and comments that begin a line, which are a quarter of what
-/// browsers would load. No text of ours begins a line with the sign of a comment.
-///
-/// # Errors
-/// The line in which a comment ends and code follows, because the code would be left out too.
-fn compact(code: &str) -> Result<String, String> {
-    let mut is_in_comment = false;
-    let mut lines = Vec::new();
-    for line in code.lines().map(str::trim) {
-        if is_in_comment || line.starts_with("/*") {
-            is_in_comment = match line.split_once("*/") {
-                None => true,
-                Some((_, "")) => false,
-                Some(_) => {
-                    return Err(format!("write code that follows a comment on a line of its own: {line}"));
-                }
-            };
-        } else if !line.starts_with("//") && !line.is_empty() {
-            lines.push(line);
-        }
-    }
-    Ok(lines.join("\n"))
 }
 
 /// Joins the modules of the market page. Each of the others stays a file, too: the API reference imports one of them.

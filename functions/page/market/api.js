@@ -31,8 +31,7 @@ const resources = new Map();
 
 const isOnceOnly = (status) => status >= 400 && status < 500 && status !== 429;
 
-const request = async (path) => {
-  const key = readKey();
+const request = async (path, key) => {
   let response;
   try {
     response = await fetch(path, {
@@ -50,11 +49,18 @@ const request = async (path) => {
     // Both times are the service's own, so the clock of the browser does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
     if (path !== CATALOGUE) setTime(date);
-    return { data: body.data, wait: expires - date || USUAL_TTL };
+    const ttl = expires - date;
+    return { data: body.data, wait: Number.isFinite(ttl) ? ttl : USUAL_TTL };
   }
   const seconds = Number(response.headers.get("retry-after"));
   const wait = seconds ? Math.min(seconds * 1_000, LONGEST_ANNOUNCED_WAIT) : undefined;
   return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
+};
+
+/** Returns the failure if the service refuses the key. A key that cannot be tried is not refused. */
+export const refusalOf = async (key) => {
+  const { failure } = await request("v1/mayor", key);
+  return [401, 403].includes(failure?.status) ? failure : null;
 };
 
 /** Requests the resource, unless a request is under way. */
@@ -63,7 +69,7 @@ const refresh = async (resource) => {
   resource.isLoading = true;
   clearTimeout(resource.timer);
   const key = readKey();
-  const { data, failure, wait } = await request(resource.path);
+  const { data, failure, wait } = await request(resource.path, key);
   resource.isLoading = false;
   // The resource is forgotten.
   if (readKey() !== key) return;

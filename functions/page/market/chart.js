@@ -77,13 +77,13 @@ const rangeOf = (low, high) => {
 const Legend = ({ row, terms }) => {
   const term = row && terms.find(({ from, to }) => from < row.time && row.time <= to);
   const price = (side) => html`<div class=${side}>
-    <dt>${side === "sell" ? "Sell price" : "Buy price"}</dt>
+    <dt>Average ${side} price</dt>
     <dd>${coins(row?.[side])}<small>${rangeOf(row?.[`${side}Low`] ?? null, row?.[`${side}High`])}</small></dd>
   </div>`;
   return html`<dl class="legend figures">
     <div><dt>Time</dt><dd>${row ? periodOf(row) : "–"}<small>${term ? `Mayor ${term.name}` : "\xa0"}</small></dd></div>
     ${price("sell")}${price("buy")}
-    <div><dt>Open orders</dt><dd>${integer(row?.sellVolume)} to buy<small>${integer(row?.buyVolume)} to sell</small></dd></div>
+    <div><dt>Open orders</dt><dd>${`${integer(row?.sellVolume)} to buy`}<small>${`${integer(row?.buyVolume)} to sell`}</small></dd></div>
   </dl>`;
 };
 

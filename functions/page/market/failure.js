@@ -1,5 +1,5 @@
-// One sentence for each way in which data can be missing, at the place where it is missing.
-import { html } from "./htm-preact.js";
+// One sentence for each cause of missing data, in a banner. The places where data are missing say only that.
+import { html, useEffect, useState } from "./htm-preact.js";
 import { focusView } from "./address.js";
 import { useNow } from "./countdown.js";
 import { duration } from "./format.js";
@@ -20,31 +20,67 @@ export const linked = (text) =>
     index % 2 ? html`<a href=${part} rel="noreferrer">${part}</a>` : part,
   );
 
-/** A sentence about a failure of `useResource`. With `data` that is still shown, say so in `stale`. */
-export const Failure = ({ failure, stale = false }) => {
+/** Returns the sentence about a failure of `useResource`. Failures with the same sentence have the same cause for a reader. */
+export const sentence = ({ status, message }) => {
+  switch (status) {
+    case 0:
+      return "The service cannot be reached. Check your connection.";
+    case 401:
+      return `The service does not accept this key. ${message ?? ""}`;
+    case 403:
+      return message || "This key has no access.";
+    case 429:
+      return "This key has made its requests for now.";
+    case 400:
+    case 404:
+      return message || "The service has no such data.";
+    default:
+      return "The service has a problem at the moment.";
+  }
+};
+
+const Cause = ({ text, failure, isStale }) => {
   // Renders again every second.
   useNow();
   const seconds = secondsUntil(failure.retryAt);
-  const again = Number.isFinite(seconds) ? html` <span class="figures">Next try in ${duration(seconds * 1_000)}.</span>` : "";
-  const old = stale ? " The data shown is the last that was received." : "";
-  const message = failure.message ?? "";
-  const text = () => {
-    switch (failure.status) {
-      case 0:
-        return html`The service cannot be reached. Check your connection.${old}${again}`;
-      case 401:
-        return html`The service does not accept this key. ${linked(message)}${" "}
-          <button type="button" onClick=${forgetKey}>Enter another key</button>`;
-      case 403:
-        return html`${linked(message || "This key has no access.")}`;
-      case 429:
-        return html`This key has made its requests for now.${old}${again}`;
-      case 400:
-      case 404:
-        return html`${linked(message || "The service has no such data.")}`;
-      default:
-        return html`The service has a problem at the moment.${old}${again}`;
-    }
-  };
-  return html`<p class="failure" role="status" data-status=${failure.status}>${text()}</p>`;
+  return html`<p class="failure" data-status=${failure.status}>${linked(text)}${isStale && " The data shown is the last that was received."}
+    ${Number.isFinite(seconds) && html` <span class="figures">Next try in ${duration(seconds * 1_000)}.</span>`}
+    ${failure.status === 401 && html` <button type="button" onClick=${forgetKey}>Enter another key</button>`}</p>`;
+};
+
+/** What the parts of the view report now: `{ failure, isStale }`. */
+const reports = new Set();
+let renderBanner = () => {};
+
+/** Reports a failure of `useResource`, if there is one, to the banner. `isStale` says that older data are shown. */
+export const useReport = (failure, isStale) =>
+  useEffect(() => {
+    if (!failure) return undefined;
+    const report = { failure, isStale };
+    reports.add(report);
+    renderBanner({});
+    return () => {
+      reports.delete(report);
+      renderBanner({});
+    };
+  }, [failure, isStale]);
+
+/** A part of a view that has failed. The banner says why. */
+export const Failure = ({ failure, stale = false }) => {
+  useReport(failure, stale);
+  return !stale && html`<p class="muted">No data at the moment</p>`;
+};
+
+/** One sentence for each cause, however many parts of the view it affects. It comes after them, so none of them moves. */
+export const Banner = () => {
+  const [, render] = useState(null);
+  renderBanner = render;
+  const causes = new Map();
+  for (const { failure, isStale } of reports) {
+    const text = sentence(failure);
+    const known = causes.get(text);
+    const isSooner = !known || failure.retryAt < known.failure.retryAt;
+    causes.set(text, { failure: isSooner ? failure : known.failure, isStale: isStale || known?.isStale });
+  }
+  return html`<div class="banner" role="status">${[...causes].map(([text, cause]) => html`<${Cause} key=${text} text=${text} ...${cause} />`)}</div>`;
 };

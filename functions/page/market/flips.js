@@ -8,8 +8,12 @@ import { useNames } from "./names.js";
 import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
-/** The path of the flips. */
-export const FLIPS = "v1/bazaar?mode=flips&limit=100";
+/** Returns the flips as `useResource` does. While the sell offers of a product are missing, it is no flip. */
+export const useFlips = () => {
+  const { data, failure } = useResource("v1/bazaar?mode=flips&limit=100");
+  return { failure, items: data?.items.filter(({ buyPrice }) => buyPrice) };
+};
+
 const DEFAULT_SORT = "-spreadPercent";
 const NARROW = matchMedia("(max-width: 48rem)");
 
@@ -18,8 +22,8 @@ const COLUMNS = {
   name: { label: "Item" },
   spreadPercent: { label: "Spread %", text: percent, short: percent },
   spread: { label: "Spread", text: coins },
-  sellPrice: { label: "Sell price", text: coins },
-  buyPrice: { label: "Buy price", text: coins },
+  sellPrice: { label: "Avg. sell price", text: coins },
+  buyPrice: { label: "Avg. buy price", text: coins },
   sellMovingWeek: { label: "Sold / week", text: integer },
   buyMovingWeek: { label: "Bought / week", text: integer },
   sellVolume: { label: "Buy orders", text: integer },
@@ -84,20 +88,20 @@ const EmptyRows = () => Array.from({ length: 20 }, (_, index) => html`<tr key=${
 /** The view of flips. The address has the order (`sort`) and the filter (`filter`). */
 export const Flips = ({ parameters }) => {
   useTitle("Flips");
-  const { data, failure } = useResource(FLIPS);
+  const { items, failure } = useFlips();
   const nameOf = useNames();
   const isNarrow = useNarrow();
   const sort = sorting(parameters.sort);
   const filter = parameters.filter ?? "";
   const change = (parts) => show({ ...parameters, ...parts }, { replace: true });
 
-  const named = data?.items.map((flip) => ({ ...flip, name: nameOf(flip.id) })) ?? [];
+  const named = items?.map((flip) => ({ ...flip, name: nameOf(flip.id) })) ?? [];
   const counts = new Map();
   for (const { name } of named) counts.set(name, (counts.get(name) ?? 0) + 1);
   const flips = arrange(named.map((flip) => ({ ...flip, isShared: counts.get(flip.name) > 1 })), sort, filter);
 
   const count = () => {
-    if (!data) return failure ? "" : "The flips are loading.";
+    if (!items) return failure ? "" : "The flips are loading.";
     if (!named.length) return "No product qualifies as a flip at the moment.";
     if (!flips.length) return `None of the ${named.length} flips matches “${filter}”.`;
     return filter.trim() ? `${flips.length} of ${named.length} flips match.` : `${named.length} flips.`;
@@ -105,11 +109,12 @@ export const Flips = ({ parameters }) => {
   return html`
     <div class="intro">
       <h1>Flips</h1>
-      <p class="muted">Buy with an order at the sell price, sell with an offer at the buy price, and keep the spread; taxes are not
-        deducted. Listed are products that sell for 50,000 coins or more, with at least 10,000 items on both sides.</p>
+      <p class="muted">Buy with an order, sell with an offer, and keep the spread. Prices and spreads here are averages over the best 2 % of
+        each side’s volume: between the best orders, a spread can be far smaller, or a loss after taxes. Open an item to see its best
+        orders. Listed are products with an average sell price of 50,000 coins or more, and at least 10,000 items on both sides.</p>
     </div>
-    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
-    ${(data || !failure) && html`<section class="card flips" aria-busy=${!data}>
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(items)} />`}
+    ${(items || !failure) && html`<section class="card flips" aria-busy=${!items}>
       <div class="filter">
         <label for="filter">Filter by name</label>
         <input id="filter" type="search" autocomplete="off" spellcheck=${false} value=${filter}
@@ -118,9 +123,9 @@ export const Flips = ({ parameters }) => {
       </div>
       <div class="scroll" role="region" aria-label="Table of flips" tabindex="0">
         <table>
-          <caption class="hidden">Flips, with prices in coins and volumes in items</caption>
+          <caption class="hidden">Flips, with average prices in coins and volumes in items</caption>
           <${Head} sort=${sort} change=${(next) => change({ sort: next === DEFAULT_SORT ? "" : next })} />
-          <tbody>${data ? flips.map((flip) => html`<${Row} key=${flip.id} flip=${flip} isNarrow=${isNarrow} />`) : html`<${EmptyRows} />`}</tbody>
+          <tbody>${items ? flips.map((flip) => html`<${Row} key=${flip.id} flip=${flip} isNarrow=${isNarrow} />`) : html`<${EmptyRows} />`}</tbody>
         </table>
       </div>
     </section>`}`;

@@ -136,7 +136,7 @@ export const ItemChart = ({ item, name, parameters }) => {
       ${isLoading && !failure && html`<p class="note muted" role="status">Loading…</p>`}
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}
     </div>
-    <p class="muted hint">${steps.length > 0 && `One price every ${steps.join(", later every ")}. `}<span>Drag across the chart to zoom in, double-click to go back.</span></p>
+    <p class="muted hint">${steps.length > 0 && `Averages over the best 2 % of the volume, one every ${steps.join(", later every ")}. `}<span>Drag across the chart to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}
     <${PriceTable} rows=${shown} item=${item} name=${name} range=${part ? "part" : range} />
   </section>`;

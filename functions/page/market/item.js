@@ -1,7 +1,7 @@
 // An item: its prices now, its order book, and its past.
 import { html } from "./htm-preact.js";
 import { useResource } from "./api.js";
-import { Failure } from "./failure.js";
+import { useReport } from "./failure.js";
 import { coins, exactTime, integer, percent } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { useNames } from "./names.js";
@@ -15,57 +15,61 @@ const LEVELS = 8;
 /** A value, or a place of its size until it is here. */
 const Value = ({ isHere, children }) => (isHere ? children : html`<${Skeleton} length=${9} />`);
 
-const Prices = ({ data, failure }) => {
-  const isHere = Boolean(data);
-  const tile = (label, value, note, side = "") => html`<div class=${`tile ${side}`}>
-    <dt>${label}</dt><dd><${Value} isHere=${isHere}>${value}<//><small>${note}</small></dd></div>`;
+/** The prices of instant trades, which are those of the best orders, and below them the provider's averages. */
+const Prices = ({ item, book }) => {
+  const tile = ({ data, failure }, label, value, note, side = "") => html`<div class=${`tile ${side}`}>
+    <dt>${label}</dt><dd><${Value} isHere=${data || failure}>${value}<//><small>${note}</small></dd></div>`;
+  const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
+  const best = (price, none) => (price === null ? none : coins(price));
+  const spread = sell && buy ? buy - sell : NaN;
+  const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
+  const share = (spread / sell) * 100;
+  const { sellVolume, buyVolume, sellMovingWeek, buyMovingWeek } = item.data ?? {};
+  const isBusy = [item, book].some(({ data, failure }) => !data && !failure);
   return html`<section class="card" aria-labelledby="prices">
     <h2 id="prices" class="hidden">Prices</h2>
-    <dl class="tiles figures" aria-busy=${!isHere && !failure}>
-      ${tile("Sell price", coins(data?.sellPrice), "you get for one, sold instantly", "sell")}
-      ${tile("Buy price", coins(data?.buyPrice), "you pay for one, bought instantly", "buy")}
-      ${tile("Spread", coins(data?.spread), `${percent(data?.spreadPercent)} of the sell price`)}
-      ${tile("Buy orders", integer(data?.sellVolume), "items wanted")}
-      ${tile("Sell offers", integer(data?.buyVolume), "items offered")}
-      ${tile("Sold in 7 days", integer(data?.sellMovingWeek), "items, instantly")}
-      ${tile("Bought in 7 days", integer(data?.buyMovingWeek), "items, instantly")}
+    <dl class="tiles figures" aria-busy=${isBusy}>
+      ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "sell")}
+      ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "buy")}
+      ${tile(book, "Spread", coins(spread), `${percent(share)} of the buy order`)}
+      ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
+      ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
+      ${tile(item, "Sold in 7 days", integer(sellMovingWeek), "items, instantly")}
+      ${tile(item, "Bought in 7 days", integer(buyMovingWeek), "items, instantly")}
     </dl>
+    <p class="muted averages figures">${averages}</p>
   </section>`;
 };
 
-const Side = ({ title, side, orders }) => html`<table class=${side}>
+const Side = ({ title, side, orders, failure }) => html`<table class=${side}>
   <caption>${title}</caption>
   <thead><tr><th scope="col">Price</th><th scope="col">Items</th><th scope="col">Orders</th></tr></thead>
   <tbody>${Array.from({ length: LEVELS }, (_, index) => {
     const order = orders?.[index];
     if (orders?.length === 0 && index === 0) return html`<tr class="blank"><td colspan="3" class="muted">None at the moment</td></tr>`;
-    if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} />`}</td><td></td><td></td></tr>`;
+    if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} isHere=${failure}>–<//>`}</td><td></td><td></td></tr>`;
     return html`<tr><td>${coins(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
   })}</tbody>
 </table>`;
 
-const Book = ({ id }) => {
-  const { data, failure } = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
-  return html`<section class="card book" aria-labelledby="book">
+const Book = ({ data, failure }) => html`<section class="card book" aria-labelledby="book">
     <h2 id="book">Order book</h2>
-    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
     <div class="sides figures">
-      <${Side} title="Buy orders" side="sell" orders=${data?.buyOrders} />
-      <${Side} title="Sell offers" side="buy" orders=${data?.sellOffers} />
+      <${Side} title="Buy orders" side="sell" orders=${data?.buyOrders} failure=${failure} />
+      <${Side} title="Sell offers" side="buy" orders=${data?.sellOffers} failure=${failure} />
     </div>
     <p class="muted figures">As of ${exactTime(data?.lastUpdated)}</p>
   </section>`;
-};
 
-const Found = ({ id, name, parameters, resource: { data, failure } }) => {
-  // With such a key all parts are missing for the same reason, and it is said once.
-  if (!data && [401, 403].includes(failure?.status)) return html`<${Failure} failure=${failure} />`;
+const Found = ({ id, name, parameters, item }) => {
+  const book = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
+  useReport(item.failure, Boolean(item.data));
+  useReport(book.failure, Boolean(book.data));
   return html`
-    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
-    <${Prices} data=${data} failure=${failure} />
+    <${Prices} item=${item} book=${book} />
     <div class="item">
       <${ItemChart} item=${id} name=${name} parameters=${parameters} />
-      <${Book} id=${id} />
+      <${Book} ...${book} />
     </div>`;
 };
 
@@ -73,13 +77,13 @@ const Found = ({ id, name, parameters, resource: { data, failure } }) => {
 export const Item = ({ parameters }) => {
   const id = parameters.item;
   const name = useNames()(id);
-  const resource = useResource(`v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
-  const isUnknown = resource.failure?.status === 404;
+  const item = useResource(`v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
+  const isUnknown = item.failure?.status === 404;
   useTitle(isUnknown ? "Unknown item" : name);
   if (isUnknown) {
     return html`<h1>Unknown item</h1>
       <p>The bazaar has no item with the id <code>${id}</code>. <button type="button" onClick=${focusSearch}>Search for an item</button></p>`;
   }
   return html`<div class="title"><h1>${name}</h1><code class="muted">${id}</code></div>
-    <${Found} key=${id} id=${id} name=${name} parameters=${parameters} resource=${resource} />`;
+    <${Found} key=${id} id=${id} name=${name} parameters=${parameters} item=${item} />`;
 };

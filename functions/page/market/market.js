@@ -2,8 +2,8 @@
 // it requests its data with `useResource`, shows skeletons until they come, and a `Failure` where they are missing.
 import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, focusView, useAddress } from "./address.js";
-import { forget } from "./api.js";
-import { forgetKey, linked } from "./failure.js";
+import { forget, refusalOf } from "./api.js";
+import { Banner, forgetKey, linked, sentence } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
 import { LazyItem, loadItem } from "./lazy.js";
@@ -32,14 +32,20 @@ const Missing = () => {
   return html`<h1>Not found</h1><p>This page has no such view. <${Link} view=${{}}>Go to the market</${Link}>.</p>`;
 };
 
-/** Asks for the key, once per tab. */
+/** Asks for the key, once per tab, and tries it. */
 const KeyForm = () => {
-  const [isWrong, setWrong] = useState(false);
-  const submit = (event) => {
+  const [problem, setProblem] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event) => {
     event.preventDefault();
+    if (isBusy) return;
     const key = asKey(new FormData(event.target).get("key"));
-    setWrong(!key);
+    setProblem(key ? "" : "A key has no spaces, and only letters, digits and signs of ASCII.");
     if (!key) return;
+    setBusy(true);
+    const refusal = await refusalOf(key);
+    setBusy(false);
+    if (refusal) return setProblem(sentence(refusal));
     keepKey(key);
     focusView();
   };
@@ -50,9 +56,9 @@ const KeyForm = () => {
     <form onSubmit=${submit}>
       <label for="key">API key</label>
       <input id="key" name="key" type="password" autocomplete="off" spellcheck=${false} required
-        aria-invalid=${isWrong} aria-describedby="key-error" />
-      <button type="submit" class="primary">Show the market</button>
-      <p id="key-error" class="failure" role="alert">${isWrong ? "A key has no spaces, and only letters, digits and signs of ASCII." : ""}</p>
+        aria-invalid=${problem !== ""} aria-describedby="key-error" />
+      <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Trying the key…" : "Show the market"}</button>
+      <p id="key-error" class="failure" role="alert">${linked(problem)}</p>
     </form>
   </section>`;
 };
@@ -99,6 +105,7 @@ const Frame = () => {
       ${key && html`<button type="button" class="quiet" onClick=${forgetKey}>Forget key</button>`}
     </header>
     <main id="main" data-view=${current} tabindex="-1"><${View} parameters=${parameters} /></main>
+    <${Banner} />
     <footer>
       <p>Data of the game Hypixel SkyBlock. Not affiliated with Hypixel Inc., Mojang or Microsoft.
         Times are those of your clock.</p>

@@ -22,7 +22,7 @@ const role = ({ key, name }) => {
 
 const Perks = ({ perks }) =>
   html`<ul class="perks plain">${list(perks).map((perk, index) => html`<li key=${index}>
-    <strong>${plain(perk.name)}</strong>${perk.minister && html` <span class="muted">(also as minister)</span>`}<br />${plain(perk.description)}
+    <strong>${plain(perk.name)}</strong>${perk.minister && html` <span class="muted">(also as minister)</span>`}<div>${plain(perk.description)}</div>
   </li>`)}</ul>`;
 
 /** Candidates with their votes as bars, most votes first; in the provider's order while the votes are hidden. */

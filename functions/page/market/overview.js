@@ -5,7 +5,7 @@ import { useResource } from "./api.js";
 import { closesAt } from "./calendar.js";
 import { Countdown, useNow } from "./countdown.js";
 import { Failure } from "./failure.js";
-import { FLIPS } from "./flips.js";
+import { useFlips } from "./flips.js";
 import { coins, percent } from "./format.js";
 import { plain, useNames } from "./names.js";
 import { Skeleton } from "./skeleton.js";
@@ -19,23 +19,26 @@ const Card = ({ view, title, path, children }) => {
   const { data, failure } = useResource(path);
   return html`<section class="card" aria-labelledby=${view} aria-busy=${!data && !failure}>
     <h2 id=${view}><${Link} view=${{ view }}>${title}</${Link}></h2>
-    ${data ? children(data) : failure ? html`<${Failure} failure=${failure} />` : html`<p><${Skeleton} length=${14} /></p><p><${Skeleton} length=${20} /></p>`}
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
+    ${data ? children(data) : !failure && html`<p><${Skeleton} length=${14} /></p><p><${Skeleton} length=${20} /></p>`}
   </section>`;
 };
 
 const Flips = () => {
-  const { data, failure } = useResource(FLIPS);
+  const { items, failure } = useFlips();
   const nameOf = useNames();
-  const rows = data?.items.slice(0, FIRST) ?? Array.from({ length: FIRST });
-  return html`<section class="card overview" aria-labelledby="flips" aria-busy=${!data && !failure}>
+  const rows = items?.slice(0, FIRST) ?? Array.from({ length: FIRST });
+  return html`<section class="card overview" aria-labelledby="flips" aria-busy=${!items && !failure}>
     <h2 id="flips"><${Link} view=${{ view: "flips" }}>Flips</${Link}></h2>
-    ${failure && !data ? html`<${Failure} failure=${failure} />` : html`<table>
+    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(items)} />`}
+    ${(items || !failure) && html`<table>
       <thead><tr><th scope="col">Item</th><th scope="col">Spread %</th><th scope="col">Spread</th></tr></thead>
       <tbody>${rows.map((flip, index) => html`<tr key=${index} aria-hidden=${flip ? undefined : "true"}>
         <th scope="row">${flip ? html`<${Link} view=${{ item: flip.id }}>${nameOf(flip.id)}</${Link}>` : html`<${Skeleton} length=${16} />`}</th>
         <td>${flip ? percent(flip.spreadPercent) : html`<${Skeleton} length=${5} />`}</td>
         <td>${flip ? coins(flip.spread) : html`<${Skeleton} length=${9} />`}</td></tr>`)}</tbody>
-    </table>`}
+    </table>
+    <p class="muted">Spreads are between average prices. Open an item to see its best orders.</p>`}
   </section>`;
 };
 

@@ -164,7 +164,7 @@ export const Search = () => {
       aria-activedescendant=${active < 0 ? undefined : `result-${active}`} value=${text}
       onInput=${type} onKeyDown=${press} onFocus=${() => setOpen(true)} onBlur=${close} />
     <div class="results" hidden=${!hasList} onMouseDown=${(event) => event.preventDefault()}>
-      ${failure ? html`<${Failure} failure=${failure} />` : html`<p class="muted" role="status">${hasList && summary()}</p>`}
+      ${failure && isOpen ? html`<${Failure} failure=${failure} />` : html`<p class="muted" role="status">${hasList && summary()}</p>`}
       <ul id="results" role="listbox" aria-label="Items">${results.map((item, index) => html`
         <li key=${item.id} id=${`result-${index}`} role="option" aria-selected=${index === active} onClick=${() => choose(item)}>
           <span>${item.name}</span> <small>${item.id}</small></li>`)}</ul>

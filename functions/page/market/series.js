@@ -134,6 +134,9 @@ const olderSources = (item, step, from, begin, now) => {
   return sources.sort((one, other) => one.step - other.step);
 };
 
+/** With daily candles of less time than this, a long range shows what the range of the API does that covers them. */
+const LONGEST = HISTORIES.at(-1);
+
 /**
  * Returns all prices from `from` to `to` as `{ rows, failure }`, given the data of the first request. `load` returns the data at a path. A
  * row has `time`, `start` and `step` in Unix milliseconds, prices in coins (`null` without orders, or without a range) and volumes.
@@ -151,7 +154,18 @@ export const collect = async ({ item, source, from, to, data, now, load }) => {
     return { rows, failure };
   }
   const begin = rows[0]?.start ?? to;
-  if (from === -Infinity || begin - from <= 2 * source.step) return { rows, failure: null };
+  if (begin - from <= 2 * source.step) return { rows, failure: null };
+  if (source.step === DAY && begin > now - LONGEST.length) {
+    try {
+      const points = rowsOf(await load(historyPath(item, LONGEST)), LONGEST.step, now);
+      const first = Math.min(begin, points[0]?.start ?? begin);
+      const range = HISTORIES.find(({ length }) => length >= now - first) ?? LONGEST;
+      const finer = rangeSource(item, range.name);
+      return collect({ item, source: finer, from: Math.max(from, now - range.length), to, data: await load(finer.path), now, load });
+    } catch (failure) {
+      return { rows, failure };
+    }
+  }
   const sources = olderSources(item, source.step, from, begin, now);
   const results = await Promise.allSettled(sources.map(({ path }) => load(path)));
   const layers = results.map(({ value }, index) => (value ? rowsOf(value, sources[index].step, now) : []));

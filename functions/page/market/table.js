@@ -17,7 +17,7 @@ const Rows = ({ rows, name }) => html`
   <div class="scroll rows" tabindex="0" role="region" aria-label=${`Prices of ${name}`}>
     <table>
       <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${rows.length} entries` : `${rows.length} entries`}, newest first.
-        Prices in coins; items in open orders.</caption>
+        Average prices in coins; items in open orders.</caption>
       <thead><tr><th scope="col">Time</th>${COLUMNS.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
       <tbody>${rows.slice(-MOST_ROWS).reverse().map((row) => html`<tr key=${row.start}>
         <th scope="row">${periodOf(row)}</th>${COLUMNS.map(([, field, format]) => html`<td>${format(row[field] ?? NaN)}</td>`)}

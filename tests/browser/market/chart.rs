@@ -64,11 +64,12 @@ async fn prices_and_orders_are_those_of_the_api() {
     // The notes below the figures are of another element.
     let shown = "[...document.querySelectorAll('.tiles dd')].map((figure) => figure.firstChild.textContent)";
     let shown: Vec<String> = serde_json::from_value(window.evaluate(shown).await).unwrap();
-    let fields =
-        ["sellPrice", "buyPrice", "spread", "sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"];
-    assert_eq!(shown.len(), fields.len());
-    for (text, field) in shown.iter().zip(fields) {
-        let expected = item[field].as_f64().unwrap();
+    let [order, offer] = ["topBuyOrder", "topSellOffer"].map(|field| book[field].as_f64().unwrap());
+    let fields = ["sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"];
+    let fields = fields.map(|field| (field, item[field].as_f64().unwrap()));
+    let figures = [("order", order), ("offer", offer), ("spread", offer - order)];
+    assert_eq!(shown.len(), figures.len() + fields.len());
+    for (text, (field, expected)) in shown.iter().zip(figures.into_iter().chain(fields)) {
         assert!(
             (number(text) - expected).abs() < 0.006 + expected / 100.0,
             "{field}: {text}, not {expected}"

@@ -11,7 +11,7 @@ const DEFECT: &[&str] = &["TypeError"];
 
 /// Lets `response`, an expression of JavaScript, be the response to each later request whose address contains `part`. In it,
 /// `success(data)` is a response with these data, and `pass()` that of the service. The page's `asked` has all requests with their keys.
-async fn replace(window: &Window, part: &str, response: &str) {
+pub(super) async fn replace(window: &Window, part: &str, response: &str) {
     let script = format!(
         "window.send ??= fetch; window.asked = [];
          window.fetch = async (path, options) => {{
@@ -33,7 +33,7 @@ async fn asked(window: &Window, part: &str) -> Vec<Value> {
 }
 
 /// Shows the view at this query without loading the page.
-async fn go(window: &Window, query: &str) {
+pub(super) async fn go(window: &Window, query: &str) {
     let script =
         format!("history.pushState(null, '', {query:?}); dispatchEvent(new PopStateEvent('popstate'))");
     window.evaluate(&script).await;
@@ -63,6 +63,26 @@ async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
         let cache = if request[0] == "v1/items" { "default" } else { "no-store" };
         assert_eq!(*request, json!([request[0], "error", "omit", cache]));
     }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    window.evaluate("window.delays = []; window.later = setTimeout; void (window.setTimeout = (act, delay) => { delays.push(delay); return later(act, delay); })").await;
+    let headers = "{ date: new Date().toUTCString(), expires: new Date().toUTCString() }";
+    let flips = "JSON.stringify({ success: true, data: { items: [] } })";
+    let response = format!("new Response({flips}, {{ headers: {headers} }})");
+    let only = format!("path.includes('mode=flips') ? {response} : new Promise(() => {{}})");
+    replace(&window, "v1/", &only).await;
+    go(&window, "?view=flips").await;
+    window.wait_for_text("No product qualifies as a flip").await;
+    // The others are the seconds of countdowns and the page's own few milliseconds.
+    let waits = "delays.filter((delay) => delay > 1000)";
+    window.wait(&format!("{waits}.length > 0")).await;
+    assert_eq!(window.evaluate(&format!("{waits}.every((delay) => delay <= 5000)")).await, true);
     window.expect_clean(&[]);
 }
 

@@ -23,7 +23,7 @@ async fn open_with(booth: &Booth) -> (local::Cloud, crate::window::Window) {
     fields.remove("current");
     if !matches!(booth, Booth::Closed) {
         let mut candidates = json!([
-            {"key": "farming", "name": "Finnegan", "perks": [{"name": "GOATed", "description": "§eMore §7players."}], "votes": 300_000},
+            {"key": "farming", "name": "Finnegan", "perks": [{"name": "GOATed", "description": "§eMore §7players.", "minister": true}], "votes": 300_000},
             {"key": "events", "name": "Foxy", "perks": null, "votes": 600_000},
             {"key": "mining", "name": "Cole", "perks": [null, 7, {"description": 5}], "votes": 100_000},
         ]);
@@ -56,6 +56,15 @@ async fn votes_are_bars_with_the_leader_first() {
     window.wait_for_text("The booth closes in").await;
     assert_eq!(texts_of(&window, ".booth summary").await, ["GOATed"], "what is no perk is left out");
     assert_eq!(window.inspect("market-mayor-votes").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_perk_is_its_name_and_its_description_without_a_blank_line() {
+    let (_cloud, window) = open_with(&Booth::Votes).await;
+    window.evaluate("document.querySelector('.booth details').open = true").await;
+    assert_eq!(texts_of(&window, ".booth .perks li").await, ["GOATed (also as minister)\nMore players."]);
     window.expect_clean(&[]);
 }
 

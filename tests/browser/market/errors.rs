@@ -3,8 +3,9 @@
 use local::{Cloud, Options};
 use simulator::Fault;
 
+use super::defects::replace;
 use super::{NOTHING, open, settle};
-use crate::cloud::{ITEM, start, start_with};
+use crate::cloud::{ITEM, start, start_with, start_with_past};
 use crate::window::Window;
 
 /// What Chromium writes about a response that is an error.
@@ -77,6 +78,36 @@ async fn a_problem_of_the_service_is_told_and_the_page_asks_again() {
     settle(&window).await;
     window.wait("document.querySelectorAll('tbody tr').length > 10").await;
     super::waiting::expect_waits(&window, 500);
+    window.expect_clean(FAILED);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_cause_is_told_once_and_moves_nothing() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    super::item::drawn(&window).await;
+    let place = "JSON.stringify(document.querySelector('.plots').getBoundingClientRect())";
+    let before = (window.evaluate(place).await, window.seen().layout_shift());
+    replace(&window, "v1/bazaar", "new Response('{}', { status: 503 })").await;
+    let count = "document.querySelectorAll('[data-status]').length";
+    window.wait(&format!("asked.length > 1 && {count}")).await;
+    settle(&window).await;
+    assert_eq!(window.evaluate(count).await, 1, "{}", window.text().await);
+    assert_eq!(window.evaluate(place).await, before.0);
+    let is_in_sight = "document.querySelector('.banner').getBoundingClientRect().bottom <= innerHeight";
+    assert_eq!(window.evaluate(is_in_sight).await, true);
+    assert!(window.seen().layout_shift() <= before.1, "{:#?}", window.seen().shifts);
+    assert_eq!(window.inspect("market-item-stale").await, NOTHING);
+
+    let revoked = cloud.keys().unwrap().revoked.expose();
+    for query in ["?", "?view=mayor", "?view=sales", &format!("?item={ITEM}")] {
+        window.open(&format!("/market{query}#key={revoked}")).await;
+        window.wait("document.querySelector('[data-status=\"401\"]')").await;
+        settle(&window).await;
+        assert_eq!(window.evaluate(count).await, 1, "{query}: {}", window.text().await);
+        assert_eq!(window.text().await.matches("does not accept this key").count(), 1, "{query}");
+    }
     window.expect_clean(FAILED);
 }
 

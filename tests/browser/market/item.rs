@@ -30,7 +30,9 @@ async fn an_item_is_shown_at_every_range() {
     window.wait_for("heading", NAME).await;
     drawn(&window).await;
     let text = window.text().await;
-    for part in ["Sell price", "Buy price", "Spread", "Sold in 7 days", "Bought in 7 days", "Order book"] {
+    for part in
+        ["Best buy order", "Best sell offer", "Spread", "Sold in 7 days", "Bought in 7 days", "Order book"]
+    {
         assert!(text.contains(part), "{part} is missing: {text}");
     }
     let mut found = Vec::new();

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use local::Options;
 
+use super::defects::replace;
 use super::{NOTHING, open, settle};
-use crate::cloud::{key, start, start_with};
+use crate::cloud::{ITEM, key, start, start_with};
 use crate::window::Window;
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
@@ -38,6 +39,62 @@ async fn without_a_key_the_page_asks_for_one_and_says_where_to_get_it() {
     assert_eq!(window.evaluate("sessionStorage.length").await, 0);
     assert_eq!(window.evaluate("document.activeElement.id").await, "main");
     window.expect_clean(&[]);
+}
+
+/// Enters a key in the form.
+async fn enter(window: &Window, key: &str) {
+    window.focus("textbox", "API key").await;
+    window.evaluate("document.getElementById('key').select()").await;
+    window.type_text(key).await;
+    window.press("Enter").await;
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_the_service_refuses_is_reported_in_the_form_and_not_kept() {
+    let cloud = start().await;
+    let keys = cloud.keys().unwrap();
+    let mut window = Window::new(&cloud.url(), &key(&cloud)).await;
+    window.open(&format!("/market?item={ITEM}")).await;
+    for (key, sentence) in [
+        (keys.revoked.expose(), "A valid API key is required"),
+        (keys.lapsed.expose(), "has no active paid subscription"),
+    ] {
+        enter(&window, key).await;
+        window.wait_for_text(sentence).await;
+        window.wait_for("heading", "Your API key").await;
+        assert_eq!(window.evaluate("sessionStorage.length").await, 0);
+        assert_eq!(
+            window.evaluate("document.querySelectorAll('[data-status]').length").await,
+            0,
+            "no banner"
+        );
+    }
+    assert_eq!(window.inspect("market-refused-key").await, NOTHING);
+    window.expect_clean(&["Failed to load resource"]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_cannot_be_tried_is_kept() {
+    let cloud = start().await;
+    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    for (status, sentence) in [
+        ("429", "This key has made its requests for now."),
+        ("503", "The service has a problem at the moment."),
+    ] {
+        window.open("/market?view=flips").await;
+        replace(&window, "v1/", &format!("new Response('{{}}', {{ status: {status} }})")).await;
+        enter(&window, &key(&cloud)).await;
+        window.wait_for("heading", "Flips").await;
+        window.wait_for_text(sentence).await;
+        window.click("button", "Forget key").await;
+    }
+    window.set_offline(true).await;
+    enter(&window, &key(&cloud)).await;
+    window.wait_for("heading", "Flips").await;
+    window.set_offline(false).await;
+    window.expect_clean(&["Failed to load resource"]);
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]

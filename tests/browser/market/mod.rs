@@ -10,6 +10,7 @@ mod figures;
 mod formats;
 mod item;
 mod key;
+mod prices;
 mod search;
 mod series;
 mod texts;

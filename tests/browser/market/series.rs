@@ -68,6 +68,7 @@ async fn modules_do_what_their_views_rely_on() {
     let window = Window::new(&cloud.url(), &key(&cloud)).await;
     window.open("/market").await;
     a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(&window).await;
+    a_long_range_shows_all_that_a_young_deployment_has(&window).await;
     a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(&window).await;
     labels_of_an_axis_are_exact_and_differ_however_small_the_part_that_is_shown(&window).await;
     terms_of_mayors_follow_from_the_calendar_of_the_game(&window).await;
@@ -100,6 +101,60 @@ async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &
     .await;
     let expected = ["1h", "5m", "5m", "30m", "30m", "1h", "3h", "1d"].map(|name| json!([name, true]));
     assert_eq!(found, json!(expected));
+}
+
+/// A deployment that began this many days ago shows at least as many prices at a long range as at the shortest one that covers it,
+/// and the same days. Its candles can be younger than its recorded points.
+async fn a_long_range_shows_all_that_a_young_deployment_has(window: &Window) {
+    let ages = json!([
+        [0.5, 0.5, "24h"],
+        [3, 3, "7d"],
+        [20, 20, "30d"],
+        [20, 2, "30d"],
+        [80, 80, "90d"],
+        [80, 1, "90d"]
+    ]);
+    let found = run(
+        window,
+        "series.js",
+        &ages,
+        "const day = 86400000;
+         const now = Date.parse('2026-11-22T15:30:00Z');
+         const steps = { '5m': 300000, '30m': 1800000, '1h': 3600000, '3h': 10800000, '1d': day };
+         const lengths = { '1h': [day / 24, 60000], '24h': [day, 300000], '7d': [7 * day, 1800000], '30d': [30 * day, 3600000], '90d': [90 * day, 10800000] };
+         const service = (age, candleAge) => async (path) => {
+           const query = new URLSearchParams(path.split('?')[1]);
+           const slots = (step, from, to) => Array.from({ length: Math.max(Math.ceil(to / step) - Math.floor(from / step), 0) },
+             (_, index) => new Date((Math.floor(from / step) + index) * step).toISOString());
+           const price = { sell_price: 1, buy_price: 2, sell_close: 1, buy_close: 2 };
+           if (query.has('range')) {
+             const [length, step] = lengths[query.get('range')];
+             return { history: slots(step, now - Math.min(length, age * day), now).map((time) => ({ ...price, recorded_at: time })) };
+           }
+           const before = Date.parse(query.get('before') ?? new Date(now).toISOString());
+           const candles = slots(steps[query.get('interval')], now - candleAge * day, Math.min(before, now));
+           return { candles: candles.slice(-query.get('limit')).map((time) => ({ ...price, opened_at: time })), next_before: null };
+         };
+         const rowsAt = async (load, range) => {
+           const source = module.rangeSource('COAL', range);
+           const from = now - module.RANGES[range].length;
+           const { rows, failure } = await module.collect({ item: 'COAL', source, from, to: now, data: await load(source.path), now, load });
+           if (failure) throw failure;
+           return rows;
+         };
+         const shortfalls = [];
+         for (const [age, candleAge, range] of given) {
+           const load = service(age, candleAge);
+           const expected = await rowsAt(load, range);
+           for (const long of ['1y', 'all']) {
+             const rows = await rowsAt(load, long);
+             if (rows.length < expected.length || rows[0].start > expected[0].start) shortfalls.push([age, long, rows.length, expected.length]);
+           }
+         }
+         return shortfalls;",
+    )
+    .await;
+    assert_eq!(found, json!([]), "days, range, prices, prices of the shorter range");
 }
 
 async fn a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(window: &Window) {

@@ -4,10 +4,10 @@
 //! [`order_book`] reads the orders of one product, whose place in the body `market` has found: most requests read no orders.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
-//!   `sellPrice` is what an instant sale brings; `buy_summary` holds the open sell offers, the lowest price first. A spread
-//!   is therefore `buyPrice - sellPrice`.
-//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. The service
-//!   uses them as they are. It computes nothing from the summaries: they have at most 30 levels, and shorter ones are
+//!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
+//!   `buyPrice - sellPrice`.
+//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant
+//!   sale gets the best buy order, which can be far above. The service uses the averages as they are. It computes nothing from the summaries: they have at most 30 levels, and shorter ones are
 //!   incomplete too.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
 //! - Volumes exceed 32 bits when they are added up: they are `i64`.
@@ -94,9 +94,9 @@ pub struct Product {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QuickStatus {
-    /// The price of an instant sale; 0 if there are no buy orders.
+    /// The average price of buy orders; 0 without buy orders.
     pub sell_price: f64,
-    /// The price of an instant purchase; 0 if there are no sell offers.
+    /// The average price of sell offers; 0 without sell offers.
     pub buy_price: f64,
     /// The number of items in open buy orders.
     #[serde(deserialize_with = "whole_number")]

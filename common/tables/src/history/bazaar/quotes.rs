@@ -45,9 +45,9 @@ impl Price {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "(f64, f64, i64, i64)")]
 pub struct Quote {
-    /// The price of an instant sale; 0 if there are no buy orders.
+    /// The average price of buy orders; 0 without buy orders.
     pub sell_price: Price,
-    /// The price of an instant purchase; 0 if there are no sell offers.
+    /// The average price of sell offers; 0 without sell offers.
     pub buy_price: Price,
     /// The number of items in open buy orders.
     pub sell_volume: i64,

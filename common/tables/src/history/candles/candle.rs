@@ -30,9 +30,9 @@ pub struct Prices {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Fields", try_from = "Fields")]
 pub struct Candle {
-    /// The price of an instant sale.
+    /// The average prices of buy orders.
     pub sell: Prices,
-    /// The price of an instant purchase.
+    /// The average prices of sell offers.
     pub buy: Prices,
     /// The number of items in open buy orders at the last recorded minute.
     pub sell_volume: i64,

@@ -1,0 +1,133 @@
+//! Prices of an item and of flips: an instant trade has the price of the best order, an empty side has none, and averages are called
+//! averages.
+
+use serde_json::{Value, json};
+
+use super::defects::{go, replace};
+use super::{NOTHING, open, settle, texts_of};
+use crate::cloud::{ITEM, start};
+use crate::window::{LAPTOP, PHONE, Scheme, Window};
+
+/// The best orders and the averages of a real product: its spread is 23 %, and 262 % by the averages.
+const BEST: [f64; 2] = [206_236.0, 253_670.3];
+const AVERAGES: [f64; 2] = [70_201.4, 254_128.9];
+
+/// Shows the item while its best orders and averages are these; without a best order, its side is empty.
+async fn show(window: &Window, id: &str, best: [Option<f64>; 2], averages: [f64; 2]) {
+    let orders = |price: Option<f64>| -> Vec<_> {
+        price.iter().map(|price| json!({"price": price, "amount": 7, "orders": 1})).collect()
+    };
+    let book = json!({
+        "id": id, "lastUpdated": 1_795_325_498_613_i64, "topBuyOrder": best[0], "topSellOffer": best[1],
+        "buyOrders": orders(best[0]), "sellOffers": orders(best[1]), "sellPrice": averages[0], "buyPrice": averages[1],
+    });
+    let item = json!({
+        "id": id, "sellPrice": averages[0], "buyPrice": averages[1], "sellVolume": 1_584_797_717, "buyVolume": 7,
+        "spread": averages[1] - averages[0], "spreadPercent": 0.0,
+        "sellMovingWeek": 1_584_797_717, "buyMovingWeek": 1_584_797_717,
+    });
+    replace(
+        window,
+        "v1/bazaar?",
+        &format!("path.includes('mode=book') ? success({book}) : path.includes('mode=item') ? success({item}) : pass()"),
+    )
+    .await;
+    go(window, "?view=status").await;
+    go(window, &format!("?item={id}")).await;
+    window.wait("document.querySelector('.tiles')").await;
+    settle(window).await;
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn instant_prices_and_the_spread_are_those_of_the_best_orders() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    show(&window, ITEM, BEST.map(Some), AVERAGES).await;
+    let figures = texts_of(&window, ".tiles .tile").await;
+    for (figure, parts) in figures.iter().zip([
+        ["Best buy order", "206,236.00"],
+        ["Best sell offer", "253,670.30"],
+        ["47,434.30", "23.00%"],
+    ]) {
+        assert!(parts.iter().all(|part| figure.contains(part)), "{parts:?}: {figure}");
+    }
+    let averages = texts_of(&window, ".averages").await;
+    for part in ["verage", "best 2 % of the volume", "70,201.40", "254,128.90"] {
+        assert!(averages[0].contains(part), "{part} is missing: {averages:?}");
+    }
+    assert!(!window.text().await.contains("262"));
+    assert_eq!(window.inspect("market-item-prices").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_empty_side_has_no_price_and_no_spread() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    let sentences = ["No buy orders", "No sell offers"];
+    for (id, full) in [("COAL", [false, false]), ("DIAMOND", [false, true]), (ITEM, [true, false])] {
+        let of = |side: usize| full[side].then_some(BEST[side]);
+        show(&window, id, [of(0), of(1)], [of(0).unwrap_or(0.0), of(1).unwrap_or(0.0)]).await;
+        let text = texts_of(&window, "[aria-labelledby=prices]").await.concat();
+        for side in [0, 1] {
+            assert_eq!(text.contains(sentences[side]), !full[side], "{text}");
+        }
+        assert!(
+            !text.contains('%') || text.matches('%').count() == 1,
+            "only the averages name a share: {text}"
+        );
+        assert!(!text.split_whitespace().any(|word| word == "0.00"), "{text}");
+    }
+    assert_eq!(window.inspect("market-item-without-offers").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_number_breaks_or_covers_another() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    show(&window, ITEM, [Some(499_999_999.9), Some(500_000_000.0)], [488_888_888.88, 500_000_000.0]).await;
+    for size in [PHONE, LAPTOP] {
+        window.show_as(Scheme::Light, size).await;
+        // The boxes of each number, and of the figure that it is in.
+        let boxes = "[...document.querySelectorAll('.tiles dd')].map((figure) => {
+            const range = document.createRange();
+            range.selectNodeContents(figure.firstChild);
+            return [range, figure.parentElement].map((each) => [...each.getClientRects()].map(({ left, right }) => [left, right]));
+          })";
+        let boxes: Vec<[Vec<[f64; 2]>; 2]> = serde_json::from_value(window.evaluate(boxes).await).unwrap();
+        for [numbers, figures] in &boxes {
+            assert_eq!(numbers.len(), 1, "{} px: {boxes:?}", size.0);
+            assert!(numbers[0][1] < figures[0][1] + 14.0, "{} px: {boxes:?}", size.0);
+        }
+    }
+    assert_eq!(window.inspect("market-item-wide").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flips_say_that_their_spreads_are_between_averages_and_have_both_prices() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    let flip = |id: &str, buy_price: f64| -> Value {
+        json!({
+            "id": id, "sellPrice": AVERAGES[0], "buyPrice": buy_price, "sellVolume": 20_000, "buyVolume": 20_000,
+            "spread": buy_price - AVERAGES[0], "spreadPercent": (buy_price / AVERAGES[0] - 1.0) * 100.0,
+            "sellMovingWeek": 1, "buyMovingWeek": 1,
+        })
+    };
+    let flips = json!({"count": 2, "items": [flip("COAL", AVERAGES[1]), flip("DIAMOND", 0.0)]});
+    replace(&window, "mode=flips", &format!("success({flips})")).await;
+    for query in ["?view=flips", "?"] {
+        go(&window, query).await;
+        window.wait_for_text("262.00%").await;
+        let text = window.text().await;
+        assert!(text.contains("average") && text.contains("best orders"), "{text}");
+        assert!(!text.contains("-100.00%"), "{text}");
+    }
+    window.expect_clean(&[]);
+}
