@@ -6,9 +6,9 @@
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
 //!   `buyPrice - sellPrice`.
-//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant
-//!   sale gets the best buy order, which can be far above. The service uses the averages as they are. It computes nothing from the summaries: they have at most 30 levels, and shorter ones are
-//!   incomplete too.
+//! - Prices are averages over the best 2 % of the volume, weighted and unrounded; 0.0 if that side has no orders. An instant sale
+//!   gets the best buy order, which can be far above. The service uses the averages as they are. It computes nothing from the
+//!   summaries: they have at most 30 levels, and shorter ones are incomplete too.
 //! - A response is not atomic: a product can list an order while its price and volume are 0, so the parts are not compared.
 //! - Volumes exceed 32 bits when they are added up: they are `i64`.
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
