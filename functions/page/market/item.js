@@ -23,7 +23,7 @@ const Prices = ({ item, book }) => {
   const best = (price, none) => (price === null ? none : coins(price));
   const spread = sell && buy ? buy - sell : NaN;
   const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
-  const share = (spread / sell) * 100;
+  const share = book.data && Number.isNaN(spread) ? "needs both sides" : `${percent((spread / sell) * 100)} of the buy order`;
   const { sellVolume, buyVolume, sellMovingWeek, buyMovingWeek } = item.data ?? {};
   const isBusy = [item, book].some(({ data, failure }) => !data && !failure);
   return html`<section class="card" aria-labelledby="prices">
@@ -31,7 +31,7 @@ const Prices = ({ item, book }) => {
     <dl class="tiles figures" aria-busy=${isBusy}>
       ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "sell")}
       ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "buy")}
-      ${tile(book, "Spread", coins(spread), `${percent(share)} of the buy order`)}
+      ${tile(book, "Spread", coins(spread), share)}
       ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
       ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
       ${tile(item, "Sold in 7 days", integer(sellMovingWeek), "items, instantly")}
