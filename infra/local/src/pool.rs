@@ -2,7 +2,7 @@
 //! concurrency, callers wait. An instance that ended or hangs is replaced.
 //!
 //! Of several instances with room, the event goes to the one that responded last. AWS does not document which one it takes; this
-//! order lets the instances that a lower load does not need become idle. `infra/scale` assumes the same.
+//! order lets the instances that a lower load does not need become idle.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -37,8 +37,7 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 }
 
 /// Returns a line of a table.
-#[must_use]
-pub fn line(cells: &[impl AsRef<str>]) -> String {
+fn line(cells: &[impl AsRef<str>]) -> String {
     let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
     format!("| {} |\n", cells.join(" | "))
 }
