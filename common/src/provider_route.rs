@@ -31,7 +31,7 @@ pub trait ProviderRoute: 'static {
 #[derive(Debug)]
 pub struct ProviderHandler<R> {
     upstream: Upstream,
-    latest: Cache<(), Arc<Document>, UpstreamError>,
+    latest: Cache<(), Arc<Document>>,
     route: PhantomData<fn() -> R>,
 }
 

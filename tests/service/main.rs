@@ -12,7 +12,6 @@ mod access;
 mod arbitrary_events;
 mod caching;
 mod candles;
-mod concurrent_requests;
 mod dependencies;
 mod documentation;
 mod errors;

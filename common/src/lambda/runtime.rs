@@ -15,27 +15,21 @@ use crate::error::Code;
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Set on a Lambda Managed Instance: how many events Lambda passes to a process at a time.
-const MAX_CONCURRENCY: &str = "AWS_LAMBDA_MAX_CONCURRENCY";
-
-/// Runs `function` until Lambda ends the process. If Lambda passes several events at a time to this process, it has a thread for
-/// each processor; otherwise only the main thread, because starting others takes time.
+/// Runs `function` on the main thread until Lambda ends the process. Starting other threads takes time, and there is one event at a
+/// time.
 ///
 /// # Errors
-/// The error of `function`, or if the threads cannot be started.
+/// The error of `function`, or if the runtime cannot be started.
 pub fn block_on(function: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
-    let concurrency = std::env::var(MAX_CONCURRENCY).ok().and_then(|value| value.parse().ok()).unwrap_or(1);
-    let mut builder =
-        if concurrency > 1_u32 { Builder::new_multi_thread() } else { Builder::new_current_thread() };
-    builder.enable_all().build()?.block_on(function)
+    Builder::new_current_thread().enable_all().build()?.block_on(function)
 }
 
-/// Passes events to `handler`, as many at a time as Lambda allows, until Lambda ends the process.
+/// Passes events to `handler`, one at a time, until Lambda ends the process.
 ///
 /// The futures of the handler are boxed: inside the future of `main` they would touch eight more pages of the stack at
 /// every start.
 ///
-/// With one event at a time, the process grows by about 144 bytes per event: the library sets `_X_AMZN_TRACE_ID` for each, and
+/// The process grows by about 144 bytes per event: the library sets `_X_AMZN_TRACE_ID` for each, and
 /// `setenv` of the GNU C library keeps every value. A function that Lambda replaces after two hours has then handled 50 events a
 /// second for 50 MB.
 ///
@@ -50,7 +44,7 @@ where
     F: Future<Output = Result<T, Diagnostic>> + Send + 'static,
 {
     let service = service_fn(move |event| Box::pin(handler(event)));
-    lambda_runtime::Runtime::new(service).run_concurrent().await
+    lambda_runtime::Runtime::new(service).run().await
 }
 
 /// The error that the Runtime API receives for an invocation without a response.

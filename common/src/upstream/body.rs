@@ -5,7 +5,6 @@ use std::sync::Arc;
 use lambda_http::http::header::{self, HeaderMap};
 use libdeflater::{DecompressionError, Decompressor};
 use memchr::memmem;
-use tokio::sync::Semaphore;
 
 use super::error::UpstreamError;
 use super::text::{Spare, Text};
@@ -19,29 +18,16 @@ const TOO_LARGE: &str = "it has more than 33554432 bytes";
 /// How many gzip members a body may have, counting what looks like one.
 const MOST_MEMBERS: usize = 32;
 
-/// What is read of a body without a place among the large ones.
-const SMALL_BODY: usize = 2 * 1024 * 1024;
-
-/// How many larger bodies a process reads at a time. A process may handle 64 requests at a time, and 64 of the largest bodies
-/// would take 2 GB. Decompression and parsing need no place: they do not wait, so there are no more of them than threads.
-static LARGE_BODIES: Semaphore = Semaphore::const_new(4);
-
 /// Reads the body as it arrives.
 pub(super) async fn read(path: &str, mut response: reqwest::Response) -> Result<Vec<u8>, UpstreamError> {
     let unreadable = |cause: String| UpstreamError::Unreadable { path: path.to_owned(), cause };
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-    let mut compressed = Vec::with_capacity(announced.min(SMALL_BODY));
-    let mut place = None;
+    let mut compressed = Vec::with_capacity(announced.min(LARGEST_BODY));
     loop {
         let chunk = response.chunk().await.map_err(|error| unreadable(chain(&error.without_url())))?;
         let Some(chunk) = chunk else { return Ok(compressed) };
         if compressed.len() + chunk.len() > LARGEST_BODY {
             return Err(unreadable(TOO_LARGE.to_owned()));
-        }
-        if place.is_none() && compressed.len() + chunk.len() > SMALL_BODY {
-            // A request with a place waits for nothing but the rest of its body. Free again when the body has been read.
-            place = LARGE_BODIES.acquire().await.ok();
-            compressed.reserve_exact(announced.min(LARGEST_BODY).saturating_sub(compressed.len()));
         }
         compressed.extend_from_slice(&chunk);
     }

@@ -51,9 +51,6 @@ pub enum UpstreamError {
     /// The request was not sent because the upstream timed out a moment ago and there is a stale value to serve.
     #[error("the upstream timed out a moment ago")]
     Paused,
-    /// Another request was fetching the same, and its fetch took too long.
-    #[error("the fetch of another request did not end in time")]
-    NotSharedInTime,
     /// The body is not of the expected shape.
     #[error("the upstream response to {path} is invalid: {cause}; it begins: {body}")]
     Invalid {
@@ -85,10 +82,6 @@ impl SourceError for UpstreamError {
 
     fn paused() -> Self {
         Self::Paused
-    }
-
-    fn not_shared_in_time() -> Self {
-        Self::NotSharedInTime
     }
 }
 

@@ -45,9 +45,6 @@ pub enum Error {
     /// The table was not queried because it timed out a moment ago and there is a stale value to serve.
     #[error("the table timed out a moment ago")]
     Paused,
-    /// Another request was fetching the same, and its queries took too long.
-    #[error("the queries of another request did not end in time")]
-    NotSharedInTime,
 }
 
 impl Error {
@@ -79,10 +76,6 @@ impl SourceError for Error {
 
     fn paused() -> Self {
         Self::Paused
-    }
-
-    fn not_shared_in_time() -> Self {
-        Self::NotSharedInTime
     }
 }
 

@@ -55,7 +55,7 @@ struct Data<E> {
 #[derive(Debug)]
 pub struct HistoryListHandler<L> {
     table: Table,
-    documents: Cache<usize, Arc<Document>, Error>,
+    documents: Cache<usize, Arc<Document>>,
     list: PhantomData<fn() -> L>,
 }
 

@@ -35,7 +35,7 @@ impl Weight for Records {
 #[derive(Debug)]
 pub(crate) struct KeyRecords {
     table: Table,
-    cache: Cache<KeyDigest, Records, Error>,
+    cache: Cache<KeyDigest, Records>,
 }
 
 impl KeyRecords {

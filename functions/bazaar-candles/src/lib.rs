@@ -128,7 +128,7 @@ type Key = (&'static str, ItemId, Option<UnixSeconds>, usize);
 #[derive(Debug)]
 pub struct BazaarCandles {
     table: Table,
-    pages: Cache<Key, Arc<Document>, tables::Error>,
+    pages: Cache<Key, Arc<Document>>,
 }
 
 impl Handler for BazaarCandles {

@@ -101,7 +101,7 @@ impl FromStr for Range {
 #[derive(Debug)]
 pub struct BazaarHistory {
     table: Table,
-    charts: Cache<(&'static str, ItemId), Arc<Document>, tables::Error>,
+    charts: Cache<(&'static str, ItemId), Arc<Document>>,
 }
 
 impl Handler for BazaarHistory {

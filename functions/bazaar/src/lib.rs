@@ -42,15 +42,15 @@ pub struct Bazaar {
     upstream: Upstream,
     rhythm: Rhythm,
     /// The last response of the provider, from which all modes are served for a TTL.
-    latest: Cache<(), Arc<Snapshot>, UpstreamError>,
+    latest: Cache<(), Arc<Snapshot>>,
     /// The last response that `mode=full` can be served from. A later one that is invalid for a mode does not replace it.
-    full: Cache<(), Arc<Document>, UpstreamError>,
+    full: Cache<(), Arc<Document>>,
     /// The last response that the other modes can be served from.
-    market: Cache<(), Arc<Market>, UpstreamError>,
+    market: Cache<(), Arc<Market>>,
     /// Many items are made of `market` once and not for each request: a hundred take as long as the rest of a request.
-    items: Cache<ProductIds, Arc<Document>, UpstreamError>,
+    items: Cache<ProductIds, Arc<Document>>,
     /// So is an order book. A later one that is invalid does not replace it.
-    books: Cache<ProductId, Arc<Document>, UpstreamError>,
+    books: Cache<ProductId, Arc<Document>>,
 }
 
 impl Bazaar {

@@ -74,7 +74,7 @@ pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
     /// The players by name in lower case; `None` for a name without a player.
-    players: Cache<String, Option<Arc<Document>>, UpstreamError>,
+    players: Cache<String, Option<Arc<Document>>>,
 }
 
 impl Profiles {

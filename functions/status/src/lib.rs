@@ -99,7 +99,7 @@ impl FeedStatus {
 #[derive(Debug)]
 pub struct Status {
     table: Table,
-    documents: Cache<(), Arc<Document>, Error>,
+    documents: Cache<(), Arc<Document>>,
 }
 
 impl Handler for Status {

@@ -5,12 +5,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use lambda_runtime::{Error, LambdaEvent, run_concurrent, service_fn};
+use lambda_runtime::{Error, LambdaEvent, run, service_fn};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    run_concurrent(service_fn(|event: LambdaEvent<Value>| respond(event.payload))).await
+    run(service_fn(|event: LambdaEvent<Value>| respond(event.payload))).await
 }
 
 async fn respond(event: Value) -> Result<Value, Error> {

@@ -88,8 +88,8 @@ impl Cloud {
         for (logical_id, program) in programs {
             if let Some(function) = template.functions.get(&logical_id) {
                 let function = runnable(function, program, key, dynamodb.url(), &logs);
-                let (instances, requests) = (options.concurrency.get().into(), options.requests_per_instance);
-                pools.insert(logical_id, Arc::new(Pool::new(function, instances, requests, logs.clone())));
+                let concurrency = options.concurrency.get().into();
+                pools.insert(logical_id, Arc::new(Pool::new(function, concurrency, logs.clone())));
             }
         }
         let pools = Arc::new(pools);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +14,6 @@ use tokio::sync::{oneshot, watch};
 use crate::arn::REGION;
 use crate::logs::Logs;
 use crate::runtime_api::{MAX_RESPONSE_BYTES, Outcome, RuntimeApi};
-use crate::slot::Slot;
 
 /// The limit for a function's first poll, as on Lambda.
 const INIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -61,11 +59,9 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Whether the process can handle another event. After a timeout, Lambda ends it, but a Managed Instance does not: other
-    /// requests may run in it.
-    pub(crate) fn keeps_instance_usable(&self, requests: u8) -> bool {
+    /// Whether the process can handle another event.
+    pub(crate) fn keeps_instance_usable(&self) -> bool {
         matches!(self, Self::Function(_) | Self::TooLarge)
-            || (requests > 1 && matches!(self, Self::TimedOut(_)))
     }
 
     /// Lambda's response to the caller: the function's own error, if it posted one.
@@ -87,24 +83,19 @@ pub(crate) struct Instance {
     /// How the process has ended, once it has.
     ended: watch::Receiver<Option<ExitStatus>>,
     /// Dropping it kills the process.
-    kill: Mutex<Option<oneshot::Sender<()>>>,
+    kill: oneshot::Sender<()>,
     api: RuntimeApi,
+    fresh: bool,
 }
 
 impl Instance {
-    /// Starts a process that handles up to `requests` at a time. It is killed when the instance is dropped.
+    /// Starts a process, which is killed when the instance is dropped.
     ///
     /// # Errors
     /// When the operating system refuses.
-    pub(crate) async fn start(function: &Function, requests: u8, logs: &Logs) -> Result<Self, Failure> {
+    pub(crate) async fn start(function: &Function, logs: &Logs) -> Result<Self, Failure> {
         let api = RuntimeApi::start(&function.name).await.map_err(Failure::Spawn)?;
-        let mut command = command(function, &api.address().to_string());
-        if requests > 1 {
-            command
-                .env("AWS_LAMBDA_INITIALIZATION_TYPE", "lambda-managed-instances")
-                .env("AWS_LAMBDA_MAX_CONCURRENCY", requests.to_string());
-        }
-        let mut child = command.spawn().map_err(Failure::Spawn)?;
+        let mut child = command(function, &api.address().to_string()).spawn().map_err(Failure::Spawn)?;
         if let Some(output) = child.stdout.take() {
             tokio::spawn(logs.clone().follow(output));
         }
@@ -114,7 +105,7 @@ impl Instance {
         let (ended_sender, ended) = watch::channel(None);
         let (kill, killed) = oneshot::channel();
         tokio::spawn(reap(child, killed, ended_sender));
-        Ok(Self { ended, kill: Mutex::new(Some(kill)), api })
+        Ok(Self { ended, kill, api, fresh: true })
     }
 
     /// Whether the process is running. For a moment after its end, this is still `true`.
@@ -122,19 +113,20 @@ impl Instance {
         self.ended.borrow().is_none()
     }
 
-    /// The function's response to the event. The slot is taken until the function responds.
+    /// The function's response to the event.
     ///
     /// # Errors
     /// When the function does not respond. After `EndedIdle`, it has not seen the event.
     pub(crate) async fn invoke(
-        &self,
+        &mut self,
         request_id: &str,
         event: Bytes,
         timeout: Duration,
-        slot: Slot,
     ) -> Result<Bytes, Failure> {
-        self.initialize().await?;
-        let outcome = self.api.offer(request_id, event, timeout, slot);
+        if self.fresh {
+            self.initialize().await?;
+        }
+        let outcome = self.api.offer(request_id, event, timeout);
         tokio::select! {
             // A response is valid even if the process ends right after it.
             biased;
@@ -144,31 +136,28 @@ impl Instance {
                 Outcome::TooLarge => Err(Failure::TooLarge),
             },
             status = exit_status(&self.ended) => {
-                let is_fetched = self.api.is_fetched(request_id);
-                Err(if is_fetched { Failure::Ended(status) } else { Failure::EndedIdle(status) })
+                Err(if self.api.is_fetched() { Failure::Ended(status) } else { Failure::EndedIdle(status) })
             },
-            () = tokio::time::sleep(timeout) => {
-                self.api.withdraw(request_id);
-                Err(Failure::TimedOut(timeout))
-            },
+            () = tokio::time::sleep(timeout) => Err(Failure::TimedOut(timeout)),
         }
     }
 
-    /// Waits until the process has polled for an event.
-    async fn initialize(&self) -> Result<(), Failure> {
+    async fn initialize(&mut self) -> Result<(), Failure> {
         tokio::select! {
             biased;
-            started = self.api.started() => started.map_err(Failure::Init),
-            status = exit_status(&self.ended) => Err(Failure::EndedInInit(status)),
-            () = tokio::time::sleep(INIT_TIMEOUT) => Err(Failure::InitTimeout),
+            started = self.api.started() => started.map_err(Failure::Init)?,
+            status = exit_status(&self.ended) => return Err(Failure::EndedInInit(status)),
+            () = tokio::time::sleep(INIT_TIMEOUT) => return Err(Failure::InitTimeout),
         }
+        self.fresh = false;
+        Ok(())
     }
 
     /// Kills the process and waits until it has ended.
-    pub(crate) async fn stop(&self) {
-        drop(self.kill.lock().unwrap_or_else(PoisonError::into_inner).take());
+    pub(crate) async fn stop(mut self) {
+        drop(self.kill);
         // It fails if the sender is gone, and with it the process.
-        let _ = self.ended.clone().wait_for(Option::is_some).await;
+        let _ = self.ended.wait_for(Option::is_some).await;
     }
 }
 

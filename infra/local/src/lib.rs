@@ -30,7 +30,6 @@ mod pool;
 mod runtime_api;
 mod schedules;
 mod server;
-mod slot;
 pub mod template;
 pub mod terminal;
 

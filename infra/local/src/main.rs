@@ -70,9 +70,6 @@ struct Arguments {
     /// Maximum number of concurrent instances of a function; further requests wait
     #[arg(long, value_name = "N", default_value = "4")]
     concurrency: NonZeroU16,
-    /// Requests that an instance handles at a time, 1 to 64; more than 1 as on a Lambda Managed Instance
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
-    requests_per_instance: u8,
 }
 
 /// A base URL without a trailing slash. The error does not repeat it: it may contain a key.
@@ -113,7 +110,6 @@ impl Arguments {
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: self.binaries.map_or(Binaries::Build { release: self.release }, Binaries::Folder),
             concurrency: self.concurrency,
-            requests_per_instance: self.requests_per_instance,
             access_log: Some(terminal::lines_above(bar.clone(), terminal::print)),
             function_log: Some(terminal::lines_above(bar.clone(), terminal::print_error)),
             ..Options::default()

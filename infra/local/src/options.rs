@@ -67,8 +67,6 @@ pub struct Options {
     pub concurrency: NonZeroU16,
     /// Functions with a longer timeout in the template have this one.
     pub longest_timeout: Duration,
-    /// How many requests an instance handles at a time, 1 to 64; more than one as on a Lambda Managed Instance.
-    pub requests_per_instance: u8,
     /// The time of requests and of the simulator.
     pub clock: Clock,
     /// Receives a line for each request.
@@ -125,7 +123,6 @@ impl Default for Options {
             binaries: Binaries::Build { release: false },
             concurrency: NonZeroU16::MIN.saturating_add(3),
             longest_timeout: Duration::MAX,
-            requests_per_instance: 1,
             clock: Clock::system(),
             access_log: None,
             function_log: None,

@@ -1,20 +1,16 @@
-//! The instances of one function. An event goes to an instance with room for another request, or else to a new one; beyond the
-//! concurrency, callers wait. An instance that ended or hangs is replaced.
-//!
-//! Of several instances with room, the event goes to the one that responded last. AWS does not document which one it takes; this
-//! order lets the instances that a lower load does not need become idle.
+//! The instances of one function. An event goes to an idle instance, or else to a new one; beyond the concurrency, callers
+//! wait. An instance that ended or hangs is replaced.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use uuid::Uuid;
 
 use crate::instance::{Failure, Function, Instance};
 use crate::logs::Logs;
-use crate::slot::Slot;
 
 /// How long a shutdown waits for running invocations to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,42 +23,16 @@ pub(crate) fn find<'pools>(pools: &'pools Pools, name: &str) -> Option<&'pools A
     pools.get(name).or_else(|| pools.values().find(|pool| pool.function.binary == name))
 }
 
-/// An instance, or one that is about to start.
-struct Place {
-    instance: OnceCell<Instance>,
-    /// One clone for each request that the instance handles.
-    requests: Arc<()>,
-}
-
-impl Place {
-    /// How many requests the instance handles.
-    fn requests(&self) -> usize {
-        Arc::strong_count(&self.requests) - 1
-    }
-}
-
 /// The state that the next invocation starts from.
 struct Ready {
-    /// All instances, the one that responded last at the end. From there, the first one with a free slot handles the next event.
-    places: Vec<Arc<Place>>,
+    idle: Vec<Instance>,
     /// Ends the current instances. Each invocation holds a receiver while its instance runs.
     killed: watch::Sender<bool>,
 }
 
-/// Where an invocation runs.
-struct Assignment {
-    place: Arc<Place>,
-    of_instance: Arc<()>,
-    /// Whether the invocation has to start the instance.
-    is_new: bool,
-    killed: watch::Receiver<bool>,
-}
-
 pub(crate) struct Pool {
     function: Function,
-    /// How many requests all instances together handle at a time, and each of them.
-    requests: u32,
-    requests_per_instance: u8,
+    concurrency: u32,
     slots: Arc<Semaphore>,
     ready: Mutex<Ready>,
     logs: Logs,
@@ -70,16 +40,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of up to `instances`, each of which handles up to `requests_per_instance` requests at a time.
-    pub(crate) fn new(function: Function, instances: u32, requests_per_instance: u8, logs: Logs) -> Self {
-        let requests_per_instance = requests_per_instance.max(1);
-        let requests = instances.saturating_mul(requests_per_instance.into());
+    pub(crate) fn new(function: Function, concurrency: u32, logs: Logs) -> Self {
         Self {
             function,
-            requests,
-            requests_per_instance,
-            slots: Arc::new(Semaphore::new(usize::try_from(requests).unwrap_or(usize::MAX))),
-            ready: Mutex::new(Ready { places: Vec::new(), killed: watch::Sender::new(false) }),
+            concurrency,
+            slots: Arc::new(Semaphore::new(usize::try_from(concurrency).unwrap_or(usize::MAX))),
+            ready: Mutex::new(Ready { idle: Vec::new(), killed: watch::Sender::new(false) }),
             logs,
             stopped: watch::Sender::new(false),
         }
@@ -111,7 +77,8 @@ impl Pool {
         let pool = Arc::clone(self);
         let invocation = tokio::spawn(async move {
             let request_id = Uuid::new_v4().to_string();
-            let result = pool.run(&request_id, event, Arc::new(slot)).await;
+            let result = pool.run(&request_id, event).await;
+            drop(slot);
             if let Err(failure) = &result
                 && logged
             {
@@ -122,36 +89,34 @@ impl Pool {
         invocation.await.unwrap_or(Err(Failure::Stopped))
     }
 
-    async fn run(
-        &self,
-        request_id: &str,
-        event: Bytes,
-        of_function: Arc<OwnedSemaphorePermit>,
-    ) -> Result<Bytes, Failure> {
+    async fn run(&self, request_id: &str, event: Bytes) -> Result<Bytes, Failure> {
         let mut stopped = self.stopped.subscribe();
         loop {
-            let Assignment { place, of_instance, is_new, mut killed } = self.assign();
-            let slot = Slot { _of_function: Arc::clone(&of_function), _of_instance: of_instance };
+            let (idle, mut killed) = self.take_idle();
+            let fresh = idle.is_none();
+            let mut instance = match idle {
+                Some(instance) => instance,
+                None => Instance::start(&self.function, &self.logs).await?,
+            };
             let result = tokio::select! {
-                result = self.invoke_in(&place, request_id, event.clone(), slot) => result,
+                result = instance.invoke(request_id, event.clone(), self.function.timeout) => result,
                 _ = stopped.wait_for(|stopped| *stopped) => Err(Failure::Stopped),
                 _ = killed.wait_for(|killed| *killed) => Err(Failure::Killed),
             };
             let failure = match result {
                 Ok(response) => {
-                    self.move_to_end(&place);
+                    self.give_back(instance, &killed).await;
                     return Ok(response);
                 }
                 Err(failure) => failure,
             };
-            if !failure.keeps_instance_usable(self.requests_per_instance) {
-                self.ready().places.retain(|other| !Arc::ptr_eq(other, &place));
-                if let Some(instance) = place.instance.get() {
-                    instance.stop().await;
-                }
+            if failure.keeps_instance_usable() {
+                self.give_back(instance, &killed).await;
+            } else {
+                instance.stop().await;
             }
-            // The instance has not seen the event, so another one can handle it.
-            if matches!(failure, Failure::EndedIdle(_)) && !is_new {
+            // No instance has seen the event, so another one can handle it.
+            if matches!(failure, Failure::EndedIdle(_)) && !fresh {
                 self.log(request_id, &failure);
                 continue;
             }
@@ -159,57 +124,46 @@ impl Pool {
         }
     }
 
-    async fn invoke_in(
-        &self,
-        place: &Place,
-        request_id: &str,
-        event: Bytes,
-        slot: Slot,
-    ) -> Result<Bytes, Failure> {
-        let start = || Instance::start(&self.function, self.requests_per_instance, &self.logs);
-        let instance = place.instance.get_or_try_init(start).await?;
-        instance.invoke(request_id, event, self.function.timeout, slot).await
-    }
-
-    /// An instance with a free slot, or a new one, and the signal that ends it.
-    fn assign(&self) -> Assignment {
-        let mut ready = self.ready();
+    /// An idle instance, if there is one, and the signal that ends it or the one that is started instead.
+    fn take_idle(&self) -> (Option<Instance>, watch::Receiver<bool>) {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         let killed = ready.killed.subscribe();
-        let has_ended = |place: &Place| place.instance.get().is_some_and(|instance| !instance.is_running());
-        for ended in ready.places.extract_if(.., |place| has_ended(place)) {
-            if ended.requests() == 0 {
-                self.logs
-                    .push(&format!("local: {}: an idle process ended and is replaced", self.function.binary));
+        while let Some(instance) = ready.idle.pop() {
+            if instance.is_running() {
+                return (Some(instance), killed);
             }
+            self.logs
+                .push(&format!("local: {}: an idle process ended and is replaced", self.function.binary));
         }
-        let most = usize::from(self.requests_per_instance);
-        if let Some(place) = ready.places.iter().rev().find(|place| place.requests() < most) {
-            let (place, of_instance) = (Arc::clone(place), Arc::clone(&place.requests));
-            return Assignment { place, of_instance, is_new: false, killed };
-        }
-        let place = Arc::new(Place { instance: OnceCell::new(), requests: Arc::default() });
-        ready.places.push(Arc::clone(&place));
-        Assignment { of_instance: Arc::clone(&place.requests), place, is_new: true, killed }
+        (None, killed)
     }
 
-    /// Makes this instance the one that responded last, unless it is no longer there.
-    fn move_to_end(&self, place: &Arc<Place>) {
-        let mut ready = self.ready();
-        if let Some(index) = ready.places.iter().position(|other| Arc::ptr_eq(other, place)) {
-            let place = ready.places.remove(index);
-            ready.places.push(place);
+    async fn give_back(&self, instance: Instance, killed: &watch::Receiver<bool>) {
+        let late = {
+            let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+            if *killed.borrow() {
+                Some(instance)
+            } else {
+                ready.idle.push(instance);
+                None
+            }
+        };
+        if let Some(instance) = late {
+            instance.stop().await;
         }
     }
 
     /// Kills all processes, busy or idle, and waits until they have ended. Later invocations start new ones.
     pub(crate) async fn kill(&self) {
-        let (places, killed) = {
-            let mut ready = self.ready();
+        let (idle, killed) = {
+            let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
             let killed = std::mem::replace(&mut ready.killed, watch::Sender::new(false));
             killed.send_replace(true);
-            (std::mem::take(&mut ready.places), killed)
+            (std::mem::take(&mut ready.idle), killed)
         };
-        stop_all(places).await;
+        for instance in idle {
+            instance.stop().await;
+        }
         killed.closed().await;
     }
 
@@ -219,33 +173,24 @@ impl Pool {
         }
     }
 
-    fn ready(&self) -> MutexGuard<'_, Ready> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Accepts no more invocations and kills the processes, without waiting for them.
     pub(crate) fn close(&self) {
         self.slots.close();
         self.stopped.send_replace(true);
-        self.ready().places.clear();
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).idle.clear();
     }
 
     /// Kills all processes and waits until they have ended.
     pub(crate) async fn stop(&self) {
         self.stopped.send_replace(true);
-        let all_slots = tokio::time::timeout(SHUTDOWN_TIMEOUT, self.slots.acquire_many(self.requests)).await;
-        let places = std::mem::take(&mut self.ready().places);
-        stop_all(places).await;
-        drop(all_slots);
-        self.close();
-    }
-}
-
-async fn stop_all(places: Vec<Arc<Place>>) {
-    for place in places {
-        if let Some(instance) = place.instance.get() {
+        let all_slots =
+            tokio::time::timeout(SHUTDOWN_TIMEOUT, self.slots.acquire_many(self.concurrency)).await;
+        let idle = std::mem::take(&mut self.ready.lock().unwrap_or_else(PoisonError::into_inner).idle);
+        for instance in idle {
             instance.stop().await;
         }
+        drop(all_slots);
+        self.close();
     }
 }
 
@@ -254,8 +199,6 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::PathBuf;
     use std::time::Instant;
-
-    use futures_util::future::join_all;
 
     use super::*;
 
@@ -266,10 +209,6 @@ mod tests {
     }
 
     fn pool(program: PathBuf, timeout: Duration, concurrency: u32) -> Arc<Pool> {
-        pool_of(program, timeout, concurrency, 1)
-    }
-
-    fn pool_of(program: PathBuf, timeout: Duration, instances: u32, requests: u8) -> Arc<Pool> {
         let function = Function {
             name: "ParrotFunction".to_owned(),
             binary: "parrot".to_owned(),
@@ -278,12 +217,7 @@ mod tests {
             memory_mb: 128,
             timeout,
         };
-        Arc::new(Pool::new(function, instances, requests, Logs::default()))
-    }
-
-    /// What the environment variable `name` is in the function.
-    async fn variable(pool: &Arc<Pool>, name: &str) -> Bytes {
-        pool.invoke(Bytes::from(format!(r#"{{"say":"variable","name":{name:?}}}"#))).await.unwrap()
+        Arc::new(Pool::new(function, concurrency, Logs::default()))
     }
 
     fn say(word: &str) -> Bytes {
@@ -312,85 +246,6 @@ mod tests {
         processes.sort();
         processes.dedup();
         assert_eq!(processes.len(), 2, "{processes:?}");
-        pool.stop().await;
-    }
-
-    #[tokio::test]
-    async fn the_instance_that_responded_last_is_used_first() {
-        let pool = pool(parrot(), Duration::from_secs(10), 2);
-        let later = async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            pool.invoke(say("slowly")).await.unwrap()
-        };
-        let (first, second) = tokio::join!(pool.invoke(say("slowly")), later);
-        assert_ne!(first.unwrap(), second);
-        assert_eq!(process_of(&pool).await, second);
-        pool.stop().await;
-    }
-
-    #[tokio::test]
-    async fn an_instance_takes_several_requests_at_a_time_and_a_second_one_starts_when_it_is_full() {
-        let pool = pool_of(parrot(), Duration::from_secs(10), 2, 3);
-        let slowly = async |count| {
-            let results = join_all((0..count).map(|_| pool.invoke(say("slowly")))).await;
-            let mut processes: Vec<_> = results.into_iter().map(Result::unwrap).collect();
-            processes.sort();
-            processes.dedup();
-            processes.len()
-        };
-        assert_eq!(slowly(3).await, 1);
-        let started = Instant::now();
-        assert_eq!(slowly(6).await, 2);
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-        assert_eq!(slowly(7).await, 2, "the seventh waits");
-        assert_eq!(variable(&pool, "AWS_LAMBDA_MAX_CONCURRENCY").await, "\"3\"");
-        let kind = "AWS_LAMBDA_INITIALIZATION_TYPE";
-        assert_eq!(variable(&pool, kind).await, "\"lambda-managed-instances\"");
-        pool.stop().await;
-        let pool = self::pool(parrot(), Duration::from_secs(10), 1);
-        assert_eq!(variable(&pool, "AWS_LAMBDA_MAX_CONCURRENCY").await, "\"\"");
-        assert_eq!(variable(&pool, kind).await, "\"on-demand\"");
-        pool.stop().await;
-    }
-
-    #[tokio::test]
-    async fn a_timeout_ends_an_instance_with_one_request_at_a_time_only() {
-        let timeout = Duration::from_secs(1);
-        let pool = pool(parrot(), timeout, 1);
-        let before = process_of(&pool).await;
-        assert!(matches!(pool.invoke(say("hang")).await, Err(Failure::TimedOut(_))));
-        assert_ne!(before, process_of(&pool).await);
-        pool.stop().await;
-
-        let pool = pool_of(parrot(), timeout, 1, 3);
-        let before = process_of(&pool).await;
-        let late = async {
-            tokio::time::sleep(Duration::from_millis(700)).await;
-            pool.invoke(say("slowly")).await
-        };
-        let (hanging, late) = tokio::join!(pool.invoke(say("hang")), late);
-        assert!(matches!(hanging, Err(Failure::TimedOut(_))));
-        assert_eq!(late.unwrap(), before, "another request goes on");
-        // The function still works on the first event, so there is room for two others.
-        let started = Instant::now();
-        join_all((0..3).map(|_| pool.invoke(say("slowly")))).await;
-        assert!(started.elapsed() >= timeout, "the third waits");
-        pool.stop().await;
-    }
-
-    #[tokio::test]
-    async fn all_requests_of_a_process_fail_when_it_ends() {
-        let pool = pool_of(parrot(), Duration::from_secs(10), 1, 3);
-        let before = process_of(&pool).await;
-        let crash = async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            pool.invoke(say("crash")).await
-        };
-        let (first, second, crash) = tokio::join!(pool.invoke(say("hang")), pool.invoke(say("hang")), crash);
-        for result in [first, second, crash] {
-            assert!(matches!(result, Err(Failure::Ended(_))));
-        }
-        assert_ne!(before, process_of(&pool).await);
         pool.stop().await;
     }
 

@@ -1,15 +1,10 @@
-//! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an error. It may poll for
-//! further events before that, as on a Lambda Managed Instance. Each instance has its own listener, because
-//! `AWS_LAMBDA_RUNTIME_API` is only a host and a port.
-//!
-//! A process that handles several requests at a time polls again and again when its listener is gone, until it is killed. The
-//! address of a listener is therefore random, not only its port: a later listener with the same port would pass events to a
-//! process of another function.
+//! The Lambda Runtime API of one function instance, which polls for an event, then posts a response or an error. Each
+//! instance has its own listener, because `AWS_LAMBDA_RUNTIME_API` is only a host and a port. Its address is random, not only its port: a
+//! process that outlives its listener for a moment must not reach a later listener with the same port, which is of another function.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -22,7 +17,6 @@ use uuid::Uuid;
 
 use crate::arn::function_arn;
 use crate::server::{self, Body, Server, json_response};
-use crate::slot::Slot;
 
 /// Lambda's limit for a response: 6 MB and a little.
 pub(crate) const MAX_RESPONSE_BYTES: usize = 6_291_556;
@@ -53,46 +47,19 @@ struct Offer {
     event: Bytes,
 }
 
-/// An event without an outcome.
-#[derive(Debug)]
-struct Pending {
-    outcome: oneshot::Sender<Outcome>,
-    is_fetched: bool,
-    /// Free once there is an outcome, even if no request waits for it any longer: until then, the function works on the event.
-    _slot: Slot,
-}
-
 #[derive(Debug)]
 struct Shared {
     function_arn: String,
-    events: tokio::sync::Mutex<mpsc::UnboundedReceiver<Offer>>,
-    pending: Mutex<HashMap<String, Pending>>,
+    events: tokio::sync::Mutex<mpsc::Receiver<Offer>>,
+    pending: Mutex<Option<(String, oneshot::Sender<Outcome>)>>,
     start: watch::Sender<Start>,
-}
-
-impl Shared {
-    fn pending(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for the next event that is still pending, and notes that it was fetched. `None` if there will be no more.
-    async fn next(&self) -> Option<Offer> {
-        let mut events = self.events.lock().await;
-        loop {
-            let offer = events.recv().await?;
-            if let Some(pending) = self.pending().get_mut(&offer.request_id) {
-                pending.is_fetched = true;
-                return Some(offer);
-            }
-        }
-    }
 }
 
 #[derive(Debug)]
 pub(crate) struct RuntimeApi {
     server: Server,
     shared: Arc<Shared>,
-    events: mpsc::UnboundedSender<Offer>,
+    events: mpsc::Sender<Offer>,
 }
 
 impl RuntimeApi {
@@ -102,11 +69,11 @@ impl RuntimeApi {
     /// When no port is free.
     pub(crate) async fn start(function_name: &str) -> io::Result<Self> {
         let listener = listen().await?;
-        let (events, receiver) = mpsc::unbounded_channel();
+        let (events, receiver) = mpsc::channel(1);
         let shared = Arc::new(Shared {
             function_arn: function_arn(function_name),
             events: tokio::sync::Mutex::new(receiver),
-            pending: Mutex::default(),
+            pending: Mutex::new(None),
             start: watch::Sender::new(Start::Initializing),
         });
         let state = Arc::clone(&shared);
@@ -131,33 +98,27 @@ impl RuntimeApi {
         }
     }
 
-    /// Offers an event to the next poll. The receiver gets the outcome, with which the slot is free.
+    /// Offers an event to the next poll. The receiver gets the outcome.
     pub(crate) fn offer(
         &self,
         request_id: &str,
         event: Bytes,
         timeout: Duration,
-        slot: Slot,
     ) -> oneshot::Receiver<Outcome> {
-        let (outcome, receiver) = oneshot::channel();
-        let pending = Pending { outcome, is_fetched: false, _slot: slot };
-        self.shared.pending().insert(request_id.to_owned(), pending);
+        let (sender, receiver) = oneshot::channel();
+        *self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((request_id.to_owned(), sender));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let deadline_ms = (now + timeout).as_millis();
         let offer = Offer { request_id: request_id.to_owned(), deadline_ms, event };
-        // It fails only after the end of the server.
-        let _ = self.events.send(offer);
+        // The channel has room: an instance gets its next event after the outcome of the last one.
+        let _ = self.events.try_send(offer);
         receiver
     }
 
-    /// Whether the function has fetched an event that has no outcome.
-    pub(crate) fn is_fetched(&self, request_id: &str) -> bool {
-        self.shared.pending().get(request_id).is_some_and(|pending| pending.is_fetched)
-    }
-
-    /// Withdraws an event that the function has not fetched.
-    pub(crate) fn withdraw(&self, request_id: &str) {
-        self.shared.pending().retain(|other, pending| other != request_id || pending.is_fetched);
+    /// Whether the function has fetched the last offered event.
+    pub(crate) fn is_fetched(&self) -> bool {
+        self.events.capacity() > 0
     }
 }
 
@@ -214,7 +175,7 @@ async fn next(shared: &Shared) -> Response<Full<Bytes>> {
         }
         first
     });
-    let Some(offer) = shared.next().await else {
+    let Some(offer) = shared.events.lock().await.recv().await else {
         return status_response(StatusCode::GONE, "Stopped");
     };
     let trace = Uuid::new_v4().simple().to_string();
@@ -233,11 +194,11 @@ async fn next(shared: &Shared) -> Response<Full<Bytes>> {
 }
 
 fn settle(shared: &Shared, request_id: &str, outcome: Outcome) -> Response<Full<Bytes>> {
-    let pending = shared.pending().remove(request_id);
-    match pending {
-        Some(pending) => {
+    let mut pending = shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
+    match pending.take_if(|(pending_id, _)| pending_id == request_id) {
+        Some((_, sender)) => {
             // It fails if the invocation has timed out.
-            let _ = pending.outcome.send(outcome);
+            let _ = sender.send(outcome);
             status_response(StatusCode::ACCEPTED, "")
         }
         None => status_response(StatusCode::BAD_REQUEST, "InvalidRequestID"),

@@ -147,9 +147,6 @@ if is_selected template; then
         python $here/template/translate.py "$template"
     done
     cfn-lint template.yaml infra/monitoring.yaml infra/account.yaml
-    python $here/template/managed_instances.py template.yaml infra/README.md "$TMPDIR/managed-instances.json"
-    # The conditions of the reservations that are not there.
-    cfn-lint --ignore-checks W8001 -- "$TMPDIR/managed-instances.json"
     step "template: assertions on the translated template"
     python $here/template/assertions.py template.yaml functions/index/openapi.json
     step "template: mutants of the template, which an assertion must notice"

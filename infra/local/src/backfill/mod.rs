@@ -166,7 +166,7 @@ pub(crate) fn start(plan: Plan) -> JoinSet<()> {
 
 /// Builds the candles of the last hour when its minutes are recorded, and again when the earlier candles of the day are stored.
 async fn build_candles(recorder: Function, state: Arc<State>) {
-    let pool = Arc::new(Pool::new(recorder, 1, 1, Logs::default()));
+    let pool = Arc::new(Pool::new(recorder, 1, Logs::default()));
     for part in [&state.minutes, &state.last_day] {
         part.notified().await;
         let event = Bytes::from(json!({"time": state.now.to_string(), "backfill": true}).to_string());
@@ -270,7 +270,7 @@ impl Worker {
                 value.clone_from(&url);
             }
             // Their log would have thousands of lines; failures are logged here.
-            Arc::new(Pool::new(function, 1, 1, Logs::default()))
+            Arc::new(Pool::new(function, 1, Logs::default()))
         });
         Ok(Self { clock, pools: pools.collect(), _game: game })
     }
