@@ -108,7 +108,9 @@ impl Handler for Auctions {
             let shaped = response.map(|response| shape(page, &response)).transpose()?;
             let kept = self.pages.kept(&page, now);
             let kept = kept.and_then(|kept| Some((kept.value?.refresh, kept.fetched_at)));
-            Ok::<_, UpstreamError>(shaped.map(|shaped| CachedPage { refresh: shaped.refresh.replacing(kept), ..shaped }))
+            Ok::<_, UpstreamError>(
+                shaped.map(|shaped| CachedPage { refresh: shaped.refresh.replacing(kept), ..shaped }),
+            )
         };
         let is_latest = |kept: &Option<CachedPage>| {
             kept.as_ref().is_some_and(|kept| self.rhythm.is_latest(kept.refresh, now))

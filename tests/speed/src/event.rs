@@ -6,14 +6,13 @@ use serde_json::{Map, Value, json};
 use crate::workspace;
 
 /// The step from one event to the next that makes each request fetch anew: longer than any TTL.
-pub(crate) const STEP_MS: u64 = 4_000_000;
+const STEP_MS: u64 = 4_000_000;
 
 /// The events of one question.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
     event: Value,
     now_ms: u64,
-    step_ms: u64,
 }
 
 impl Events {
@@ -29,7 +28,7 @@ impl Events {
             .map_err(|error| format!("{} is not JSON: {error}", file.display()))?;
         let now_ms = event.pointer("/requestContext/requestTimeEpoch").and_then(Value::as_u64);
         let now_ms = now_ms.ok_or_else(|| format!("{} has no requestTimeEpoch", file.display()))?;
-        Ok(Self { event, now_ms, step_ms: STEP_MS })
+        Ok(Self { event, now_ms })
     }
 
     /// The sample with these parameters.
@@ -49,18 +48,6 @@ impl Events {
         Ok(events)
     }
 
-    /// The same with this step from one event to the next, in milliseconds.
-    pub(crate) fn with_step(self, step_ms: u64) -> Self {
-        Self { step_ms, ..self }
-    }
-
-    /// The same with this API key.
-    pub(crate) fn with_key(mut self, key: &str) -> Self {
-        self.set("headers", json!({"X-API-Key": key}));
-        self.set("multiValueHeaders", json!({"X-API-Key": [key]}));
-        self
-    }
-
     fn set(&mut self, field: &str, value: Value) {
         if let Some(fields) = self.event.as_object_mut() {
             fields.insert(field.to_owned(), value);
@@ -77,7 +64,7 @@ impl Events {
 
     /// The event at a time when nothing in the function's memory is valid any more.
     pub(crate) fn later(&mut self) -> Bytes {
-        self.now_ms += self.step_ms;
+        self.now_ms += STEP_MS;
         self.again()
     }
 }

@@ -14,7 +14,6 @@ use nix::unistd::Pid;
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::confinement::Confinement;
 use crate::server::Server;
 
 const PATH: &str = "/2018-06-01/runtime/";
@@ -27,14 +26,12 @@ pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(&'static str, String)>,
-    pub(crate) memory_mb: u32,
-    pub(crate) confinement: Option<Confinement>,
 }
 
 impl Program {
     /// A function that talks to nothing: it gets addresses where nothing listens.
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, arguments: Vec::new(), environment: Vec::new(), memory_mb: 256, confinement: None }
+        Self { path, arguments: Vec::new(), environment: Vec::new() }
     }
 
     /// The same with the upstream at `url`.
@@ -50,19 +47,13 @@ impl Program {
     }
 
     fn command(&self, api: &str) -> Command {
-        let mut command = match self.confinement {
-            Some(_) => Confinement::command(&self.path),
-            None => Command::new(&self.path),
-        };
-        if self.confinement.is_none() {
-            command.stdin(Stdio::null());
-        }
+        let mut command = Command::new(&self.path);
         command.args(&self.arguments).env_clear().kill_on_drop(true);
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.envs([
             ("AWS_LAMBDA_RUNTIME_API", api),
             ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
-            ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", &self.memory_mb.to_string()),
+            ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
             ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
             ("AWS_REGION", "eu-central-1"),
             ("AWS_ACCESS_KEY_ID", "measured"),
@@ -82,7 +73,7 @@ impl Program {
 /// A request of the function.
 enum Call {
     Poll { at: Instant, event: oneshot::Sender<Bytes> },
-    Response { at: Instant, payload: Bytes },
+    Response(Bytes),
     Failure(Bytes),
 }
 
@@ -99,14 +90,6 @@ pub(crate) struct Instance {
     _api: Server,
 }
 
-/// The response to an event.
-#[derive(Debug)]
-pub(crate) struct Invocation {
-    /// The time from handing out the event to the last byte of the response.
-    pub(crate) latency: Duration,
-    pub(crate) payload: Bytes,
-}
-
 impl Instance {
     /// Starts the program and waits for its first poll. Dropping the instance kills the process.
     ///
@@ -117,13 +100,10 @@ impl Instance {
         let (sender, calls) = mpsc::unbounded_channel();
         let api = Server::start(move |request| respond(request, sender.clone())).await?;
         let mut command = program.command(&api.address().to_string());
-        let mut start = Instant::now();
-        let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
+        let start = Instant::now();
+        let child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         let pid = pid.ok_or_else(|| format!("{name} has ended"))?;
-        if let Some(confinement) = &program.confinement {
-            start = confinement.release(&mut child, pid).await?;
-        }
         let mut instance =
             Self { name, child, pid, calls, poll: None, started_in: Duration::ZERO, _api: api };
         instance.started_in = instance.wait_for_poll().await?.duration_since(start);
@@ -134,18 +114,17 @@ impl Instance {
     ///
     /// # Errors
     /// A sentence, when the function does not respond.
-    pub(crate) async fn invoke(&mut self, event: Bytes) -> Result<Invocation, String> {
-        let start = Instant::now();
+    pub(crate) async fn invoke(&mut self, event: Bytes) -> Result<Bytes, String> {
         if self.poll.take().is_none_or(|poll| poll.send(event).is_err()) {
             return Err(format!("{} does not wait for an event", self.name));
         }
-        let (at, payload) = match self.next_call().await? {
-            Call::Response { at, payload } => (at, payload),
+        let payload = match self.next_call().await? {
+            Call::Response(payload) => payload,
             Call::Poll { .. } => return Err(format!("{} has polled again without a response", self.name)),
             Call::Failure(payload) => return Err(self.failure(&payload)),
         };
         self.wait_for_poll().await?;
-        Ok(Invocation { latency: at - start, payload })
+        Ok(payload)
     }
 
     /// The processor time of all threads of the process so far.
@@ -154,14 +133,6 @@ impl Instance {
     /// A sentence, when the process has ended.
     pub(crate) fn processor_time(&self) -> Result<Duration, String> {
         processor_time(self.pid)
-    }
-
-    /// The most memory that the process has had so far, in bytes.
-    ///
-    /// # Errors
-    /// A sentence, when the process has ended.
-    pub(crate) fn peak_memory(&self) -> Result<u64, String> {
-        memory(self.pid, "VmHWM:")
     }
 
     /// Ends the process and waits until it has ended.
@@ -176,7 +147,7 @@ impl Instance {
                 self.poll = Some(event);
                 Ok(at)
             }
-            Call::Response { .. } => Err(format!("{} has responded without an event", self.name)),
+            Call::Response(_) => Err(format!("{} has responded without an event", self.name)),
             Call::Failure(payload) => Err(self.failure(&payload)),
         }
     }
@@ -214,17 +185,6 @@ pub(crate) fn processor_time(_: Pid) -> Result<Duration, String> {
     Err("only Linux tells the processor time of another process".to_owned())
 }
 
-/// A line of the status of a process, such as `VmRSS:`, in bytes.
-///
-/// # Errors
-/// A sentence, when the process has ended.
-pub(crate) fn memory(pid: Pid, field: &str) -> Result<u64, String> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let kibibytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    kibibytes.map(|kibibytes| kibibytes * 1024).ok_or_else(|| format!("the process {pid} has ended"))
-}
-
 async fn respond(request: Request<Incoming>, calls: mpsc::UnboundedSender<Call>) -> Response<Full<Bytes>> {
     let at = Instant::now();
     let path = request.uri().path().strip_prefix(PATH).unwrap_or_default().to_owned();
@@ -235,9 +195,9 @@ async fn respond(request: Request<Incoming>, calls: mpsc::UnboundedSender<Call>)
         return next.await.map_or_else(|_| status(StatusCode::GONE), with_event);
     }
     let Ok(body) = request.into_body().collect().await else { return status(StatusCode::BAD_REQUEST) };
-    let (at, payload) = (Instant::now(), body.to_bytes());
+    let payload = body.to_bytes();
     let is_response = path.ends_with("/response");
-    let _ = calls.send(if is_response { Call::Response { at, payload } } else { Call::Failure(payload) });
+    let _ = calls.send(if is_response { Call::Response(payload) } else { Call::Failure(payload) });
     status(StatusCode::ACCEPTED)
 }
 

@@ -2,19 +2,13 @@
 //!
 //! - `startup`: the time from spawn to first request for work, beside the smallest function, and the sizes of the binaries
 //! - `ratios`: the processor time of a request, beside the least that it can take
-//! - `memory`: latencies and price with the processor share of each memory size
-//! - `load`: the highest rate of a local cloud, and its memory
 
-mod cloud;
-mod confinement;
 mod copy;
 mod database;
 mod event;
 mod handshake;
 mod instance;
 mod lean_sum;
-mod load;
-mod memory;
 mod ratios;
 mod release;
 mod server;
@@ -42,10 +36,6 @@ enum Command {
     Startup(startup::Arguments),
     /// Measure the processor time of requests beside the least that it can be; exit code 1 if a target is missed
     Ratios(ratios::Arguments),
-    /// Measure latency and price of each function at the sizes that it can have
-    Memory(memory::Arguments),
-    /// Load a local cloud with many clients; exit code 1 if an error occurs, memory grows or responses are slow
-    Load(load::Arguments),
     /// Print the microseconds of the first handshake of this process
     #[command(hide = true)]
     Handshake,
@@ -62,8 +52,6 @@ async fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Startup(arguments) => startup::run(&arguments).await,
         Command::Ratios(arguments) => ratios::run(&arguments).await,
-        Command::Memory(arguments) => memory::run(&arguments).await,
-        Command::Load(arguments) => load::run(&arguments).await,
         Command::Handshake => handshake::client_time().map(|time| {
             print(&time.as_micros().to_string());
             true

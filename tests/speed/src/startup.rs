@@ -13,7 +13,6 @@ use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
 
 use crate::instance::{Instance, Program};
-use crate::memory::MB_PER_CORE;
 use crate::print;
 use crate::release::{self, Binaries};
 use crate::statistics::{median, milliseconds};
@@ -27,6 +26,8 @@ const PAGES: (&str, f64) = ("page", 9.0);
 /// The limit of a first TLS handshake in a function with the smallest memory that the template has, in MB.
 const HANDSHAKE: Duration = Duration::from_millis(30);
 const SMALLEST_MB: u32 = 128;
+/// The memory, in MB, with which a function has a whole core.
+const MB_PER_CORE: u32 = 1769;
 /// The number of processes that make one handshake each.
 const HANDSHAKES: usize = 20;
 

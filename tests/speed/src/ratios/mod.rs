@@ -173,7 +173,7 @@ impl World {
         let mut events = case.events()?;
         let mut instance = Instance::start(&self.program(case)).await?;
         let _fetched = instance.invoke(events.again()).await?;
-        let response = instance.invoke(events.again()).await?.payload;
+        let response = instance.invoke(events.again()).await?;
         let file = floor::ResponseFile::new(&response)?;
         let mut copy = Instance::start(&file.program()?).await?;
         block(&mut instance, &mut events, Events::again, WARM_UP, REMEMBERED_MARK).await?;
@@ -206,7 +206,7 @@ async fn block(
     let before = instance.processor_time()?;
     let mut last = None;
     for _ in 0..count {
-        last = Some(instance.invoke(next(events)).await?.payload);
+        last = Some(instance.invoke(next(events)).await?);
     }
     let spent = instance.processor_time()?.saturating_sub(before);
     let payload = last.unwrap_or_default();
