@@ -45,9 +45,12 @@ const USUAL_SECONDS: u64 = 30;
 /// The clients of each cloud.
 const CLIENTS: u64 = 4;
 
-/// After the storm, recorders must record one of this many ticks, and may take this long for it on a busy machine.
+/// After the storm, recorders must record one of this many ticks, and may take this long for each on a busy machine.
 const MOST_TICKS: u32 = 4;
-const TICK_PATIENCE: Duration = Duration::from_secs(25);
+const TICK_PATIENCE: Duration = Duration::from_mins(2);
+
+/// After the storm, a route may fail and a history be under way this often.
+const MOST_TRIES: u32 = 10;
 
 /// Within this time a run of `record-candles` is due that builds the interval of now: it ends, is settled after two minutes, and runs
 /// are five minutes apart.
@@ -106,7 +109,7 @@ async fn storm(requests_per_instance: u8) {
     let storm = Arc::into_inner(storm).unwrap();
     let summary = storm.end().await;
     print(&summary.to_string());
-    summary.expect_good(seed, requests_per_instance);
+    summary.expect_good(seed);
 }
 
 /// Prints a line that is also shown if the test passes.
@@ -238,7 +241,7 @@ impl Storm {
         else {
             return;
         };
-        place.journal.trouble(weather::function(&process.function), "kill -9", Duration::from_secs(1));
+        place.journal.count("kill -9");
         process.kill().await;
     }
 
@@ -264,6 +267,8 @@ impl Storm {
             place.cloud.dynamodb().clear_faults();
         }
         self.look_at_memory();
+        // From now on, recorders run only when the clock advances.
+        self.clock.stop_at(self.clock.now_ms());
         // Events that hang, and functions that wait because of a 429, would otherwise take a minute.
         for place in &self.places {
             place.kill_all().await;
@@ -280,17 +285,7 @@ impl Storm {
         for place in 0..self.places.len() {
             self.places[place].kill_all().await;
             for query in Query::every_route(OBSERVED[0]) {
-                let path = query.path.clone();
-                let exchange = self.places[place].exchange(query, Caller::Pro).await;
-                let status = exchange.as_ref().map(|exchange| exchange.response.status.as_u16());
-                if status != Ok(200) {
-                    let name = self.places[place].name;
-                    self.summary
-                        .lock()
-                        .unwrap()
-                        .add_wrong(format!("{name}: {path} is {status:?} after the storm"));
-                }
-                self.judge(place, exchange);
+                self.expect_success(place, &query).await;
             }
             match self.expect_complete(place, recorded_until).await {
                 Ok(checked) => self.summary.lock().unwrap().add_history(checked),
@@ -303,11 +298,25 @@ impl Storm {
         self.look_at_memory();
     }
 
+    /// Expects a response with data, if not to the first request: on a busy machine, a cold start can take too long.
+    async fn expect_success(&self, place: usize, query: &Query) {
+        for _ in 0..MOST_TRIES {
+            let exchange = self.places[place].exchange(query.clone(), Caller::Pro).await;
+            let is_good = exchange.as_ref().is_ok_and(|exchange| exchange.response.status == 200);
+            self.judge(place, exchange);
+            if is_good {
+                return;
+            }
+        }
+        let name = self.places[place].name;
+        self.summary.lock().unwrap().add_wrong(format!("{name}: {} fails after the storm", query.path));
+    }
+
     /// Expects the history to be complete. A recorder that is killed here, or that works while the history is read, can leave a slot
     /// half replaced: the next runs complete it.
     async fn expect_complete(&self, place: usize, recorded_until: Instant) -> Result<Checked, String> {
         let mut result = Err(String::new());
-        for _ in 0..3 {
+        for _ in 0..MOST_TRIES {
             let place = &self.places[place];
             place.kill_all().await;
             result = place.archive(recorded_until).await.expect_complete(&place.journal);
@@ -360,6 +369,9 @@ impl Storm {
         summary.set_peaks(self.peaks.into_inner().unwrap().0);
         for place in self.places {
             summary.add_counts(&place.journal.counts());
+            for failure in place.journal.unexplained() {
+                summary.add_wrong(failure);
+            }
             for line in place.cloud.logs() {
                 if line.contains("panicked") {
                     summary.add_wrong(line);
