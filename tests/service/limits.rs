@@ -8,7 +8,9 @@ use serde_json::Value;
 use simulator::{Fault, Garbage};
 use tokio::task::JoinSet;
 
-use crate::support::{await_logs, examples, expect_clean_logs, get, live_examples, simulator, start};
+use crate::support::{
+    await_logs, examples, expect_clean_logs, get, live_examples, serve_small_bodies, simulator, start,
+};
 
 /// The cause in the log of the first request that failed.
 async fn cause_of_failure(cloud: &Cloud) -> String {
@@ -117,6 +119,9 @@ async fn a_query_of_twelve_hundred_parameters_is_read_to_its_end() {
 #[tokio::test]
 async fn thirty_requests_at_a_time_each_get_their_own_response() {
     let cloud = start().await;
+    serve_small_bodies(&cloud);
+    // The game's own, because each page has its number.
+    simulator(&cloud).set_fault("/v2/skyblock/auctions", Fault::default());
     let (cloud, mut requests) = (Arc::new(cloud), JoinSet::new());
     for number in 0..30 {
         let (path, status) = match number % 10 {

@@ -214,7 +214,7 @@ mod tests {
         Upstream::new(Url::parse(base).unwrap(), &HeaderValue::from_static("test"), None).unwrap()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn start_up_opens_a_connection_with_tls_only_and_does_not_wait_for_a_silent_server() {
         let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = silent.local_addr().unwrap();

@@ -144,7 +144,7 @@ mod tests {
     }
 
     fn session(table: &Table) -> Session<'_> {
-        table.with_timeout(Duration::from_secs(5))
+        table.with_timeout(Duration::from_mins(3))
     }
 
     fn query(table: Session<'_>) -> aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder {

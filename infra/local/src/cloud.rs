@@ -70,7 +70,8 @@ impl Cloud {
             function.timeout = function.timeout.min(options.longest_timeout);
         }
         let tables = template.tables.values();
-        let dynamodb = DynamoDb::start(dynamodb_listener, options.data.as_deref(), &options.clock, tables)?;
+        let (data, expires) = (options.data.as_deref(), options.schedules);
+        let dynamodb = DynamoDb::start(dynamodb_listener, data, expires, &options.clock, tables)?;
         let keys = match template.tables.get(keys::TABLE) {
             Some(table) => Some(keys::seed(&dynamodb, &table.name).await?),
             None => None,

@@ -112,7 +112,7 @@ mod tests {
         let dashboard = BTreeMap::from([("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())]);
         let template = Document::read(&template).unwrap().evaluate(&dashboard).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        DynamoDb::start(listener, data, &Clock::system(), template.tables.values()).unwrap()
+        DynamoDb::start(listener, data, false, &Clock::system(), template.tables.values()).unwrap()
     }
 
     async fn decisions(dynamodb: &DynamoDb, keys: &Keys) -> Vec<Decision> {

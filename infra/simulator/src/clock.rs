@@ -1,13 +1,15 @@
 //! A clock that tests can set, so that they need not wait for a refresh, an election or a fire sale.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// System time plus an adjustable offset. Clones share the offset.
+/// System time plus an adjustable offset, or a time that stands still. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
+    /// Added to the system time, or to nothing if the clock stands still.
     offset_ms: Arc<AtomicI64>,
+    stands_still: Arc<AtomicBool>,
 }
 
 impl Clock {
@@ -20,12 +22,23 @@ impl Clock {
     /// Now, in Unix milliseconds.
     #[must_use]
     pub fn now_ms(&self) -> i64 {
+        let offset_ms = self.offset_ms.load(Ordering::Relaxed);
+        if self.stands_still.load(Ordering::Relaxed) {
+            return offset_ms;
+        }
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        milliseconds(since_epoch).saturating_add(self.offset_ms.load(Ordering::Relaxed))
+        milliseconds(since_epoch).saturating_add(offset_ms)
+    }
+
+    /// Stops this clock and its clones at a time in Unix milliseconds: from now on only [`Clock::advance`] changes it.
+    pub fn stop_at(&self, now_ms: i64) {
+        self.stands_still.store(true, Ordering::Relaxed);
+        self.offset_ms.store(now_ms, Ordering::Relaxed);
     }
 
     /// Sets this clock and its clones to a time in Unix milliseconds, from which they continue.
     pub fn set(&self, now_ms: i64) {
+        self.stands_still.store(false, Ordering::Relaxed);
         let offset = now_ms.saturating_sub(Self::system().now_ms());
         self.offset_ms.store(offset, Ordering::Relaxed);
     }
@@ -51,6 +64,15 @@ mod tests {
         clock.clone().advance(Duration::from_hours(1));
         let moved = clock.now_ms() - before;
         assert!((3_600_000..3_660_000).contains(&moved), "{moved}");
+    }
+
+    #[test]
+    fn a_stopped_clock_only_advances_on_demand() {
+        let clock = Clock::system();
+        clock.clone().stop_at(1_000_000_000_000);
+        assert_eq!(clock.now_ms(), 1_000_000_000_000);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(clock.now_ms(), 1_000_000_001_000);
     }
 
     #[test]

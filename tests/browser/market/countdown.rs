@@ -24,11 +24,13 @@ fn sale(now: i64, start: i64, end: i64) -> Fault {
 async fn a_sale_starts_and_ends_without_a_request() {
     let cloud = start().await;
     let now = cloud.clock().now_ms();
-    cloud.simulator().unwrap().set_fault("/v2/skyblock/firesales", sale(now, 12_000, 16_000));
+    cloud.simulator().unwrap().set_fault("/v2/skyblock/firesales", sale(now, 600_000, 1_200_000));
     let window = open(&cloud, "?view=sales").await;
-    for text in ["Announced, starts in", "On sale, ends in", "This sale has ended."] {
-        window.wait_for_text(text).await;
-    }
+    window.wait_for_text("Announced, starts in").await;
+    window.evaluate("void (now = Date.now, later = 700000, Date.now = () => now() + later)").await;
+    window.wait_for_text("On sale, ends in").await;
+    window.evaluate("void (later = 1300000)").await;
+    window.wait_for_text("This sale has ended.").await;
     let requests = window.seen().requests().filter(|request| request.url.ends_with("/v1/fire-sales")).count();
     assert_eq!(requests, 1);
     window.expect_clean(&[]);

@@ -170,7 +170,7 @@ async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
     for (retry_after, expected) in
-        [("60", "Next try in 5"), ("3600", "Next try in 59 min"), ("4000000", "Next try in 23 h")]
+        [("600", "Next try in 9 min"), ("3600", "Next try in 59 min"), ("4000000", "Next try in 23 h")]
     {
         let refusal =
             format!("new Response('{{}}', {{ status: 429, headers: {{ 'Retry-After': {retry_after:?} }} }})");
@@ -224,11 +224,12 @@ async fn a_sale_that_begins_while_it_is_shown_has_not_ended() {
     replace(
         &window,
         "v1/fire-sales",
-        "success({ sales: [{ item_id: 'COAL', start: window.begin ??= Date.now() + 4000, end: begin + 3600000, amount: 1, price: 1 }] })",
+        "success({ sales: [{ item_id: 'COAL', start: window.begin ??= Date.now() + 600000, end: begin + 3600000, amount: 1, price: 1 }] })",
     )
     .await;
     go(&window, "?").await;
     window.wait_for_text("The first starts in").await;
+    window.evaluate("void (now = Date.now, Date.now = () => now() + 700000)").await;
     window.wait("!document.body.innerText.includes('The first starts in')").await;
     window.wait_for_text("The first ends in").await;
     window.expect_clean(&[]);

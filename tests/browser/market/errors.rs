@@ -47,7 +47,7 @@ async fn a_lapsed_subscription_is_explained() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_throttled_key_sees_the_seconds_and_then_the_data() {
     // A burst of one request: what a view requests at once is refused in part.
-    let parameters = [("ProRateLimit", "1"), ("ProBurstLimit", "1")];
+    let parameters = [("ProRateLimit", "0.5"), ("ProBurstLimit", "1")];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let cloud = start_with(Options { parameters: parameters.into(), ..Options::for_tests() }).await;
     let mut window = open(&cloud, "?view=mayor").await;

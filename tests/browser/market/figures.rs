@@ -1,4 +1,4 @@
-//! How large and how fast the page is. Figures are printed; bounds are generous for builds without optimisation on a busy machine.
+//! How large and how fast the page is. Figures are printed; times have bounds only for released functions on an idle machine.
 
 use local::{Binaries, Options};
 use serde_json::Value;
@@ -34,13 +34,7 @@ struct Bounds {
     range: f64,
 }
 
-fn bounds() -> Bounds {
-    if is_strict() {
-        Bounds { usable: 1_000.0, chart: 2_000.0, task: 100.0, range: 50.0 }
-    } else {
-        Bounds { usable: 6_000.0, chart: 15_000.0, task: 500.0, range: 300.0 }
-    }
-}
+const BOUNDS: Bounds = Bounds { usable: 1_000.0, chart: 2_000.0, task: 100.0, range: 50.0 };
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -68,7 +62,6 @@ async fn the_page_without_data_has_at_most_45_kb() {
 async fn the_page_is_soon_usable_and_never_blocked_for_long() {
     let cloud = start_with(options()).await;
     record_past(&cloud).await;
-    let bounds = bounds();
     let window = open(&cloud, &format!("?item={ITEM}&range=24h")).await;
     window.wait("document.querySelector('.plots[aria-busy=false] canvas')").await;
     settle(&window).await;
@@ -104,9 +97,11 @@ async fn the_page_is_soon_usable_and_never_blocked_for_long() {
     let tasks = window.seen().tasks;
     let slowest = tasks.iter().map(|task| task.duration_ms).fold(0.0, f64::max);
     println!("market page: longest task {slowest:.0} ms of {tasks:?}");
-    assert!(usable <= bounds.usable && chart <= bounds.chart, "usable {usable}, chart {chart}");
-    assert!(longest <= bounds.range, "a range from memory takes {longest} ms");
-    assert!(slowest <= bounds.task, "{tasks:?}");
+    if is_strict() {
+        assert!(usable <= BOUNDS.usable && chart <= BOUNDS.chart, "usable {usable}, chart {chart}");
+        assert!(longest <= BOUNDS.range, "a range from memory takes {longest} ms");
+        assert!(slowest <= BOUNDS.task, "{tasks:?}");
+    }
     window.expect_clean(&[]);
 }
 
@@ -127,6 +122,6 @@ async fn a_response_of_3_mb_blocks_at_most_300_ms() {
     let blocked: f64 = tasks.iter().filter(|task| task.start_ms > before).map(|task| task.duration_ms).sum();
     println!("market page: a response of {bytes} bytes blocks {blocked:.0} ms");
     assert!(bytes > 2_000_000.0, "{bytes} bytes");
-    assert!(blocked <= 300.0, "{tasks:?}");
+    assert!(!is_strict() || blocked <= 300.0, "{tasks:?}");
     window.expect_clean(&[]);
 }

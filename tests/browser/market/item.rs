@@ -1,7 +1,5 @@
 //! An item: its prices, its chart at every range, zoom, table and file.
 
-use serde_json::Value;
-
 use super::{NOTHING, open, settle, texts_of};
 use crate::cloud::{ITEM, NAME, start_with_past};
 use crate::window::{LAPTOP, Scheme, Window};
@@ -161,14 +159,15 @@ async fn the_cursor_shows_exact_values_without_moving_anything() {
     let legend = async || texts_of(&window, ".legend dd").await;
     let (latest, before) = (legend().await, window.seen().layout_shift());
     let [x, y, width, height] = window.place(".plots .u-over").await;
-    let mut seen = Vec::<Value>::new();
+    let shown =
+        "JSON.stringify([...document.querySelectorAll('.legend dd')].map((value) => value.innerText))";
     for share in [0.3, 0.5, 0.7] {
+        let earlier = window.evaluate(shown).await;
         window.hover(x + width * share, y + height / 2.0).await;
-        window.evaluate("new Promise((done) => setTimeout(done, 100))").await;
-        seen.push(serde_json::json!(legend().await));
+        window.wait(&format!("{shown} !== {earlier}")).await;
+        assert!(legend().await[1].contains('.'));
     }
-    assert!(seen[0] != seen[1] && seen[1] != seen[2] && seen[2] != serde_json::json!(latest), "{seen:?}");
-    assert!(seen.iter().all(|values| values[1].as_str().unwrap().contains('.')), "{seen:?}");
+    assert_ne!(legend().await, latest);
     assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);
     window.expect_clean(&[]);
 }

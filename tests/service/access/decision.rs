@@ -1,7 +1,6 @@
 //! The authorizer's decisions. Tests invoke it without the gateway, so that they choose the time to the second.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use common::auth::ApiKey;
 use local::{Cloud, Fault, Refusal};
@@ -260,10 +259,7 @@ async fn every_fault_of_the_table_fails_the_decision() {
         let time = NOW + 60 * (position + 1);
         assert_eq!(decide(&cloud, key.expose(), time).await, "pro", "before {name}");
         cloud.dynamodb().set_fault(fault);
-        let start = Instant::now();
         let response = decide(&cloud, key.expose(), time + CACHED_FOR).await;
-        // The function that is invoked next may take eight seconds, and a client waits for ten at most.
-        assert!(start.elapsed() < Duration::from_millis(2_500), "{name}: {:?}", start.elapsed());
         assert_eq!(response, common::error::INTERNAL_MESSAGE, "{name}");
         cloud.dynamodb().clear_faults();
         assert_eq!(decide(&cloud, key.expose(), time + CACHED_FOR).await, "pro", "after {name}");

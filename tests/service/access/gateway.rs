@@ -23,9 +23,11 @@ const DECISION_CACHED_FOR: Duration = Duration::from_mins(1);
 /// How long the authorizer caches what it has read.
 const ROWS_CACHED_FOR: Duration = Duration::from_secs(5);
 
-/// The service with the stage cache or without it.
+/// The service with the stage cache or without it, and with a stopped clock.
 async fn start(gateway_cache: &str) -> Cloud {
-    start_with(with_parameters(one_instance_each(), &[("GatewayCache", gateway_cache)])).await
+    let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", gateway_cache)])).await;
+    cloud.clock().stop_at(cloud.clock().now_ms());
+    cloud
 }
 
 /// The response to `GET path` with these headers and no other key.
@@ -85,6 +87,7 @@ async fn too_many_requests_are_rate_limited_for_one_key_only() {
         let limits =
             [("GatewayCache", gateway_cache), ("StarterRateLimit", "0.5"), ("StarterBurstLimit", "3")];
         let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
+        cloud.clock().stop_at(cloud.clock().now_ms());
         let keys = cloud.keys().unwrap();
         for _ in 0..3 {
             assert!(get_with_key(&cloud, PATH, &keys.starter).await.data().is_object());

@@ -12,7 +12,7 @@ use crate::support::{
     with_parameters,
 };
 
-/// A cloud with a stage cache, and the lines of its access log.
+/// A cloud with a stage cache and a stopped clock, and the lines of its access log.
 async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&lines);
@@ -20,7 +20,9 @@ async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
         access_log: Some(Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()))),
         ..with_parameters(one_instance_each(), &[("GatewayCache", "on")])
     };
-    (start_with(options).await, lines)
+    let cloud = start_with(options).await;
+    cloud.clock().stop_at(cloud.clock().now_ms());
+    (cloud, lines)
 }
 
 /// Where the last response came from: a function, or `cache`.

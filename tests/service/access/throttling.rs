@@ -24,7 +24,7 @@ async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
         let keys = cloud.keys().unwrap();
         let key = if tier == "starter" { &keys.starter } else { &keys.pro };
         let passes = async |at_ms: i64| {
-            cloud.clock().set(START + at_ms);
+            cloud.clock().stop_at(START + at_ms);
             let headers = [(KEY_HEADER, key.expose())];
             let response = send_with(&cloud.url(), Method::GET, "/v1/mayor", &headers).await;
             if response.status == 429 {

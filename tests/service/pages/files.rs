@@ -1,13 +1,13 @@
 //! The files that the pages load: browsers keep them for ever, so their addresses change with them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{ASSETS, PAGES, REFERENCE_SCRIPT, expect_file, folder, sources, sources_of};
-use crate::support::{expect_clean_logs, get, get_raw, invoke, one_instance_each, start, start_with};
+use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
 
 /// What the body of a Lambda response may have, with the rest of the response.
 const LARGEST_RESPONSE: usize = 6 * 1024 * 1024;
@@ -117,35 +117,6 @@ async fn the_largest_file_fits_into_a_response_of_lambda() {
     assert!((4_000_000..LARGEST_RESPONSE).contains(&bytes), "{bytes}");
     let served = get(&cloud, &path).await.text;
     assert_eq!(response.json()["body"].as_str().unwrap(), served);
-}
-
-/// The most memory that a process of the function `page` of this test has had so far, in kB.
-fn peak_memory_kb() -> u64 {
-    let statuses = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
-        let text = std::fs::read_to_string(entry.ok()?.path().join("status")).ok()?;
-        Some(
-            text.lines()
-                .filter_map(|line| line.split_once(":\t"))
-                .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
-                .collect::<BTreeMap<_, _>>(),
-        )
-    });
-    let parent = std::process::id().to_string();
-    let of_function = statuses.filter(|status| status["Name"] == "page" && status["PPid"] == parent);
-    let peaks = of_function.filter_map(|status| status.get("VmHWM")?.strip_suffix(" kB")?.parse().ok());
-    peaks.max().unwrap()
-}
-
-/// Lambda bills memory. The development build needs a little more than the released one.
-#[tokio::test]
-async fn serving_the_largest_file_takes_less_than_48_mb() {
-    let cloud = start_with(one_instance_each()).await;
-    let path = format!("{}/{REFERENCE_SCRIPT}", folder(&cloud).await);
-    for _ in 0..10 {
-        assert_eq!(get(&cloud, &path).await.status, 200);
-    }
-    let peak = peak_memory_kb();
-    assert!((1_000..48_000).contains(&peak), "{peak} kB");
 }
 
 #[tokio::test]

@@ -314,9 +314,7 @@ async fn when_the_table_fails_so_does_the_route_and_an_old_status_is_not_served(
     ] {
         cloud.dynamodb().set_fault(fault);
         get_at(&cloud, PATH, now * 1_000 + 59_999).await.expect_replay_of(&first);
-        let started = Instant::now();
         expect_failure(&get_at(&cloud, PATH, (now + MINUTE) * 1_000).await, what);
-        assert!(started.elapsed() < Duration::from_secs(10), "{what}: {:?}", started.elapsed());
         cloud.dynamodb().clear_faults();
         // The instance keeps the first response: the next round is at the same time.
         now = START;
@@ -349,7 +347,7 @@ async fn await_recorded(cloud: &Cloud, feed: &str, time: i64) {
     let started = Instant::now();
     let expected = json!({"N": time.to_string()});
     while super::heartbeats(cloud).await.get(feed).is_none_or(|row| row["last_recorded_at"] != expected) {
-        assert!(started.elapsed() < Duration::from_secs(30), "{feed} is not recorded: {:#?}", cloud.logs());
+        assert!(started.elapsed() < Duration::from_mins(3), "{feed} is not recorded: {:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -32,16 +32,28 @@ pub(super) struct Serving {
     pub(super) sent: Moment,
 }
 
-/// Something that can make requests fail.
-#[derive(Debug, Clone)]
-pub(super) struct Trouble {
-    /// The function that fails or whose refresh fails.
-    pub(super) function: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) began: Moment,
-    /// Until when it can make requests fail.
-    pub(super) until: Moment,
+/// A line about a failure of a function.
+#[derive(Debug)]
+pub(super) struct Failure {
+    function: String,
+    pub(super) logged: Moment,
 }
+
+/// Parts of the causes that faults of the storm have, or a machine that is too busy.
+const CAUSES: [&str; 9] = [
+    "upstream",
+    "the table ",
+    "of another request did not end in time",
+    "deadline",
+    "took longer than",
+    "no response within",
+    "the process was killed",
+    "the process ended",
+    "the invocation failed: ",
+];
+
+/// Part of the cause for a player whose profiles are too large for a response.
+const TOO_LARGE: &str = "the body takes ";
 
 /// A line of a recorder about a tick that it has recorded.
 #[derive(Debug, Clone)]
@@ -66,7 +78,11 @@ pub(super) type Quotes = BTreeMap<&'static str, Quote>;
 #[derive(Default)]
 struct Entries {
     servings: HashMap<Source, Vec<Serving>>,
-    troubles: Vec<Trouble>,
+    failures: Vec<Failure>,
+    /// Causes that the storm does not explain.
+    unexplained: Vec<String>,
+    /// When a page of auctions that exists was a 404, in Unix milliseconds.
+    lost_pages: Vec<i64>,
     recorded: Vec<Recorded>,
     quotes: Vec<Arc<Shown<Quotes>>>,
     sales: Vec<Arc<Shown<Vec<Value>>>>,
@@ -123,28 +139,26 @@ impl Journal {
         entries.servings.entry(snapshot.source.clone()).or_default().push(serving);
     }
 
-    /// Notes a fault of the upstream, which can make requests of a function fail for `lasting`.
-    pub(super) fn fault(&self, function: &'static str, kind: &'static str, lasting: Option<Duration>) {
-        match lasting {
-            Some(lasting) => self.trouble(function, kind, lasting),
-            None => *self.entries.lock().unwrap().counts.entry(kind).or_default() += 1,
-        }
+    /// Counts something that can make requests fail.
+    pub(super) fn count(&self, kind: &'static str) {
+        *self.entries.lock().unwrap().counts.entry(kind).or_default() += 1;
     }
 
-    /// Notes something that can make requests of a function fail for `lasting`, on either clock.
-    pub(super) fn trouble(&self, function: &'static str, kind: &'static str, lasting: Duration) {
-        self.trouble_for(&[function], kind, lasting);
+    /// Notes that a page of auctions that exists was a 404.
+    pub(super) fn lose_page(&self) {
+        self.entries.lock().unwrap().lost_pages.push(self.clock.now_ms());
     }
 
-    /// The same for several functions.
-    pub(super) fn trouble_for(&self, functions: &[&'static str], kind: &'static str, lasting: Duration) {
-        let began = Moment::now(&self.clock);
-        let lasting_ms = i64::try_from(lasting.as_millis()).unwrap();
-        let until = Moment { real: began.real + lasting, cloud_ms: began.cloud_ms + lasting_ms };
+    /// Notes the cause that a line gives for a failure of a function.
+    pub(super) fn fail(&self, function: &str, cause: &str) {
+        let is_known = CAUSES.iter().any(|part| cause.contains(part)) && !cause.contains("corrupt");
+        let is_too_large = function == "profile" && cause.starts_with(TOO_LARGE);
+        let failure = Failure { function: function.to_owned(), logged: Moment::now(&self.clock) };
         let mut entries = self.entries.lock().unwrap();
-        *entries.counts.entry(kind).or_default() += 1;
-        let troubles = functions.iter().map(|function| Trouble { function, kind, began, until });
-        entries.troubles.extend(troubles);
+        entries.failures.push(failure);
+        if !is_known && !is_too_large {
+            entries.unexplained.push(format!("{function} failed: {cause}"));
+        }
     }
 
     pub(super) fn record(&self, recorded: Recorded) {
@@ -157,10 +171,20 @@ impl Journal {
         entries.servings.get(source).into_iter().flatten().rev().cloned().collect()
     }
 
-    /// Whether there was trouble with the function that matches.
-    pub(super) fn had_trouble(&self, function: &str, matches: impl Fn(&Trouble) -> bool) -> bool {
+    /// Whether the function has logged a failure that matches.
+    pub(super) fn has_failed(&self, function: &str, matches: impl Fn(&Failure) -> bool) -> bool {
         let entries = self.entries.lock().unwrap();
-        entries.troubles.iter().any(|trouble| trouble.function == function && matches(trouble))
+        entries.failures.iter().any(|failure| failure.function == function && matches(failure))
+    }
+
+    /// Causes of failures that the storm does not explain.
+    pub(super) fn unexplained(&self) -> Vec<String> {
+        self.entries.lock().unwrap().unexplained.clone()
+    }
+
+    /// Whether a page of auctions that exists was a 404 since this time in Unix milliseconds.
+    pub(super) fn has_lost_page_since(&self, time_ms: i64) -> bool {
+        self.entries.lock().unwrap().lost_pages.iter().any(|lost_ms| *lost_ms >= time_ms)
     }
 
     pub(super) fn recorded(&self) -> Vec<Recorded> {
@@ -186,9 +210,12 @@ impl Journal {
         self.entries.lock().unwrap().counts.clone()
     }
 
-    /// Forgets snapshots and troubles that no response can depend on any more.
+    /// Forgets snapshots and failures that no response can depend on any more.
     pub(super) fn prune(&self) {
         let now = Moment::now(&self.clock);
+        let is_kept = |then: Moment, kept_ms: i64| {
+            now.real - then.real < Duration::from_mins(3) || now.cloud_ms - then.cloud_ms < kept_ms
+        };
         let mut entries = self.entries.lock().unwrap();
         for (source, servings) in &mut entries.servings {
             let kept_ms = match source {
@@ -196,14 +223,8 @@ impl Journal {
                 Source::Auctions(_) => 20 * 60_000,
                 _ => 4 * 60 * 60_000,
             };
-            servings.retain(|serving| {
-                now.real - serving.sent.real < Duration::from_secs(30)
-                    || now.cloud_ms - serving.sent.cloud_ms < kept_ms
-            });
+            servings.retain(|serving| is_kept(serving.sent, kept_ms));
         }
-        entries.troubles.retain(|trouble| {
-            now.real - trouble.until.real < Duration::from_secs(30)
-                || now.cloud_ms - trouble.until.cloud_ms < 4 * 60 * 60_000
-        });
+        entries.failures.retain(|failure| is_kept(failure.logged, 4 * 60 * 60_000));
     }
 }

@@ -40,14 +40,17 @@ use self::verdict::{Caller, Court, Exchange};
 use crate::support::RECORDERS;
 
 /// The usual length of a storm.
-const USUAL_SECONDS: u64 = 30;
+const USUAL_SECONDS: u64 = 15;
 
 /// The clients of each cloud.
 const CLIENTS: u64 = 4;
 
-/// After the storm, recorders must record one of this many ticks, and may take this long for it on a busy machine.
+/// After the storm, recorders must record one of this many ticks, and may take this long for each on a busy machine.
 const MOST_TICKS: u32 = 4;
-const TICK_PATIENCE: Duration = Duration::from_secs(25);
+const TICK_PATIENCE: Duration = Duration::from_mins(2);
+
+/// After the storm, a route may fail and a history be under way this often.
+const MOST_TRIES: u32 = 10;
 
 /// Within this time a run of `record-candles` is due that builds the interval of now: it ends, is settled after two minutes, and runs
 /// are five minutes apart.
@@ -86,27 +89,17 @@ struct Storm {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_storm_every_response_is_right_or_an_honest_error() {
-    // One after the other: two storms at once are more than a small machine can take.
-    for requests_per_instance in [1, 16] {
-        storm(requests_per_instance).await;
-    }
-}
-
-/// A storm in which instances handle this many requests at a time.
-async fn storm(requests_per_instance: u8) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let seed = number("STORM_SEED").unwrap_or_else(|| fastrand::u64(..1_000_000));
     let seconds = number("STORM_SECONDS").unwrap_or(USUAL_SECONDS);
-    print(&format!(
-        "storm of {seconds} s with {requests_per_instance} requests per instance, STORM_SEED={seed}"
-    ));
-    let storm = Arc::new(Storm::start(seed, requests_per_instance).await);
+    print(&format!("storm of {seconds} s, STORM_SEED={seed}"));
+    let storm = Arc::new(Storm::start(seed).await);
     storm.rage(Duration::from_secs(seconds)).await;
     storm.calm_down().await;
     let storm = Arc::into_inner(storm).unwrap();
     let summary = storm.end().await;
     print(&summary.to_string());
-    summary.expect_good(seed, requests_per_instance);
+    summary.expect_good(seed);
 }
 
 /// Prints a line that is also shown if the test passes.
@@ -123,13 +116,13 @@ fn start_ms(seed: u64) -> i64 {
 }
 
 impl Storm {
-    async fn start(seed: u64, requests_per_instance: u8) -> Self {
+    async fn start(seed: u64) -> Self {
         let clock = Clock::system();
         clock.set(start_ms(seed));
         let game = Arc::new(Game::new(seed));
         let mut places = Vec::new();
         for (name, has_stage_cache) in [("without a stage cache", false), ("with a stage cache", true)] {
-            let options = Options { requests_per_instance, clock: clock.clone(), ..Options::for_tests() };
+            let options = Options { clock: clock.clone(), ..Options::for_tests() };
             places.push(Place::start(name, seed, options, &game, has_stage_cache).await);
         }
         Self {
@@ -238,7 +231,7 @@ impl Storm {
         else {
             return;
         };
-        place.journal.trouble(weather::function(&process.function), "kill -9", Duration::from_secs(1));
+        place.journal.count("kill -9");
         process.kill().await;
     }
 
@@ -264,6 +257,8 @@ impl Storm {
             place.cloud.dynamodb().clear_faults();
         }
         self.look_at_memory();
+        // From now on, recorders run only when the clock advances.
+        self.clock.stop_at(self.clock.now_ms());
         // Events that hang, and functions that wait because of a 429, would otherwise take a minute.
         for place in &self.places {
             place.kill_all().await;
@@ -280,17 +275,7 @@ impl Storm {
         for place in 0..self.places.len() {
             self.places[place].kill_all().await;
             for query in Query::every_route(OBSERVED[0]) {
-                let path = query.path.clone();
-                let exchange = self.places[place].exchange(query, Caller::Pro).await;
-                let status = exchange.as_ref().map(|exchange| exchange.response.status.as_u16());
-                if status != Ok(200) {
-                    let name = self.places[place].name;
-                    self.summary
-                        .lock()
-                        .unwrap()
-                        .add_wrong(format!("{name}: {path} is {status:?} after the storm"));
-                }
-                self.judge(place, exchange);
+                self.expect_success(place, &query).await;
             }
             match self.expect_complete(place, recorded_until).await {
                 Ok(checked) => self.summary.lock().unwrap().add_history(checked),
@@ -303,11 +288,25 @@ impl Storm {
         self.look_at_memory();
     }
 
+    /// Expects a response with data, if not to the first request: on a busy machine, a cold start can take too long.
+    async fn expect_success(&self, place: usize, query: &Query) {
+        for _ in 0..MOST_TRIES {
+            let exchange = self.places[place].exchange(query.clone(), Caller::Pro).await;
+            let is_good = exchange.as_ref().is_ok_and(|exchange| exchange.response.status == 200);
+            self.judge(place, exchange);
+            if is_good {
+                return;
+            }
+        }
+        let name = self.places[place].name;
+        self.summary.lock().unwrap().add_wrong(format!("{name}: {} fails after the storm", query.path));
+    }
+
     /// Expects the history to be complete. A recorder that is killed here, or that works while the history is read, can leave a slot
     /// half replaced: the next runs complete it.
     async fn expect_complete(&self, place: usize, recorded_until: Instant) -> Result<Checked, String> {
         let mut result = Err(String::new());
-        for _ in 0..3 {
+        for _ in 0..MOST_TRIES {
             let place = &self.places[place];
             place.kill_all().await;
             result = place.archive(recorded_until).await.expect_complete(&place.journal);
@@ -360,6 +359,9 @@ impl Storm {
         summary.set_peaks(self.peaks.into_inner().unwrap().0);
         for place in self.places {
             summary.add_counts(&place.journal.counts());
+            for failure in place.journal.unexplained() {
+                summary.add_wrong(failure);
+            }
             for line in place.cloud.logs() {
                 if line.contains("panicked") {
                     summary.add_wrong(line);

@@ -17,8 +17,8 @@ const EPOCH: i64 = 1_560_275_700;
 const YEAR: i64 = 124 * 60 * 60;
 const CLOSE: i64 = 1_760 * 60;
 
-/// How long a recorder can take to read a body, in seconds. It files it under the minute in which it has it.
-pub(super) const READING: i64 = 10;
+/// How long a recorder can take to read a body, in seconds: its timeout. It files it under the minute in which it has it.
+pub(super) const READING: i64 = 50;
 
 /// When the term of the mayor elected in this year begins, in Unix seconds.
 fn term_begins(year: i64) -> i64 {
@@ -166,7 +166,7 @@ fn chart(
         let quote = Quote::of_point(point)?;
         let slot = tick.div_euclid(interval);
         // The query is older than its response by the time that it took.
-        let is_in_range = tick % 60 == 0 && tick > fetched - length - 20 - interval && tick <= until;
+        let is_in_range = tick % 60 == 0 && tick > fetched - length - 30 - interval && tick <= until;
         if !is_in_range || slot <= last_slot {
             return Err(format!("{point} is out of range or order"));
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use common::routes::VERSION_1;
 use fastrand::Rng;
 use hyper::Method;
 use jiff::Timestamp;
@@ -25,10 +25,7 @@ use crate::support::{KEY_HEADER, get_at, send_with, start_with, with_parameters}
 const INSTANCES: u16 = 12;
 
 /// A client that gets no response for this long has found a failure.
-const PATIENCE: Duration = Duration::from_secs(40);
-
-/// A timer that is late shows that the machine is busy.
-const TIMER: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// One cloud of the storm.
 pub(super) struct Place {
@@ -57,7 +54,7 @@ impl Place {
             throttling: true,
             concurrency: NonZeroU16::new(INSTANCES).unwrap(),
             binaries: binaries(),
-            function_log: Some(Arc::new(move |line| note_recorded(&lines, line))),
+            function_log: Some(Arc::new(move |line| note(&lines, line))),
             ..options
         };
         let cache = if has_stage_cache { "on" } else { "off" };
@@ -75,7 +72,7 @@ impl Place {
     pub(super) fn set_weather(&self, rng: &mut Rng, is_hanging: bool) {
         self.upstream.set(weather::upstream(rng, is_hanging));
         for (kind, fault) in weather::database(rng, is_hanging) {
-            self.journal.trouble_for(&weather::TABLE_FUNCTIONS, kind, weather::LONGEST_ROUND);
+            self.journal.count(kind);
             self.cloud.dynamodb().set_fault(fault);
         }
     }
@@ -97,20 +94,10 @@ impl Place {
         let url = self.cloud.url();
         let sent = Moment::now(&self.journal.clock);
         let path = query.path.clone();
-        let mut response = pin!(send_with(&url, Method::GET, &path, &headers));
-        let mut stalled = Duration::ZERO;
-        let response = loop {
-            let started = Instant::now();
-            tokio::select! {
-                response = &mut response => break response,
-                () = tokio::time::sleep(TIMER) => stalled += started.elapsed().saturating_sub(TIMER),
-            }
-            if sent.real.elapsed() > PATIENCE {
-                return Err(format!("{path}: no response"));
-            }
-        };
+        let response = tokio::time::timeout(PATIENCE, send_with(&url, Method::GET, &path, &headers)).await;
+        let response = response.map_err(|_| format!("{path}: no response"))?;
         let received = Moment::now(&self.journal.clock);
-        Ok(Exchange { query, caller, sent, received, stalled, response })
+        Ok(Exchange { query, caller, sent, received, response })
     }
 
     pub(super) async fn kill_all(&self) {
@@ -165,13 +152,22 @@ fn binaries() -> Binaries {
     }
 }
 
-/// Notes a recorder's line about a recorded tick.
-fn note_recorded(journal: &Journal, line: &str) {
+/// Notes a line about a failure of a function, or a recorder's about a recorded tick.
+fn note(journal: &Journal, line: &str) {
+    let of_platform = line.strip_prefix("local: ").and_then(|line| line.split_once(": request "));
+    if let Some((function, reason)) = of_platform {
+        return journal.fail(function, reason);
+    }
     let Ok(line) = serde_json::from_str::<Value>(line) else { return };
+    let text = |field: &str| line[field].as_str().unwrap_or_default();
+    let is_of_client = line["status"].as_u64().is_some_and(|status| (400..500).contains(&status));
+    if line["cause"].is_string() && !is_of_client {
+        let route = VERSION_1.into_iter().find(|route| route.path == text("route"));
+        journal.fail(route.map_or(text("function"), |route| route.function), text("cause"));
+    }
     if line["message"] != "recorded" {
         return;
     }
-    let text = |field: &str| line[field].as_str().unwrap_or_default();
     journal.record(Recorded {
         recorder: text("function").to_owned(),
         tick: text("tick").parse::<Timestamp>().unwrap().as_second(),

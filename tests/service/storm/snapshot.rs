@@ -32,21 +32,6 @@ pub(super) enum Source {
     Names,
 }
 
-impl Source {
-    /// The function that fetches it for clients.
-    pub(super) fn function(&self) -> &'static str {
-        match self {
-            Self::Election => "mayor",
-            Self::FireSales => "fire-sales",
-            Self::Bazaar => "bazaar",
-            Self::Auctions(_) => "auctions",
-            Self::Collections => "collections",
-            Self::Items => "items",
-            Self::Profiles(_) | Self::Names => "profile",
-        }
-    }
-}
-
 /// One body of a resource.
 pub(super) struct Snapshot {
     pub(super) source: Source,

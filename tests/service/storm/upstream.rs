@@ -27,12 +27,6 @@ type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 
-/// For how long functions wait for an upstream.
-const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
-
-/// For how long a snapshot that cannot be used may be cached: the TTL of the bazaar, whose `mode=full` it serves.
-const UNUSABLE: Duration = Duration::from_secs(6);
-
 /// How likely faults are, in per mille of the requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weather {
@@ -118,27 +112,12 @@ impl Fault {
             Self::NotGzip => "gzip that is not gzip",
             Self::HalfGzip => "half a gzip stream",
             Self::OtherGzip(_) => "gzip by another name",
-            Self::LostPage => LOST_PAGE,
+            Self::LostPage => "404 of a page that exists",
             Self::SomeRows => "some unusable rows",
             Self::MostRows => "most rows unusable",
         }
     }
-
-    /// For how long it can make requests fail. `None` if it cannot, or if that depends on the rows.
-    fn lasting(self) -> Option<Duration> {
-        Some(match self {
-            Self::RateLimit(seconds) => Duration::from_secs(seconds + 1),
-            Self::Hang => UPSTREAM_TIMEOUT + Duration::from_secs(5),
-            Self::Slow(delay) => delay + Duration::from_secs(1),
-            Self::OtherGzip(_) | Self::SomeRows | Self::MostRows => return None,
-            // A retry follows, and the pause before it.
-            _ => Duration::from_secs(2),
-        })
-    }
 }
-
-/// The kind of trouble of a page of auctions that exists and is a 404.
-pub(super) const LOST_PAGE: &str = "404 of a page that exists";
 
 /// The upstream of one cloud. Dropping it stops it.
 pub(super) struct Upstream {
@@ -241,7 +220,10 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         (Fault::any(&mut rng, weather, &source), rng.fork())
     };
     if let Some(fault) = fault {
-        shared.journal.fault(source.function(), fault.name(), fault.lasting());
+        shared.journal.count(fault.name());
+    }
+    if matches!(fault, Some(Fault::LostPage)) {
+        shared.journal.lose_page();
     }
     match fault {
         Some(Fault::Hang) => return std::future::pending().await,
@@ -309,7 +291,7 @@ fn body(
     let spoiled = |most: bool, rng: &mut Rng| {
         let spoiled = snapshot.spoiled(rng, most).unwrap_or_else(|| Arc::clone(snapshot));
         if !spoiled.facts().is_usable() {
-            journal.trouble(snapshot.source.function(), "more than half of the rows unusable", UNUSABLE);
+            journal.count("more than half of the rows unusable");
         }
         journal.serve(&spoiled, requested);
         response(200, spoiled.text.clone())

@@ -6,43 +6,9 @@ use fastrand::Rng;
 use local::{Fault, Refusal};
 
 use super::upstream::Weather;
-use crate::support::AUTHORIZER;
-
-/// The functions that read a table for clients.
-pub(super) const TABLE_FUNCTIONS: [&str; 6] =
-    [AUTHORIZER, "bazaar-candles", "bazaar-history", "mayor-history", "fire-sales-history", "status"];
-
-/// Every function that can be killed.
-const FUNCTIONS: [&str; 17] = [
-    AUTHORIZER,
-    "auctions",
-    "bazaar",
-    "bazaar-candles",
-    "bazaar-history",
-    "collections",
-    "fire-sales",
-    "fire-sales-history",
-    "items",
-    "mayor",
-    "mayor-history",
-    "profile",
-    "record-bazaar",
-    "record-candles",
-    "record-fire-sales",
-    "record-mayor",
-    "status",
-];
-
-/// The longest that a round can take, with its last response.
-pub(super) const LONGEST_ROUND: Duration = Duration::from_secs(14);
 
 /// The operations of recorders.
 const RECORDING: [&str; 4] = ["BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"];
-
-/// The name of the function for the journal.
-pub(super) fn function(name: &str) -> &'static str {
-    FUNCTIONS.into_iter().find(|known| *known == name).unwrap_or("another function")
-}
 
 /// How far the clock jumps after a round.
 pub(super) fn jump(rng: &mut Rng) -> Duration {

@@ -46,11 +46,18 @@ pub(crate) fn live_examples() -> impl Iterator<Item = Example> {
     examples().filter(|example| !example.upstream.is_empty())
 }
 
-/// Makes the upstream serve a page of auctions without any. A full page takes a second on a busy machine, and a function counts
-/// the time of a fetch as part of the age: tests of exact times need fetches below a second.
-pub(crate) fn serve_empty_auctions_page(cloud: &Cloud) {
-    let page = r#"{"success":true,"page":0,"totalPages":1,"totalAuctions":0,"lastUpdated":1777388578000,"auctions":[]}"#;
-    simulator(cloud).set_fault("/v2/skyblock/auctions", Fault::default().with_body(page));
+/// Makes the upstream serve small bodies, unless another fault is set for a path. The usual ones take seconds on a busy machine, and
+/// a function counts the time of a fetch as part of the age: tests of exact times need fetches below a second.
+pub(crate) fn serve_small_bodies(cloud: &Cloud) {
+    for (path, rest) in [
+        ("/v2/skyblock/auctions*", r#""page":0,"totalPages":1,"totalAuctions":0,"auctions":[]"#),
+        ("/v2/skyblock/bazaar*", r#""products":{}"#),
+        ("/v2/skyblock/profiles*", r#""profiles":null"#),
+        ("/v2/resources/skyblock/items*", r#""items":[]"#),
+    ] {
+        let body = format!(r#"{{"success":true,"lastUpdated":1777388578000,{rest}}}"#);
+        simulator(cloud).set_fault(path, Fault::default().with_body(body));
+    }
 }
 
 /// Runs `check` for every live route, all at the same time.

@@ -253,17 +253,19 @@ fn an_interrupted_import_prints_its_summary() {
     while dynamodb.dump("History").is_empty() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    std::thread::sleep(Duration::from_millis(200));
     let signal = ["-INT", &child.id().to_string()];
     assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        messages(&output),
-        "imported 1, already there 0, too old 0, bad lines 0\n\
-         error: interrupted; run the same command again to do the rest\n"
-    );
+    // The row is written a moment before it counts.
+    let summary = |imported: u8| {
+        format!(
+            "imported {imported}, already there 0, too old 0, bad lines 0\n\
+             error: interrupted; run the same command again to do the rest\n"
+        )
+    };
+    assert!([0, 1].map(summary).contains(&messages(&output)), "{}", messages(&output));
     let (messages, _) = dynamodb.import("mayors", "History", MAYORS.as_bytes());
     assert_eq!(messages, "imported 2, already there 1, too old 0, bad lines 0\n");
 }

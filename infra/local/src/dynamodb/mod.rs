@@ -50,25 +50,31 @@ const EXPIRY_INTERVAL: Duration = Duration::from_hours(6);
 pub struct DynamoDb {
     server: Server,
     shared: Arc<Shared>,
-    expiry: JoinHandle<()>,
+    expiry: Option<JoinHandle<()>>,
 }
 
 struct Shared {
     database: Database,
     engine: Arc<Engine>,
     faults: Faults,
-    requests: Mutex<BTreeMap<String, u64>>,
+    requests: Counts,
+    /// Those of `requests` that were carried out without a fault.
+    carried_out: Counts,
     consumed: Mutex<Consumed>,
 }
 
+/// Numbers by operation.
+type Counts = Mutex<BTreeMap<String, u64>>;
+
 impl DynamoDb {
-    /// Creates the tables and listens.
+    /// Creates the tables and listens. `expires`: expired items are deleted now and then.
     ///
     /// # Errors
     /// When the database in `data` cannot be used, or `DynamoDB` refuses a table.
     pub(crate) fn start<'table>(
         listener: TcpListener,
         data: Option<&Path>,
+        expires: bool,
         clock: &Clock,
         tables: impl Iterator<Item = &'table Table>,
     ) -> Result<Self, Error> {
@@ -88,13 +94,14 @@ impl DynamoDb {
             engine: Arc::new(engine),
             faults: Faults::default(),
             requests: Mutex::default(),
+            carried_out: Mutex::default(),
             consumed: Mutex::default(),
         });
         let state = Arc::clone(&shared);
         // Without half_close: the request of a disconnected client may hang for ever because of a fault.
         let server = Server::start(listener, false, move |request, _| respond(Arc::clone(&state), request))
             .map_err(|error| Error::DynamoDb(one_line(&error.to_string())))?;
-        let expiry = tokio::spawn(expire_regularly(shared.database.clone()));
+        let expiry = expires.then(|| tokio::spawn(expire_regularly(shared.database.clone())));
         Ok(Self { server, shared, expiry })
     }
 
@@ -129,8 +136,13 @@ impl DynamoDb {
     /// The number of requests for `operation`, such as `Query`, since the start.
     #[must_use]
     pub fn requests(&self, operation: &str) -> u64 {
-        let requests = self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        requests.get(operation).copied().unwrap_or_default()
+        number(&self.shared.requests, operation)
+    }
+
+    /// The number of requests for `operation` that have been carried out without a fault.
+    #[must_use]
+    pub fn carried_out(&self, operation: &str) -> u64 {
+        number(&self.shared.carried_out, operation)
     }
 
     /// The capacity consumed since the start, by requests with `ReturnConsumedCapacity`.
@@ -155,7 +167,9 @@ impl DynamoDb {
 
 impl Drop for DynamoDb {
     fn drop(&mut self) {
-        self.expiry.abort();
+        if let Some(expiry) = &self.expiry {
+            expiry.abort();
+        }
     }
 }
 
@@ -250,9 +264,11 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
         Body::Incomplete => return response::empty(StatusCode::BAD_REQUEST),
     };
     let operation = operation(&parts.headers);
-    shared.count(operation);
+    count(&shared.requests, operation);
     let Some(fault) = shared.faults.take(operation) else {
-        return shared.carry_out(operation, &parts, body).await;
+        let response = shared.carry_out(operation, &parts, body).await;
+        count(&shared.carried_out, operation);
+        return response;
     };
     if !fault.delay.is_zero() {
         tokio::time::sleep(fault.delay).await;
@@ -285,15 +301,20 @@ fn operation(headers: &HeaderMap) -> &str {
     target.rsplit_once('.').map_or("", |(_, operation)| operation)
 }
 
-impl Shared {
-    fn count(&self, operation: &str) {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        match requests.get_mut(operation) {
-            Some(count) => *count += 1,
-            None => drop(requests.insert(operation.to_owned(), 1)),
-        }
-    }
+fn number(counts: &Counts, operation: &str) -> u64 {
+    let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+    counts.get(operation).copied().unwrap_or_default()
+}
 
+fn count(counts: &Counts, operation: &str) {
+    let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+    match counts.get_mut(operation) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(operation.to_owned(), 1)),
+    }
+}
+
+impl Shared {
     fn consume(&self, consumed: Consumed) {
         *self.consumed.lock().unwrap_or_else(PoisonError::into_inner) += consumed;
     }

@@ -105,7 +105,7 @@ async fn a_half_closed_connection_gets_its_response() {
         stream.write_all(request.as_bytes()).await.unwrap();
         stream.shutdown().await.unwrap();
         let mut response = String::new();
-        tokio::time::timeout(Duration::from_secs(20), stream.read_to_string(&mut response))
+        tokio::time::timeout(Duration::from_mins(3), stream.read_to_string(&mut response))
             .await
             .unwrap()
             .unwrap();
@@ -248,7 +248,7 @@ async fn dropping_a_cloud_ends_its_functions() {
     drop(cloud);
     let started = Instant::now();
     while std::path::Path::new("/proc").join(&process).exists() {
-        assert!(started.elapsed() < Duration::from_secs(10), "process {process} is still there");
+        assert!(started.elapsed() < Duration::from_mins(3), "process {process} is still there");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(TcpStream::connect(url.strip_prefix("http://").unwrap()).await.is_err());

@@ -23,11 +23,15 @@ Resources:
 
 /// A cloud just after a multiple of ten minutes, so that the next event is due only after the test advances the clock.
 async fn start(test: &str, template: &str) -> Cloud {
-    let options = Options { schedules: true, ..crate::support::options(test, template) };
+    start_with(crate::support::options(test, template)).await
+}
+
+/// The same with these options.
+async fn start_with(options: Options) -> Cloud {
     let period_ms = 600_000;
     let into_ms = options.clock.now_ms() % period_ms;
     options.clock.advance(Duration::from_millis(u64::try_from(period_ms - into_ms).unwrap()));
-    Cloud::start(options).await.unwrap()
+    Cloud::start(Options { schedules: true, ..options }).await.unwrap()
 }
 
 fn lines(cloud: &Cloud, word: &str) -> Vec<String> {
@@ -41,7 +45,7 @@ async fn await_lines(cloud: &Cloud, word: &str, count: usize) -> Vec<String> {
         if lines.len() >= count {
             return lines;
         }
-        assert!(started.elapsed() < Duration::from_secs(20), "{:#?}", cloud.logs());
+        assert!(started.elapsed() < Duration::from_mins(3), "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -67,17 +71,15 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
 #[tokio::test]
 async fn the_latest_event_can_be_sent_at_the_start_unless_the_next_is_due_soon() {
     let cloud = |test: &'static str, template: String| async move {
-        let options = Options { schedules_at_start: true, ..crate::support::options(test, &template) };
-        Cloud::start(Options { schedules: true, ..options }).await.unwrap()
+        start_with(Options { schedules_at_start: true, ..crate::support::options(test, &template) }).await
     };
     let rarely = cloud("start", TEMPLATE.to_owned()).await;
     let noted = await_lines(&rarely, "noted", 1).await;
     assert!(noted[0].contains(&format!("\"time\":\"{}\"", time_in(&rarely, 0))), "{noted:?}");
     rarely.shutdown().await;
     let often = cloud("often", TEMPLATE.replace("10 minutes", "1 minute")).await;
-    let until_next = 60_000 - often.clock().now_ms().rem_euclid(60_000);
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert!(until_next < 1_000 || lines(&often, "noted").is_empty());
+    assert_eq!(lines(&often, "noted"), Vec::<String>::new());
     often.shutdown().await;
 }
 
@@ -98,7 +100,7 @@ async fn a_failed_event_is_retried_unchanged_and_then_given_up() {
     let cloud = start("retry", &TEMPLATE.replace("\"note\"", "\"note and fail\"")).await;
     cloud.clock().advance(Duration::from_mins(10));
     let given_up = await_lines(&cloud, "dead-letter queue", 1).await;
-    let noted = lines(&cloud, "noted");
+    let noted = await_lines(&cloud, "noted", 2).await;
     assert_eq!(noted.len(), 2, "{noted:?}");
     assert_eq!(noted[0], noted[1]);
     let event = noted[0].strip_prefix("noted ").unwrap();
@@ -123,13 +125,14 @@ async fn an_event_that_is_too_old_is_not_retried() {
 #[tokio::test]
 async fn events_for_a_hanging_function_are_skipped() {
     let cloud = start("hanging", &TEMPLATE.replace("\"note\"", "\"hang\"")).await;
-    for _ in 0..6 {
+    // A schedule that is late sends fewer events.
+    while lines(&cloud, "skips").is_empty() {
         cloud.clock().advance(Duration::from_mins(10));
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
-    let skipped = await_lines(&cloud, "skips", 2).await;
-    assert_eq!(skipped.len(), 2, "{skipped:?}");
-    assert!(skipped[0].starts_with("local: parrot: schedule Tick: skips "), "{skipped:?}");
+    let skipped = &lines(&cloud, "skips")[0];
+    assert!(skipped.starts_with("local: parrot: schedule Tick: skips "), "{skipped}");
+    assert!(skipped.ends_with(": 4 earlier events are still running"), "{skipped}");
     cloud.shutdown().await;
 }
 

@@ -170,7 +170,7 @@ async fn a_dropped_simulator_stops() {
     let (simulator, _clock) = start().await;
     let address = simulator.url().trim_start_matches("http://").to_owned();
     drop(simulator);
-    for _ in 0..100 {
+    for _ in 0..6_000 {
         if tokio::net::TcpStream::connect(&address).await.is_err() {
             return;
         }
