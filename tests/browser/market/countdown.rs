@@ -27,6 +27,8 @@ async fn a_sale_starts_and_ends_without_a_request() {
     cloud.simulator().unwrap().set_fault("/v2/skyblock/firesales", sale(now, 600_000, 1_200_000));
     let window = open(&cloud, "?view=sales").await;
     window.wait_for_text("Announced, starts in").await;
+    // The next response would correct the clock.
+    settle(&window).await;
     window.evaluate("void (now = Date.now, later = 700000, Date.now = () => now() + later)").await;
     window.wait_for_text("On sale, ends in").await;
     window.evaluate("void (later = 1300000)").await;
