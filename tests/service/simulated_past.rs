@@ -75,9 +75,11 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
         assert!(begun.elapsed() < PATIENCE, "{:#?} {:#?}", messages.lock().unwrap(), cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
     };
-    while !messages.lock().unwrap().iter().any(|message| message.contains("recorded in")) {
+    let says = |part: &str| messages.lock().unwrap().iter().any(|message| message.contains(part));
+    while !says("intervals of candles") {
         wait().await;
     }
+    assert!(says("recorded in"), "{:#?} {:#?}", messages.lock().unwrap(), cloud.logs());
     // A page is cached for minutes, so each attempt requests another one.
     let mut limit = 2;
     while !has_last(&candles(&cloud, "3h", limit).await) {

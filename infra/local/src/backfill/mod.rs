@@ -56,8 +56,8 @@ const LONGEST_LIFE_OF_MINUTES: Duration = Duration::from_hours(4);
 /// The number of past mayors: as many as a response can have.
 const PAST_MAYORS: usize = 100;
 /// The attempts per tick, and the backoff between them.
-const ATTEMPTS: u32 = 3;
-const BACKOFF: Duration = Duration::from_millis(500);
+const ATTEMPTS: u32 = 10;
+const BACKOFF: Duration = Duration::from_secs(1);
 
 /// The progress of generating history.
 #[derive(Debug, Clone, PartialEq, Eq)]
