@@ -100,6 +100,8 @@ async fn options_is_a_preflight_that_allows_any_origin_to_get_with_a_key() {
         assert_eq!(list("access-control-allow-origin"), ["*".to_owned()].into(), "{path}");
         assert_eq!(list("access-control-allow-methods"), ["GET".to_owned()].into(), "{path}");
         assert_eq!(list("access-control-allow-headers"), ["X-API-Key".to_owned()].into(), "{path}");
+        assert_eq!(response.headers["access-control-max-age"], "86400", "{path}");
+        assert_eq!(response.text, "{}", "{path}");
     }
     for route in ["/v2/skyblock/*", "/v2/resources/*", "/users/*"] {
         assert_eq!(simulator(&cloud).requests(route), 0, "a preflight reached the upstream");

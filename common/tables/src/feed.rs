@@ -9,32 +9,38 @@ pub struct Feed {
     pub name: &'static str,
     /// The time between two ticks, which is that of the recorder's schedule.
     pub interval: Duration,
+    /// The time from a tick to the run that records it.
+    pub recorded_after: Duration,
 }
 
 /// The prices of bazaar products.
-pub const BAZAAR: Feed = Feed { name: "bazaar", interval: Duration::from_mins(1) };
+pub const BAZAAR: Feed =
+    Feed { name: "bazaar", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
 
 /// The candles of bazaar products. A tick is the end of a candle of the finest interval.
-pub const CANDLES: Feed = Feed { name: "candles", interval: Duration::from_mins(5) };
+pub const CANDLES: Feed =
+    Feed { name: "candles", interval: Duration::from_mins(5), recorded_after: Duration::from_mins(2) };
 
 /// The mayors.
-pub const MAYOR: Feed = Feed { name: "mayor", interval: Duration::from_mins(5) };
+pub const MAYOR: Feed =
+    Feed { name: "mayor", interval: Duration::from_mins(5), recorded_after: Duration::ZERO };
 
 /// The fire sales.
-pub const FIRE_SALES: Feed = Feed { name: "fire-sales", interval: Duration::from_mins(1) };
+pub const FIRE_SALES: Feed =
+    Feed { name: "fire-sales", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
 
 /// Every feed, in the order of `GET /v1/status`.
 pub const FEEDS: [&Feed; 4] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES];
 
-/// How much older than its feed's interval a record gets although no run is missed: up to a minute, because it has the time of a
-/// full minute and a schedule can begin at any second, and half a minute for the run.
-const LONGEST_DELAY: Duration = Duration::from_secs(90);
+/// How much later than planned a record can be in the table: up to a minute, because it has the time of a full minute and a schedule can
+/// begin at any second, and the 50 seconds that a run may take.
+const LONGEST_DELAY: Duration = Duration::from_secs(110);
 
 impl Feed {
     /// The age of the latest record up to which the feed is healthy: one run may be missed.
     #[must_use]
     pub fn longest_age(&self) -> Duration {
-        self.longest_pause() + LONGEST_DELAY
+        self.longest_pause() + self.recorded_after + LONGEST_DELAY
     }
 
     /// The longest time between two records that is no gap: one run may be missed.

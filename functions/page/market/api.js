@@ -82,7 +82,10 @@ const refresh = async (resource) => {
     resource.state = { ...resource.state, failure: { ...failure, retryAt: resource.due }, isLoading: false };
   } else {
     resource.failures = 0;
-    resource.due = now + Math.max(wait, SHORTEST_WAIT);
+    // While its provider fails, the service responds with data that have expired.
+    resource.expired = wait > 0 ? 0 : resource.expired + 1;
+    const pause = Math.min(SHORTEST_WAIT * 2 ** Math.max(resource.expired - 1, 0), LONGEST_WAIT);
+    resource.due = now + Math.max(wait, pause);
     resource.state = { data, failure: null, isLoading: false, receivedAt: present() };
   }
   for (const listener of resource.listeners) listener(resource.state);
@@ -99,7 +102,7 @@ const schedule = (resource) => {
 const resourceAt = (path) => {
   const known = resources.get(path);
   const state = { data: undefined, failure: null, isLoading: true, receivedAt: 0 };
-  const resource = known ?? { path, state, listeners: new Set(), due: 0, failures: 0, isLoading: false, timer: 0 };
+  const resource = known ?? { path, state, listeners: new Set(), due: 0, failures: 0, expired: 0, isLoading: false, timer: 0 };
   resources.delete(path);
   resources.set(path, resource);
   const unused = [...resources.values()].filter((other) => !other.listeners.size && other !== resource);

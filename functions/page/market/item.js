@@ -23,7 +23,8 @@ const Prices = ({ item, book }) => {
   const best = (price, none) => (price === null ? none : coins(price));
   const spread = sell && buy ? buy - sell : NaN;
   const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
-  const share = book.data && Number.isNaN(spread) ? "needs both sides" : `${percent((spread / sell) * 100)} of the buy order`;
+  const hasSpread = Number.isFinite(spread);
+  const share = hasSpread ? `${percent((spread / sell) * 100)} of the buy order` : book.data ? "needs both sides" : "of the buy order";
   const { sellVolume, buyVolume, sellMovingWeek, buyMovingWeek } = item.data ?? {};
   const isBusy = [item, book].some(({ data, failure }) => !data && !failure);
   return html`<section class="card" aria-labelledby="prices">

@@ -46,7 +46,7 @@ export const Status = () => {
     <div class="intro">
       <h1>Status</h1>
       <p>${data ? html`<strong>${summary(data.feeds)}</strong>` : !failure && html`<${Skeleton} length=${24} />`}</p>
-      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 90 seconds old.</p>
+      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 110 seconds old, of candles 230 seconds.</p>
       <p class="muted figures">${data ? `Checked on ${exactTime(data.checked_at)}` : !failure && html`<${Skeleton} length=${24} />`}</p>
     </div>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}

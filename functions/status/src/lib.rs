@@ -51,7 +51,7 @@ struct FeedStatus {
     age_seconds: Option<u64>,
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
-    /// Whether the latest record is at most two of these intervals and 90 seconds old.
+    /// Whether the latest record is at most two of these intervals and 110 seconds old, of candles 230 seconds.
     is_healthy: bool,
     /// The time of the oldest record that the service still has. `null` without a record.
     recorded_since: Option<UnixSeconds>,

@@ -265,6 +265,8 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
             (build::build(workspace, *release, packages).await?, hint)
         }
         Binaries::Folder(folder) => {
+            // A process starts in the folder of its program.
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
             let present = |function: &template::Function| {
                 let program = folder.join(&function.binary);
                 program.is_file().then(|| (function.binary.clone(), program))

@@ -203,9 +203,13 @@ impl Labels {
         }
         let labels = self.0.entry(key.account.clone()).or_default();
         if let Some(other) = labels.get(&key.label).filter(|other| **other != key.id()) {
-            // The index may lag behind the row.
+            // The index may lag behind the row, and an earlier line may not have been imported.
             let current = tables::access::key(access.table(), other).await?;
-            if current.is_some_and(|current| current.state == KeyState::Issued) {
+            if current.is_some_and(|current| {
+                current.state == KeyState::Issued
+                    && current.account == key.account
+                    && current.label == key.label
+            }) {
                 return Ok(Some(other.clone()));
             }
         }
@@ -226,8 +230,8 @@ async fn import_key(
     {
         let existing = tables::access::key(table, &id).await?.filter(|existing| is_same_key(existing, key));
         return Ok(match existing {
-            Some(KeyRecord { state: state @ KeyState::Revoked { .. }, .. }) => (Stored::AlreadyThere, state),
-            _ => (Stored::LabelTaken(other), key.state),
+            Some(KeyRecord { state: KeyState::Pending, .. }) | None => (Stored::LabelTaken(other), key.state),
+            Some(KeyRecord { state, .. }) => (Stored::AlreadyThere, state),
         });
     }
     if tables::access::put_key(table, key).await? {
