@@ -149,19 +149,10 @@ impl<H: Handler> Instance<H> {
             }
             Response::File(file) => {
                 let body = Body::File { json: file.json().map_err(ApiError::internal)?, bytes: file.bytes };
-                let line = LogLine::of(200, &body);
-                (ProxyResponse::file(file, body), line)
+                ProxyResponse::file(file, body).with_line()
             }
-            Response::Redirect(location) => {
-                let response = ProxyResponse::redirect(location);
-                let line = LogLine::of(response.status_code, &response.body);
-                (response, line)
-            }
-            Response::Preflight => {
-                let response = ProxyResponse::preflight();
-                let line = LogLine::of(response.status_code, &response.body);
-                (response, line)
-            }
+            Response::Redirect(location) => ProxyResponse::redirect(location).with_line(),
+            Response::Preflight => ProxyResponse::preflight().with_line(),
         };
         let body = &response.0.body;
         if !body.fits(LARGEST_BODY) {
@@ -234,6 +225,12 @@ impl ProxyResponse {
             ("Strict-Transport-Security", "max-age=31536000".into()),
         ];
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
+    }
+
+    /// Returns the response and its line for the log.
+    fn with_line(self) -> (Self, LogLine) {
+        let line = LogLine::of(self.status_code, &self.body);
+        (self, line)
     }
 
     fn redirect(location: &str) -> Self {

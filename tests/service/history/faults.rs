@@ -1,12 +1,11 @@
 //! When the table fails, clients get the last good response or the 500 envelope, in time. Recorders retry or fail, and the
 //! same event completes what is missing.
 
-use std::path::Path;
 use std::time::Duration;
 
 use common::error::INTERNAL_MESSAGE;
 use futures_util::StreamExt;
-use local::{Binaries, Cloud, Fault, Options, Refusal};
+use local::{Cloud, Fault, Options, Refusal};
 use serde_json::{Value, json};
 
 use super::market::{Market, RECORDER, quote};
@@ -300,31 +299,14 @@ async fn a_short_fault_of_the_table_is_retried() {
     expect_clean_logs(&cloud);
 }
 
-/// The timeout of the bazaar recorder in [`with_a_short_timeout`].
-const SHORT_TIMEOUT: Duration = Duration::from_secs(4);
-
-/// A cloud whose recorders have a timeout of 4 s instead of 50. Each test writes a template of its own.
-async fn with_a_short_timeout(file_stem: &str) -> Cloud {
-    // Builds the functions, which are then found by folder: the template is not in the workspace.
-    drop(start().await);
-    let options = one_instance_each();
-    let text = std::fs::read_to_string(&options.template).unwrap();
-    assert_eq!(
-        text.matches("Timeout: 50\n").count(),
-        4,
-        "the recorders have a longer timeout than the others"
-    );
-    let template = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{file_stem}.yaml"));
-    let timeout = format!("Timeout: {}\n", SHORT_TIMEOUT.as_secs());
-    std::fs::write(&template, text.replace("Timeout: 50\n", &timeout)).unwrap();
-    let program = std::env::current_exe().unwrap();
-    let binaries = Binaries::Folder(program.parent().unwrap().parent().unwrap().to_owned());
-    start_with(Options { template, binaries, ..options }).await
+/// A cloud whose recorders have a timeout of 4 s instead of 50.
+async fn start_with_a_short_timeout() -> Cloud {
+    start_with(Options { longest_timeout: Duration::from_secs(4), ..one_instance_each() }).await
 }
 
 #[tokio::test]
 async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_the_retry_writes_them() {
-    let cloud = with_a_short_timeout("some-rows").await;
+    let cloud = start_with_a_short_timeout().await;
     show_something(&cloud);
     record(&cloud, RECORDER, START).await;
     let clean = table::dump(&cloud).await;
@@ -345,7 +327,7 @@ async fn rows_that_are_not_written_before_the_deadline_fail_the_invocation_and_t
 
 #[tokio::test]
 async fn a_recorder_whose_rows_are_all_refused_writes_no_marker() {
-    let cloud = with_a_short_timeout("no-rows").await;
+    let cloud = start_with_a_short_timeout().await;
     show_something(&cloud);
     cloud.dynamodb().set_fault(Fault::unprocessed_after(0).on("BatchWriteItem"));
     let cause = failure(&cloud, RECORDER, event(START)).await;
