@@ -22,8 +22,6 @@ pub(super) enum Kind {
     Player(String),
     /// A name without a player.
     NoPlayer,
-    /// A player whose profiles are too large for a response.
-    Leviathan,
     MayorHistory(usize),
     FireSalesHistory(usize),
     Chart {
@@ -101,7 +99,7 @@ impl Query {
             60 => Self::new("/v1/auctions?page=9999", Kind::NoPage, "auctions"),
             61..69 => Self::player(rng.choice(PLAYERS).unwrap()),
             69 => Self::new("/v1/profile/nobody_here", Kind::NoPlayer, "profile"),
-            70 if rng.u32(..4) == 0 => Self::new("/v1/profile/leviathan", Kind::Leviathan, "profile"),
+            70 if rng.u32(..4) == 0 => Self::player("leviathan"),
             70 => Self::player("whale"),
             71..77 => {
                 let limit = rng.usize(1..=100);

@@ -203,8 +203,6 @@ impl Court<'_> {
             }
             Kind::Page(page) => Source::Auctions(*page),
             Kind::Player(name) => Source::Profiles(names::uuid(self.seed, name).unwrap()),
-            // It fits into a response only if profiles are left out.
-            Kind::Leviathan => Source::Profiles(names::uuid(self.seed, names::LEVIATHAN).unwrap()),
             Kind::MayorHistory(_)
             | Kind::FireSalesHistory(_)
             | Kind::Chart { .. }
