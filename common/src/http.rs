@@ -21,7 +21,7 @@ pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
-pub fn tls() -> Result<rustls::ClientConfig, ClientError> {
+fn tls() -> Result<rustls::ClientConfig, ClientError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     // Compiled in: reading the system's certificates would double the start-up time of a function.
     let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();

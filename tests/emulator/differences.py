@@ -14,17 +14,6 @@ FAILED_CHECKS = {
     "compression GET /v1/items": "the same",
 }
 
-# Checks that `cargo admin check` skips on MiniStack.
-SKIPPED_CHECKS = {
-    "key in the header x-api-key over HTTP/2": "without TLS, clients speak HTTP/1.1",
-}
-
-# Observations of `cargo admin check` with the stage cache on for which AWS has another value.
-OBSERVATIONS = {
-    ("stage_cache", "off"): "MiniStack has no stage cache; the local cloud has one, and its tests cover it",
-    ("raw_characters", "envelope"): "AWS's front end refuses them, before the API sees the request",
-}
-
 
 @dataclasses.dataclass
 class Difference:
@@ -41,6 +30,10 @@ def has_access_log(account):
     return bool(account.client("logs").filter_log_events(logGroupName=group)["events"])
 
 
+def refuses_raw_characters(account):
+    return account.get("/?raw=|").status != 200
+
+
 def has_metric_math(account):
     alarms = account.client("cloudwatch").describe_alarms()["MetricAlarms"]
     return any(alarm.get("Metrics") for alarm in alarms)
@@ -52,6 +45,7 @@ def deletes_with_sam(account):
 
 DIFFERENCES = [
     Difference("the access log", "tests/tools/sam/template asserts its format", has_access_log),
+    Difference("refusing raw characters", "AWS's front end does, before the API sees the request", refuses_raw_characters),
     Difference("alarms on metric math", "tests/tools/sam/template asserts their metrics", has_metric_math),
     Difference(
         "`sam delete`",

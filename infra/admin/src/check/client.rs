@@ -1,26 +1,26 @@
 //! Sends requests to the deployment: not too fast, and again after a 429.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::Read as _;
 use std::time::Duration;
 
-use common::auth::ApiKey;
 use common::error::chain;
 use conformance::Mismatch;
 use flate2::read::GzDecoder;
 use indicatif::ProgressBar;
-use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
-use tokio::time::{Instant, sleep};
+use reqwest::{ClientBuilder, Url};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use super::rate_limiter::RateLimiter;
 use super::request::Request;
 use super::response::Response;
-use super::wire::{self, KeyHeader, WireError, WireResponse};
 use crate::error::Error;
 
 /// How long a response may take. API Gateway gives up after 29 s.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The bounds of the number of requests per second.
+const MIN_RATE: f64 = 0.1;
+const MAX_RATE: f64 = 10_000.0;
 /// How long all requests together may wait after a 429.
 const RETRY_BUDGET: Duration = Duration::from_mins(2);
 /// The bounds of one wait. A 429 with a longer `Retry-After` is final.
@@ -36,7 +36,11 @@ const MAX_DECODED_BYTES: u64 = 128 * 1024 * 1024;
 pub(super) struct Client {
     base_url: String,
     http: reqwest::Client,
-    limiter: RefCell<RateLimiter>,
+    /// Sends the names of headers in title case.
+    title_case: reqwest::Client,
+    /// The time between two requests with the good key, and when the next one may be sent.
+    pause: Duration,
+    next: Cell<Instant>,
     /// How many requests in a row had no response.
     failures: Cell<u32>,
     sent: Cell<u32>,
@@ -52,11 +56,13 @@ impl Client {
     /// If the HTTP client cannot be built.
     pub(super) fn new(base_url: &str, rate: f64, progress: ProgressBar) -> Result<Self, Error> {
         let agent = concat!("game-data-query-service-check/", env!("CARGO_PKG_VERSION"));
-        let http = common::http::client(|builder| builder.timeout(TIMEOUT).user_agent(agent))?;
+        let configured = |builder: ClientBuilder| builder.timeout(TIMEOUT).user_agent(agent);
         Ok(Self {
             base_url: base_url.to_owned(),
-            http,
-            limiter: RefCell::new(RateLimiter::new(rate)),
+            http: common::http::client(configured)?,
+            title_case: common::http::client(|builder| configured(builder).http1_title_case_headers())?,
+            pause: Duration::from_secs_f64(rate.recip()),
+            next: Cell::new(Instant::now()),
             failures: Cell::new(0),
             sent: Cell::new(0),
             throttled: Cell::new(0),
@@ -82,44 +88,14 @@ impl Client {
     pub(super) async fn send(&self, request: &Request) -> Result<Response, Mismatch> {
         loop {
             if request.is_counted {
-                self.wait_for_turn().await;
+                sleep_until(self.next.get()).await;
+                self.next.set(Instant::now() + self.pause);
             }
             let response = self.send_once(request).await?;
             if response.status != 429 || !self.wait_after_429(response.retry_after()).await {
                 return Ok(response);
             }
         }
-    }
-
-    /// The response to `GET target` with the key in this header.
-    ///
-    /// # Errors
-    /// Why such a request cannot be sent, or why there is no response.
-    pub(super) async fn send_with_key(
-        &self,
-        target: &str,
-        header: &KeyHeader,
-        key: &ApiKey,
-    ) -> Result<WireResponse, WireError> {
-        loop {
-            self.wait_for_turn().await;
-            if self.failures.get() >= MAX_FAILURES {
-                return Err(WireError::Failed("not sent, because other requests had no response".to_owned()));
-            }
-            let url = format!("{}{target}", self.base_url);
-            let response = wire::send(&url, header, key).await?;
-            self.sent.set(self.sent.get() + 1);
-            self.progress.inc(1);
-            if response.status != 429 || !self.wait_after_429(None).await {
-                return Ok(response);
-            }
-        }
-    }
-
-    /// Waits until the good key may be used.
-    async fn wait_for_turn(&self) {
-        let delay = self.limiter.borrow_mut().reserve(Instant::now());
-        sleep(delay).await;
     }
 
     /// Waits after a 429. Returns `false` if the request must not be repeated.
@@ -164,14 +140,12 @@ impl Client {
             if error.is_timeout() { "timed out".to_owned() } else { chain(&error.without_url()) }
         };
         let url = format!("{}{}", self.base_url, request.target);
-        let mut builder = self.http.request(request.method.clone(), url);
+        let client = if request.is_in_title_case { &self.title_case } else { &self.http };
+        let mut builder =
+            client.request(request.method.clone(), url).header(ACCEPT_ENCODING, request.encoding);
         for (name, value) in &request.headers {
             builder = builder.header(*name, value);
         }
-        if let Some(encoding) = request.encoding {
-            builder = builder.header(ACCEPT_ENCODING, encoding);
-        }
-        let started = Instant::now();
         let mut response = builder.send().await.map_err(reason)?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
@@ -181,7 +155,6 @@ impl Client {
                 return Err(format!("the body has more than {MAX_BODY_BYTES} bytes"));
             }
         }
-        let elapsed = started.elapsed();
         let encoded_bytes = body.len();
         // A response to HEAD may name an encoding, but has no body.
         let is_gzip = headers.get(CONTENT_ENCODING).is_some_and(|value| value == "gzip") && !body.is_empty();
@@ -192,7 +165,7 @@ impl Client {
         };
         let text = String::from_utf8(body)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        Ok(Response { status, headers, text, encoded_bytes, elapsed })
+        Ok(Response { status, headers, text, encoded_bytes })
     }
 }
 
@@ -217,6 +190,12 @@ pub(super) fn base_url(text: &str) -> Result<String, &'static str> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// Parses a number of requests per second.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    let rate: Option<f64> = text.parse().ok().filter(|rate| (MIN_RATE..=MAX_RATE).contains(rate));
+    rate.ok_or_else(|| format!("must be a number from {MIN_RATE} to {MAX_RATE}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +212,14 @@ mod tests {
             ["", "x", "/v1", "ftp://x", "mailto:a@b", "http://x?a", "http://x#a", "https://a:b@x", "http://"]
         {
             assert!(base_url(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_a_number_within_bounds() {
+        assert_eq!(rate("1.5"), Ok(1.5));
+        for text in ["", "0", "-1", "NaN", "inf", "x", "1e9"] {
+            assert!(rate(text).is_err(), "{text}");
         }
     }
 }

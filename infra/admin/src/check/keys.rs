@@ -39,9 +39,6 @@ pub(super) struct KeyArguments {
     /// checked
     #[arg(long, value_name = "FILE")]
     revoked_key_file: Option<PathBuf>,
-    /// Check that the accepted key is rejected in the query of a URL; logs of servers and proxies keep URLs
-    #[arg(long)]
-    pub(super) key_in_url: bool,
 }
 
 /// The keys to check with.
@@ -59,7 +56,7 @@ impl Keys {
     /// # Errors
     /// If a key cannot be read or is malformed, or there is no good key.
     pub(super) async fn read(arguments: &KeyArguments, console: &Console) -> Result<Self, Error> {
-        let KeyArguments { key, key_file, lapsed_key_file, revoked_key_file, .. } = arguments;
+        let KeyArguments { key, key_file, lapsed_key_file, revoked_key_file } = arguments;
         let good = match key.as_deref() {
             Some(STANDARD_STREAM) => match key_input::read_standard_input(console).await {
                 Err(Error::EmptyInput { .. }) => None,

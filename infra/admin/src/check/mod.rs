@@ -1,46 +1,33 @@
 //! `check`: sends a deployment the requests of its clients, and reports which promises of the API it keeps. The check sees
-//! only responses, so it works with any base URL. Behaviour of API Gateway that AWS does not document is observed and
-//! reported, but cannot fail.
+//! only responses, so it works with any base URL.
 
-mod authorization;
-mod cache_key;
-mod caching;
 mod client;
-mod compression;
-mod cors;
-mod envelope;
-mod error_responses;
-mod escapes;
-mod examples;
-mod front_end;
-mod inspection;
-mod json;
+mod contract;
+mod document;
+mod judge;
 mod keys;
-mod latency;
-mod observations;
-mod openapi;
-mod pages;
-mod rate_limiter;
-mod recorded_prices;
+mod promise;
 mod report;
 mod request;
 mod response;
-mod spellings;
-mod throttling;
-mod wire;
+#[cfg(test)]
+mod tests;
 
 use std::process::ExitCode;
 
 use clap::Args;
 use common::auth::without_keys;
 use common::params::Username;
+use common::routes::{DOCS, INDEX, OPENAPI};
+use conformance::Document;
 use indicatif::ProgressBar;
 
 use self::client::Client;
-use self::inspection::Inspection;
+use self::contract::Subject;
 use self::keys::{KeyArguments, Keys};
-use self::latency::Latency;
 use self::report::Report;
+use self::request::Request;
+use self::response::at;
 use crate::console::Console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
@@ -60,12 +47,8 @@ pub(crate) struct Arguments {
     /// The player to request instead of the one in the examples
     #[arg(long, value_name = "NAME", value_parser = player)]
     player: Option<Username>,
-    /// How often to repeat the request of each example, for the table of latencies
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=50))]
-    requests: u16,
-    /// How many requests per second to send with the key; bursts have up to twenty times as many. The default is below
-    /// the limits of the smallest tier
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = rate_limiter::rate)]
+    /// How many requests per second to send with the key. The default is below the limit of the smallest tier
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = client::rate)]
     rate: f64,
     /// Exceed the limits of the key at the end, to check the 429; the key is throttled for a while afterwards
     #[arg(long)]
@@ -97,37 +80,48 @@ async fn check(arguments: Arguments, console: &Console) -> Result<ExitCode, Erro
 async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> Result<Report, Error> {
     let client = Client::new(&arguments.url, arguments.rate, progress.clone())?;
     let mut report = Report::new(&without_keys(&arguments.url));
-    let Some(document) = openapi::fetch(&client, &mut report).await? else {
-        // The key must not reach another service.
-        report.skip("all other checks", "this is another service; --url must be the base URL of this one");
-        report.finish(Latency::default(), client.sent(), client.throttled());
-        return Ok(report);
+    let served = client.send(&Request::anonymous(OPENAPI.path)).await;
+    let served = served.map_err(|mismatch| Error::Unreachable { cause: mismatch.received })?;
+    let document = match document::document(&served) {
+        Ok(document) => Document::new(document),
+        Err(mismatch) => {
+            // The key must not reach another service.
+            report.check("OpenAPI document is served", &Err(mismatch));
+            report
+                .skip("all other checks", "this is another service; --url must be the base URL of this one");
+            report.finish(client.sent(), client.throttled());
+            return Ok(report);
+        }
     };
-    let inspection = Inspection {
-        client: &client,
+    report.check("OpenAPI document is served", &Ok(()));
+    let subject = Subject {
+        document: &document,
         keys,
-        puts_key_into_url: arguments.keys.key_in_url,
-        document,
         player: arguments.player.as_ref(),
-        repetitions: arguments.requests,
+        pages_are_off: are_pages_off(&client).await,
+        throttles: arguments.throttle,
     };
-    let mut latency = Latency::default();
-    examples::check(&inspection, &mut report, &mut latency).await;
-    error_responses::check(&inspection, &mut report).await;
-    recorded_prices::check(&inspection, &mut report).await;
-    authorization::check(&inspection, &mut report).await;
-    spellings::check(&inspection, &mut report).await;
-    cors::check(&inspection, &mut report).await;
-    compression::check(&inspection, &mut report).await;
-    escapes::check(&inspection, &mut report).await;
-    pages::check(&inspection, &mut report).await;
-    let expect_stage_cache = observations::functions_expect_stage_cache(&inspection, &mut report).await;
-    let cache_key_is_broken = cache_key::check(&inspection, expect_stage_cache, &mut report).await;
-    observations::observe(&inspection, cache_key_is_broken, &mut report).await;
-    front_end::observe(&inspection, &mut report).await;
-    throttling::check(&inspection, arguments.throttle, &mut report).await;
-    report.finish(latency, client.sent(), client.throttled());
+    for promise in contract::promises(&subject)? {
+        match &promise.ask {
+            Ok(ask) => {
+                let result = ask.send(&client).await.and_then(|responses| promise.judge(&responses));
+                report.check(promise.name, &result);
+            }
+            Err(reason) => report.skip(promise.name, reason),
+        }
+    }
+    report.finish(client.sent(), client.throttled());
     Ok(report)
+}
+
+/// Whether the operator has switched the pages off: the path is an unknown route, and the index names another documentation.
+async fn are_pages_off(client: &Client) -> bool {
+    let page = client.send(&Request::anonymous(DOCS.path)).await;
+    let index = client.send(&Request::anonymous(INDEX.path)).await;
+    let names_another = index
+        .and_then(|index| index.json())
+        .is_ok_and(|index| at(&index, "/data/documentation") != DOCS.path);
+    names_another && page.is_ok_and(|page| judge::error(&page, 404).is_ok())
 }
 
 fn player(text: &str) -> Result<Username, &'static str> {

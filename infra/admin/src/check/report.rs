@@ -1,4 +1,4 @@
-//! The report of a run: checks, which pass or fail, observations, which cannot fail, and latencies.
+//! The report of a run: the checks, which pass, fail or are skipped.
 
 use std::fmt::Write as _;
 
@@ -6,9 +6,9 @@ use common::auth::without_keys;
 use conformance::Mismatch;
 use serde::Serialize;
 
-use super::latency::{Latency, Row};
+use super::judge::Verdict;
 use crate::error::Error;
-use crate::output::{Format, table, write};
+use crate::output::{Format, write};
 
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -30,26 +30,14 @@ struct Check {
     reason: Option<String>,
 }
 
-/// Behaviour of API Gateway.
-#[derive(Debug, Serialize)]
-struct Observation {
-    name: &'static str,
-    /// For programs: a word or a number.
-    value: String,
-    /// For people.
-    text: String,
-}
-
 /// Everything that a run found.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     url: String,
     passed: usize,
     failed: usize,
     skipped: usize,
     checks: Vec<Check>,
-    observations: Vec<Observation>,
-    latency: Vec<Row>,
     /// How many requests were sent.
     requests: u32,
     /// How many of them were retried after a 429.
@@ -58,56 +46,34 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(url: &str) -> Self {
-        Self {
-            url: url.to_owned(),
-            passed: 0,
-            failed: 0,
-            skipped: 0,
-            checks: Vec::new(),
-            observations: Vec::new(),
-            latency: Vec::new(),
-            requests: 0,
-            throttled: 0,
-        }
+        Self { url: url.to_owned(), ..Self::default() }
     }
 
     /// Adds a check with its result.
-    pub(super) fn check(&mut self, name: impl Into<String>, result: Result<(), Mismatch>) {
-        let (outcome, count) = match &result {
-            Ok(()) => (Outcome::Passed, &mut self.passed),
-            Err(_) => (Outcome::Failed, &mut self.failed),
-        };
-        *count += 1;
-        let mismatch = result.err();
-        self.checks.push(Check {
-            name: name.into(),
-            outcome,
-            expected: mismatch.as_ref().map(|mismatch| without_keys(&mismatch.expected)),
-            received: mismatch.as_ref().map(|mismatch| without_keys(&mismatch.received)),
-            reason: None,
-        });
+    pub(super) fn check(&mut self, name: impl Into<String>, result: &Verdict) {
+        let outcome = if result.is_ok() { Outcome::Passed } else { Outcome::Failed };
+        self.add(name.into(), outcome, result.as_ref().err(), None);
     }
 
     /// Adds a check that could not run.
-    pub(super) fn skip(&mut self, name: impl Into<String>, reason: impl Into<String>) {
-        self.skipped += 1;
-        self.checks.push(Check {
-            name: name.into(),
-            outcome: Outcome::Skipped,
-            expected: None,
-            received: None,
-            reason: Some(reason.into()),
-        });
+    pub(super) fn skip(&mut self, name: impl Into<String>, reason: &str) {
+        self.add(name.into(), Outcome::Skipped, None, Some(reason.to_owned()));
     }
 
-    /// Adds an observation.
-    pub(super) fn observe(&mut self, name: &'static str, value: impl Into<String>, text: impl Into<String>) {
-        self.observations.push(Observation { name, value: value.into(), text: without_keys(&text.into()) });
+    fn add(&mut self, name: String, outcome: Outcome, mismatch: Option<&Mismatch>, reason: Option<String>) {
+        let count = match outcome {
+            Outcome::Passed => &mut self.passed,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Skipped => &mut self.skipped,
+        };
+        *count += 1;
+        let expected = mismatch.map(|mismatch| without_keys(&mismatch.expected));
+        let received = mismatch.map(|mismatch| without_keys(&mismatch.received));
+        self.checks.push(Check { name, outcome, expected, received, reason });
     }
 
     /// Adds the totals of the run.
-    pub(super) fn finish(&mut self, latency: Latency, requests: u32, throttled: u32) {
-        self.latency = latency.into_rows();
+    pub(super) fn finish(&mut self, requests: u32, throttled: u32) {
         self.requests = requests;
         self.throttled = throttled;
     }
@@ -141,20 +107,13 @@ impl Report {
                 let _ = writeln!(text, "      expected {expected}\n      received {received}");
             }
         }
-        text.push('\n');
-        for Observation { name, value, text: reason } in &self.observations {
-            let _ = writeln!(text, "note  {name}: {value}\n      {reason}");
-        }
-        text.push('\n');
-        let header = ["REQUEST (latencies in ms)", "FIRST", "REPEATED", "P50", "P90", "MAX"];
-        text.push_str(&table(Some(header), self.latency.iter().map(Row::cells)));
         let retried = match self.throttled {
             0 => String::new(),
             throttled => format!(", {throttled} of them retried after a 429"),
         };
         let _ = write!(
             text,
-            "\n\n{} passed, {} failed, {} skipped; {} requests{retried}\n",
+            "\n{} passed, {} failed, {} skipped; {} requests{retried}\n",
             self.passed, self.failed, self.skipped, self.requests
         );
         text

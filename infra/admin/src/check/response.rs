@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 /// A response.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
@@ -15,8 +15,6 @@ pub(super) struct Response {
     pub(super) text: String,
     /// The size of the body before decoding.
     pub(super) encoded_bytes: usize,
-    /// The time from the first byte of the request to the last byte of the response.
-    pub(super) elapsed: Duration,
 }
 
 impl Response {
@@ -33,11 +31,6 @@ impl Response {
     /// The time in the header.
     pub(super) fn time(&self, name: &str) -> Option<SystemTime> {
         self.header(name).and_then(|text| httpdate::parse_http_date(text).ok())
-    }
-
-    /// The value of `Last-Modified`: when the service fetched the data.
-    pub(super) fn fetched_at(&self) -> Option<SystemTime> {
-        self.time("last-modified")
     }
 
     /// The value of `Retry-After`.
@@ -61,15 +54,14 @@ impl Response {
         format!("{} {media_type}: {}", self.status, if body.is_empty() { "an empty body" } else { &body })
     }
 
-    /// Whether the body is a success or an error of the service.
-    pub(super) fn has_envelope(&self) -> bool {
-        let body: Result<Value, _> = serde_json::from_str(&self.text);
-        body.is_ok_and(|body| body.get("success").is_some_and(Value::is_boolean))
-    }
-
     /// The value of `meta.cached`.
     pub(super) fn is_cached(&self) -> Option<bool> {
         let body: Value = serde_json::from_str(&self.text).ok()?;
-        body.pointer("/meta/cached").and_then(Value::as_bool)
+        at(&body, "/meta/cached").as_bool()
     }
+}
+
+/// The value that a JSON pointer, such as `/meta/cached`, leads to; `null` if it leads nowhere.
+pub(super) fn at<'a>(document: &'a Value, pointer: &str) -> &'a Value {
+    document.pointer(pointer).unwrap_or(&Value::Null)
 }
