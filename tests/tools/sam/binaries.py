@@ -25,7 +25,7 @@ def largest_size(function):
     """How many bytes the program of the function may have."""
     if function.binary == "page":
         return LARGEST_WITH_PAGES
-    return LARGEST_WITH_TABLE if function.has_table() else LARGEST
+    return LARGEST_WITH_TABLE if function.has_table else LARGEST
 
 
 def main():

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Checks the template as SAM does, builds the functions with SAM, and compares their responses under SAM's emulators with
-# those in the local cloud.
+# Checks the template as SAM does, builds the functions with SAM, and compares their responses in SAM's containers with those
+# in the local cloud.
 #
 #   tests/tools/sam/check_with_sam.sh           everything
 #   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
 #     install      nothing but the installation, for other checks that need SAM
 #     template     sam validate, cfn-lint, the SAM translator, and assertions on its output, which mutants check
 #     build        sam build, then the sizes of the binaries and the glibc that they need
-#     emulator     every function with its sample events under the Lambda Runtime Interface Emulator
-#     containers   sam local invoke and sam local start-api
+#     containers   every function with its sample events under sam local invoke, and requests to sam local start-api
 #
 # It needs Linux, Rust, a C compiler and Python 3.10 or newer, and installs SAM and cargo-lambda from PyPI into target/sam.
 #
@@ -23,11 +22,11 @@ step() { printf '\n== %s\n' "$*"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(template build emulator containers)
+[ $# -gt 0 ] || parts=(template build containers)
 for part in "${parts[@]}"; do
     case $part in
-        install | template | build | emulator | containers) ;;
-        *) fail "'$part' is not one of install, template, build, emulator, containers" ;;
+        install | template | build | containers) ;;
+        *) fail "'$part' is not one of install, template, build, containers" ;;
     esac
 done
 is_selected() { [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -96,13 +95,6 @@ install_sam() {
     export PATH="$target/sam/venv/bin:$PATH"
 }
 
-# The local cloud, whose responses are compared, and the simulator that both sides use as their upstream.
-build_local_cloud() {
-    step "building the local cloud"
-    cargo build --locked --package local
-    cargo build --locked --package simulator
-}
-
 # The packages of Docker's engine, each with a command that it provides.
 engine_packages=(docker.io:dockerd containerd:containerd runc:runc tini:tini iptables:iptables
     busybox-static:/bin/busybox iproute2:ip)
@@ -165,16 +157,10 @@ if is_selected build; then
     python $here/binaries.py
 fi
 
-if is_selected emulator || is_selected containers; then
-    build_local_cloud
-fi
-
-if is_selected emulator; then
-    step "every function under the Lambda Runtime Interface Emulator"
-    run python $here/emulator.py
-fi
-
 if is_selected containers; then
+    step "building the local cloud, whose responses are compared, and the upstream of both sides"
+    cargo build --locked --package local
+    cargo build --locked --package simulator
     step "sam local invoke, sam local start-api"
     if have_own_engine; then
         ending=KILL

@@ -20,13 +20,6 @@ class Event:
         self.is_recorders = self.function.startswith("record-")
         self.is_authorizers = self.function == "authorizer"
 
-    def with_key(self, key):
-        """The text of the authorizer's event with this key."""
-        value = json.loads(self.text)
-        value["headers"]["X-API-Key"] = key
-        value["multiValueHeaders"]["X-API-Key"] = [key]
-        return json.dumps(value)
-
     def problem_with(self, response):
         """What is wrong with the function's response, or None."""
         if self.is_recorders and self.is_broken:

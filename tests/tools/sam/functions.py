@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The functions as SAM reads them from a template: their binaries, environments and limits.
+"""The functions as SAM reads them from a template.
 
     python functions.py binaries         prints the names of the binaries, one in a line
     python functions.py configuration    prints the section of samconfig.toml for this machine
@@ -16,9 +16,8 @@ from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
 
 from processes import REPOSITORY
 
-# SAM's name for the processor of this machine, and the section of `samconfig.toml` for it.
-ARCHITECTURE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
-CONFIGURATION = {"arm64": "default"}.get(ARCHITECTURE, ARCHITECTURE)
+# The section of `samconfig.toml` for the processor of this machine.
+CONFIGURATION = {"aarch64": "default"}.get(platform.machine(), platform.machine())
 
 # Where `sam build` puts the template and the functions.
 BUILT = REPOSITORY / ".aws-sam" / "build" / "template.yaml"
@@ -31,13 +30,8 @@ class Function:
     logical_id: str
     binary: str
     program: pathlib.Path
-    environment: dict
-    memory_mb: int
-    timeout_s: int
-
-    def has_table(self):
-        """Whether it uses DynamoDB, and so links the AWS SDK."""
-        return any(name.endswith("_TABLE") for name in self.environment)
+    # Whether it uses DynamoDB, and so links the AWS SDK.
+    has_table: bool
 
 
 def parameters_of_local_commands():
@@ -47,10 +41,9 @@ def parameters_of_local_commands():
     return dict(pair.split("=", 1) for pair in configured)
 
 
-def functions(template=BUILT, **parameters):
-    """The functions of a template by binary, with the parameters of local commands and these."""
-    overrides = {**parameters_of_local_commands(), **parameters}
-    stacks, _ = SamLocalStackProvider.get_stacks(str(template), parameter_overrides=overrides)
+def functions(template=BUILT):
+    """The functions of a template by binary, with the parameters of local commands."""
+    stacks, _ = SamLocalStackProvider.get_stacks(str(template), parameter_overrides=parameters_of_local_commands())
     found = {}
     for function in SamFunctionProvider(stacks).get_all():
         binary = function.metadata["BuildProperties"]["Binary"]
@@ -59,9 +52,7 @@ def functions(template=BUILT, **parameters):
             logical_id=function.name,
             binary=binary,
             program=pathlib.Path(template).parent / function.name / "bootstrap",
-            environment={name: str(value) for name, value in variables.items()},
-            memory_mb=function.memory,
-            timeout_s=function.timeout,
+            has_table=any(name.endswith("_TABLE") for name in variables),
         )
     return found
 
