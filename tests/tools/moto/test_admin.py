@@ -840,11 +840,6 @@ class Stacks(Test):
             reason = f"the stack no-{missing} has no output {missing}; check --stack"
             self.fail_with(reason, "key", "list", "bots", stack=f"no-{missing}")
 
-    def test_history_commands_find_the_table_of_the_stack(self):
-        mayor = '{"year":1,"name":"N","key":"k","perks":[]}\n'
-        self.succeed("history", "import", "mayors", "-", given=mayor)
-        self.assertEqual(self.succeed("history", "export", "mayors", "-").output, mayor)
-
     def test_endpoints_of_single_services_take_precedence(self):
         nowhere = "http://127.0.0.1:9"
         account = self.account()
