@@ -12,6 +12,7 @@ mod access;
 mod arbitrary_events;
 mod caching;
 mod candles;
+mod capacity;
 mod dependencies;
 mod documentation;
 mod errors;

@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
         self.table.name()
     }
 
-    /// Returns a query that reports its read units, which `cargo cost` adds up.
+    /// Returns a query that reports its read units, which the tests of capacity compare with their bounds.
     pub(crate) fn query(self) -> QueryFluentBuilder {
         let query = self.table.client().query().table_name(self.table.name());
         query.return_consumed_capacity(ReturnConsumedCapacity::Total)

@@ -1,4 +1,4 @@
-//! What `cargo local` and `cargo cost` have in common: output, progress and signals.
+//! Output, progress and signals of `cargo local`.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

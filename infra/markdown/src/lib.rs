@@ -42,21 +42,6 @@ fn line(cells: &[impl AsRef<str>]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Returns the figure with this many decimals and thousands separators.
-#[must_use]
-pub fn grouped(figure: f64, decimals: usize) -> String {
-    let figure = format!("{figure:.decimals$}");
-    let (whole, rest) = figure.split_at(figure.find('.').unwrap_or(figure.len()));
-    let mut grouped = String::new();
-    for (number, digit) in whole.chars().enumerate() {
-        if number > 0 && (whole.len() - number).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,14 +59,5 @@ mod tests {
     fn a_table_has_a_line_for_each_row() {
         let rows = [vec!["a".to_owned(), "1".to_owned()]];
         assert_eq!(table(&["what", "ms"], &rows), "| what | ms |\n|---|--:|\n| a | 1 |\n");
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        for (figure, decimals, text) in
-            [(0.0, 0, "0"), (999.96, 1, "1,000.0"), (1_234_567.0, 0, "1,234,567"), (12.345, 2, "12.35")]
-        {
-            assert_eq!(grouped(figure, decimals), text);
-        }
     }
 }

@@ -62,7 +62,7 @@ fn the_local_cloud_its_functions_and_the_tests_share_their_dependencies() {
     let functions = functions();
     let whole = features("normal,build,dev", &["--workspace"]);
     let mut different = Vec::new();
-    for tool in ["local", "openapi", "cost"] {
+    for tool in ["local", "openapi"] {
         let selection = features("normal,build", &["--package", tool]);
         different.extend(differences(&format!("cargo run --package {tool}"), &whole, &selection));
     }

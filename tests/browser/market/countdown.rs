@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use simulator::Fault;
 
-use super::{open, settle};
+use super::{NOTHING, open, settle};
 use crate::cloud::start;
+use crate::hostile;
 
 /// Counts, from now on, how often the page changes a countdown.
 const COUNT: &str = "(() => { window.ticks = 0; \
@@ -42,12 +43,15 @@ async fn a_sale_starts_and_ends_without_a_request() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn countdowns_tick_every_second_but_not_in_a_hidden_tab() {
     let cloud = start().await;
-    let now = cloud.clock().now_ms();
-    cloud.simulator().unwrap().set_fault("/v2/skyblock/firesales", sale(now, 1_800_000, 9_000_000));
+    hostile::announce_fire_sales(&cloud);
     let mut window = open(&cloud, "?view=sales").await;
+    window.wait_for_text("On sale, ends in").await;
     window.wait_for_text("Announced, starts in").await;
+    assert_eq!(window.inspect("market-sales-announced").await, NOTHING);
+    let before = window.seen().layout_shift();
     window.evaluate(COUNT).await;
     window.wait("window.ticks >= 3").await;
+    assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);
     window.cover(true).await;
     window.evaluate("void (window.ticks = 0)").await;
     tokio::time::sleep(Duration::from_secs(4)).await;

@@ -6,7 +6,6 @@ use simulator::Fault;
 
 use super::{NOTHING, open, open_at, settle, texts_of};
 use crate::cloud::{start, start_with_past};
-use crate::hostile;
 use crate::stage::Stage;
 
 /// The views with their headings.
@@ -138,22 +137,6 @@ async fn while_data_load_there_are_skeletons_and_nothing_moves_when_they_come() 
     }
     // Browsers call up to 0.1 good. What moves depends on the order in which the responses arrive.
     println!("layout shifts: {shifts:?}");
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fire_sales_count_down() {
-    let cloud = start().await;
-    hostile::announce_fire_sales(&cloud);
-    let mut window = open(&cloud, "?view=sales").await;
-    window.wait_for_text("On sale, ends in").await;
-    window.wait_for_text("Announced, starts in").await;
-    assert_eq!(window.inspect("market-sales-announced").await, NOTHING);
-    let (text, before) = (window.text().await, window.seen().layout_shift());
-    // A second later, less time is left.
-    window.wait(&format!("document.body.innerText !== {}", serde_json::json!(text))).await;
-    assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);
     window.expect_clean(&[]);
 }
 

@@ -1,6 +1,5 @@
 //! Candles: what `record-candles` builds from the recorded minutes, and what `GET /v1/bazaar/candles` responds.
 
-mod capacity;
 mod corrupt_rows;
 mod faults;
 mod interrupted;
@@ -147,10 +146,10 @@ fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
 }
 
 /// A slot that was built: the name of its interval, and its start in Unix seconds.
-type Slot = (String, i64);
+pub(crate) type Slot = (String, i64);
 
 /// Sends `record-candles` the event for the moment in Unix seconds, and returns the slots that it reports. Panics if it fails.
-async fn build(cloud: &Cloud, now: i64) -> Vec<Slot> {
+pub(crate) async fn build(cloud: &Cloud, now: i64) -> Vec<Slot> {
     built(&invoke(cloud, BUILDER, event(now)).await)
 }
 
@@ -207,4 +206,4 @@ fn before(time: i64) -> String {
 }
 
 /// The midnight after [`START`], when a slot of every interval ends.
-const MIDNIGHT: i64 = START + 9 * HOUR;
+pub(crate) const MIDNIGHT: i64 = START + 9 * HOUR;

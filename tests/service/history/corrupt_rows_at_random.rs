@@ -166,24 +166,6 @@ async fn a_row_with_any_values_stops_no_reader_and_no_recorder() {
 }
 
 #[tokio::test]
-async fn a_marker_at_the_limits_of_time_is_replaced() {
-    let cloud = start().await;
-    let market = Market::of("A", quote("1.0", "2.0", 3, 4));
-    market.record(&cloud, START).await;
-    let clean = table::dump(&cloud).await;
-    let row = &clean[&("bazaar#5m".to_owned(), START.to_string())];
-    for number in NUMBERS {
-        for attribute in ["recorded_at", "rows", "products"] {
-            table::put(&cloud, [with(row, attribute, json!({"N": number}))]).await;
-            // The slot keeps its tick or is recorded again, and the table stays usable.
-            record(&cloud, RECORDER, START).await;
-            record(&cloud, RECORDER, START + MINUTE).await;
-        }
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
 async fn a_request_at_any_time_has_a_chart() {
     let cloud = start().await;
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START).await;

@@ -3,13 +3,13 @@
 mod bazaar;
 mod blips;
 mod caching;
-mod capacity;
 mod chart;
 mod clock;
 mod concurrent_recorders;
 mod corrupt_rows;
 mod corrupt_rows_at_random;
 pub(crate) mod decimal;
+mod expiry;
 mod faults;
 mod fire_sales;
 pub(crate) mod interrupted;
@@ -38,7 +38,7 @@ pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// Each range with its tier, the interval of the tier in seconds, and the length of the range in intervals
 /// (`functions/README.md`, Resolution of history).
-const RANGES: [(&str, &str, i64, i64); 5] = [
+pub(crate) const RANGES: [(&str, &str, i64, i64); 5] = [
     ("1h", "1m", MINUTE, 60),
     ("24h", "5m", 5 * MINUTE, 288),
     ("7d", "30m", 30 * MINUTE, 336),

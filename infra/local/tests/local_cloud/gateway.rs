@@ -1,8 +1,7 @@
-//! Authorizer, usage plans, stage cache and compression. The parrot is both authorizer and function
-//! (`examples/parrot.rs`).
+//! Authorizer, stage cache and compression, as far as requests to the service do not show them (`tests/service/access`). The parrot
+//! is both authorizer and function (`examples/parrot.rs`).
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use local::{Cloud, LineSink, Options};
 use serde_json::{Value, json};
@@ -12,9 +11,6 @@ use crate::support::{Response, send};
 const TEMPLATE: &str = r#"
 Parameters:
   GatewayCache: {Type: String, Default: 'on', AllowedValues: ['on', 'off']}
-  Dashboard: {Type: String, Default: https://dashboard.example}
-  StarterRateLimit: {Type: Number, Default: 0.01}
-  StarterBurstLimit: {Type: Number, Default: 3}
 Conditions:
   CacheIsOn: !Equals [!Ref GatewayCache, 'on']
 Resources:
@@ -37,13 +33,8 @@ Resources:
             FunctionArn: !GetAtt KeyFunction.Arn
             Identity: {Headers: [X-API-Key], ReauthorizeEvery: 60}
       GatewayResponses:
-        UNAUTHORIZED:
-          ResponseParameters: {Headers: {Access-Control-Allow-Origin: "'*'"}}
-          ResponseTemplates:
-            application/json: !Sub '{"get one at":"${Dashboard}"}'
         ACCESS_DENIED: {ResponseTemplates: {application/json: '{"type":"ACCESS_DENIED"}'}}
         AUTHORIZER_FAILURE: {ResponseTemplates: {application/json: '{"type":"AUTHORIZER_FAILURE"}'}}
-        THROTTLED: {ResponseParameters: {Headers: {Retry-After: "'1'"}}}
         DEFAULT_4XX: {ResponseTemplates: {application/json: '{"type":"DEFAULT_4XX"}'}}
   KeyFunction:
     Type: AWS::Serverless::Function
@@ -64,12 +55,6 @@ Resources:
             RequestParameters:
               - method.request.querystring.say: {Required: false, Caching: true}
               - method.request.querystring.mode: {Required: false, Caching: true}
-        Open: {Type: Api, Properties: {Method: GET, Path: /open, Auth: {Authorizer: NONE, ApiKeyRequired: false}}}
-  StarterPlan:
-    Type: AWS::ApiGateway::UsagePlan
-    Properties:
-      Throttle: {RateLimit: !Ref StarterRateLimit, BurstLimit: !Ref StarterBurstLimit}
-      Tags: [{Key: tier, Value: starter}]
   ProPlan:
     Type: AWS::ApiGateway::UsagePlan
     Properties: {Tags: [{Key: tier, Value: pro}]}
@@ -103,28 +88,6 @@ fn invocations(response: &Response) -> String {
 }
 
 #[tokio::test]
-async fn a_request_without_an_identity_is_unauthorized() {
-    let cloud = start("anonymous").await;
-    for headers in
-        [&[][..], &[("x-api-key", "")], &[("x-api-key", ""), ("X-API-Key", " ")], &[("key", "pro-1")]]
-    {
-        let response = request(&cloud, "GET /v1/plain", headers).await;
-        assert_eq!(response.status, 401, "{}", response.body);
-        assert_eq!(response.json()["get one at"], "https://dashboard.example");
-        assert!(response.head.contains("access-control-allow-origin: *"), "{}", response.head);
-    }
-    let response = get(&cloud, "/v1/plain", "pro-1").await;
-    assert_eq!(
-        (response.status, invocations(&response).as_str()),
-        (200, "1"),
-        "the authorizer was invoked before"
-    );
-    let open = request(&cloud, "GET /open", &[]).await;
-    assert_eq!((open.status, open.json()["requestContext"].get("authorizer")), (200, None));
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
 async fn the_authorizers_response_decides() {
     let cloud = start("said").await;
     let response = get(&cloud, "/v1/plain", "pro-1").await;
@@ -151,46 +114,14 @@ async fn the_authorizers_response_decides() {
 }
 
 #[tokio::test]
-async fn an_authorization_is_cached_for_the_whole_stage() {
+async fn a_cached_policy_is_evaluated_again_for_another_method() {
     let cloud = start("remembered").await;
-    for (target, minutes, expected) in
-        [("/v1/plain", 0, "1"), ("/v1/other", 0, "1"), ("/v1/plain", 1, "2"), ("/v1/plain", 0, "2")]
-    {
-        cloud.clock().advance(Duration::from_mins(minutes));
-        assert_eq!(invocations(&get(&cloud, target, "pro-1").await), expected);
-    }
-    assert_eq!(
-        invocations(&get(&cloud, "/v1/plain", "pro-2").await),
-        "3",
-        "another key has another authorization"
-    );
-    // The authorization of one value does not apply to two.
-    for keys in [["pro-1", "nobody-1"], ["nobody-1", "pro-1"]] {
-        let both = keys.map(|key| ("x-api-key", key));
-        let response = request(&cloud, "GET /v1/plain", &both).await;
-        assert_eq!(response.status, if keys[1] == "pro-1" { 200 } else { 401 });
-    }
-    // A cached policy is evaluated again for another method.
     assert_eq!(
         get(&cloud, "/v1/plain", "once-1").await.json()["type"],
         "DEFAULT_4XX",
         "authorized, without a plan"
     );
     assert_eq!(get(&cloud, "/v1/other", "once-1").await.json()["type"], "ACCESS_DENIED");
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn only_policies_are_cached() {
-    let cloud = start("forgotten").await;
-    for key in ["nobody-1", "nobody-1", "fail-1", "fail-1", "null-1", "null-1"] {
-        get(&cloud, "/v1/plain", key).await;
-    }
-    // A denial is a policy.
-    for _ in 0..2 {
-        get(&cloud, "/v1/plain", "lapsed-1").await;
-    }
-    assert_eq!(invocations(&get(&cloud, "/v1/plain", "pro-1").await), "8");
     cloud.shutdown().await;
 }
 
@@ -216,70 +147,6 @@ async fn the_log_has_the_reason_of_a_failure_and_never_the_key() {
         assert!(line.contains(expected), "{line}");
     }
     assert!(cloud.logs().iter().all(|line| !line.contains("gdsecret")), "{:?}", cloud.logs());
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_key_is_throttled_by_its_plan() {
-    let throttled = Options { throttling: true, ..options("throttled", TEMPLATE) };
-    let cloud = Cloud::start(throttled).await.unwrap();
-    for _ in 0..3 {
-        assert_eq!(get(&cloud, "/v1/kept", "starter-1").await.status, 200);
-    }
-    // The usage plan comes before cache and function.
-    for target in ["/v1/kept", "/v1/plain"] {
-        let response = get(&cloud, target, "starter-1").await;
-        assert_eq!((response.status, response.json()), (429, json!({"message": "Too Many Requests"})));
-        assert!(response.head.contains("retry-after: 1"), "{}", response.head);
-    }
-    assert_eq!(get(&cloud, "/v1/kept", "starter-2").await.status, 200);
-    assert_eq!(get(&cloud, "/v1/kept", "pro-1").await.status, 200);
-    cloud.clock().advance(Duration::from_secs(100));
-    assert_eq!(get(&cloud, "/v1/kept", "starter-1").await.status, 200);
-    assert_eq!(get(&cloud, "/v1/kept", "starter-1").await.status, 429);
-    cloud.shutdown().await;
-
-    let cloud = start("unthrottled").await;
-    for _ in 0..10 {
-        assert_eq!(get(&cloud, "/v1/kept", "starter-1").await.status, 200);
-    }
-    cloud.shutdown().await;
-}
-
-/// The response without the headers that always differ.
-fn stable(response: &Response) -> (u16, String, String) {
-    let head = response
-        .head
-        .lines()
-        .filter(|line| !line.starts_with("x-amzn-requestid") && !line.starts_with("date"));
-    (response.status, head.collect::<Vec<_>>().join("\n"), response.body.clone())
-}
-
-fn request_id(response: &Response) -> String {
-    response.head.lines().find(|line| line.starts_with("x-amzn-requestid")).unwrap().to_owned()
-}
-
-#[tokio::test]
-async fn the_stage_cache_replays_a_response_to_every_authorized_caller() {
-    let cloud = start("cached").await;
-    cloud.clock().stop_at(cloud.clock().now_ms());
-    let first = get(&cloud, "/v1/kept?mode=a", "pro-1").await;
-    let again = get(&cloud, "/v1/kept?unread=1&mode=b&mode=a", "pro-2").await;
-    assert_eq!(stable(&first), stable(&again));
-    assert_ne!(request_id(&first), request_id(&again));
-    let impatient = [("x-api-key", "pro-1"), ("cache-control", "max-age=0")];
-    assert_eq!(stable(&request(&cloud, "GET /v1/kept?mode=a", &impatient).await), stable(&first));
-    for target in ["/v1/kept", "/v1/kept?mode=", "/v1/kept?mode=A", "/v1/kept?mode=a%26say=b"] {
-        assert_ne!(get(&cloud, target, "pro-1").await.body, first.body, "{target}");
-    }
-    // An unauthorized caller gets nothing from the cache.
-    assert_eq!(request(&cloud, "GET /v1/kept?mode=a", &[]).await.status, 401);
-    assert_eq!(get(&cloud, "/v1/kept?mode=a", "lapsed-1").await.status, 403);
-    cloud.clock().advance(Duration::from_secs(299));
-    assert_eq!(get(&cloud, "/v1/kept?mode=a", "pro-1").await.body, first.body);
-    cloud.clock().advance(Duration::from_secs(1));
-    assert_ne!(get(&cloud, "/v1/kept?mode=a", "pro-1").await.body, first.body);
-    assert_ne!(get(&cloud, "/v1/plain", "pro-1").await.body, get(&cloud, "/v1/plain", "pro-1").await.body);
     cloud.shutdown().await;
 }
 

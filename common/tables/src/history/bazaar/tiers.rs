@@ -36,7 +36,7 @@ pub struct Tier {
 /// unit and a unit holds a kilobyte, so the rows of the finest tier, which takes three quarters of all units, are about a
 /// kilobyte large. The coarse tiers are written rarely, but a query of them reads up to 720 rows, so their rows are smaller.
 /// Of the possible numbers, these distribute the ids best: the largest shard takes 30 read units if every product has a price,
-/// and all writes together take 7.8 million units per month. `cargo cost` computes today's figures.
+/// and all writes together take 7.8 million units per month. `tests/service/capacity` measures today's.
 pub const TIERS: [Tier; 5] = [
     Tier { name: "1m", range: "1h", interval: Duration::from_mins(1), slots: 60, shards: 97 },
     Tier { name: "5m", range: "24h", interval: Duration::from_mins(5), slots: 288, shards: 190 },

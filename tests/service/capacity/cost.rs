@@ -1,0 +1,101 @@
+//! The costs on `infra/README.md`, Cost, follow from what is measured here and from AWS's prices.
+
+use super::queries::average_of_chart;
+use super::recording::{Recording, Slot};
+use super::row_size::{bytes_of, read_units};
+use super::{PRODUCTS, simulated, slots};
+use crate::history::HOUR;
+
+/// A month on the page, in seconds.
+const MONTH: i64 = 730 * HOUR;
+
+// List prices of us-east-1 in dollars, from AWS's price list: DynamoDB on demand, table class Standard.
+const PER_WRITE_UNIT: f64 = 0.625e-6;
+const PER_READ_UNIT: f64 = 0.125e-6;
+/// A month of a gigabyte, and of its point-in-time recovery.
+const PER_GIGABYTE: f64 = 0.25 + 0.20;
+
+// The page's other figures, in dollars.
+const RECORDERS: f64 = 0.5;
+const ALARMS: f64 = 5.9;
+const STAGE_CACHE: f64 = 14.6;
+const PER_MILLION_REQUESTS: f64 = 3.50 + 0.30;
+/// Functions and log, without reads.
+const PER_MILLION_MISSES: f64 = 0.28 + 0.35;
+const PER_KEY_HOUR: f64 = 0.000_05;
+const PER_GIGABYTE_SENT: f64 = 0.09;
+
+/// The series that candles of each interval are made of.
+const SOURCES: [(&str, &str); 5] = [
+    ("candles#5m", "bazaar#1m"),
+    ("candles#30m", "candles#5m"),
+    ("candles#1h", "candles#30m"),
+    ("candles#3h", "candles#1h"),
+    ("candles#1d", "candles#3h"),
+];
+
+/// The read units of a month for building candles. Each shard of their sources is a query.
+fn read_units_of_building(recording: &Recording) -> f64 {
+    let units = |(candles, sources): (&str, &str)| {
+        let (candles, sources): (&Slot, &Slot) = (&recording[candles], &recording[sources]);
+        let parts = usize::try_from(candles.interval / sources.interval).unwrap();
+        let units: f64 = sources.rows.iter().map(|row| read_units(parts * bytes_of(row))).sum();
+        units * slots(candles, MONTH)
+    };
+    SOURCES.into_iter().map(units).sum()
+}
+
+/// Dollars as on the page, and as they are added up there.
+fn rounded(dollars: f64) -> f64 {
+    (dollars * 10.0).round() / 10.0
+}
+
+#[tokio::test]
+async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
+    let recording = simulated().await;
+    let write_units: f64 = recording.values().map(|slot| slot.write_units() * slots(slot, MONTH)).sum();
+    let gigabytes = recording.values().map(Slot::bytes_kept).sum::<f64>() / 1e9;
+    let built = read_units_of_building(recording);
+    let chart = average_of_chart(recording, "24h");
+    // One request in ten, in millions.
+    let reads = chart / 10.0 * PER_READ_UNIT * 1e6;
+
+    let [writing, storing, building] =
+        [write_units * PER_WRITE_UNIT, gigabytes * PER_GIGABYTE, built * PER_READ_UNIT].map(rounded);
+    let fixed = writing + storing + building + RECORDERS + ALARMS;
+    let per_million_misses = PER_MILLION_MISSES + reads;
+    let products = format!("{},{:03}", PRODUCTS / 1_000, PRODUCTS % 1_000);
+    let mut expected = vec![
+        format!(
+            "recording prices and candles of {products} products: {:.1} million write units | {writing:.1} |",
+            write_units / 1e6
+        ),
+        format!(
+            "storing them with point-in-time recovery, when all that is kept is there: {gigabytes:.1} GB | {storing:.1} |"
+        ),
+        format!("reading what candles are made of: {:.1} million read units | {building:.1} |", built / 1e6),
+        format!(
+            "reads {reads:.2} if one request in ten is for the history of a price ({chart:.1} units) | {per_million_misses:.2} |"
+        ),
+        format!(
+            "`cost = {fixed:.1} + {STAGE_CACHE} · cache + ({PER_MILLION_REQUESTS:.2} + {per_million_misses:.2} · misses) · R"
+        ),
+    ];
+    let cost = |millions: f64, hours: f64, cache: f64| {
+        let misses = 1.0 - cache / 2.0;
+        fixed
+            + STAGE_CACHE * cache
+            + (PER_MILLION_REQUESTS + per_million_misses * misses) * millions
+            + PER_KEY_HOUR * hours
+            + PER_GIGABYTE_SENT * (10.0 * millions - 100.0).max(0.0)
+    };
+    for (millions, hours, shown) in
+        [(0.1, 750.0, "0.1 | 750"), (3.0, 36_500.0, "3 | 36,500"), (30.0, 182_500.0, "30 | 182,500")]
+    {
+        let [with, without] = [1.0, 0.0].map(|cache| cost(millions, hours, cache));
+        expected.push(format!("{shown} | {with:.0} | {without:.0} |"));
+    }
+    let page = std::fs::read_to_string(crate::support::in_repository("infra/README.md")).unwrap();
+    let missing: Vec<_> = expected.iter().filter(|text| !page.contains(*text)).collect();
+    assert!(missing.is_empty(), "infra/README.md does not say: {missing:#?}");
+}

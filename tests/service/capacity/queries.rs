@@ -1,0 +1,150 @@
+//! The read units of queries without gaps. Copies of a recorded slot fill the table.
+
+use local::Cloud;
+use serde_json::json;
+
+use super::recording::{Recording, Slot, ids};
+use super::row_size::{bytes_of, float, read_units};
+use super::{Bound, CHART, NEWEST_DAYS, PAGE};
+use crate::candles::MIDNIGHT;
+use crate::history::table::{self, Row, with};
+use crate::history::{MINUTE, RANGES, rfc3339, start};
+use crate::support::{expect_clean_logs, get_at};
+
+/// The intervals of candles, from fine to coarse.
+const INTERVALS: [&str; 5] = ["5m", "30m", "1h", "3h", "1d"];
+
+/// The default number of candles of a page, and the largest.
+const CANDLES: usize = 288;
+const MOST_CANDLES: usize = 1_000;
+
+/// How long after midnight the newest page reads the most: the whole day before may not be built yet.
+const BUSIEST: i64 = 9 * MINUTE + 30;
+
+/// The minutes that such a page reads, and the finer candles of each interval: a day of hours.
+const UNBUILT_MINUTES: usize = 15;
+const UNBUILT_CANDLES: usize = 24;
+
+/// The most queries of the newest page, by interval: its own candles, finer ones, and minutes.
+const NEWEST_QUERIES: [u64; 5] = [2, 3, 3, 4, 4];
+
+/// What a request takes.
+struct Billed {
+    read_units: f64,
+    queries: u64,
+}
+
+/// Requests the path at this time in Unix seconds. Panics unless the response has this many points or candles.
+async fn request(cloud: &Cloud, path: &str, now: i64, points: usize) -> Billed {
+    let taken = || (cloud.dynamodb().consumed().read_units, cloud.dynamodb().requests("Query"));
+    let (units, queries) = taken();
+    let data = get_at(cloud, path, now * 1_000).await.data();
+    let count = if data["count"].is_null() { &data["dataPoints"] } else { &data["count"] };
+    assert_eq!(*count, points, "{path}");
+    let after = taken();
+    Billed { read_units: after.0 - units, queries: after.1 - queries }
+}
+
+/// Puts copies of the row into this many slots before `end`.
+async fn fill(cloud: &Cloud, row: &Row, interval: i64, end: i64, count: usize) {
+    let slots = (1..).take(count).map(|back| end - back * interval);
+    table::put(cloud, slots.map(|slot| with(row, "sk", json!({"S": format!("{slot:010}")})))).await;
+}
+
+/// The read units of a query of this many slots, for each product: on average, and with the worst and a usual row.
+struct Reading<'recording> {
+    average: f64,
+    worst: &'recording Row,
+    usual: &'recording Row,
+}
+
+fn units(row: &Row, slots: usize) -> f64 {
+    read_units(slots * bytes_of(row)) / 2.0
+}
+
+impl<'recording> Reading<'recording> {
+    fn of(slot: &'recording Slot, slots: usize) -> Self {
+        let products: usize = slot.rows.iter().map(|row| ids(row).len()).sum();
+        let sum: f64 = slot.rows.iter().map(|row| float(ids(row).len()) * units(row, slots)).sum();
+        let average = sum / float(products);
+        let distance = |row: &Row| (units(row, slots) - average).abs();
+        Self {
+            average,
+            worst: slot.rows.iter().max_by_key(|row| bytes_of(row)).unwrap(),
+            usual: slot.rows.iter().min_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap(),
+        }
+    }
+}
+
+/// The read units of the chart of this range on average over all products.
+pub(super) fn average_of_chart(recording: &Recording, range: &str) -> f64 {
+    let (_, tier, _, slots) = RANGES.into_iter().find(|(name, ..)| *name == range).unwrap();
+    Reading::of(&recording[&format!("bazaar#{tier}")], usize::try_from(slots).unwrap()).average
+}
+
+/// Panics unless charts and pages take at most the read units of their bounds, and as few queries as possible.
+pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
+    let cloud = start().await;
+    let expect = |what: &str, average: f64, worst: f64, bound: Bound| {
+        let costs = format!("{what}: {average:.1} read units on average and {worst} at most");
+        assert!(average <= bound.average && worst <= bound.worst * uneven, "{costs}");
+    };
+    for (range, tier, interval, slots) in RANGES {
+        let slots = usize::try_from(slots).unwrap();
+        let Reading { average, worst, .. } = Reading::of(&recording[&format!("bazaar#{tier}")], slots);
+        fill(&cloud, worst, interval, MIDNIGHT + interval, slots).await;
+        let path = format!("/v1/bazaar/history?item_id={}&range={range}", ids(worst)[0]);
+        let billed = request(&cloud, &path, MIDNIGHT, slots).await;
+        // DynamoDB bills the same units, so the sizes are right.
+        assert_eq!(
+            billed.read_units.to_bits(),
+            units(worst, slots).to_bits(),
+            "{range}: {}",
+            billed.read_units
+        );
+        assert_eq!(billed.queries, 1, "{range}");
+        expect(range, average, billed.read_units, CHART);
+    }
+    for (name, most) in INTERVALS.into_iter().zip(NEWEST_QUERIES) {
+        let slot = &recording[&format!("candles#{name}")];
+        let Reading { average, worst, usual } = Reading::of(slot, CANDLES + 1);
+        let mut newest = Vec::new();
+        for row in [usual, worst] {
+            let id = ids(row)[0];
+            fill_unbuilt(&cloud, recording, id).await;
+            fill(&cloud, row, slot.interval, MIDNIGHT, CANDLES + 2).await;
+            let path = format!("/v1/bazaar/candles?item_id={id}&interval={name}");
+            let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, CANDLES).await;
+            assert!(billed.queries <= most, "{name}: {} queries", billed.queries);
+            newest.push(billed.read_units);
+            let path = format!("{path}&before={}", rfc3339(MIDNIGHT - slot.interval));
+            let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, CANDLES).await;
+            let expected = units(row, CANDLES + 1);
+            assert_eq!(billed.read_units.to_bits(), expected.to_bits(), "{name}: {}", billed.read_units);
+            assert_eq!(billed.queries, 1, "{name}");
+        }
+        expect(&format!("older {name}"), average, units(worst, CANDLES + 1), PAGE);
+        let bound = if name == "1d" { NEWEST_DAYS } else { PAGE };
+        expect(&format!("newest {name}"), newest[0], newest[1], bound);
+
+        fill(&cloud, worst, slot.interval, MIDNIGHT, MOST_CANDLES + 2).await;
+        let path =
+            format!("/v1/bazaar/candles?item_id={}&interval={name}&limit={MOST_CANDLES}", ids(worst)[0]);
+        let path = format!("{path}&before={}", rfc3339(MIDNIGHT - slot.interval));
+        let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, MOST_CANDLES).await;
+        assert!(billed.queries <= 2, "{name}: {} queries for {MOST_CANDLES} candles", billed.queries);
+    }
+    expect_clean_logs(&cloud);
+}
+
+/// Fills everything that the newest page of the product may read besides its own candles: finer ones, and minutes.
+async fn fill_unbuilt(cloud: &Cloud, recording: &Recording, id: &str) {
+    for (series, slot) in recording {
+        let row = slot.rows.iter().find(|row| ids(row).contains(&id)).unwrap();
+        if series.starts_with("candles#") {
+            fill(cloud, row, slot.interval, MIDNIGHT, UNBUILT_CANDLES).await;
+        } else if slot.interval == MINUTE {
+            fill(cloud, row, MINUTE, MIDNIGHT + 10 * MINUTE, UNBUILT_MINUTES).await;
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The size of a row, by the chapter on item sizes in DynamoDB's developer guide, and the units that it takes.
+
+use serde_json::{Value, json};
+
+use crate::history::table::Row;
+
+/// The size of a number: a byte for every two significant digits, counted separately before and after the point, one byte
+/// more, and one for a minus sign. (The developer guide gives an approximate rule.)
+fn bytes_of_number(text: &str) -> usize {
+    let (sign, digits) = text.strip_prefix('-').map_or((0, text), |digits| (1, digits));
+    assert!(digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{text} has an exponent");
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    let (whole, fraction) = match (whole, fraction) {
+        (whole, "") => (whole.trim_end_matches('0'), ""),
+        ("", fraction) => ("", fraction.trim_start_matches('0')),
+        both => both,
+    };
+    whole.len().div_ceil(2) + fraction.len().div_ceil(2) + 1 + sign
+}
+
+/// The size of an attribute's value.
+fn bytes_of_value(value: &Value) -> usize {
+    let (kind, value) = value.as_object().unwrap().iter().next().unwrap();
+    match (kind.as_str(), value) {
+        ("S", Value::String(text)) => text.len(),
+        ("N", Value::String(number)) => bytes_of_number(number),
+        ("L", Value::Array(list)) => 3 + list.iter().map(|value| bytes_of_value(value) + 1).sum::<usize>(),
+        ("M", Value::Object(map)) => {
+            3 + map.iter().map(|(name, value)| name.len() + bytes_of_value(value) + 1).sum::<usize>()
+        }
+        _ => panic!("no row of this table has the type {kind}"),
+    }
+}
+
+/// The size of a row.
+pub(super) fn bytes_of(row: &Row) -> usize {
+    row.iter().map(|(name, value)| name.len() + bytes_of_value(value)).sum()
+}
+
+/// The number as a float, without a loss.
+pub(super) fn float(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap())
+}
+
+/// The write units of a row: one for each kilobyte.
+pub(super) fn write_units(row: &Row) -> f64 {
+    float(bytes_of(row).div_ceil(1_024))
+}
+
+/// The units of a consistent query that reads this many bytes: one for each 4 kB. One that is not takes half of them.
+pub(super) fn read_units(bytes: usize) -> f64 {
+    float(bytes.div_ceil(4_096))
+}
+
+#[test]
+fn sizes_follow_the_developer_guide() {
+    for (number, bytes) in [
+        ("0", 1),
+        ("7", 2),
+        ("10", 2),
+        ("12", 2),
+        ("123", 3),
+        ("12300", 3),
+        ("1.5", 3),
+        ("0.01", 2),
+        ("10.25", 3),
+        ("-100.25", 5),
+    ] {
+        assert_eq!(bytes_of_number(number), bytes, "{number}");
+    }
+    let row = json!({"a": {"S": "é"}, "bc": {"M": {"d": {"L": [{"N": "1"}, {"N": "22"}]}}}});
+    assert_eq!(bytes_of(row.as_object().unwrap()), (1 + 2) + (2 + 3 + 1 + (3 + 3 + 3) + 1));
+}
