@@ -4,6 +4,7 @@
 //! takes as long as parsing them. A [`Document`] therefore keeps its escaped form for later requests.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer};
@@ -58,6 +59,12 @@ impl Document {
     /// If `data` cannot be written as JSON.
     pub fn passing(data: &impl Serialize, body: &Arc<Text>) -> Result<Self, serde_json::Error> {
         Ok(Self::from_pieces(false, Pieces::of(data, body)?))
+    }
+
+    /// The document with the JSON text of `before`, of `body` in this range, and of `after`, without a copy of the body.
+    #[must_use]
+    pub fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
+        Self::from_pieces(false, Pieces::around(before, (body, range), after))
     }
 
     /// The text of the success envelope in pieces, or of the bare document.

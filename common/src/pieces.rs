@@ -40,6 +40,12 @@ impl Pieces {
         Ok(Self { pieces: writer.pieces, body: has_passed.then(|| Arc::clone(body)) })
     }
 
+    /// Returns `before`, the part of `body` in this range, and `after`.
+    pub(crate) fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
+        let pieces = vec![Piece::Written(before), Piece::Passed(range), Piece::Written(after.to_owned())];
+        Self { pieces, body: Some(Arc::clone(body)) }
+    }
+
     /// Returns the pieces in their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let body = self.body.as_deref().map_or("", |body| body);

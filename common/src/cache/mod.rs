@@ -3,8 +3,7 @@
 //! A value is fresh for the route's TTL. The cache is bounded in bytes and evicts the least recently used value first. When
 //! a refresh fails, it serves the stale value for a while.
 //!
-//! Lambda passes one event at a time to a process, so no request waits for another one. A fetch may look up another cache
-//! ([`Cache::get_through`]).
+//! Lambda passes one event at a time to a process, so no request waits for another one.
 
 mod entries;
 
@@ -92,17 +91,6 @@ pub struct Lookup<V> {
     pub refresh_failure: Option<String>,
 }
 
-impl<V> Lookup<V> {
-    /// Returns this lookup with what `map` makes of its value.
-    ///
-    /// # Errors
-    /// The error of `map`.
-    pub fn try_map<T, E>(self, map: impl FnOnce(V) -> Result<T, E>) -> Result<Lookup<T>, E> {
-        let Self { value, fetched_at, cached, refresh_failure } = self;
-        Ok(Lookup { value: map(value)?, fetched_at, cached, refresh_failure })
-    }
-}
-
 impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     /// A cache whose values are fresh for `ttl` and that holds at most about `capacity_bytes`. It does not keep a value
     /// that is larger.
@@ -145,46 +133,30 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         fetch: impl AsyncFnOnce() -> Result<V, E>,
     ) -> Result<Lookup<V>, E> {
         let now = invocation.now();
-        let look_up = async |expired: Option<Entry<V>>| {
-            if let Some(latest) = expired.filter(|expired| is_latest(&expired.value)) {
-                return Ok(Lookup { fetched_at: now, ..latest.cached(None) });
-            }
-            let start = Instant::now();
-            let value = fetch().await?;
-            // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
-            let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
-            Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
-        };
-        self.get_with(key, invocation, look_up).await
-    }
-
-    /// Returns the same as [`Cache::get`], with a lookup in another cache as the source: a value is as old as it is there.
-    ///
-    /// # Errors
-    /// The error of the lookup, if there is no value to serve.
-    pub async fn get_through<E: SourceError>(
-        &self,
-        key: K,
-        invocation: &Invocation,
-        look_up: impl AsyncFnOnce() -> Result<Lookup<V>, E>,
-    ) -> Result<Lookup<V>, E> {
-        self.get_with(key, invocation, async |_| look_up().await).await
-    }
-
-    /// Returns the same as [`Cache::get_through`]. `look_up` gets the expired value, if it may be served.
-    async fn get_with<E: SourceError>(
-        &self,
-        key: K,
-        invocation: &Invocation,
-        look_up: impl AsyncFnOnce(Option<Entry<V>>) -> Result<Lookup<V>, E>,
-    ) -> Result<Lookup<V>, E> {
-        let expired = match self.look_at::<E>(&key, invocation.now()) {
+        let expired = match self.look_at::<E>(&key, now) {
             Found::Value(found) => return Ok(found),
             Found::Expired(expired) => expired,
         };
+        if let Some(latest) = expired.as_ref().filter(|expired| is_latest(&expired.value)) {
+            let latest = Entry { value: latest.value.clone(), fetched_at: now };
+            self.lock().entries.put(key, latest.clone());
+            return Ok(latest.cached(None));
+        }
         let start = Instant::now();
-        let found = look_up(expired.clone()).await;
-        self.keep(key, expired, found, invocation.now().plus(start.elapsed()))
+        match fetch().await {
+            Ok(value) => {
+                // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
+                let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
+                self.lock().entries.put(key, Entry { value: value.clone(), fetched_at });
+                Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
+            }
+            Err(failure) => {
+                if failure.is_timeout() {
+                    self.lock().timed_out_at = Some(now.plus(start.elapsed()));
+                }
+                expired.map(|expired| expired.cached(Some(chain(&failure)))).ok_or(failure)
+            }
+        }
     }
 
     /// Returns what there is for a request for `key` at the time `now`.
@@ -201,50 +173,16 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         }
     }
 
-    /// Keeps what the source returned at the time `now`, and returns what to serve.
-    fn keep<E: SourceError>(
-        &self,
-        key: K,
-        expired: Option<Entry<V>>,
-        found: Result<Lookup<V>, E>,
-        now: UnixMilliseconds,
-    ) -> Result<Lookup<V>, E> {
-        match (found, expired) {
-            // The other cache has only a stale value, and this one has a newer one.
-            (Ok(Lookup { fetched_at, refresh_failure: Some(failure), .. }), Some(newer))
-                if fetched_at < newer.fetched_at =>
-            {
-                Ok(newer.cached(Some(failure)))
-            }
-            (Ok(found), _) => {
-                let entry = Entry { value: found.value.clone(), fetched_at: found.fetched_at };
-                self.lock().entries.put(key, entry);
-                Ok(found)
-            }
-            (Err(failure), expired) => {
-                if failure.is_timeout() {
-                    self.lock().timed_out_at = Some(now);
-                }
-                expired.map(|expired| expired.cached(Some(chain(&failure)))).ok_or(failure)
-            }
-        }
-    }
-
     /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale.
     pub fn kept(&self, key: &K, now: UnixMilliseconds) -> Option<Lookup<V>> {
         let state = self.lock();
         let entry = state.entries.peek(key)?;
-        self.may_serve(entry.fetched_at, now).then(|| entry.cached(None))
+        let may_serve = self.is_fresh(entry.fetched_at, now) || self.may_serve_stale(entry.fetched_at, now);
+        may_serve.then(|| entry.cached(None))
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K, V>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a value that was fetched at this time may still be served at the time `now`, fresh or stale.
-    #[must_use]
-    pub fn may_serve(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
-        self.is_fresh(fetched_at, now) || self.may_serve_stale(fetched_at, now)
     }
 
     /// The distance counts in both directions: a request from far in the future must not freeze its value for the present.

@@ -129,43 +129,13 @@ async fn the_value_of_a_slow_source_is_fresh_from_its_arrival_on() {
 }
 
 #[tokio::test]
-async fn a_value_from_another_cache_is_as_old_as_it_is_there() {
-    let source = Cache::<u32, String>::new(TTL, 1_000);
-    let cache = Cache::<u32, String>::new(TTL, 1_000);
-    let at = |seconds| START.plus(Duration::from_secs(seconds));
-    let look_up = async |seconds, value: Option<&str>| {
-        let fetch = async || value.map(str::to_owned).ok_or(TestError::Timeout);
-        let invocation = &invocation(Duration::from_secs(seconds));
-        let through = async || source.get(1, invocation, fetch).await;
-        let lookup = cache.get_through(1, invocation, through).await.ok()?;
-        Some((lookup.value, lookup.fetched_at, lookup.cached))
-    };
-    source.get(1, &invocation(Duration::ZERO), async || Ok::<_, TestError>("a".to_owned())).await.unwrap();
-    assert_eq!(look_up(3, Some("b")).await, Some(("a".to_owned(), at(0), true)));
-    assert_eq!(look_up(5, Some("b")).await, Some(("b".to_owned(), at(5), false)));
-    assert_eq!(look_up(60, None).await, Some(("b".to_owned(), at(5), true)));
-    assert_eq!(look_up(61, None).await, None);
-    let kept = |key, seconds| cache.kept(&key, at(seconds)).map(|kept| kept.value);
-    assert_eq!(kept(1, 60).as_deref(), Some("b"));
-    assert_eq!(kept(1, 61), None);
-    assert_eq!(kept(2, 0), None);
-}
-
-#[tokio::test]
-async fn a_stale_value_from_another_cache_does_not_replace_a_newer_one() {
-    let cache = Cache::<u32, String>::new(TTL, 1_000);
-    let stale = |value: &str, fetched_at| {
-        let refresh_failure = Some("failed".to_owned());
-        Ok::<_, TestError>(Lookup { value: value.to_owned(), fetched_at, cached: true, refresh_failure })
-    };
-    look_up(&cache, 1, Duration::from_secs(10), Some("newer")).await;
-    let (older, now) = (START, &invocation(Duration::from_secs(20)));
-    let lookup = cache.get_through(1, now, async || stale("older", older)).await.unwrap();
-    assert_eq!((&*lookup.value, lookup.cached), ("newer", true));
-    assert_eq!(lookup.refresh_failure.as_deref(), Some("failed"));
-    let newest = START.plus(Duration::from_secs(12));
-    let lookup = cache.get_through(1, now, async || stale("newest", newest)).await.unwrap();
-    assert_eq!((&*lookup.value, lookup.fetched_at), ("newest", newest));
+async fn a_value_is_kept_for_as_long_as_it_may_be_served() {
+    let cache = Cache::new(TTL, 1_000);
+    look_up(&cache, 1, Duration::ZERO, Some("a")).await;
+    let kept = |key, after| cache.kept(&key, START.plus(after)).map(|kept| kept.value);
+    assert_eq!(kept(1, TTL * 11).as_deref(), Some("a"));
+    assert_eq!(kept(1, TTL * 11 + Duration::from_millis(1)), None);
+    assert_eq!(kept(2, Duration::ZERO), None);
 }
 
 #[tokio::test(start_paused = true)]

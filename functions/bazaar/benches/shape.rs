@@ -7,11 +7,11 @@
 
 use std::hint::black_box;
 
-use bazaar::{MarketQuery, Query, Snapshot};
+use bazaar::{Query, Snapshot};
 use common::response::Data;
 use common::routes::FlipsLimit;
 use common::upstream::UpstreamResponse;
-use common::upstream::bazaar::{PATH, Product, market, order_book};
+use common::upstream::bazaar::{Orders, PATH, Product, market, order_book};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde::de::IgnoredAny;
 
@@ -23,14 +23,12 @@ fn body() -> String {
 
 fn modes(criterion: &mut Criterion) {
     let response = UpstreamResponse::new(PATH, body());
-    let read = |snapshot: &Snapshot, query: &Query| match query {
-        Query::Full => snapshot.full().unwrap(),
-        Query::Market(query) => snapshot.market().unwrap().document(query).unwrap(),
-        Query::Items(ids) => snapshot.market().unwrap().items(ids).unwrap(),
-        Query::Book(id) => snapshot.market().unwrap().book(id).unwrap(),
+    let snapshot = |orders| Snapshot::of(response.clone(), orders).unwrap();
+    let document = |query: &Query| {
+        let orders = if matches!(query, Query::Full) { Orders::Read } else { Orders::LeftOut };
+        snapshot(orders).document(query).unwrap()
     };
-    let document = |query: &Query| read(&Snapshot::new(response.clone()), query);
-    let products = market(&response).unwrap().products.usable;
+    let products = market(&response, Orders::LeftOut).unwrap().products.usable;
     let last = &products.last().unwrap().id;
     // The last product with as many orders as there can be.
     let is_full = |product: &&Product| {
@@ -42,9 +40,9 @@ fn modes(criterion: &mut Criterion) {
         products.iter().rev().step_by(19).take(100).map(|product| &*product.id).collect();
     let queries = [
         ("full", Query::Full),
-        ("list", Query::Market(MarketQuery::List)),
-        ("item", Query::Market(MarketQuery::Item(last.parse().unwrap()))),
-        ("flips", Query::Market(MarketQuery::Flips(FlipsLimit::default()))),
+        ("list", Query::List),
+        ("item", Query::Item(last.parse().unwrap())),
+        ("flips", Query::Flips(FlipsLimit::default())),
         ("items", Query::Items(hundred.join(",").parse().unwrap())),
         ("book", Query::Book(busy.parse().unwrap())),
     ];
@@ -55,9 +53,11 @@ fn modes(criterion: &mut Criterion) {
     for (name, query) in &queries {
         group.bench_function(*name, |bencher| bencher.iter(|| document(query)));
     }
-    let parsed = Snapshot::new(response.clone());
+    let parsed = snapshot(Orders::Read);
     for (name, query) in &queries {
-        group.bench_function(format!("{name}, parsed"), |bencher| bencher.iter(|| read(&parsed, query)));
+        group.bench_function(format!("{name}, parsed"), |bencher| {
+            bencher.iter(|| parsed.document(query).unwrap());
+        });
     }
     group.bench_function("full, fetched", |bencher| {
         bencher.iter(|| {

@@ -47,9 +47,9 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// The ids in a request, separated by commas: any other texts. It stays one text, because it is the key of a cache, and a hundred
-/// texts would take longer than the rest of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// The ids in a request, separated by commas: any other texts. It stays one text: a hundred texts would take longer than the rest
+/// of a request.
+#[derive(Debug)]
 pub struct ProductIds(Box<str>);
 
 impl ProductIds {

@@ -16,23 +16,16 @@ use crate::mode::Mode;
 pub enum Query {
     /// All products as the provider gives them.
     Full,
-    /// What follows from the prices.
-    Market(MarketQuery),
-    /// The products with these ids.
-    Items(ProductIds),
-    /// The open orders of the product with this id.
-    Book(ProductId),
-}
-
-/// A request for what follows from the prices.
-#[derive(Debug)]
-pub enum MarketQuery {
     /// The ids of the active products.
     List,
     /// The product with this id.
     Item(ProductId),
     /// The products with the highest spreads.
     Flips(FlipsLimit),
+    /// The products with these ids.
+    Items(ProductIds),
+    /// The open orders of the product with this id.
+    Book(ProductId),
 }
 
 impl Query {
@@ -43,11 +36,11 @@ impl Query {
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
         Ok(match request.parameter("mode")? {
             Mode::Full => Self::Full,
-            Mode::List => Self::Market(MarketQuery::List),
-            Mode::Item => Self::Market(MarketQuery::Item(request.required("id", ID_CONDITION)?)),
+            Mode::List => Self::List,
+            Mode::Item => Self::Item(request.required("id", ID_CONDITION)?),
             Mode::Items => Self::Items(request.required("ids", IDS_CONDITION)?),
             Mode::Book => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
-            Mode::Flips => Self::Market(MarketQuery::Flips(request.parameter("limit")?)),
+            Mode::Flips => Self::Flips(request.parameter("limit")?),
         })
     }
 }
@@ -62,7 +55,7 @@ pub const IDS_CONDITION: &str = " with mode=items";
 pub const BOOK_ID_CONDITION: &str = " with mode=book";
 
 /// The id in a request: any text. One that matches no product is a 404.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub struct ProductId(String);
 
 impl ProductId {

@@ -1,271 +1,145 @@
-//! One refresh of the bazaar. There are two ways to read it: as raw products and as prices. Each is read when a mode first
-//! needs it, so that no request waits for the one that it does not need. What is read as prices keeps the body, too, for the
-//! orders of single products.
+//! One refresh of the bazaar, which serves all modes.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use common::cache::Weight;
 use common::envelope::Document;
-use common::json::ObjectText;
+use common::error::ApiError;
 use common::time::UnixMilliseconds;
-use common::upstream::{Refresh, UpstreamError, UpstreamResponse, bazaar};
+use common::upstream::bazaar::{self, Orders, Product, order_book};
+use common::upstream::{Refresh, UpstreamError, UpstreamResponse};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::market::Market;
+use crate::book::Book;
+use crate::flips::flips;
+use crate::items::Selection;
+use crate::processed::ProcessedItem;
+use crate::query::{ProductId, Query, unknown_item};
 
-/// The data of `mode=full`, in the shape of [`crate::schema::Bazaar`].
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Full<'a> {
-    last_updated: i64,
-    products: ObjectText<'a>,
+/// The data of `mode=list`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BazaarList")]
+pub(crate) struct List<'a> {
+    /// The number of items.
+    count: usize,
+    /// The ids of the products with both prices above 0, sorted.
+    items: Vec<ListItem<'a>>,
+}
+
+/// One active product.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BazaarListItem")]
+struct ListItem<'a> {
+    /// The product's id.
+    id: &'a str,
 }
 
 /// One refresh of the bazaar.
 #[derive(Debug)]
 pub struct Snapshot {
     response: UpstreamResponse,
-    full: OnceLock<Result<Arc<Document>, UpstreamError>>,
-    market: OnceLock<Result<Arc<Market>, UpstreamError>>,
-    /// The provider's refresh, once a way of reading it has shown that.
-    refresh: OnceLock<Refresh>,
-    /// An earlier snapshot that was not read in both ways.
-    earlier: Mutex<Option<Earlier>>,
-}
-
-/// A snapshot that another one has replaced.
-#[derive(Debug, Clone)]
-pub struct Earlier {
-    /// The snapshot.
-    pub snapshot: Arc<Snapshot>,
-    /// When it was fetched.
-    pub fetched_at: UnixMilliseconds,
+    last_updated: i64,
+    /// In the provider's order.
+    products: Vec<Product>,
+    /// The data of `mode=full` and `mode=list`, which are made when these modes first need them.
+    full: OnceLock<Arc<Document>>,
+    list: OnceLock<Arc<Document>>,
+    refresh: Refresh,
 }
 
 impl Snapshot {
-    /// The snapshot in the provider's response, not yet parsed.
-    #[must_use]
-    pub const fn new(response: UpstreamResponse) -> Self {
-        Self {
+    /// Returns the snapshot in the response.
+    ///
+    /// # Errors
+    /// If the response is invalid, or more than half of its products are.
+    pub fn of(response: UpstreamResponse, orders: Orders) -> Result<Self, UpstreamError> {
+        let bazaar::Market { products, last_updated, raw } = bazaar::market(&response, orders)?;
+        let products = products.into_usable(&response)?;
+        let full = raw.map(|raw| full(&response, last_updated, raw));
+        Ok(Self {
             response,
-            full: OnceLock::new(),
-            market: OnceLock::new(),
-            refresh: OnceLock::new(),
-            earlier: Mutex::new(None),
+            last_updated,
+            products,
+            full: full.map(OnceLock::from).unwrap_or_default(),
+            list: OnceLock::new(),
+            refresh: Refresh::at(last_updated),
+        })
+    }
+
+    /// Returns this snapshot with what `kept` adds to its time: the snapshot that it replaces, and when that was fetched.
+    pub(crate) fn replacing(self, kept: Option<(&Self, UnixMilliseconds)>) -> Self {
+        let kept = kept.map(|(kept, fetched_at)| (kept.refresh, fetched_at));
+        Self { refresh: self.refresh.replacing(kept), ..self }
+    }
+
+    /// Returns the provider's refresh.
+    pub(crate) const fn refresh(&self) -> Refresh {
+        self.refresh
+    }
+
+    /// Returns the data for the query.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` if no product has the id in the query. An internal error if the orders that the query is for are malformed.
+    pub fn document(&self, query: &Query) -> Result<Arc<Document>, ApiError> {
+        match query {
+            Query::Full => Ok(self.full()?),
+            Query::List => self.list(),
+            Query::Item(id) => written(&ProcessedItem::of(self.product(id)?)),
+            Query::Flips(limit) => written(&flips(&self.products, limit.get())),
+            Query::Items(ids) => written(&Selection::of(&self.products, ids)),
+            Query::Book(id) => {
+                let product = self.product(id)?;
+                let orders = order_book(&self.response, product)?;
+                written(&Book::of(product, orders, self.last_updated))
+            }
         }
-    }
-
-    /// Lets this snapshot replace `latest`. A mode that this one turns out to be invalid for may need an earlier one that it
-    /// has not read yet: the oldest that `may_serve` allows, as the last ones are the most likely to be invalid, too. So may
-    /// `mode=book` if this one is known to have no order books. All others are dropped, so that no more than two bodies are in
-    /// memory.
-    #[must_use]
-    pub fn replacing(self, latest: Earlier, may_serve: impl Fn(UnixMilliseconds) -> bool) -> Self {
-        let oldest = latest.snapshot.lock_earlier().take();
-        let kept = latest.snapshot.refresh().map(|refresh| (refresh, latest.fetched_at));
-        let refresh = self.refresh().map(|refresh| refresh.replacing(kept));
-        let lacks_books = self.has_books() == Some(false);
-        let is_needed = |one: &Earlier| {
-            let may_have_books = one.snapshot.has_books() != Some(false);
-            one.snapshot.is_unread() || (lacks_books && may_have_books)
-        };
-        let mut candidates = [oldest, Some(latest)].into_iter().flatten();
-        let earlier = candidates.find(|one| is_needed(one) && may_serve(one.fetched_at));
-        Self {
-            earlier: Mutex::new(earlier),
-            refresh: refresh.map(OnceLock::from).unwrap_or_default(),
-            ..self
-        }
-    }
-
-    /// Returns the snapshot that this one has replaced, if it may be needed.
-    #[must_use]
-    pub fn earlier(&self) -> Option<Earlier> {
-        self.lock_earlier().clone()
-    }
-
-    fn lock_earlier(&self) -> MutexGuard<'_, Option<Earlier>> {
-        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a way of reading it was not tried yet.
-    fn is_unread(&self) -> bool {
-        self.full.get().is_none() || self.market.get().is_none()
-    }
-
-    /// Whether `mode=book` can be served from it; `None` if that is unknown, because it was not read as prices yet.
-    fn has_books(&self) -> Option<bool> {
-        Some(self.market.get()?.as_ref().is_ok_and(|market| market.last_updated().is_some()))
     }
 
     /// Returns the data of `mode=full`: the provider's products, byte for byte.
-    ///
-    /// # Errors
-    /// If the provider's response is invalid.
-    pub fn full(&self) -> Result<Arc<Document>, UpstreamError> {
-        self.full.get_or_init(|| self.read_full()).clone()
-    }
-
-    /// Returns the products and their prices, for the other modes.
-    ///
-    /// # Errors
-    /// If the provider's response is invalid, or more than half of its products are.
-    pub fn market(&self) -> Result<Arc<Market>, UpstreamError> {
-        self.market.get_or_init(|| self.read_market()).clone()
-    }
-
-    /// Returns the provider's refresh, if a way of reading it has shown that.
-    #[must_use]
-    pub fn refresh(&self) -> Option<Refresh> {
-        self.refresh.get().copied()
-    }
-
-    fn read_full(&self) -> Result<Arc<Document>, UpstreamError> {
-        let bazaar::Bazaar { last_updated, products, .. } = self.response.parse()?;
-        self.refresh.get_or_init(|| Refresh::at(last_updated));
-        let document = Document::passing(&Full { last_updated, products }, &self.response.body);
-        document.map(Arc::new).map_err(|error| self.response.invalid(error))
-    }
-
-    fn read_market(&self) -> Result<Arc<Market>, UpstreamError> {
-        let market = Market::of(&self.response)?;
-        if let Some(last_updated) = market.last_updated() {
-            self.refresh.get_or_init(|| Refresh::at(last_updated));
+    fn full(&self) -> Result<Arc<Document>, UpstreamError> {
+        if let Some(full) = self.full.get() {
+            return Ok(Arc::clone(full));
         }
-        Ok(Arc::new(market))
+        let raw = bazaar::market(&self.response, Orders::Read)?.raw.unwrap_or_default();
+        Ok(Arc::clone(self.full.get_or_init(|| full(&self.response, self.last_updated, raw))))
     }
+
+    fn list(&self) -> Result<Arc<Document>, ApiError> {
+        if let Some(list) = self.list.get() {
+            return Ok(Arc::clone(list));
+        }
+        let products = self.products.iter();
+        let active =
+            products.filter(|product| product.status.sell_price > 0.0 && product.status.buy_price > 0.0);
+        let mut items: Vec<_> = active.map(|product| ListItem { id: &product.id }).collect();
+        items.sort_unstable_by_key(|item| item.id);
+        let list = written(&List { count: items.len(), items })?;
+        Ok(Arc::clone(self.list.get_or_init(|| list)))
+    }
+
+    /// Returns the product with this id.
+    fn product(&self, id: &ProductId) -> Result<&Product, ApiError> {
+        let product = self.products.iter().find(|product| *product.id == *id.as_str());
+        product.ok_or_else(|| unknown_item(id.as_str()))
+    }
+}
+
+/// The data of `mode=full`, in the shape of [`crate::schema::Bazaar`].
+fn full(response: &UpstreamResponse, last_updated: i64, raw: Range<usize>) -> Arc<Document> {
+    let none = if raw.is_empty() { "{}" } else { "" };
+    let before = format!(r#"{{"lastUpdated":{last_updated},"products":{none}"#);
+    Arc::new(Document::around(before, (&response.body, raw), "}"))
+}
+
+fn written(data: &impl Serialize) -> Result<Arc<Document>, ApiError> {
+    Document::of(data).map(Arc::new).map_err(ApiError::internal)
 }
 
 impl Weight for Snapshot {
     fn bytes(&self) -> usize {
-        self.response.body.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Weak;
-
-    use common::config::Config;
-    use common::invocation::Invocation;
-    use common::lambda::Handler;
-    use common::request::{ProxyEvent, Request};
-    use common::upstream::Text;
-    use simulator::{Clock, Fault, Options, Simulator};
-    use tokio::time::{Duration, Instant};
-
-    use super::*;
-    use crate::Bazaar;
-
-    const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{}}"#;
-
-    /// The snapshots of 20 refreshes, each fetched a second after the one before, of which `read` reads something.
-    fn refreshes(read: impl Fn(&Snapshot), oldest: i64) -> Vec<Arc<Snapshot>> {
-        let snapshot = || Snapshot::new(UpstreamResponse::new(bazaar::PATH, GOOD.to_owned()));
-        let mut snapshots = vec![Arc::new(snapshot())];
-        for second in 0..20 {
-            let latest = Arc::clone(snapshots.last().unwrap());
-            read(&latest);
-            let latest = Earlier { snapshot: latest, fetched_at: UnixMilliseconds::new(second) };
-            let next = snapshot().replacing(latest, |fetched_at| fetched_at.get() >= second - oldest);
-            snapshots.push(Arc::new(next));
-        }
-        snapshots
-    }
-
-    fn kept(snapshots: &[Arc<Snapshot>]) -> Vec<i64> {
-        snapshots.iter().filter_map(|one| one.earlier()).map(|one| one.fetched_at.get()).collect()
-    }
-
-    #[test]
-    fn at_most_one_earlier_snapshot_stays_in_memory() {
-        // The oldest that was not read in both ways, while it may be served.
-        assert_eq!(kept(&refreshes(|_| (), 100)), [0]);
-        assert_eq!(kept(&refreshes(|latest| drop(latest.full()), 100)), [0]);
-        assert_eq!(kept(&refreshes(|latest| drop(latest.market()), 100)), [0]);
-        assert_eq!(kept(&refreshes(|_| (), 7)), [16]);
-        assert_eq!(kept(&refreshes(|_| (), -1)), [] as [i64; 0]);
-    }
-
-    fn request(mode: &str, now: UnixMilliseconds) -> Request {
-        let event = format!(
-            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET","requestContext":{{}},
-                "queryStringParameters":{{"mode":"{mode}","id":"A","ids":"A"}}}}"#
-        );
-        let event: ProxyEvent = serde_json::from_str(&event).unwrap();
-        let invocation = Invocation::new(now, Instant::now() + Duration::from_secs(10));
-        Request::new(event, Bazaar::ROUTE, invocation)
-    }
-
-    /// That of the latest snapshot, that of the earlier one, and that of `mode=full` or the prices, whichever is older.
-    #[tokio::test]
-    async fn at_most_three_bodies_stay_in_memory() {
-        let options = Options { seed: 1, address: ([127, 0, 0, 1], 0).into(), clock: Clock::system() };
-        let simulator = Simulator::start(options).await.unwrap();
-        let config =
-            Config::from_lookup(|name| (name == "HYPIXEL_BASE_URL").then(|| simulator.url())).unwrap();
-        let handler = Bazaar::new(&config).unwrap();
-        let product = r#""A":{"sell_summary":[],"buy_summary":[],"quick_status":{"sellPrice":1,"buyPrice":2,
-            "sellVolume":1,"buyVolume":1,"sellMovingWeek":1,"buyMovingWeek":1}}"#;
-        let good = GOOD.replace("{}", &format!("{{{product}}}"));
-        let bodies = [
-            good.clone(),
-            good.replace(r#""lastUpdated":1,"#, ""),
-            good.replace("sell_summary", "other"),
-            GOOD.replace("{}", r#"{"A":null}"#),
-        ];
-        let rng = &mut fastrand::Rng::with_seed(1);
-        let (mut now, mut most) = (UnixMilliseconds::new(1_777_388_600_000), 0);
-        let mut seen = Vec::<Weak<Text>>::new();
-        for _ in 0..3_000 {
-            now = now.plus(Duration::from_secs(rng.choice([0, 1, 5, 5, 5, 20]).unwrap()));
-            // Mostly good ones.
-            let body = bodies.get(rng.usize(..8)).unwrap_or(&good);
-            simulator.set_fault(bazaar::PATH, Fault::default().with_body(body));
-            let mode = rng.choice(["full", "item", "items", "book"]).unwrap();
-            drop(handler.handle(&request(mode, now)).await);
-            if let Some(latest) = handler.latest.kept(&(), now) {
-                let body = Arc::downgrade(&latest.value.response.body);
-                if !seen.iter().any(|known| known.ptr_eq(&body)) {
-                    seen.push(body);
-                }
-            }
-            seen.retain(|body| body.strong_count() > 0);
-            assert!(seen.len() <= 3, "{} bodies", seen.len());
-            most = most.max(seen.len());
-        }
-        assert_eq!(most, 3);
-    }
-
-    #[test]
-    fn the_last_snapshot_with_order_books_is_kept_as_long_as_later_ones_have_none() {
-        let read = |body: &str| {
-            let snapshot = Snapshot::new(UpstreamResponse::new(bazaar::PATH, body.to_owned()));
-            snapshot.market().unwrap();
-            drop(snapshot.full());
-            snapshot
-        };
-        let replacing = |snapshot: Snapshot, latest: Snapshot, second: i64| {
-            let fetched_at = UnixMilliseconds::new(second);
-            snapshot.replacing(Earlier { snapshot: Arc::new(latest), fetched_at }, |_| true)
-        };
-        let kept = |snapshot: &Snapshot| snapshot.earlier().map(|earlier| earlier.fetched_at.get());
-        let undated = GOOD.replace(r#""lastUpdated":1,"#, "");
-        let first = replacing(read(GOOD), read(GOOD), 0);
-        assert_eq!(kept(&first), None);
-        let second = replacing(read(&undated), first, 1);
-        assert_eq!(kept(&second), Some(1));
-        let third = replacing(read(&undated), second, 2);
-        assert_eq!(kept(&third), Some(1));
-        assert_eq!(kept(&replacing(read(GOOD), third, 3)), None);
-    }
-
-    #[test]
-    fn a_snapshot_that_was_read_in_both_ways_is_dropped() {
-        let read = |latest: &Snapshot| {
-            latest.full().unwrap();
-            latest.market().unwrap();
-        };
-        assert_eq!(kept(&refreshes(read, 100)), [] as [i64; 0]);
+        self.response.body.len() + self.products.len() * size_of::<Product>()
     }
 }

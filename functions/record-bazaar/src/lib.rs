@@ -6,7 +6,7 @@ use common::config::Config;
 use common::invocation::Invocation;
 use common::lambda::StartError;
 use common::time::Tick;
-use common::upstream::bazaar::{PATH, Product, market};
+use common::upstream::bazaar::{Orders, PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::feed::{self, Feed};
@@ -56,7 +56,7 @@ impl Recorder for RecordBazaar {
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
             let fetched_at = ticks.current();
-            let quotes = quotes(market(&response)?.products);
+            let quotes = quotes(market(&response, Orders::LeftOut)?.products);
             // An empty tick would count as recorded, and so would hide that the provider shows nothing.
             if quotes.is_empty() {
                 Err(response.invalid("no product has a price"))

@@ -14,7 +14,7 @@ const LONGEST_ERROR: usize = 4_000;
 pub fn provider_body(data: &[u8]) {
     let Ok(body) = str::from_utf8(data) else { return };
     let response = UpstreamResponse::new("/body", body.to_owned());
-    let market = bazaar::market(&response);
+    let market = bazaar::market(&response, bazaar::Orders::LeftOut);
     for product in market.iter().flat_map(|market| &market.products.usable) {
         if let Err(error) = bazaar::order_book(&response, product) {
             check_length(&error.to_string());

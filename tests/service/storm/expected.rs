@@ -28,9 +28,9 @@ pub(super) struct Market {
     pub(super) full: String,
     /// The products with usable prices, as `mode=item` returns them.
     pub(super) products: BTreeMap<String, Value>,
-    /// The products with usable prices, as `mode=book` returns them.
+    /// The products with usable prices and orders, as `mode=book` returns them.
     books: BTreeMap<String, Value>,
-    /// Whether the other modes can be served: at least half of the rows are usable.
+    /// Whether it can be served: at least half of the rows are usable.
     pub(super) is_usable: bool,
 }
 
@@ -166,7 +166,7 @@ impl Market {
                     product.insert("spread".to_owned(), (buy - sell).into());
                     product.insert("spreadPercent".to_owned(), percent(sell, buy).into());
                     products.insert(id.clone(), product.into());
-                    books.insert(id.clone(), book(body, id, row));
+                    books.extend(book(body, id, row).map(|book| (id.clone(), book)));
                 }
                 _ => unusable += 1,
             }
@@ -224,16 +224,20 @@ impl Market {
     }
 }
 
-/// The open orders of a product. The provider calls the buy orders `sell_summary`, because an instant sale meets them.
-fn book(body: &Value, id: &str, row: &Value) -> Value {
-    let orders = |summary: &str| -> Vec<Value> {
-        let orders = row[summary].as_array().into_iter().flatten();
-        let order = |order: &Value| json!({"price": order["pricePerUnit"].as_f64(), "amount": order["amount"], "orders": order["orders"]});
-        orders.map(order).collect()
+/// The open orders of a product; `None` if a side makes no sense. The provider calls the buy orders `sell_summary`, because an
+/// instant sale meets them.
+fn book(body: &Value, id: &str, row: &Value) -> Option<Value> {
+    let orders = |summary: &str| -> Option<Vec<Value>> {
+        let order = |order: &Value| {
+            Some(
+                json!({"price": order["pricePerUnit"].as_f64()?, "amount": order["amount"], "orders": order["orders"]}),
+            )
+        };
+        row[summary].as_array()?.iter().map(order).collect()
     };
-    let (buy_orders, sell_offers) = (orders("sell_summary"), orders("buy_summary"));
+    let (buy_orders, sell_offers) = (orders("sell_summary")?, orders("buy_summary")?);
     let best = |orders: &[Value]| orders.first().map_or(Value::Null, |order| order["price"].clone());
-    json!({
+    Some(json!({
         "id": id,
         "lastUpdated": body["lastUpdated"],
         "topBuyOrder": best(&buy_orders),
@@ -242,7 +246,7 @@ fn book(body: &Value, id: &str, row: &Value) -> Value {
         "sellOffers": sell_offers,
         "sellPrice": row["quick_status"]["sellPrice"].as_f64(),
         "buyPrice": row["quick_status"]["buyPrice"].as_f64(),
-    })
+    }))
 }
 
 /// A recorded product.

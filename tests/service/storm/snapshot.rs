@@ -94,6 +94,8 @@ const BAZAAR_FIELDS: &[&str] = &[
     "/quick_status/buyVolume",
     "/quick_status/sellMovingWeek",
     "/quick_status/buyMovingWeek",
+    "/sell_summary",
+    "/buy_summary",
 ];
 const ITEM_FIELDS: &[&str] = &["/id", "/name", "/material"];
 const AUCTION_FIELDS: &[&str] = &[

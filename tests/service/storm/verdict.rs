@@ -138,7 +138,7 @@ impl Court<'_> {
                 let served = self.journal.servings(&Source::Bazaar);
                 let mut served = served.iter().filter(|serving| serving.sent.cloud_ms >= oldest_ms);
                 served.any(|serving| match serving.snapshot.facts() {
-                    Facts::Bazaar(market) => !market.products.contains_key(id),
+                    Facts::Bazaar(market) => market.is_usable && !market.products.contains_key(id),
                     Facts::Single(_) => false,
                 })
             }
@@ -283,9 +283,10 @@ impl Court<'_> {
     /// Whether the data follows from the snapshot. It is parsed unless it is passed on byte for byte.
     fn follows(&self, kind: &Kind, snapshot: &Snapshot, data: &str, parsed: Option<&Value>) -> bool {
         match (kind, snapshot.facts(), parsed) {
+            (_, Facts::Bazaar(market), _) if !market.is_usable => false,
             (Kind::Full, Facts::Bazaar(market), _) => market.full == data,
             (_, Facts::Single(Some(Data::Verbatim(expected))), _) => expected == data,
-            (_, Facts::Bazaar(market), Some(parsed)) if market.is_usable => match kind {
+            (_, Facts::Bazaar(market), Some(parsed)) => match kind {
                 Kind::List => market.list() == *parsed,
                 Kind::Item(id) => market.products.get(id) == Some(parsed),
                 Kind::Flips(limit) => market.flips(*limit) == *parsed,

@@ -1,7 +1,7 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`Bazaar`] reads the raw products and [`market`] the prices, each in one pass over the body.
-//! [`order_book`] reads the orders of one product, whose place in the body `market` has found: most requests read no orders.
+//! [`market`] reads the prices, and [`order_book`] the orders of one product, whose place in the body `market` has found: most
+//! requests read no orders.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
@@ -14,19 +14,21 @@
 //! - The set of products changes between refreshes, and their order is not alphabetical: `mode=list` sorts the ids.
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
-mod scan;
+mod outline;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use self::scan::{Scanned, ScannedProduct, scan};
+use self::outline::Outline;
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, KeySet, Rows, Skipped};
-use crate::json::{Members, Object, ObjectText, whole_number};
+use crate::json::{Members, Object, whole_number};
 
 /// The highest price of one item, in coins: the purses of the game hold less.
 pub const HIGHEST_PRICE: f64 = 1e12;
@@ -37,35 +39,18 @@ pub const PATH: &str = "/v2/skyblock/bazaar";
 /// How often the provider refreshes it.
 pub const REFRESH: Duration = Duration::from_secs(20);
 
-/// The provider's response with its products as raw text.
-#[derive(Debug, Deserialize)]
-pub struct Bazaar<'a> {
+/// The provider's response. Ids are raw text: one that is no text does not hide the other products.
+#[derive(Deserialize)]
+struct RawMarket<'a, P> {
     #[serde(rename = "success")]
     _success: Success,
-    /// When the provider refreshed it, in Unix milliseconds.
     #[serde(rename = "lastUpdated", deserialize_with = "whole_number")]
-    pub last_updated: i64,
-    /// All products by id, in the provider's order.
-    #[serde(borrow)]
-    pub products: ObjectText<'a>,
+    last_updated: i64,
+    #[serde(borrow, bound(deserialize = "P: Deserialize<'de>"))]
+    products: Members<&'a RawValue, P>,
 }
 
-/// The provider's response with its products as raw text, in any form.
-#[derive(Deserialize)]
-struct RawMarket<'a> {
-    #[serde(rename = "success")]
-    _success: Success,
-    #[serde(rename = "lastUpdated", borrow)]
-    last_updated: Option<&'a RawValue>,
-    #[serde(borrow)]
-    products: Members<&'a RawValue, &'a RawValue>,
-}
-
-/// The time of a refresh.
-#[derive(Deserialize)]
-struct LastUpdated(#[serde(deserialize_with = "whole_number")] i64);
-
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct RawProduct {
     quick_status: Option<Object<QuickStatus>>,
 }
@@ -75,8 +60,19 @@ struct RawProduct {
 pub struct Market {
     /// The products, in the provider's order.
     pub products: Rows<Product>,
-    /// When the provider refreshed it, in Unix milliseconds; `None` if it does not say so. Prices are usable without it.
-    pub last_updated: Option<i64>,
+    /// When the provider refreshed it, in Unix milliseconds.
+    pub last_updated: i64,
+    /// Where the object of the raw products is in the body, empty if it has no products; `None` if their orders were not read.
+    pub raw: Option<Range<usize>>,
+}
+
+/// What [`market`] does with the orders, which are five sixths of the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// It reads them: a body in which they are not JSON is invalid.
+    Read,
+    /// It leaves them out, so they can be malformed.
+    LeftOut,
 }
 
 /// One product and its prices.
@@ -131,31 +127,32 @@ impl RawProduct {
     }
 }
 
-/// A product that is not checked yet.
-struct Member {
-    id: Box<str>,
-    status: Result<QuickStatus, String>,
-    position: usize,
-}
-
-impl From<ScannedProduct<'_>> for Member {
-    fn from(ScannedProduct { id, status, position }: ScannedProduct<'_>) -> Self {
-        Self { id: id.into(), status: Ok(status), position }
-    }
-}
-
 /// Returns the products with their prices, in the provider's order.
 ///
 /// # Errors
 /// If the response is invalid.
-pub fn market(response: &UpstreamResponse) -> Result<Market, UpstreamError> {
-    let (members, last_updated) = members(response)?;
+pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, UpstreamError> {
+    let outline = match orders {
+        Orders::Read => Outline::whole(&response.body),
+        Orders::LeftOut => Outline::of(&response.body),
+    };
+    let (last_updated, members) = members(&outline.text).map_err(|error| response.invalid(error))?;
+    let raw = (orders == Orders::Read)
+        .then(|| range_of(&response.body, members.iter().map(|(key, _)| key.get())).unwrap_or_default());
+    let member = |(key, status): (&RawValue, Result<QuickStatus, String>)| {
+        let position = outline.position_in_body(range_in(&outline.text, key.get()).end);
+        match serde_json::from_str::<Box<str>>(key.get()) {
+            Ok(id) => (id, status, position),
+            Err(error) => (key.get().into(), Err(error.to_string()), position),
+        }
+    };
+    let members: Vec<_> = members.into_iter().map(member).collect();
     let mut ids = KeySet::with_capacity_and_hasher(members.len(), RandomState::default());
     // As in every JSON parser that a client may read `mode=full` with, the last of equal keys counts.
-    let mut is_last: Vec<bool> = members.iter().rev().map(|member| ids.insert(&*member.id)).collect();
+    let mut is_last: Vec<bool> = members.iter().rev().map(|(id, ..)| ids.insert(&**id)).collect();
     is_last.reverse();
     let (mut usable, mut skipped) = (Vec::with_capacity(members.len()), Skipped::default());
-    for (Member { id, status, position }, is_last) in members.into_iter().zip(is_last) {
+    for ((id, status, position), is_last) in members.into_iter().zip(is_last) {
         match status {
             _ if !is_last => skipped.add(id, "a later product has the same id"),
             _ if id.is_empty() => skipped.add(id, "the id is empty"),
@@ -163,41 +160,53 @@ pub fn market(response: &UpstreamResponse) -> Result<Market, UpstreamError> {
             Err(reason) => skipped.add(id, reason),
         }
     }
-    let last_updated = last_updated.and_then(|text| serde_json::from_str(text).ok());
-    Ok(Market {
-        products: Rows { usable, skipped },
-        last_updated: last_updated.map(|LastUpdated(time)| time),
-    })
+    Ok(Market { products: Rows { usable, skipped }, last_updated, raw })
 }
 
-/// Returns all products, and the time of the refresh as the provider spells it.
-fn members(response: &UpstreamResponse) -> Result<(Vec<Member>, Option<&str>), UpstreamError> {
-    if let Some(Scanned { products, last_updated }) = scan(&response.body) {
-        return Ok((products.into_iter().map(Member::from).collect(), last_updated));
+type Member<'a> = (&'a RawValue, Result<QuickStatus, String>);
+
+/// Returns the time of the refresh, and all products by their ids.
+fn members(text: &str) -> Result<(i64, Vec<Member<'_>>), serde_json::Error> {
+    // As a whole, and product by product only if that fails, because each product is then read twice.
+    if let Ok(Object(market)) = serde_json::from_str::<Object<RawMarket<'_, Object<RawProduct>>>>(text) {
+        let products = market.products.0.into_iter();
+        let members = products.map(|(key, Object(product))| (key, product.checked()));
+        return Ok((market.last_updated, members.collect()));
     }
-    let market: RawMarket<'_> = response.parse()?;
-    let member = |(id, product): (&RawValue, &RawValue)| {
-        let position = end_in(&response.body, id.get());
-        let (id, status) = parsed(id, product);
-        Member { id, status, position }
-    };
-    Ok((market.products.0.into_iter().map(member).collect(), market.last_updated.map(RawValue::get)))
+    let Object(market) = serde_json::from_str::<Object<RawMarket<'_, Entry<'_, RawProduct>>>>(text)?;
+    let products = market.products.0.into_iter().map(|(key, product)| match product {
+        Entry::Parsed(product) => (key, product.checked()),
+        Entry::Unparsed(_, reason) => (key, Err(reason)),
+    });
+    Ok((market.last_updated, products.collect()))
 }
 
-/// Returns where `part` ends in `document`, which it was parsed from.
-fn end_in(document: &str, part: &str) -> usize {
-    part.as_ptr().addr().saturating_sub(document.as_ptr().addr()) + part.len()
+/// Returns where `part` is in `document`, which it was parsed from.
+fn range_in(document: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr().saturating_sub(document.as_ptr().addr());
+    start..start + part.len()
 }
 
-/// Parses one product and its id.
-fn parsed(id: &RawValue, product: &RawValue) -> (Box<str>, Result<QuickStatus, String>) {
-    match serde_json::from_str::<Box<str>>(id.get()) {
-        Ok(id) => {
-            let product = serde_json::from_str(product.get()).map_err(|error| error.to_string());
-            (id, product.and_then(|Object(product): Object<RawProduct>| product.checked()))
-        }
-        Err(error) => (id.get().into(), Err(error.to_string())),
-    }
+/// Returns where the object with these keys is in `document`, which they were parsed from; nothing if it has none.
+fn range_of<'a>(
+    document: &str,
+    mut keys: impl DoubleEndedIterator<Item = &'a str> + Clone,
+) -> Option<Range<usize>> {
+    let (first, last) = (keys.clone().next()?, keys.next_back()?);
+    let start = document.get(..range_in(document, first).start)?.rfind('{')?;
+    let value = value_at(document, range_in(document, last).end);
+    let mut values = serde_json::Deserializer::from_str(value).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    let length = values.byte_offset();
+    let end = range_in(document, value).start + length + value.get(length..)?.find('}')? + 1;
+    Some(start..end)
+}
+
+/// Returns the text from the value on whose key ends at this position.
+fn value_at(document: &str, position: usize) -> &str {
+    const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+    let text = document.get(position..).unwrap_or_default().trim_start_matches(WHITE_SPACE);
+    text.strip_prefix(':').unwrap_or_default()
 }
 
 /// The open orders of a product, as many as the provider gives.
@@ -246,9 +255,7 @@ struct RawOrders<'a> {
 /// # Errors
 /// If a side is missing, or more than half of its levels make no sense: an empty side would say that there are no orders.
 pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<OrderBook, UpstreamError> {
-    const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-    let text = response.body.get(product.position..).unwrap_or_default().trim_start_matches(WHITE_SPACE);
-    let text = text.strip_prefix(':').unwrap_or_default();
+    let text = value_at(&response.body, product.position);
     // The rest of the body follows the product.
     let orders = Object::deserialize(&mut serde_json::Deserializer::from_str(text));
     let Object(RawOrders { sell_summary, buy_summary }) =

@@ -38,7 +38,12 @@ impl Case {
         query: &'static [(&'static str, &'static str)],
         sum: Sum,
     ) -> Self {
-        let sums = [Some(Floor::new(sum, Some(FETCHED))), None];
+        let target = match sum {
+            Sum::Bazaar => FULL_FETCHED,
+            Sum::Market => PRICES_FETCHED,
+            _ => FETCHED,
+        };
+        let sums = [Some(Floor::new(sum, Some(target))), None];
         Self { name, function, query, path: &[], sums, remembered: None }
     }
 
@@ -53,6 +58,10 @@ impl Case {
 }
 
 const FETCHED: f64 = 1.0;
+/// It checks all products before it passes them on, which the lean sum does not.
+const FULL_FETCHED: f64 = 1.1;
+/// Unlike the lean sum, the other modes of the bazaar do not read orders.
+const PRICES_FETCHED: f64 = 0.75;
 const FULL_REMEMBERED: f64 = 1.2;
 const HISTORY: f64 = 1.5;
 
