@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::params::{Allowed, Before, ItemId, Limit, Page, Username, Value};
+use crate::request::parameters::{Allowed, Before, ItemId, Limit, PageNumber, Username, Value};
 
 /// Where a parameter is in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,7 +294,7 @@ pub const AUCTIONS: Route = Route {
     summary: "List running auctions",
     description: "One page of the running auctions.",
     tag: Tag::Auctions,
-    parameters: &[Parameter::query("page", "The page number, counted from 0", Page::ALLOWED)],
+    parameters: &[Parameter::query("page", "The page number, counted from 0", PageNumber::ALLOWED)],
 };
 
 /// `GET /v1/collections`

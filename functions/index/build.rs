@@ -1,5 +1,5 @@
-//! Writes the OpenAPI document without the white space that makes the checked-in file readable: clients need no key for it, so
-//! each byte is sent to anybody who asks.
+//! Writes the OpenAPI document without the white space that makes the checked-in file readable: anyone can request it without
+//! a key, so every byte costs.
 
 use std::path::Path;
 use std::{env, fs, io};

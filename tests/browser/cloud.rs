@@ -10,8 +10,8 @@ use common::time::UnixSeconds;
 use local::{Cloud, Options};
 use serde_json::json;
 use tables::Table;
-use tables::history::bazaar::Quote;
-use tables::history::candles::{Candle, Candles, INTERVALS, store};
+use tables::bazaar::{Candle, Candles, INTERVALS, Quote};
+use tables::series::{begin_at, store};
 
 /// The product with a past.
 pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
@@ -97,12 +97,15 @@ async fn store_candles(cloud: &Cloud) {
     let past = Past::of(cloud);
     let now = UnixSeconds::new(past.now);
     let [sell, buy] = past.prices(past.now);
-    let first = Candle::of(Quote::nearest(sell, buy, 650, 650).unwrap());
+    let quote = Quote::nearest(sell, buy, 650, 650).unwrap();
+    // What is missing before now is a gap, and nothing that is to be built.
+    begin_at(session, now).await.unwrap();
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();
         let slot = |number: i64| interval.slot(now).get() - number * length;
-        let candles = Candles::from([(ITEM.parse().unwrap(), first)]);
-        assert!(store(session, interval, UnixSeconds::new(slot(1)), None, &candles).await.unwrap());
+        let newest = UnixSeconds::new(slot(1));
+        let candles = Candles::from([(ITEM.parse().unwrap(), Candle::of(quote, newest))]);
+        assert_eq!(store(session, interval.at(newest), &candles).await.unwrap(), 1);
         let row = row(&client, interval.name).await;
         let numbers: Vec<_> = (2..count).filter(|number| !GAP.contains(number)).collect();
         for numbers in numbers.chunks(25) {
@@ -167,7 +170,7 @@ impl Past {
             .map(|price| (price * (1.0 - change) * 10.0).round() / 10.0)
     }
 
-    /// The candle of the slot, as a row holds it (`common/tables/src/history/candles/mod.rs`).
+    /// The candle of the slot, as a row holds it (`common/tables/src/bazaar/mod.rs`).
     #[expect(clippy::cast_possible_truncation, reason = "a thousand at most")]
     fn candle(&self, slot: i64, length: i64) -> String {
         let prices = [0, length / 3, 2 * length / 3].map(|offset| self.prices(slot + offset));

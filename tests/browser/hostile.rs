@@ -1,4 +1,4 @@
-//! Texts of a provider who means harm. All texts of the provider are names and descriptions to us, never markup.
+//! Texts of a malicious provider. Pages show all texts of the provider as text, never as markup.
 
 use local::Cloud;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The API reference: what it shows, and that its sample requests work.
+//! The API reference: its operations, and its sample requests, which must work.
 
 use std::time::{Duration, Instant};
 

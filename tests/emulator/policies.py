@@ -18,7 +18,7 @@ def operator(account):
         access: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Scan"],
         f"{access}/index/*": ["dynamodb:Query"],
         history: [
-            "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem",
+            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem",
         ],
         f"{stack['StackId'].rsplit('/', 1)[0]}/*": ["cloudformation:DescribeStacks"],
         **{

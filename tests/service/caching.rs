@@ -3,16 +3,13 @@
 
 use std::time::Duration;
 
-use common::error::INTERNAL_MESSAGE;
 use common::routes::{AUCTIONS, PROFILE};
-use hyper::StatusCode;
 use local::{Cloud, Options};
-use serde_json::json;
 use simulator::Fault;
 
 use crate::support::{
-    await_logs, event, examples, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each,
-    serve_small_bodies, simulator, start_with, with_parameters,
+    examples, expect_clean_logs, get, get_at, one_instance_each, serve_small_bodies, simulator, start_with,
+    with_parameters,
 };
 
 /// 2026-04-28 15:03:20.999 UTC.
@@ -35,36 +32,17 @@ fn milliseconds(duration: Duration) -> i64 {
 }
 
 #[tokio::test]
-async fn a_repeated_request_is_served_from_the_cache_until_the_ttl_ends() {
-    let cloud = start_with(one_instance_each()).await;
-    for example in examples() {
-        let first = get(&cloud, example.path).await;
-        let second = get(&cloud, example.path).await;
-        assert!(!first.cached(), "{}", example.path);
-        second.expect_replay_of(&first);
-        for path in example.upstream {
-            expect_requests(&cloud, path, 1);
-        }
-        cloud.clock().advance(example.route.cache);
-        assert!(!get(&cloud, example.path).await.cached(), "{} after its TTL", example.path);
-        for path in example.upstream {
-            expect_requests(&cloud, path, 2);
-        }
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
 async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl() {
     let cloud = start_with(one_instance_each()).await;
     serve_small_bodies(&cloud);
     for example in examples() {
         let ttl = milliseconds(example.route.cache);
-        for (after, cached, requests) in
-            [(0, false, 1), (ttl - 1, true, 1), (ttl, false, 2), (2 * ttl - 1, true, 2)]
-        {
-            let response = get_at(&cloud, example.path, START + after).await;
-            assert_eq!(response.cached(), cached, "{} after {after} ms", example.path);
+        for (fetched_at, requests) in [(START, 1), (START + ttl, 2)] {
+            let first = get_at(&cloud, example.path, fetched_at).await;
+            assert!(!first.cached(), "{} {requests}", example.path);
+            for after in [0, ttl - 1] {
+                get_at(&cloud, example.path, fetched_at + after).await.expect_replay_of(&first);
+            }
             for path in example.upstream {
                 expect_requests(&cloud, path, requests);
             }
@@ -340,7 +318,7 @@ async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due()
     let cloud = start_with(behind_a_gateway_cache()).await;
     cloud.clock().stop_at(START);
     let mut refreshes = std::collections::BTreeSet::new();
-    for turn in 0..60 {
+    for turn in 0..30 {
         let now = cloud.clock().now_ms();
         let full = get(&cloud, "/v1/bazaar?mode=full").await;
         let refreshed_at = full.data()["lastUpdated"].as_i64().unwrap();
@@ -357,7 +335,7 @@ async fn behind_a_gateway_cache_a_function_fetches_the_bazaar_when_news_is_due()
         }
         cloud.clock().advance(Duration::from_secs(5));
     }
-    assert!(refreshes.len() >= 15, "{refreshes:?}");
+    assert!(refreshes.len() >= 6, "{refreshes:?}");
     expect_a_request_per_refresh(&cloud, BAZAAR, refreshes.len());
     expect_clean_logs(&cloud);
 }
@@ -428,43 +406,17 @@ async fn behind_a_gateway_cache_news_is_overdue_after_the_provider_s_interval() 
 #[tokio::test]
 async fn a_body_of_a_mebibyte_counts_as_cacheable_and_one_more_byte_does_not() {
     let cloud = start_with(behind_a_gateway_cache()).await;
-    let around =
-        r#"{"success":true,"data":{"collections":{"A":""}},"meta":{"cached":true,"api_version":"v1"}}"#;
+    let around = r#"{"success":true,"data":{"mayor":{"name":"A","key":"a","perks":[]},"current":{"A":""},"election":{}},"meta":{"cached":true,"api_version":"v1"}}"#;
     for (bytes, cached) in [(1_048_576, true), (1_048_577, false)] {
         let filling = "x".repeat(bytes - around.len());
-        let body = format!(r#"{{"success":true,"collections":{{"A":"{filling}"}}}}"#);
-        simulator(&cloud).set_fault("/v2/resources/skyblock/collections", Fault::default().with_body(body));
-        let fresh = get(&cloud, "/v1/collections").await;
+        let mayor = r#"{"name":"A","key":"a","perks":[]}"#;
+        let body = format!(r#"{{"success":true,"mayor":{mayor},"current":{{"A":"{filling}"}}}}"#);
+        simulator(&cloud).set_fault("/v2/resources/skyblock/election", Fault::default().with_body(body));
+        let fresh = get(&cloud, "/v1/mayor").await;
         assert_eq!(fresh.cached(), cached, "{bytes} bytes");
-        let replayed = get(&cloud, "/v1/collections").await;
+        let replayed = get(&cloud, "/v1/mayor").await;
         assert!(replayed.cached());
         assert_eq!(replayed.text.len(), bytes);
         cloud.clock().advance(Duration::from_hours(1));
     }
-}
-
-#[tokio::test]
-async fn behind_a_gateway_cache_a_failure_is_a_failed_invocation() {
-    let cloud = start_with(behind_a_gateway_cache()).await;
-    for example in live_examples() {
-        for path in example.upstream {
-            simulator(&cloud).set_fault(path, Fault::status(503));
-        }
-        // The invocation fails, so the message is that of the gateway response.
-        let message = get(&cloud, example.path).await.error("INTERNAL_ERROR");
-        assert!(message.contains("could not answer this request"), "{message}");
-        let function = example.route.function;
-        let line = await_logs(&cloud, 1, |line| line["route"] == example.route.path).await.remove(0);
-        assert_eq!(line["status"], 500, "{line}");
-        assert!(line["cause"].as_str().unwrap().contains("503"), "{line}");
-        let (_, event) = event(example.path, START);
-        let failed = invoke(&cloud, function, event).await;
-        assert_eq!(failed.status, StatusCode::OK);
-        assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{function}");
-        let expected = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
-        assert_eq!(failed.json(), expected, "{function}");
-        simulator(&cloud).clear_faults();
-        assert!(get(&cloud, example.path).await.data().is_object(), "{function} has recovered");
-    }
-    expect_clean_logs(&cloud);
 }

@@ -21,6 +21,7 @@ mod history;
 mod limits;
 mod local_cloud;
 mod openapi;
+mod oracle;
 mod pages;
 mod parameters;
 mod real_responses;

@@ -1,13 +1,13 @@
-//! What the simulated game has recorded when `cargo local` starts: `infra/local/README.md`, The past.
+//! The past of the simulated game when `cargo local` starts: `infra/local/README.md`, The past.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use local::{Cloud, Options, Progress};
-use serde_json::{Value, json};
 use simulator::Clock;
 
+use crate::oracle::Candle;
 use crate::support::{expect_clean_logs, get, start_with};
 
 const ITEM: &str = "INK_SACK:3";
@@ -22,41 +22,26 @@ const INTERVALS: [(&str, i64); 5] = [("5m", 300), ("30m", 1_800), ("1h", 3_600),
 const PATIENCE: Duration = Duration::from_mins(30);
 
 /// The complete candles of the item that open before the start, oldest first.
-async fn candles(cloud: &Cloud, interval: &str, limit: usize) -> Vec<Value> {
+async fn candles(cloud: &Cloud, interval: &str, limit: usize) -> Vec<Candle> {
     let before = Timestamp::from_second(NOW).unwrap();
     let path = format!("/v1/bazaar/candles?item_id={ITEM}&interval={interval}&limit={limit}&before={before}");
-    let mut data = get(cloud, &path).await.data();
-    let candles = data["candles"].as_array_mut().unwrap();
-    candles.iter_mut().filter(|candle| candle["complete"] == true).map(Value::take).collect()
+    let mut candles: Vec<Candle> =
+        serde_json::from_value(get(cloud, &path).await.data()["candles"].take()).unwrap();
+    candles.retain(|candle| candle.complete);
+    candles
 }
 
-fn seconds(moment: &Value) -> i64 {
-    moment.as_str().unwrap().parse::<Timestamp>().unwrap().as_second()
-}
-
-fn count(candles: &[Value]) -> i64 {
+fn count(candles: &[Candle]) -> i64 {
     candles.len().try_into().unwrap()
 }
 
-/// The candle of several together, without the time.
-fn together(parts: &[Value]) -> Value {
-    let (first, last) = (&parts[0], parts.last().unwrap());
-    let all = |name: &str| parts.iter().map(|part| part[name].as_f64().unwrap()).collect::<Vec<_>>();
-    let mut whole = last.clone();
-    for side in ["sell", "buy"] {
-        whole[format!("{side}_open")] = first[format!("{side}_open")].clone();
-        whole[format!("{side}_high")] =
-            json!(all(&format!("{side}_high")).into_iter().fold(f64::MIN, f64::max));
-        whole[format!("{side}_low")] =
-            json!(all(&format!("{side}_low")).into_iter().fold(f64::MAX, f64::min));
-    }
-    whole["samples"] = json!(parts.iter().map(|part| part["samples"].as_u64().unwrap()).sum::<u64>());
-    whole["opened_at"] = first["opened_at"].clone();
-    whole
+/// How far back the candles of the interval go by default.
+fn depth(interval: &str) -> i64 {
+    if interval == "1d" { 90 * DAY } else { DAY }
 }
 
 #[tokio::test]
-async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
+async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     let messages = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&messages);
     let progress = move |progress: &Progress| sink.lock().unwrap().extend(progress.message.clone());
@@ -65,57 +50,41 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_two_years() {
     let options = Options { history: 1, clock, progress: Some(Arc::new(progress)), ..Options::for_tests() };
     let cloud = start_with(options).await;
     let begun = Instant::now();
-    // The recorder builds the intervals of the last hour from fine to coarse; this is the last one, and has all its minutes.
-    let has_last = |candles: &[Value]| {
-        candles.last().is_some_and(|candle| {
-            seconds(&candle["opened_at"]) + 10_800 == SETTLED - SETTLED % 10_800 && candle["samples"] == 180
-        })
-    };
-    let wait = async || {
-        assert!(begun.elapsed() < PATIENCE, "{:#?} {:#?}", messages.lock().unwrap(), cloud.logs());
+    while messages.lock().unwrap().is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
-    };
-    let says = |part: &str| messages.lock().unwrap().iter().any(|message| message.contains(part));
-    while !says("intervals of candles") {
-        wait().await;
     }
-    assert!(says("recorded in"), "{:#?} {:#?}", messages.lock().unwrap(), cloud.logs());
-    // A page is cached for minutes, so each attempt requests another one.
-    let mut limit = 2;
-    while !has_last(&candles(&cloud, "3h", limit).await) {
-        limit += 1;
-        wait().await;
-    }
+    let message = messages.lock().unwrap()[0].clone();
+    assert!(message.starts_with("history: complete after "), "{message} {:#?}", cloud.logs());
     expect_clean_logs(&cloud);
-    for interval in ["5m", "30m", "1h", "3h", "1d"] {
-        let complete = format!("history: candles of {interval} are complete after ");
-        assert!(messages.lock().unwrap().iter().any(|message| message.starts_with(&complete)), "{interval}");
-    }
 
-    let (mut finer, mut finer_length) = (Vec::<Value>::new(), DAY);
+    let (mut finer, mut finer_length) = (Vec::<Candle>::new(), DAY);
     for (interval, length) in INTERVALS {
         let candles = candles(&cloud, interval, 1_000).await;
         let (first, last) = (&candles[0], candles.last().unwrap());
-        let (oldest, newest) = (seconds(&first["opened_at"]), seconds(&last["opened_at"]));
+        let (oldest, newest) = (first.slot().unwrap(), last.slot().unwrap());
         // Without a gap, from the beginning of the past to the interval under way.
         assert_eq!(newest + length, SETTLED - SETTLED % length, "{interval}");
         assert_eq!(count(&candles), (newest - oldest) / length + 1, "{interval}");
-        let past = if interval == "1d" { 730 * DAY } else { DAY };
-        assert!(oldest <= NOW - past && oldest > NOW - past - 2 * DAY.min(10_800.max(length)), "{interval}");
+        let (from, part) = (NOW - depth(interval), length.max(10_800));
+        assert_eq!(oldest, from - from % part, "{interval}");
         // Wherever there are all finer candles, a coarse one is made of them.
         let mut compared = 0;
         for candle in candles.iter().filter(|_| finer_length < length) {
-            let opened_at = seconds(&candle["opened_at"]);
-            let parts = finer
-                .iter()
-                .filter(|part| (opened_at..opened_at + length).contains(&seconds(&part["opened_at"])));
+            let opened_at = candle.slot().unwrap();
+            let parts =
+                finer.iter().filter(|part| (opened_at..opened_at + length).contains(&part.slot().unwrap()));
             let parts: Vec<_> = parts.cloned().collect();
             if count(&parts) == length / finer_length {
-                assert_eq!(together(&parts), *candle, "{interval}");
-                assert_eq!(candle["samples"], length / 60, "{interval} {opened_at}");
+                assert_eq!(
+                    Candle::of_parts(&candle.opened_at, parts.into_iter()).as_ref(),
+                    Some(candle),
+                    "{interval}"
+                );
+                assert_eq!(i64::from(candle.samples), length / 60, "{interval} {opened_at}");
                 compared += 1;
             } else if opened_at + length <= NOW - 2 * DAY {
-                assert_eq!(candle["samples"], 8, "{interval} {opened_at}");
+                assert_eq!(candle.samples, 8, "{interval} {opened_at}");
             }
         }
         assert!(compared > 0 || ["5m", "1d"].contains(&interval), "{interval}");

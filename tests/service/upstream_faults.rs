@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::error::INTERNAL_MESSAGE;
+use common::response::error::INTERNAL_MESSAGE;
 use local::{Cloud, Options, Upstream};
 use serde_json::{Value, json};
 use simulator::{Clock, Fault, Garbage, Simulator};
@@ -273,19 +273,6 @@ async fn a_rate_limit_applies_to_every_request_to_that_upstream_and_to_no_other(
 }
 
 #[tokio::test]
-async fn retry_after_is_the_rest_of_the_upstreams_rate_limit() {
-    let cloud = start_with(one_instance_each()).await;
-    simulator(&cloud).set_fault("/v2/resources/skyblock/election", Fault::rate_limit(1_000).times(1));
-    expect_failure(&get(&cloud, "/v1/mayor").await, "limited");
-    cloud.clock().advance(Duration::from_secs(500));
-    let response = get(&cloud, "/v1/mayor").await;
-    let wait: u64 = response.headers["retry-after"].to_str().unwrap().parse().unwrap();
-    assert!((400..=500).contains(&wait), "{wait}");
-    cloud.clock().advance(Duration::from_secs(500));
-    assert!(!get(&cloud, "/v1/mayor").await.cached());
-}
-
-#[tokio::test]
 async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
     let cloud = start_with(one_instance_each()).await;
     let message =
@@ -493,18 +480,4 @@ async fn the_name_of_the_encoding_is_compared_without_case() {
         assert!(!get_at(&cloud, "/v1/fire-sales", now).await.cached(), "{name:?}");
     }
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn while_the_upstream_hangs_only_the_first_request_waits() {
-    let cloud = start_with(one_instance_each()).await;
-    let first = get_at(&cloud, "/v1/bazaar?mode=list", START).await;
-    simulator(&cloud).set_fault(BAZAAR, Fault::hang());
-    // The second request is from about the time at which the first one gives up.
-    for after in [10_000, 18_000] {
-        get_at(&cloud, "/v1/bazaar?mode=list", START + after).await.expect_replay_of(&first);
-        assert_eq!(simulator(&cloud).requests(BAZAAR), 2);
-    }
-    simulator(&cloud).clear_faults();
-    assert!(!get_at(&cloud, "/v1/bazaar?mode=list", START + 30_000).await.cached());
 }

@@ -4,7 +4,7 @@ use std::hash::Hash;
 
 use lru::LruCache;
 
-use super::Weight;
+use super::weight::Weight;
 use crate::time::UnixMilliseconds;
 
 /// About how many bytes an entry takes in addition to its value.

@@ -6,16 +6,18 @@
 //! Lambda passes one event at a time to a process, so no request waits for another one.
 
 mod entries;
+mod weight;
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use self::entries::{Entries, Entry};
-use crate::error::chain;
-use crate::invocation::Invocation;
+pub use self::weight::Weight;
+use crate::lambda::invocation::Invocation;
+use crate::response::error::chain;
 use crate::time::UnixMilliseconds;
 
 /// A value may be served stale for this many TTLs after it has expired …
@@ -33,24 +35,6 @@ pub trait SourceError: std::error::Error + 'static {
 
     /// The error of a fetch that was not attempted because the source timed out a moment ago.
     fn paused() -> Self;
-}
-
-/// A value that knows how much memory it takes.
-pub trait Weight {
-    /// About how many bytes it takes; at least what grows with the input.
-    fn bytes(&self) -> usize;
-}
-
-impl<T: Weight> Weight for Arc<T> {
-    fn bytes(&self) -> usize {
-        self.as_ref().bytes()
-    }
-}
-
-impl<T: Weight> Weight for Option<T> {
-    fn bytes(&self) -> usize {
-        self.as_ref().map_or(0, Weight::bytes)
-    }
 }
 
 /// A cache of values of type `V` by keys of type `K`.
@@ -117,15 +101,15 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         invocation: &Invocation,
         fetch: impl AsyncFnOnce() -> Result<V, E>,
     ) -> Result<Lookup<V>, E> {
-        self.get_news(key, invocation, |_| false, fetch).await
+        self.get_revalidated(key, invocation, |_| false, fetch).await
     }
 
-    /// Returns the same as [`Cache::get`], but an expired value for which `is_latest` says that the source has no newer one counts
-    /// as fetched now.
+    /// Returns the same as [`Cache::get`], but an expired value is revalidated first: if `is_latest` says that the source has no
+    /// newer one, it counts as fetched now.
     ///
     /// # Errors
     /// The error of the fetch, if there is no value to serve.
-    pub async fn get_news<E: SourceError>(
+    pub async fn get_revalidated<E: SourceError>(
         &self,
         key: K,
         invocation: &Invocation,

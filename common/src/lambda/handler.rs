@@ -11,17 +11,17 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::config::{Config, GatewayCache};
 use super::guard::guard;
+use super::invocation::Invocation;
 use super::log::milliseconds;
 use super::runtime::{block_on, deadline, failed_invocation, serve};
 use super::start::{IsCold, LogName, StartError, set_up};
-use crate::config::{Config, GatewayCache};
-use crate::envelope::{Body, Document};
-use crate::error::ApiError;
-use crate::file::File;
-use crate::invocation::Invocation;
 use crate::request::{ProxyEvent, Request};
 use crate::response::Response;
+use crate::response::envelope::{Body, Document};
+use crate::response::error::ApiError;
+use crate::response::file::File;
 use crate::routes::Route;
 use crate::time::UnixMilliseconds;
 

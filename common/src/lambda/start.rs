@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::config::{Config, ConfigError};
 use super::{guard, log};
-use crate::config::{Config, ConfigError};
-use crate::error::chain;
-use crate::http::ClientError;
+use crate::response::error::chain;
+use crate::upstream::http::ClientError;
 
 /// Why a function cannot start.
 #[derive(Debug, thiserror::Error)]

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::StatusCode;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
+use super::json::{Object, StringText, whole_number};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
-use crate::invocation::Invocation;
-use crate::json::{Object, StringText, whole_number};
-use crate::params::Page;
+use crate::lambda::invocation::Invocation;
+use crate::request::parameters::PageNumber;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions";
@@ -118,12 +118,12 @@ struct Failure {
 pub async fn fetch(
     upstream: &Upstream,
     invocation: &Invocation,
-    page: Page,
+    page: PageNumber,
     is_known: bool,
 ) -> Result<Option<UpstreamResponse>, UpstreamError> {
     const BEYOND_THE_LAST: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::UNPROCESSABLE_ENTITY];
     let number = page.get().to_string();
-    let expected_statuses = if is_known || page == Page::default() { &[] } else { BEYOND_THE_LAST };
+    let expected_statuses = if is_known || page == PageNumber::default() { &[] } else { BEYOND_THE_LAST };
     let request = UpstreamRequest { path: PATH, parameter: Some(("page", &number)), expected_statuses };
     let response = upstream.get(invocation, &request).await?;
     if !expected_statuses.contains(&response.status) {
@@ -152,7 +152,7 @@ impl<'a, A: Into<Rows<Auction<'a>>>> AuctionsPage<A> {
 /// # Errors
 /// If the response is invalid or holds another page.
 pub fn parse(
-    requested: Page,
+    requested: PageNumber,
     response: &UpstreamResponse,
 ) -> Result<AuctionsPage<Rows<Auction<'_>>>, UpstreamError> {
     let page = match response.parse::<AuctionsPage<Vec<Object<Auction<'_>>>>>() {

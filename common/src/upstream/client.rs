@@ -12,14 +12,14 @@ use tokio::time::timeout_at;
 
 use super::body;
 use super::error::UpstreamError;
+use super::http::{self, ClientError};
 use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::{UpstreamResponse, without_key};
 use super::text::{Spare, Text};
-use crate::config::Config;
-use crate::error::chain;
-use crate::excerpt::Excerpt;
-use crate::http::{self, ClientError};
-use crate::invocation::Invocation;
+use crate::lambda::config::Config;
+use crate::lambda::invocation::Invocation;
+use crate::response::error::chain;
+use crate::response::excerpt::Excerpt;
 use crate::time::UnixMilliseconds;
 
 /// The pause before the retry is drawn from this range, in milliseconds.

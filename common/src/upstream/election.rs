@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::UpstreamError;
+use super::json::{Object, ObjectText, StringText, object};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
-use crate::json::{Object, ObjectText, StringText, object};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/election";

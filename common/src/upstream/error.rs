@@ -5,7 +5,7 @@ use std::time::Duration;
 use lambda_http::http::StatusCode;
 
 use crate::cache::SourceError;
-use crate::error::ApiError;
+use crate::response::error::ApiError;
 
 /// Why an upstream gave no usable response. For the log; it holds no key.
 #[derive(Debug, Clone, thiserror::Error)]

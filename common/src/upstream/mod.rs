@@ -26,8 +26,11 @@ mod text;
 
 pub mod auctions;
 pub mod bazaar;
+pub mod calendar;
 pub mod election;
 pub mod fire_sales;
+pub mod http;
+pub mod json;
 pub mod mojang;
 pub mod profiles;
 pub mod resources;

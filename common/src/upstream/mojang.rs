@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::StatusCode;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
-use crate::invocation::Invocation;
-use crate::params::Username;
+use crate::lambda::invocation::Invocation;
+use crate::request::parameters::Username;
 
 /// A player.
 #[derive(Debug, Deserialize)]

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::error::UpstreamError;
+use super::json::{Object, ObjectText, StringText};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
-use crate::json::{Object, ObjectText, StringText};
 
 /// The provider's path to the collections.
 pub const COLLECTIONS_PATH: &str = "/v2/resources/skyblock/collections";

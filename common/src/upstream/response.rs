@@ -8,9 +8,9 @@ use lambda_http::http::header::HeaderValue;
 use serde::Deserialize;
 
 use super::error::UpstreamError;
+use super::json::Object;
 use super::text::Text;
-use crate::excerpt::Excerpt;
-use crate::json::Object;
+use crate::response::excerpt::Excerpt;
 
 /// How many characters of an upstream's text a cause repeats.
 const LONGEST_CAUSE: usize = 256;

@@ -1,5 +1,5 @@
-//! Accounts and API keys: one row each, with the `pk` `account#NAME` or `key#ID`. Of a key, the table holds only the digest.
-//! The index `by-account` lists the keys of an account; it follows the table after about a second.
+//! Accounts and API keys: one row each, with the `pk` `account#NAME` or `key#ID`. The table stores only a key's digest. The
+//! index `by-account` lists the keys of an account; it follows the table after about a second.
 //!
 //! A corrupt row is an error here and is not skipped: a request must be neither allowed nor denied by a guess.
 

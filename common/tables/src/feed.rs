@@ -1,4 +1,4 @@
-//! The feeds: what the recorders record, and how often.
+//! The feeds, one for each recorder, and how often each is recorded.
 
 use std::time::Duration;
 

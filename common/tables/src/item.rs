@@ -10,6 +10,8 @@ pub(crate) type Item = HashMap<String, AttributeValue>;
 
 pub(crate) const PARTITION_KEY: &str = "pk";
 pub(crate) const SORT_KEY: &str = "sk";
+/// The map from product id to value in a row of a series.
+pub(crate) const PRODUCTS: &str = "products";
 pub(crate) const TIME_TO_LIVE: &str = "ttl";
 
 /// What is wrong with a row.

@@ -1,7 +1,8 @@
-//! What the service keeps in DynamoDB. It is a crate apart from `common`, so that functions without a table do not link the
+//! The tables of the service in DynamoDB. The crate is apart from `common`, so that functions without a table do not link the
 //! AWS SDK. A feature of `common` would not do: cargo unifies the features of the crates that it builds together.
 
 pub mod access;
+pub mod bazaar;
 mod client;
 mod connector;
 mod error;
@@ -14,6 +15,7 @@ mod operation;
 mod raw_query;
 mod recorder;
 mod row;
+pub mod series;
 mod session;
 mod table;
 

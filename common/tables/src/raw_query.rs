@@ -13,7 +13,7 @@ use aws_smithy_types::body::SdkBody;
 
 use crate::error::Error;
 use crate::operation::Operation;
-use crate::row::{Page, Row};
+use crate::row::{QueryPage, Row};
 
 /// Takes the body of a successful response before the SDK reads it.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ impl BodyTaker {
 }
 
 /// Reads the body of a response.
-fn page_of(body: Option<&SdkBody>) -> Result<Page<'_>, String> {
+fn page_of(body: Option<&SdkBody>) -> Result<QueryPage<'_>, String> {
     // Whole, because checking each of its strings takes longer.
     let text = str::from_utf8(body.and_then(SdkBody::bytes).unwrap_or_default());
     let page = text
@@ -92,13 +92,14 @@ mod tests {
     use aws_sdk_dynamodb::primitives::Blob;
     use aws_sdk_dynamodb::types::AttributeValue;
     use aws_sdk_dynamodb::types::AttributeValue::{B, Bool, Bs, L, M, N, Ns, Null, S, Ss};
+    use common::time::UnixSeconds;
     use dynoxide::Database;
     use proptest::prelude::*;
     use serde_json::json;
 
-    use crate::history::bazaar::Quote;
-    use crate::history::candles::Candle;
+    use crate::bazaar::{Candle, INTERVALS, Quote};
     use crate::item::{Item, key, string, text};
+    use crate::series::Slot;
     use crate::session::Session;
     use crate::{SdkConfig, Table, connector};
 
@@ -139,7 +140,7 @@ mod tests {
             .region(Region::from_static("us-east-1"))
             .credentials_provider(SharedCredentialsProvider::new(credentials))
             .endpoint_url(endpoint)
-            .http_client(connector::over(common::http::client(|client| client).unwrap()))
+            .http_client(connector::over(common::upstream::http::client(|client| client).unwrap()))
             .build()
     }
 
@@ -155,6 +156,12 @@ mod tests {
         session(table).put_item().set_item(Some(row)).send().await.unwrap();
     }
 
+    /// A slot of an hour.
+    fn slot() -> Slot {
+        let [_, _, hour, ..] = &INTERVALS;
+        hour.at(UnixSeconds::new(0))
+    }
+
     /// What the histories read of a row: its sort key, whether it has products, and the quote and the candle of one.
     type Read = (String, bool, Option<Quote>, Option<Candle>);
 
@@ -163,7 +170,10 @@ mod tests {
         let read = |row: &Item| {
             let products = row.get("products");
             let value = products.and_then(|products| products.as_m().ok()?.get(ID));
-            let (quote, candle) = (value.and_then(Quote::of_attribute), value.and_then(Candle::of_attribute));
+            let (quote, candle) = (
+                value.and_then(Quote::of_attribute),
+                value.and_then(|value| Candle::of_attribute(slot(), value)),
+            );
             (text(row, "sk").unwrap(), products.is_some(), quote, candle)
         };
         rows.iter().map(read).collect()
@@ -172,7 +182,8 @@ mod tests {
     async fn read_raw(table: &Table, limit: usize) -> Vec<Read> {
         let read = |row: &super::Row<'_>| {
             let value = row.products().and_then(|products| products.map()?.get(ID));
-            let (quote, candle) = (value.and_then(Quote::of_value), value.and_then(Candle::of_value));
+            let (quote, candle) =
+                (value.and_then(Quote::of_value), value.and_then(|value| Candle::of_value(slot(), value)));
             Some((row.sort_key().unwrap().to_owned(), row.products().is_some(), quote, candle))
         };
         session(table).read_rows(query(session(table)), limit, read).await.unwrap()

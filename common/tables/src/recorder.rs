@@ -1,10 +1,10 @@
 //! The runner of the recorders: functions on a schedule that record something in the table of histories. It lives here and not
 //! in `common`, because every recorder writes to a table.
 //!
-//! A recorder records what there is now: most fetch it from the provider, under the minute of the fetch. No client waits for them, so they
-//! repeat a failed fetch until there is just enough time left to write. Schedulers and Lambda retry events, and their delays add up, so
-//! the recorder itself refuses an event that is not of the present. Only a backfill records the minute of its event: there, the provider
-//! is a simulated one that shows what it showed then.
+//! A recorder records the present. Most fetch data from the provider, and file it under the minute of the fetch. No client
+//! waits for them, so they repeat a failed fetch until there is just enough time left to write. Schedulers and Lambda retry
+//! events, and their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill
+//! records the minute of its event, because its provider is simulated and serves the past.
 //!
 //! After each run of the present, the runner notes the heartbeat of the feed. A backfill does not show that the feed is alive.
 //!
@@ -13,13 +13,13 @@
 use std::error::Error as StandardError;
 use std::time::Duration;
 
-use common::config::Config;
-use common::error::chain;
-use common::invocation::Invocation;
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
 use common::lambda::{
     Diagnostic, Error, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation,
     guard, milliseconds, serve, set_up,
 };
+use common::response::error::chain;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::UpstreamError;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use common::json::Members;
+use common::upstream::json::Members;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
@@ -14,7 +14,7 @@ use crate::item::{Corrupt, SORT_KEY, unless_corrupt};
 
 /// A page of a query: the body of a response.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Page<'a> {
+pub(crate) struct QueryPage<'a> {
     /// The rows, in the order of the query.
     #[serde(rename = "Items", borrow, default)]
     pub(crate) rows: Vec<Row<'a>>,

@@ -11,11 +11,9 @@ use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use aws_sdk_dynamodb::types::{
-    DeleteRequest, KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest,
-};
-use common::error::chain;
-use common::invocation::Invocation;
+use aws_sdk_dynamodb::types::{KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest};
+use common::lambda::invocation::Invocation;
+use common::response::error::chain;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 
@@ -225,13 +223,6 @@ impl<'a> Session<'a> {
         let put = PutRequest::builder().set_item(Some(row)).build();
         let put = put.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
         Ok(WriteRequest::builder().put_request(put).build())
-    }
-
-    /// Returns the request of a batch that deletes the row with this key.
-    pub(crate) fn delete_request(self, key: Item) -> Result<WriteRequest, Error> {
-        let delete = DeleteRequest::builder().set_key(Some(key)).build();
-        let delete = delete.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
-        Ok(WriteRequest::builder().delete_request(delete).build())
     }
 
     /// Carries out all requests, in no order, and returns the write units that they took. What DynamoDB leaves unprocessed

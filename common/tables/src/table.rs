@@ -1,8 +1,8 @@
 //! One table: its client and its name. A `Session` operates on it.
 
 use aws_sdk_dynamodb::Client;
-use common::config::Config;
-use common::http::{self, ClientError};
+use common::lambda::config::Config;
+use common::upstream::http::{self, ClientError};
 use reqwest::Url;
 
 use crate::client;

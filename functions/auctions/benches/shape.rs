@@ -1,4 +1,4 @@
-//! How long a page takes, compared with skipping the same bytes: from the provider's body to the data of the response.
+//! The time of a page from the provider's body to the data of the response, compared with skipping the same bytes.
 //!
 //!     cargo bench -p auctions
 
@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use common::params::Page;
+use common::request::parameters::PageNumber;
 use common::upstream::UpstreamResponse;
 use common::upstream::auctions::PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -26,7 +26,7 @@ fn page(criterion: &mut Criterion) {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());
     });
     group.bench_function("page", |bencher| {
-        bencher.iter(|| auctions::shape(Page::default(), black_box(&response)).unwrap());
+        bencher.iter(|| auctions::shape(PageNumber::default(), black_box(&response)).unwrap());
     });
     group.finish();
 }

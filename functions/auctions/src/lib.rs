@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use common::cache::{Cache, Weight};
-use common::config::Config;
-use common::envelope::Document;
-use common::error::ApiError;
+use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::openapi::{Describe, Description};
-use common::params::Page;
 use common::request::Request;
+use common::request::parameters::PageNumber;
 use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Auction, AuctionsPage};
@@ -42,7 +42,7 @@ struct Data<'a> {
 ///
 /// # Errors
 /// If the provider's response is invalid.
-pub fn shape(requested: Page, response: &UpstreamResponse) -> Result<CachedPage, UpstreamError> {
+pub fn shape(requested: PageNumber, response: &UpstreamResponse) -> Result<CachedPage, UpstreamError> {
     let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } =
         auctions::parse(requested, response)?;
     let auctions = auctions.into_usable(response)?;
@@ -71,13 +71,13 @@ pub struct Auctions {
     upstream: Upstream,
     rhythm: Rhythm,
     /// The pages by number; `None` for a page beyond the last.
-    pages: Cache<Page, Option<CachedPage>>,
+    pages: Cache<PageNumber, Option<CachedPage>>,
 }
 
 impl Auctions {
     /// Whether page 0 or the page itself, if they are cached, say that the page exists.
-    fn is_known(&self, page: Page, now: UnixMilliseconds) -> bool {
-        [page, Page::default()].iter().any(|cached| {
+    fn is_known(&self, page: PageNumber, now: UnixMilliseconds) -> bool {
+        [page, PageNumber::default()].iter().any(|cached| {
             let kept = self.pages.kept(cached, now).and_then(|kept| kept.value);
             kept.is_some_and(|kept| i64::from(page.get()) < kept.total_pages)
         })
@@ -98,7 +98,7 @@ impl Handler for Auctions {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let page: Page = request.parameter("page")?;
+        let page: PageNumber = request.parameter("page")?;
         let invocation = request.invocation();
         let now = invocation.now();
         // While it refreshes, the provider responds with 404 to pages that exist.
@@ -115,7 +115,7 @@ impl Handler for Auctions {
         let is_latest = |kept: &Option<CachedPage>| {
             kept.as_ref().is_some_and(|kept| self.rhythm.is_latest(kept.refresh, now))
         };
-        let lookup = self.pages.get_news(page, invocation, is_latest, fetch).await?;
+        let lookup = self.pages.get_revalidated(page, invocation, is_latest, fetch).await?;
         match (&lookup.value, &lookup.refresh_failure) {
             (Some(cached), _) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
             // An expired 404 is no good response: the page may exist by now.
@@ -127,7 +127,7 @@ impl Handler for Auctions {
 
 /// The error of a page beyond the last.
 #[must_use]
-pub fn unknown_page(page: Page) -> ApiError {
+pub fn unknown_page(page: PageNumber) -> ApiError {
     let page = page.get();
     ApiError::not_found(format!(
         "There is no auctions page {page}. 'totalPages' of page 0 is the number of pages."

@@ -1,7 +1,7 @@
 //! The Lambda authorizer (type REQUEST) of the gateway: decides whether a request with this API key is allowed.
 //!
-//! It returns a policy that allows or denies. A key that is not good is an invocation that fails with exactly `Unauthorized`,
-//! which the gateway turns into a 401. Every other failure becomes a 500: an outage never lets a request in.
+//! It returns a policy that allows or denies. For a bad key, the invocation fails with exactly `Unauthorized`, which the
+//! gateway turns into a 401. Every other failure becomes a 500: an outage never lets a request in.
 
 mod event;
 mod policy;
@@ -11,12 +11,12 @@ use std::error::Error as StandardError;
 use std::time::Duration;
 
 use common::auth::{ApiKey, Decision, Refusal};
-use common::error::{INTERNAL_MESSAGE, chain};
-use common::invocation::Invocation;
+use common::lambda::invocation::Invocation;
 use common::lambda::{
     Context, Diagnostic, Error, IsCold, LambdaEvent, LogName, block_on, deadline, failed_invocation, guard,
     milliseconds, serve, set_up,
 };
+use common::response::error::{INTERNAL_MESSAGE, chain};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The response that the gateway reads: a policy, and what the access log sees.
+//! The response that the gateway reads: a policy, and the fields for the access log.
 
 use common::auth::{Decision, KeyId, Tier};
 use serde::Serialize;

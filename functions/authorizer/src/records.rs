@@ -1,12 +1,13 @@
-//! What the table says about a key, cached for a few seconds. The decision is not cached: it depends on the time of each request.
+//! The rows of a key and its account, cached for a few seconds. The decision is not cached: it depends on the time of each
+//! request.
 
 use std::time::Duration;
 
 use common::auth::{Account, ApiKey, Decision, KeyDigest, KeyRecord, decide};
 use common::cache::{Cache, Weight};
-use common::config::Config;
-use common::invocation::Invocation;
 use common::lambda::StartError;
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
 use tables::{Error, Table, access};
 
 /// The TTL of the records of a key. The gateway caches the response for another minute, so a revoked key is refused after 65

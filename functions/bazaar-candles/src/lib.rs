@@ -4,20 +4,21 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::config::Config;
-use common::envelope::Document;
-use common::error::ApiError;
+use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::openapi::{Describe, Description};
-use common::params::{Allowed, Before, InvalidValue, ItemId, Value};
 use common::request::Request;
+use common::request::parameters::{Allowed, Before, InvalidValue, ItemId, Value};
 use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, CANDLE_INTERVALS, CandlesLimit, Route};
 use common::time::{UnixMilliseconds, UnixSeconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::Table;
-use tables::history::candles::{self, Candle, INTERVALS, Page, PagedCandle, Prices};
+use tables::bazaar::{Candle, INTERVALS, Prices};
+use tables::series::{self, Page, PagedCandle};
 
 /// Room for a few hundred pages.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
@@ -67,13 +68,14 @@ struct PageEntry {
     buy_volume: i64,
     /// The number of minutes of the interval in which the product was recorded.
     samples: u32,
-    /// Whether the candle is complete. Otherwise the interval is under way or has ended a few minutes ago, and minutes may be added.
+    /// Whether the candle is complete. Otherwise the interval is under way, or the candle is not built yet but made of finer data; minutes may be
+    /// added.
     complete: bool,
 }
 
 impl From<PagedCandle> for PageEntry {
     fn from(PagedCandle { opened_at, candle, is_complete }: PagedCandle) -> Self {
-        let Candle { sell, buy, sell_volume, buy_volume, samples } = candle;
+        let Candle { sell, buy, sell_volume, buy_volume, samples, .. } = candle;
         let coins = |Prices { open, high, low, close }: Prices| {
             (open.coins(), high.coins(), low.coins(), close.coins())
         };
@@ -99,7 +101,7 @@ impl From<PagedCandle> for PageEntry {
 
 /// The parameter `interval`.
 #[derive(Debug, Clone, Copy)]
-struct Interval(&'static candles::Interval);
+struct Interval(&'static series::Interval);
 
 impl Value for Interval {
     const ALLOWED: Allowed = CANDLE_INTERVALS;
@@ -154,7 +156,7 @@ impl Handler for BazaarCandles {
             // A candle that opens now has not been recorded yet.
             let before = before.unwrap_or_else(|| now.rounded_up());
             let Page { candles, next_before } =
-                candles::page(table, interval, &id, before, limit, now.into()).await?;
+                series::page(table, interval, &id, before, limit, now.into()).await?;
             let candles: Vec<_> = candles.into_iter().map(PageEntry::from).collect();
             let (item_id, interval) = (id.as_str(), interval.name);
             let data = Data { item_id, interval, count: candles.len(), candles, next_before };

@@ -4,21 +4,21 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::config::Config;
-use common::envelope::Document;
-use common::error::ApiError;
+use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::openapi::{Describe, Description};
-use common::params::{Allowed, InvalidValue, ItemId, Value};
-use common::prices::{spread, spread_percent};
 use common::request::Request;
+use common::request::parameters::{Allowed, InvalidValue, ItemId, Value};
 use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, BAZAAR_RANGES, Route};
 use common::time::UnixSeconds;
+use common::upstream::bazaar::spread::{spread, spread_percent};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::Table;
-use tables::history::bazaar::{self, Point, TIERS, Tier};
+use tables::bazaar::{self, Point, RANGES};
 
 /// Room for a few hundred charts.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
@@ -30,7 +30,7 @@ struct Data<'a> {
     /// The product's id.
     item_id: &'a str,
     /// The requested range.
-    #[schemars(extend("enum" = TIERS.each_ref().map(|tier| tier.range)))]
+    #[schemars(extend("enum" = RANGES.each_ref().map(|range| range.name)))]
     range: &'static str,
     /// The number of points.
     #[serde(rename = "dataPoints")]
@@ -74,9 +74,9 @@ impl From<Point> for HistoryPoint {
     }
 }
 
-/// The parameter `range`: the tier that serves it.
+/// The parameter `range`.
 #[derive(Debug, Clone, Copy)]
-struct Range(&'static Tier);
+struct Range(&'static bazaar::Range);
 
 impl Value for Range {
     const ALLOWED: Allowed = BAZAAR_RANGES;
@@ -84,8 +84,8 @@ impl Value for Range {
 
 impl Default for Range {
     fn default() -> Self {
-        let [_, tier, ..] = &TIERS;
-        Self(tier)
+        let [_, day, ..] = &RANGES;
+        Self(day)
     }
 }
 
@@ -93,7 +93,7 @@ impl FromStr for Range {
     type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        TIERS.iter().find(|tier| tier.range == text).map(Self).ok_or(InvalidValue::of::<Self>())
+        RANGES.iter().find(|range| range.name == text).map(Self).ok_or(InvalidValue::of::<Self>())
     }
 }
 
@@ -117,24 +117,21 @@ impl Handler for BazaarHistory {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let id: ItemId = request.required("item_id", "")?;
-        let Range(tier) = request.parameter("range")?;
+        let Range(range) = request.parameter("range")?;
         let invocation = request.invocation();
         let fetch = async || {
             let table = self.table.during(invocation);
-            let points = bazaar::points(table, tier, &id, invocation.now().into()).await?;
-            document(&id, tier, points).map(Arc::new)
+            let points = bazaar::points(table, range, &id, invocation.now().into()).await?;
+            document(&id, range, points).map(Arc::new)
         };
-        Ok(self.charts.get((tier.range, id.clone()), invocation, fetch).await?.into())
+        Ok(self.charts.get((range.name, id.clone()), invocation, fetch).await?.into())
     }
 }
 
-/// Returns the data of the response: the product's points in the tier's range.
-///
-/// # Errors
-/// If they cannot be written as JSON.
-pub fn document(id: &ItemId, tier: &Tier, points: Vec<Point>) -> Result<Document, tables::Error> {
+/// Returns the data of the response: the product's points in the range.
+fn document(id: &ItemId, range: &bazaar::Range, points: Vec<Point>) -> Result<Document, tables::Error> {
     let history: Vec<_> = points.into_iter().map(HistoryPoint::from).collect();
-    let data = Data { item_id: id.as_str(), range: tier.range, count: history.len(), history };
+    let data = Data { item_id: id.as_str(), range: range.name, count: history.len(), history };
     Document::of(&data).map_err(tables::Error::unwritable)
 }
 
@@ -149,9 +146,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_range_of_the_table_of_routes_has_a_tier() {
+    fn the_ranges_are_those_of_the_table_of_routes() {
         let Allowed::OneOf { words, default } = BAZAAR_RANGES else { panic!("ranges are words") };
-        assert_eq!(TIERS.each_ref().map(|tier| tier.range), words);
-        assert_eq!(Range::default().0.range, default);
+        assert_eq!(RANGES.each_ref().map(|range| range.name), words);
+        assert_eq!(Range::default().0.name, default);
     }
 }

@@ -1,5 +1,6 @@
-//! How long each mode takes, compared with skipping the same bytes: from the provider's body to the data of the response, and
-//! with `parsed` from a snapshot that another request has parsed. `full, fetched` includes the escaped body of a proxy response.
+//! The time of each mode from the provider's body to the data of the response, compared with skipping the same bytes. Cases
+//! with `parsed` begin with a snapshot that another request has parsed. `full, fetched` includes the escaped body of a proxy
+//! response.
 //!
 //!     cargo bench -p bazaar
 

@@ -1,6 +1,6 @@
 //! `mode=flips`: the products with the highest spreads.
 
-use common::prices::spread_percent;
+use common::upstream::bazaar::spread::spread_percent;
 use common::upstream::bazaar::{Product, QuickStatus};
 use schemars::JsonSchema;
 use serde::Serialize;

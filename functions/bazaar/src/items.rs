@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-use common::params::{Allowed, InvalidValue, Value};
+use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::routes::BAZAAR_IDS;
 use common::upstream::bazaar::Product;
 use foldhash::fast::RandomState;

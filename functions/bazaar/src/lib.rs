@@ -12,12 +12,12 @@ mod snapshot;
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::config::Config;
-use common::error::ApiError;
+use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::openapi::{Describe, Description};
 use common::request::Request;
 use common::response::Response;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::bazaar::{Orders, PATH, REFRESH};
 use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
@@ -62,7 +62,7 @@ impl Handler for Bazaar {
             let kept = kept.as_ref().map(|kept| (&*kept.value, kept.fetched_at));
             Ok::<_, UpstreamError>(Arc::new(snapshot.replacing(kept)))
         };
-        let lookup = self.snapshot.get_news((), invocation, is_latest, fetch).await?;
+        let lookup = self.snapshot.get_revalidated((), invocation, is_latest, fetch).await?;
         Ok(Response::of_lookup(&lookup, lookup.value.document(&query)?))
     }
 }

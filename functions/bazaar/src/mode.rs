@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use common::params::{Allowed, InvalidValue, Value};
+use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::routes::BAZAAR_MODES;
 
 /// What a request asks of the bazaar.

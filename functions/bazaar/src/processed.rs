@@ -1,6 +1,6 @@
 //! A product with its spread between the provider's average prices.
 
-use common::prices::{spread, spread_percent};
+use common::upstream::bazaar::spread::{spread, spread_percent};
 use common::upstream::bazaar::{Product, QuickStatus};
 use schemars::JsonSchema;
 use serde::Serialize;

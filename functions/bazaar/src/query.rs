@@ -1,11 +1,11 @@
-//! What a request asks for.
+//! The query of a request: the mode, and the values of its parameters.
 
 use std::str::FromStr;
 
-use common::error::ApiError;
-use common::excerpt::Excerpt;
-use common::params::{Allowed, InvalidValue, Value};
 use common::request::Request;
+use common::request::parameters::{Allowed, InvalidValue, Value};
+use common::response::error::ApiError;
+use common::response::excerpt::Excerpt;
 use common::routes::FlipsLimit;
 
 use crate::items::ProductIds;

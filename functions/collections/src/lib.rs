@@ -3,11 +3,11 @@
 
 mod schema;
 
-use common::envelope::Document;
-use common::json::ObjectText;
-use common::openapi::{Describe, Description};
-use common::provider_route::ProviderRoute;
+use common::lambda::provider_route::ProviderRoute;
+use common::response::envelope::Document;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
+use common::upstream::json::ObjectText;
 use common::upstream::resources::{self, COLLECTIONS_PATH};
 use common::upstream::{UpstreamError, UpstreamResponse};
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! `GET /v1/fire-sales`: the fire sales that are running or announced.
 
-use common::envelope::Document;
-use common::openapi::{Describe, Description};
-use common::provider_route::ProviderRoute;
+use common::lambda::provider_route::ProviderRoute;
+use common::response::envelope::Document;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::fire_sales::{self, FireSale};
 use common::upstream::{UpstreamError, UpstreamResponse};

@@ -1,4 +1,4 @@
-//! How long the catalogue takes, compared with skipping the same bytes: from the provider's body to the data of the response.
+//! The time of the catalogue from the provider's body to the data of the response, compared with skipping the same bytes.
 //!
 //!     cargo bench -p items
 
@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use common::provider_route::ProviderRoute;
+use common::lambda::provider_route::ProviderRoute;
 use common::upstream::UpstreamResponse;
 use common::upstream::resources::ITEMS_PATH;
 use criterion::{Criterion, criterion_group, criterion_main};

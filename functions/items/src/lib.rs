@@ -1,10 +1,10 @@
 //! `GET /v1/items`: the complete item catalogue.
 
-use common::envelope::Document;
-use common::json::StringText;
-use common::openapi::{Describe, Description};
-use common::provider_route::ProviderRoute;
+use common::lambda::provider_route::ProviderRoute;
+use common::response::envelope::Document;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
+use common::upstream::json::StringText;
 use common::upstream::resources::{self, ITEMS_PATH};
 use common::upstream::{UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
@@ -29,12 +29,12 @@ struct Item<'a> {
     material: StringText<'a>,
     /// The rarity; `COMMON` if the provider gives none.
     #[schemars(with = "String")]
-    tier: Tier<'a>,
+    tier: Rarity<'a>,
 }
 
 /// A rarity. The game shows an item without one as common.
 #[derive(Debug, Serialize)]
-enum Tier<'a> {
+enum Rarity<'a> {
     #[serde(rename = "COMMON")]
     Common,
     #[serde(untagged)]
@@ -44,7 +44,7 @@ enum Tier<'a> {
 impl<'a> From<resources::Item<'a>> for Item<'a> {
     fn from(item: resources::Item<'a>) -> Self {
         let resources::Item { id, name, material, tier } = item;
-        Self { id, name, material, tier: tier.map_or(Tier::Common, Tier::Given) }
+        Self { id, name, material, tier: tier.map_or(Rarity::Common, Rarity::Given) }
     }
 }
 

@@ -1,7 +1,7 @@
-//! Joins modules, so that a browser loads a few files instead of one for each module. Joined they also compress better.
+//! Joins modules, so that a browser loads a few files instead of one for each module. Joined, they also compress better.
 //!
-//! A module keeps its scope: it becomes a function that is called once and returns what the module exports. The forms that are
-//! understood are `import { a, b as c } from "./module.js";` and `export const a`, each at the beginning of a line.
+//! A module keeps its scope: it becomes a function that is called once and returns what the module exports. It understands
+//! `import { a, b as c } from "./module.js";` and `export const a`, each at the beginning of a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 

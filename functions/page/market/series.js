@@ -122,20 +122,11 @@ const around = (rows, from, to) => {
 };
 
 /** Returns the requests for the time before the first row, as the finer candles of a young deployment are few. */
-const olderSources = (item, step, from, begin, now) => {
-  const history = HISTORIES.find(({ length }) => length >= now - from - HOUR);
-  const candles = CANDLES.filter((interval) => interval.step > step && begin - from > interval.step);
-  const sources = candles.map((interval) => ({
+const olderSources = (item, step, from, begin) =>
+  CANDLES.filter((interval) => interval.step > step && begin - from > interval.step).map((interval) => ({
     path: candlesPath(item, interval, Math.ceil((begin - from) / interval.step) + 2, begin),
     step: interval.step,
   }));
-  // Prices were recorded before candles were built.
-  if (history && history.step >= step && history.step > MINUTE) sources.unshift({ path: historyPath(item, history), step: history.step });
-  return sources.sort((one, other) => one.step - other.step);
-};
-
-/** With daily candles of less time than this, a long range shows what the range of the API does that covers them. */
-const LONGEST = HISTORIES.at(-1);
 
 /**
  * Returns all prices from `from` to `to` as `{ rows, failure }`, given the data of the first request. `load` returns the data at a path. A
@@ -155,18 +146,17 @@ export const collect = async ({ item, source, from, to, data, now, load }) => {
   }
   const begin = rows[0]?.start ?? to;
   if (begin - from <= 2 * source.step) return { rows, failure: null };
-  if (source.step === DAY && begin > now - LONGEST.length) {
+  // Few daily candles are a young deployment: the shortest range that has all of its time shows more.
+  const range = HISTORIES.find(({ length }) => length >= now - begin);
+  if (source.step === DAY && range) {
+    const finer = rangeSource(item, range.name);
     try {
-      const points = rowsOf(await load(historyPath(item, LONGEST)), LONGEST.step, now);
-      const first = Math.min(begin, points[0]?.start ?? begin);
-      const range = HISTORIES.find(({ length }) => length >= now - first) ?? LONGEST;
-      const finer = rangeSource(item, range.name);
-      return collect({ item, source: finer, from: Math.max(from, now - range.length), to, data: await load(finer.path), now, load });
+      return await collect({ item, source: finer, from: Math.max(from, now - range.length), to, data: await load(finer.path), now, load });
     } catch (failure) {
       return { rows, failure };
     }
   }
-  const sources = olderSources(item, source.step, from, begin, now);
+  const sources = olderSources(item, source.step, from, begin);
   const results = await Promise.allSettled(sources.map(({ path }) => load(path)));
   const layers = results.map(({ value }, index) => (value ? rowsOf(value, sources[index].step, now) : []));
   return { rows: around(merged([rows, ...layers]), from, to), failure: results.find(({ reason }) => reason)?.reason ?? null };

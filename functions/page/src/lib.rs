@@ -4,20 +4,20 @@
 //! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build script chooses the
 //! headers of each file. The addresses of the files contain a hash of all of them, so that browsers can keep them for ever.
 
-use common::config::Config;
-use common::error::ApiError;
-use common::excerpt::Excerpt;
-use common::file::File;
+use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::params::{Allowed, InvalidValue, Value};
 use common::request::Request;
+use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::response::Response;
+use common::response::error::ApiError;
+use common::response::excerpt::Excerpt;
+use common::response::file::File;
 use common::routes::{self, Route};
 
 /// What the build script has made of the files.
 #[expect(clippy::unreadable_literal, reason = "generated code")]
 mod files {
-    use common::file::File;
+    use common::response::file::File;
 
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
@@ -27,11 +27,11 @@ const DASHBOARD: &str = "{dashboard}";
 
 /// The handler.
 #[derive(Debug)]
-pub struct Page {
+pub struct Pages {
     market: &'static File,
 }
 
-impl Handler for Page {
+impl Handler for Pages {
     const ROUTE: &'static Route = &routes::ASSETS;
 
     fn new(config: &Config) -> Result<Self, StartError> {

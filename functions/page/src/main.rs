@@ -1,5 +1,5 @@
 //! The Lambda binary of `page`.
 
 fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<page::Page>()
+    common::lambda::run::<page::Pages>()
 }

@@ -1,4 +1,4 @@
-//! Nothing that a page shows is lost when its scripts are made smaller.
+//! Smaller scripts show the same pages.
 
 #[path = "../build/compact.rs"]
 mod compact;

@@ -1,4 +1,4 @@
-//! How long a player takes, compared with skipping the same bytes: from the provider's body to the data of the response.
+//! The time of a player from the provider's body to the data of the response, compared with skipping the same bytes.
 //!
 //!     cargo bench -p profile
 

@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::config::Config;
-use common::envelope::Document;
-use common::error::ApiError;
-use common::invocation::Invocation;
-use common::json::{ObjectText, StringText};
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
 use common::lambda::{Handler, StartError};
-use common::openapi::{Describe, Description};
-use common::params::Username;
 use common::request::Request;
+use common::request::parameters::Username;
 use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
+use common::upstream::json::{ObjectText, StringText};
 use common::upstream::mojang::{self, Player};
 use common::upstream::profiles;
 use common::upstream::{Upstream, UpstreamError, UpstreamResponse};

@@ -1,25 +1,28 @@
-//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history`.
+//! Every minute, records the prices and volumes of all bazaar products, for `GET /v1/bazaar/history` and its
+//! candles.
 
 use std::error::Error;
 
-use common::config::Config;
-use common::invocation::Invocation;
 use common::lambda::StartError;
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
 use common::time::Tick;
 use common::upstream::bazaar::{Orders, PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
+use tables::bazaar::{Quote, Quotes, Written, is_due, record};
 use tables::feed::{self, Feed};
-use tables::history::bazaar::{self, FilledSlot, Quote, Quotes};
+use tables::series::build_again;
 use tables::{Recorder, Session, Ticks, repeat};
 
 /// The outcome of one tick.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Outcome {
-    /// The number of products with a price; 0 if there was nothing to do.
+    /// The number of products with a price; 0 if the tick was recorded before.
     products: usize,
-    /// The slots that the tick filled; empty if it was recorded before.
-    slots: Vec<FilledSlot>,
+    /// The rows that were written.
+    #[serde(flatten)]
+    written: Written,
 }
 
 /// The `record-bazaar` recorder.
@@ -47,11 +50,11 @@ impl Recorder for RecordBazaar {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let open_slots = async |tick| bazaar::open_slots(table, tick, None, invocation.now().into()).await;
-        let mut tick = ticks.current();
-        let mut slots = open_slots(tick).await?;
-        if slots.is_empty() {
-            return Ok((tick, Outcome { products: 0, slots: Vec::new() }));
+        let now = invocation.now().into();
+        let tick = ticks.current();
+        if !is_due(table, tick, now).await? {
+            note_late(table, ticks).await?;
+            return Ok((tick, Outcome::default()));
         }
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
@@ -65,13 +68,24 @@ impl Recorder for RecordBazaar {
             }
         };
         let (fetched_at, quotes) = repeat(invocation, fetch).await?;
-        if fetched_at != tick {
-            // The minute has changed since the slots were read.
-            tick = fetched_at;
-            slots = open_slots(tick).await?;
+        if fetched_at != tick && !is_due(table, fetched_at, now).await? {
+            return Ok((fetched_at, Outcome::default()));
         }
-        let slots = bazaar::fill(table, tick, &slots, &quotes).await?;
-        Ok((tick, Outcome { products: quotes.len(), slots }))
+        let written = record(table, fetched_at, &quotes).await?;
+        note_late(table, ticks).await?;
+        Ok((fetched_at, Outcome { products: quotes.len(), written }))
+    }
+
+    fn is_nothing(outcome: &Outcome) -> bool {
+        outcome.products == 0
+    }
+}
+
+/// Notes that candles of a backfill's minute may have been built without it.
+async fn note_late(table: Session<'_>, ticks: Ticks) -> Result<(), tables::Error> {
+    match ticks {
+        Ticks::OfClock => Ok(()),
+        Ticks::OfEvent(tick) => build_again(table, tick.time()).await,
     }
 }
 

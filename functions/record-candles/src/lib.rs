@@ -1,15 +1,15 @@
-//! Every five minutes, builds the candles whose intervals have ended, for `GET /v1/bazaar/candles`. It reads the recorded minutes and
-//! finer candles, and nothing from the provider.
+//! Every five minutes, builds the candles whose intervals have ended, for `GET /v1/bazaar/candles` and `GET /v1/bazaar/history`. It reads
+//! the recorded minutes and finer candles, and nothing from the provider.
 
 use std::error::Error;
 
-use common::config::Config;
-use common::invocation::Invocation;
 use common::lambda::StartError;
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
 use common::time::Tick;
 use serde::Serialize;
 use tables::feed::{self, Feed};
-use tables::history::candles::{self, Built, BuiltSlot};
+use tables::series::{self, Built, BuiltSlot};
 use tables::{Recorder, Session, Ticks};
 
 /// The outcome of one run.
@@ -17,7 +17,7 @@ use tables::{Recorder, Session, Ticks};
 pub struct Outcome {
     /// The slots that were built; empty if there was nothing to do.
     slots: Vec<BuiltSlot>,
-    /// The ends of the candles of five minutes that a run can build.
+    /// The ends of the newest candles of five minutes.
     #[serde(skip)]
     ends: Vec<Tick>,
 }
@@ -43,7 +43,7 @@ impl Recorder for RecordCandles {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let Built { slots, ends } = candles::build(table, invocation.now().into()).await?;
+        let Built { slots, ends, .. } = series::build(table, invocation.now().into()).await?;
         let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
         Ok((ends.last().copied().unwrap_or_else(|| ticks.current()), Outcome { slots, ends }))
     }

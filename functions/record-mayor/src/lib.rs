@@ -3,13 +3,13 @@
 
 use std::error::Error;
 
-use common::calendar::ElectionYear;
-use common::config::Config;
-use common::invocation::Invocation;
-use common::json::ObjectText;
 use common::lambda::StartError;
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
 use common::time::Tick;
+use common::upstream::calendar::ElectionYear;
 use common::upstream::election::{self, Elections, PATH};
+use common::upstream::json::ObjectText;
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 use tables::feed::{self, Feed};

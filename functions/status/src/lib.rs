@@ -1,28 +1,29 @@
-//! `GET /v1/status`: when each feed was last recorded, and whether that is as recent as it should be. It requires no key, so that
-//! an uptime monitor can request it.
+//! `GET /v1/status`: when each feed was last recorded, and whether it is up to date. It requires no key, so that an uptime
+//! monitor can request it.
 //!
 //! It reads one row with the heartbeat of each feed, and one row with the feed's oldest record.
 
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::config::Config;
-use common::envelope::Document;
-use common::error::ApiError;
+use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::openapi::{Describe, Description};
 use common::request::Request;
 use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use futures_util::FutureExt;
-use futures_util::future::{try_join, try_join4};
+use futures_util::future::{try_join, try_join3};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tables::bazaar::INTERVALS;
 use tables::feed::{FEEDS, Feed};
 use tables::heartbeat::{self, Heartbeat, heartbeats};
-use tables::history::candles::{self, INTERVALS};
-use tables::history::{bazaar, fire_sales, mayors};
+use tables::history::{fire_sales, mayors};
+use tables::series;
 use tables::{Error, Session, Table};
 
 /// The status of the service: how recent its recorded data is.
@@ -140,12 +141,12 @@ async fn recorded_since(
     now: UnixSeconds,
 ) -> Result<[Option<UnixSeconds>; FEEDS.len()], Error> {
     // Boxed, because the future of a query takes several kilobytes.
-    let bazaar = bazaar::recorded_since(table, now).boxed();
     let candles = candles_since(table, now).boxed();
     let mayors = mayors::recorded_since(table).boxed();
     let fire_sales = fire_sales::recorded_since(table).boxed();
-    let (bazaar, candles, mayors, fire_sales) = try_join4(bazaar, candles, mayors, fire_sales).await?;
-    Ok([bazaar, candles, mayors, fire_sales])
+    let (candles, mayors, fire_sales) = try_join3(candles, mayors, fire_sales).await?;
+    // The minutes live on in candles.
+    Ok([candles, candles, mayors, fire_sales])
 }
 
 /// Returns when the oldest candle opened. It is a daily one, or one of the finest interval before the first day has ended. Reads one
@@ -153,8 +154,8 @@ async fn recorded_since(
 async fn candles_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
     let [finest, .., daily] = &INTERVALS;
     for interval in [daily, finest] {
-        if let Some(oldest) = candles::oldest(table, interval, now).await? {
-            return Ok(Some(oldest.slot));
+        if let Some(oldest) = series::oldest(table, interval, now).await? {
+            return Ok(Some(oldest.start));
         }
     }
     Ok(None)

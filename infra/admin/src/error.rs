@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use common::auth::{AccountName, KeyId, Label, MalformedKey};
-use common::config::ConfigError;
-use common::http::ClientError;
+use common::lambda::config::ConfigError;
+use common::upstream::http::ClientError;
 use tables::ProfileError;
 
 use crate::arguments::INVALID_COMMAND_LINE;

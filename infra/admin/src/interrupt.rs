@@ -1,4 +1,4 @@
-//! Ends a command when the process is asked to.
+//! Ends a command at SIGINT or SIGTERM.
 
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -1,6 +1,5 @@
 //! `cargo admin check`, as operators run it: its exit codes and outputs, what it sends to servers that are not this service, and
 //! a local cloud, which keeps every promise. `src/check/tests.rs` breaks each promise.
-#![expect(clippy::unwrap_used, reason = "a test may panic, and so may its helpers")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

@@ -27,10 +27,6 @@ async fn respond(event: Value) -> Result<Value, Error> {
     match command {
         Some("process") => Ok(json!(std::process::id())),
         Some("greeting") => Ok(json!(std::env::var("GREETING").unwrap_or_default())),
-        Some("variable") => {
-            let name = event.get("name").and_then(Value::as_str).unwrap_or_default();
-            Ok(json!(std::env::var(name).unwrap_or_default()))
-        }
         Some("slowly") => {
             tokio::time::sleep(Duration::from_millis(500)).await;
             Ok(json!(std::process::id()))
@@ -39,10 +35,6 @@ async fn respond(event: Value) -> Result<Value, Error> {
         Some("hang") => std::future::pending().await,
         Some("fail" | "note and fail") => Err("asked to fail".into()),
         Some("too much") => Ok(json!("x".repeat(7_000_000))),
-        Some("status") => {
-            Ok(json!({"statusCode": 404, "body": "not here", "headers": {"cache-control": "no-store"}}))
-        }
-        Some("much") => Ok(json!({"statusCode": 200, "body": "x".repeat(1_048_577)})),
         Some("nonsense") => Ok(json!({"statusCode": "fine"})),
         _ => Ok(json!({
             "statusCode": 200,

@@ -1,4 +1,4 @@
-//! The account and region that everything pretends to be in, and names of resources in it.
+//! The simulated account and region, and the names of their resources.
 
 /// The account of AWS's own examples.
 pub(crate) const ACCOUNT_ID: &str = "123456789012";

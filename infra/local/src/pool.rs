@@ -229,15 +229,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_idle_instance_is_used_again() {
-        let pool = pool(parrot(), Duration::from_secs(10), 4);
-        let first = process_of(&pool).await;
-        assert_eq!(first, process_of(&pool).await);
-        assert_eq!(pool.invoke(say("greeting")).await.unwrap(), "\"hello\"");
-        pool.stop().await;
-    }
-
-    #[tokio::test]
     async fn a_second_instance_starts_when_the_first_is_busy_and_a_third_caller_waits() {
         let pool = pool(parrot(), Duration::from_secs(10), 2);
         let slowly = || pool.invoke(say("slowly"));
@@ -246,27 +237,6 @@ mod tests {
         processes.sort();
         processes.dedup();
         assert_eq!(processes.len(), 2, "{processes:?}");
-        pool.stop().await;
-    }
-
-    #[tokio::test]
-    async fn an_instance_survives_a_failed_invocation() {
-        let pool = pool(parrot(), Duration::from_secs(10), 1);
-        let before = process_of(&pool).await;
-        let failure = pool.invoke(say("fail")).await.unwrap_err();
-        assert!(String::from_utf8_lossy(&failure.payload()).contains("asked to fail"), "{failure}");
-        let failure = pool.invoke(say("too much")).await.unwrap_err();
-        assert!(matches!(failure, Failure::TooLarge), "{failure}");
-        assert_eq!(before, process_of(&pool).await);
-        pool.stop().await;
-    }
-
-    #[tokio::test]
-    async fn a_timeout_ends_the_instance() {
-        let pool = pool(parrot(), Duration::from_secs(5), 1);
-        let before = process_of(&pool).await;
-        assert!(matches!(pool.invoke(say("hang")).await, Err(Failure::TimedOut(_))));
-        assert_ne!(before, process_of(&pool).await);
         pool.stop().await;
     }
 

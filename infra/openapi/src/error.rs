@@ -6,9 +6,14 @@ pub enum Error {
     /// No function describes a route.
     #[error("the table of routes has {0}, but no function describes it")]
     NotDescribed(&'static str),
-    /// An example is missing.
-    #[error("there is no example {0}.json")]
-    NoExample(String),
+    /// An example cannot be read.
+    #[error("the example {name}.json cannot be read: {cause}")]
+    NoExample {
+        /// Its name.
+        name: String,
+        /// The system's reason.
+        cause: std::io::Error,
+    },
     /// An example cannot be parsed.
     #[error("the example {name}.json cannot be parsed: {cause}")]
     Example {

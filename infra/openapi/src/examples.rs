@@ -2,24 +2,14 @@
 //! all fields and parameters in the document come from them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use common::routes::{Location, Parameter, Route};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::schemas::PLACE;
-
-macro_rules! examples {
-    ($($name:literal)*) => {
-        const EXAMPLES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../examples/", $name, ".json")))),*];
-    };
-}
-
-examples! {
-    "auctions" "bazaar-book" "bazaar-candles" "bazaar-flips" "bazaar-full" "bazaar-history" "bazaar-item" "bazaar-items" "bazaar-list"
-    "collections" "fire-sales" "fire-sales-history" "index" "items" "mayor" "mayor-history" "profile" "status"
-}
+use crate::schemas::SCHEMA_PREFIX;
 
 /// A request and the data of its response.
 #[derive(Debug, Deserialize)]
@@ -33,9 +23,10 @@ pub(crate) struct Example {
 impl Example {
     /// Returns the example with this name.
     pub(crate) fn named(name: &str) -> Result<Self, Error> {
-        let example = EXAMPLES.iter().find(|(candidate, _)| *candidate == name);
-        let (_, text) = example.ok_or_else(|| Error::NoExample(name.to_owned()))?;
-        serde_json::from_str(text).map_err(|cause| Error::Example { name: name.to_owned(), cause })
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+        let text = std::fs::read_to_string(folder.join(format!("{name}.json")));
+        let text = text.map_err(|cause| Error::NoExample { name: name.to_owned(), cause })?;
+        serde_json::from_str(&text).map_err(|cause| Error::Example { name: name.to_owned(), cause })
     }
 
     /// Returns the value of the parameter in the request: a number if the schema requires one.
@@ -90,7 +81,8 @@ struct Collected(BTreeMap<(String, Option<String>), Value>);
 
 impl Collected {
     fn collect(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
-        let name = schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(PLACE));
+        let name =
+            schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
         let Some((name, named)) = name.and_then(|name| Some((name, schemas.get(name)?))) else {
             self.collect_inside(schemas, schema, value);
             return;

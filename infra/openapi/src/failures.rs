@@ -3,9 +3,9 @@
 
 use auctions::unknown_page;
 use bazaar::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
-use common::error::{ApiError, Code};
-use common::params::InvalidValue;
+use common::request::parameters::InvalidValue;
 use common::request::{invalid_parameter, missing_parameter};
+use common::response::error::{ApiError, Code};
 use common::routes::{
     AUCTIONS, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route,
 };

@@ -13,8 +13,8 @@ mod operations;
 mod responses;
 mod schemas;
 
-use common::envelope::API_VERSION;
-use common::openapi::{Describe, Description};
+use common::response::envelope::API_VERSION;
+use common::response::openapi::{Describe, Description};
 use common::routes::{INDEX, OPENAPI, Route, Tag, VERSION_1};
 use serde_json::{Map, Value, json};
 use tables::HistoryListHandler;

@@ -1,6 +1,6 @@
 //! The operations: `GET` of each route.
 
-use common::openapi::{Description, Kind};
+use common::response::openapi::{Description, Kind};
 use common::routes::{Location, OPENAPI, Parameter, Route};
 use serde_json::{Map, Value, json};
 

@@ -1,13 +1,13 @@
 //! Responses: the two envelopes, and the errors that every route can return.
 
-use common::envelope::API_VERSION;
-use common::error::{Code, INTERNAL_MESSAGE};
+use common::response::envelope::API_VERSION;
+use common::response::error::{Code, INTERNAL_MESSAGE};
 use common::routes::AUCTIONS;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 use crate::failures::{self, Failure};
-use crate::schemas::PLACE;
+use crate::schemas::SCHEMA_PREFIX;
 
 /// The name of the security scheme.
 pub(crate) const SECURITY_SCHEME: &str = "ApiKey";
@@ -276,7 +276,7 @@ pub(crate) fn success_envelope(data: &Value) -> Value {
                 "examples": [true],
             },
             "data": data,
-            "meta": { "$ref": format!("{PLACE}{META}"), "description": "Metadata of the response." },
+            "meta": { "$ref": format!("{SCHEMA_PREFIX}{META}"), "description": "Metadata of the response." },
         },
         "required": ["success", "data", "meta"],
     })
@@ -327,7 +327,7 @@ fn failure(schema: &str, description: &str, retry_after: bool, examples: &Map<St
     json!({
         "description": description,
         "headers": headers,
-        "content": { JSON: { "schema": { "$ref": format!("{PLACE}{schema}") }, "examples": examples } },
+        "content": { JSON: { "schema": { "$ref": format!("{SCHEMA_PREFIX}{schema}") }, "examples": examples } },
     })
 }
 

@@ -1,12 +1,12 @@
 //! The schemas of the functions' types, as the document has them.
 
-use common::openapi::SchemaOf;
+use common::response::openapi::SchemaOf;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 /// The prefix of references to named schemas.
-pub(crate) const PLACE: &str = "#/components/schemas/";
+pub(crate) const SCHEMA_PREFIX: &str = "#/components/schemas/";
 
 /// Generates schemas, and collects those with a name.
 pub(crate) struct Schemas(SchemaGenerator);

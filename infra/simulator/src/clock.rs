@@ -52,35 +52,3 @@ impl Clock {
 fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clones_share_the_offset() {
-        let clock = Clock::system();
-        let before = clock.now_ms();
-        clock.clone().advance(Duration::from_hours(1));
-        let moved = clock.now_ms() - before;
-        assert!((3_600_000..3_660_000).contains(&moved), "{moved}");
-    }
-
-    #[test]
-    fn a_stopped_clock_only_advances_on_demand() {
-        let clock = Clock::system();
-        clock.clone().stop_at(1_000_000_000_000);
-        assert_eq!(clock.now_ms(), 1_000_000_000_000);
-        clock.advance(Duration::from_secs(1));
-        assert_eq!(clock.now_ms(), 1_000_000_001_000);
-    }
-
-    #[test]
-    fn a_clock_continues_from_the_time_it_is_set_to() {
-        let clock = Clock::system();
-        for moment in [1_000_000_000_000, 4_000_000_000_000] {
-            clock.clone().set(moment);
-            assert!((moment..moment + 60_000).contains(&clock.now_ms()));
-        }
-    }
-}

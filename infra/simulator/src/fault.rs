@@ -1,4 +1,4 @@
-//! Faults on demand, for tests, `/__control` and the command line.
+//! Faults on demand, for tests and `/__control`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -115,7 +115,7 @@ impl Fault {
     }
 }
 
-/// A fault and the path it applies to, as the command line spells it: `PATH=KEY:VALUE,KEY:VALUE`.
+/// A fault and the path it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultRule {
     /// The path, without query and without `/at/...`. A trailing `*` matches any rest.
@@ -130,15 +130,6 @@ pub enum FaultError {
     /// The path is missing or does not start with a slash.
     #[error("a fault needs a path that starts with /, such as /v2/skyblock/bazaar")]
     Path,
-    /// The command line form is not `PATH=KEY:VALUE,...`.
-    #[error("a fault has the form PATH=KEY:VALUE,KEY:VALUE, such as /v2/skyblock/bazaar=status:503,times:2")]
-    Form,
-    /// A key that no fault has.
-    #[error(
-        "unknown fault key `{0}`; known are status, body, header, delay_ms, truncate, garbage, rate_limit, hang, close \
-         and times"
-    )]
-    Key(String),
     /// An invalid value.
     #[error("{key} must be {takes}, not `{value}`")]
     Value {
@@ -200,115 +191,28 @@ impl FaultRule {
 
 const STATUS: &str = "a number from 200 to 599";
 const COUNT: &str = "a number from 1";
-const NUMBER: &str = "a whole number from 0";
 const HEADER: &str = "a header as NAME=VALUE";
 const UNFRAMED: &str = "any header but Content-Length and Transfer-Encoding; truncate cuts a body";
-const GARBAGE: &str = "bytes, html, wrong_shape, failure or gzip_bomb";
-const NOTHING: &str = "without a value";
-
-impl std::str::FromStr for FaultRule {
-    type Err = FaultError;
-
-    fn from_str(text: &str) -> Result<Self, FaultError> {
-        let (path, mut rest) = text.split_once('=').ok_or(FaultError::Form)?;
-        let mut fault = Fault::default();
-        if rest.is_empty() {
-            return Err(FaultError::Form);
-        }
-        while !rest.is_empty() {
-            // A body may contain commas, so it must be the last part.
-            let (part, behind) = match rest.split_once(',') {
-                Some(halves) if !rest.starts_with("body:") => halves,
-                _ => (rest, ""),
-            };
-            rest = behind;
-            let (key, value) = part.split_once(':').unwrap_or((part, ""));
-            let invalid = |takes| FaultError::Value { key: key.into(), value: value.into(), takes };
-            match key {
-                "status" => fault.status = Some(value.parse().map_err(|_| invalid(STATUS))?),
-                "body" => fault.body = Some(value.to_owned()),
-                "header" => {
-                    let (name, value) = value.split_once('=').ok_or_else(|| invalid(HEADER))?;
-                    fault.headers.insert(name.to_owned(), value.to_owned());
-                }
-                "delay_ms" => fault.delay_ms = value.parse().map_err(|_| invalid(NUMBER))?,
-                "truncate" => fault.truncate = Some(value.parse().map_err(|_| invalid(NUMBER))?),
-                "garbage" => {
-                    let garbage = serde_json::from_value(value.into()).map_err(|_| invalid(GARBAGE))?;
-                    fault.garbage = Some(garbage);
-                }
-                "rate_limit" => fault.rate_limit = Some(value.parse().map_err(|_| invalid(NUMBER))?),
-                "hang" | "close" if !value.is_empty() => return Err(invalid(NOTHING)),
-                "hang" => fault.hang = true,
-                "close" => fault.close = true,
-                "times" => fault.times = Some(value.parse().map_err(|_| invalid(COUNT))?),
-                _ => return Err(FaultError::Key(key.to_owned())),
-            }
-        }
-        Self { path: path.to_owned(), fault }.checked()
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Fault, String> {
-        text.parse().map(|rule: FaultRule| rule.fault).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn the_command_line_has_all_parts() {
-        let rule: FaultRule = "/v2/skyblock/bazaar=status:503,times:2".parse().unwrap();
-        assert_eq!(
-            rule,
-            FaultRule { path: "/v2/skyblock/bazaar".into(), fault: Fault::status(503).times(2) }
-        );
-        let text = "/a=delay_ms:5,status:429,header:Retry-After=7,truncate:3,body:{\"a\":1,\"b\":\"c=d\"}";
-        let expected = Fault { delay_ms: 5, truncate: Some(3), ..Fault::status(429) }
-            .with_header("Retry-After", "7")
-            .with_body("{\"a\":1,\"b\":\"c=d\"}");
-        assert_eq!(parse(text), Ok(expected));
-        assert_eq!(parse("/a=hang"), Ok(Fault::hang()));
-        assert_eq!(parse("/a=close"), Ok(Fault::close()));
-        assert_eq!(parse("/a=garbage:gzip_bomb"), Ok(Fault::garbage(Garbage::GzipBomb)));
-        assert_eq!(parse("/a=rate_limit:30"), Ok(Fault::rate_limit(30)));
-    }
-
     #[test]
     fn invalid_faults_are_refused_with_a_reason() {
         for (text, word) in [
-            ("/a", "PATH=KEY:VALUE"),
-            ("/a=", "PATH=KEY:VALUE"),
-            ("a=status:500", "starts with /"),
-            ("/a=stats:500", "`stats`"),
-            ("/a=status:abc", "`abc`"),
-            ("/a=status:99", "200 to 599"),
-            ("/a=times:0", "from 1"),
-            ("/a=garbage:soup", "wrong_shape"),
-            ("/a=header:Retry-After", "NAME=VALUE"),
-            ("/a=header:b c=d", "NAME=VALUE"),
-            ("/a=header:Content-length=5", "truncate"),
-            ("/a=hang:yes", "without a value"),
+            (r#"{"status":500}"#, "starts with /"),
+            (r#"{"path":"a","status":500}"#, "starts with /"),
+            (r#"{"path":"/a","stats":500}"#, "`stats`"),
+            (r#"{"path":"/a","status":99}"#, "200 to 599"),
+            (r#"{"path":"/a","times":0}"#, "from 1"),
+            (r#"{"path":"/a","garbage":"soup"}"#, "wrong_shape"),
+            (r#"{"path":"/a","headers":{"b c":"d"}}"#, "NAME=VALUE"),
+            (r#"{"path":"/a","headers":{"Content-length":"5"}}"#, "truncate"),
+            ("[]", "invalid type"),
         ] {
-            let message = parse(text).unwrap_err();
+            let message = FaultRule::from_json(text.as_bytes()).unwrap_err().to_string();
             assert!(message.contains(word), "{text}: {message}");
         }
-    }
-
-    #[test]
-    fn the_json_form_has_the_same_parts() {
-        let rule =
-            FaultRule::from_json(br#"{"path":"/a","status":503,"headers":{"X":"y"},"garbage":"html"}"#)
-                .unwrap();
-        assert_eq!(
-            rule.fault,
-            Fault { garbage: Some(Garbage::Html), ..Fault::status(503).with_header("X", "y") }
-        );
-        assert!(FaultRule::from_json(br#"{"status":503}"#).unwrap_err().to_string().contains("path"));
-        assert!(
-            FaultRule::from_json(br#"{"path":"/a","file":"x"}"#).unwrap_err().to_string().contains("file")
-        );
-        assert!(FaultRule::from_json(b"[]").is_err());
     }
 }

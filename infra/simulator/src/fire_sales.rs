@@ -98,23 +98,4 @@ mod tests {
         }
         assert!(none > 500 && active > 500 && upcoming > 100, "{none} {active} {upcoming}");
     }
-
-    #[test]
-    fn a_sale_keeps_its_terms_from_announcement_to_end() {
-        let mut now_ms = 1_790_000_000_000;
-        while sales(1, now_ms).is_empty() {
-            now_ms += HOUR_MS;
-        }
-        let sale = sales(1, now_ms)[0].clone();
-        let end = sale["end"].as_i64().unwrap();
-        assert!(sales(1, end - 1).contains(&sale));
-        assert!(!sales(1, end).contains(&sale));
-    }
-
-    #[test]
-    fn the_empty_body_is_the_providers() {
-        let now_ms =
-            (0..2_000).map(|hour| hour * HOUR_MS).find(|now_ms| sales(1, *now_ms).is_empty()).unwrap();
-        assert_eq!(body(1, now_ms), r#"{"success":true,"sales":[]}"#);
-    }
 }

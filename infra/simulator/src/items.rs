@@ -1,4 +1,4 @@
-//! The items list: about 4,700 items, most of them sparse. Its shapes drift over the years, as the provider's did.
+//! The items list: about 4,700 items, most of them sparse.
 
 use fastrand::Rng;
 
@@ -10,12 +10,6 @@ use crate::words::{
 
 /// Time between two refreshes, in milliseconds.
 pub const REFRESH_MS: i64 = 600_000;
-
-/// From here on (2024-01-01) `requirements` is an array; before, an object.
-pub const REQUIREMENTS_ARE_LISTS_FROM_MS: i64 = 1_704_067_200_000;
-
-/// From here on (2025-01-01) `skin` is an object; before, a base64 string.
-pub const SKINS_ARE_OBJECTS_FROM_MS: i64 = 1_735_689_600_000;
 
 /// How many items the game has.
 const ITEMS: usize = 4_709;
@@ -69,7 +63,7 @@ pub fn body(seed: u64, now_ms: i64) -> String {
         root.key("items").array(|list| {
             for (number, item) in (0..).zip(all().take(ITEMS)) {
                 let rng = &mut generator(seed, "item", number);
-                list.object(|row| item.write(rng, refresh, row));
+                list.object(|row| item.write(rng, row));
             }
         });
     })
@@ -139,12 +133,12 @@ fn all() -> impl Iterator<Item = Item> {
 }
 
 impl Item {
-    fn write(&self, rng: &mut Rng, now_ms: i64, row: &mut Writer) {
+    fn write(&self, rng: &mut Rng, row: &mut Writer) {
         let is_gear = matches!(self.kind, Kind::Gear(_));
         row.key("material").string(self.material);
         if self.material == "SKULL_ITEM" {
             row.key("durability").integer(3);
-            write_skin(rng, now_ms, row);
+            write_skin(rng, row);
         } else if let Some((_, colour)) = self.id.split_once(':') {
             row.key("durability").integer(colour.parse().unwrap_or_default());
         }
@@ -176,7 +170,7 @@ impl Item {
             write_npc_price(rng, row);
         }
         if is_gear && rng.bool() {
-            write_requirements(rng, now_ms, row);
+            write_requirements(rng, row);
         }
         if is_gear && rng.u32(..10) < 3 {
             write_dungeon_gear(rng, row);
@@ -214,7 +208,7 @@ impl Item {
     }
 }
 
-fn write_skin(rng: &mut Rng, now_ms: i64, row: &mut Writer) {
+fn write_skin(rng: &mut Rng, row: &mut Writer) {
     use base64::Engine;
     let texture = chance::hexadecimal(rng, 32) + &chance::hexadecimal(rng, 32);
     let profile = chance::uuid(rng);
@@ -226,10 +220,6 @@ fn write_skin(rng: &mut Rng, now_ms: i64, row: &mut Writer) {
         pick(rng, words::TOWNSFOLK),
     );
     let value = base64::engine::general_purpose::STANDARD.encode(json);
-    if now_ms < SKINS_ARE_OBJECTS_FROM_MS {
-        row.key("skin").string(&value);
-        return;
-    }
     row.key("skin").object(|skin| {
         skin.key("value").string(&value);
         if rng.u32(..4) == 0 {
@@ -273,19 +263,14 @@ fn write_npc_price(rng: &mut Rng, row: &mut Writer) {
     }
 }
 
-fn write_requirements(rng: &mut Rng, now_ms: i64, row: &mut Writer) {
+fn write_requirements(rng: &mut Rng, row: &mut Writer) {
     let (skill, level) = (pick(rng, &["COMBAT", "MINING", "FARMING"]), rng.i64(1..40));
     let requirement = |requirement: &mut Writer| {
         requirement.key("type").string("SKILL");
         requirement.key("skill").string(skill);
         requirement.key("level").integer(level);
     };
-    row.key("requirements");
-    if now_ms < REQUIREMENTS_ARE_LISTS_FROM_MS {
-        row.object(requirement);
-    } else {
-        row.array(|list| list.object(requirement));
-    }
+    row.key("requirements").array(|list| list.object(requirement));
 }
 
 fn write_dungeon_gear(rng: &mut Rng, row: &mut Writer) {
@@ -321,16 +306,12 @@ mod tests {
 
     use super::*;
 
-    fn items(now_ms: i64) -> Vec<Value> {
-        let parsed: Value = serde_json::from_str(&body(1, now_ms)).unwrap();
-        parsed["items"].as_array().unwrap().clone()
-    }
-
     #[test]
     fn the_list_is_as_long_and_as_sparse_as_the_real_one() {
         let text = body(1, 1_790_000_000_000);
         assert!((1_800_000..3_600_000).contains(&text.len()), "{} bytes", text.len());
-        let items = items(1_790_000_000_000);
+        let parsed: Value = serde_json::from_str(&text).unwrap();
+        let items = parsed["items"].as_array().unwrap();
         assert_eq!(items.len(), 4_709);
         let ids: HashSet<&str> = items.iter().map(|item| item["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), items.len(), "identifiers are unique");
@@ -345,23 +326,5 @@ mod tests {
                 && text.contains("6.0E7")
                 && text.contains("\\u0027")
         );
-    }
-
-    #[test]
-    fn many_products_have_no_row() {
-        let items = items(1_790_000_000_000);
-        let ids: HashSet<&str> = items.iter().map(|item| item["id"].as_str().unwrap()).collect();
-        let missing = words::PRODUCTS.iter().filter(|id| !ids.contains(id.as_str())).count();
-        assert!((900..1_300).contains(&missing), "{missing}");
-        assert!(ids.contains("INK_SACK:3") && ids.contains("ENCHANTED_DIAMOND_BLOCK"));
-    }
-
-    #[test]
-    fn shapes_drift_over_the_years() {
-        let first = |now_ms, key: &str| items(now_ms).iter().find_map(|item| item.get(key).cloned()).unwrap();
-        assert!(first(SKINS_ARE_OBJECTS_FROM_MS - REFRESH_MS, "skin").is_string());
-        assert!(first(SKINS_ARE_OBJECTS_FROM_MS, "skin")["value"].is_string());
-        assert!(first(REQUIREMENTS_ARE_LISTS_FROM_MS - REFRESH_MS, "requirements").is_object());
-        assert!(first(REQUIREMENTS_ARE_LISTS_FROM_MS, "requirements").is_array());
     }
 }

@@ -1,8 +1,8 @@
 //! A realistic simulated upstream over HTTP: the game's public API and the player name service, seeded, at real size, with
 //! faults on demand. The tests and the local cloud use it instead of the provider.
 //!
-//! The game itself is a set of pure functions of seed and time ([`bazaar`], [`auctions`], [`items`], [`collections`],
-//! [`election`], [`fire_sales`], [`profiles`], [`names`]); [`Simulator`] serves them.
+//! The game itself is a set of pure functions of seed and time ([`RESOURCES`], [`auctions`], [`profiles`], [`names`]);
+//! [`Simulator`] serves them.
 //! `/at/UNIX_MILLISECONDS` before a path serves the game at that time.
 #![expect(
     clippy::cast_possible_truncation,
@@ -25,6 +25,7 @@ pub mod items;
 pub mod names;
 mod people;
 pub mod profiles;
+mod resources;
 mod server;
 mod words;
 mod world;
@@ -37,6 +38,7 @@ use tokio::task::AbortHandle;
 
 pub use clock::Clock;
 pub use fault::{Fault, FaultError, FaultRule, Garbage};
+pub use resources::{RESOURCES, Resource};
 
 use world::World;
 

@@ -23,7 +23,8 @@ use tokio::task::JoinSet;
 
 use crate::fault::{Fault, FaultRule, Garbage};
 use crate::item_bytes::gzip;
-use crate::world::{RateLimit, Rendered, Resource, World, provider_error};
+use crate::resources::Resource;
+use crate::world::{RateLimit, Rendered, Target, World, provider_error};
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
@@ -172,19 +173,19 @@ async fn game_response(
 ) -> Response<Body> {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let is_keyed = path == "/v2/skyblock/profiles";
-    let resource = match header("API-Key") {
+    let target = match header("API-Key") {
         None | Some("") if is_keyed => return error(400, "Missing API-Key header"),
         Some("invalid") if is_keyed => return error(403, "Invalid API key"),
-        _ => resource(path, request.uri().query().unwrap_or_default()),
+        _ => target(path, request.uri().query().unwrap_or_default()),
     };
     let limit = is_keyed.then(|| world.use_key());
-    let mut response = match resource {
+    let mut response = match target {
         Err((status, cause)) => error(status, cause),
-        Ok(resource) => {
+        Ok(target) => {
             let accepts_gzip = may_gzip
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
             let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end));
-            let render = move || world.render(&resource, now_ms, accepts_gzip);
+            let render = move || world.render(&target, now_ms, accepts_gzip);
             match tokio::task::spawn_blocking(render).await {
                 Ok(Rendered { status, body, is_gzipped }) => {
                     let mut response = json(status, body);
@@ -203,8 +204,8 @@ async fn game_response(
     response
 }
 
-/// The requested resource, or the provider's error.
-fn resource(path: &str, query: &str) -> Result<Resource, (u16, &'static str)> {
+/// What is requested, or the provider's error.
+fn target(path: &str, query: &str) -> Result<Target, (u16, &'static str)> {
     // As with the provider, the last value of a repeated parameter wins.
     let parameter = |name: &str| {
         query
@@ -214,29 +215,25 @@ fn resource(path: &str, query: &str) -> Result<Resource, (u16, &'static str)> {
             .map(|(_, value)| value)
     };
     match path {
-        "/v2/skyblock/bazaar" => Ok(Resource::Bazaar),
         "/v2/skyblock/auctions" => {
             let page = parameter("page").unwrap_or("0");
             if page.is_empty() || !page.bytes().all(|byte| byte.is_ascii_digit()) {
                 return Err((422, "Invalid page"));
             }
-            page.parse().map(Resource::Auctions).map_err(|_| (404, "Page not found"))
+            page.parse().map(Target::Auctions).map_err(|_| (404, "Page not found"))
         }
-        "/v2/skyblock/firesales" => Ok(Resource::FireSales),
         "/v2/skyblock/profiles" => {
             let uuid = parameter("uuid").ok_or((400, "Missing one or more fields [...]"))?;
             let uuid = uuid.replace('-', "").to_ascii_lowercase();
             if uuid.len() != 32 || !uuid.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 return Err((422, "Malformed UUID"));
             }
-            Ok(Resource::Profiles(uuid))
+            Ok(Target::Profiles(uuid))
         }
-        "/v2/resources/skyblock/items" => Ok(Resource::Items),
-        "/v2/resources/skyblock/collections" => Ok(Resource::Collections),
-        "/v2/resources/skyblock/election" => Ok(Resource::Election),
-        _ => match path.strip_prefix(NAME_SERVICE) {
-            Some(name) => Ok(Resource::Name(name.to_owned())),
-            None => Err((404, "Not found")),
+        _ => match (path.strip_prefix(NAME_SERVICE), Resource::at(path)) {
+            (Some(name), _) => Ok(Target::Name(name.to_owned())),
+            (None, Some(resource)) => Ok(Target::Resource(resource)),
+            (None, None) => Err((404, "Not found")),
         },
     }
 }

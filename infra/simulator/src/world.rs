@@ -12,7 +12,8 @@ use crate::auctions::{self, Snapshot};
 use crate::clock::Clock;
 use crate::fault::{Fault, FaultRule};
 use crate::item_bytes::gzip;
-use crate::{bazaar, collections, election, fire_sales, items, names, profiles};
+use crate::resources::Resource;
+use crate::{names, profiles};
 
 /// Enough for all auction pages of a refresh and the other resources: about 150 MB if all are used.
 const BODIES: NonZeroUsize = NonZeroUsize::new(96).unwrap();
@@ -26,16 +27,13 @@ const GZIP_FROM_BYTES: usize = 1_024;
 /// The interval of an API key's rate limit, in milliseconds.
 const LIMIT_WINDOW_MS: i64 = 300_000;
 
-/// A resource of the game.
+/// What a request is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Resource {
-    Bazaar,
+pub(crate) enum Target {
+    /// A resource without parameters.
+    Resource(Resource),
     /// The page.
     Auctions(usize),
-    FireSales,
-    Items,
-    Collections,
-    Election,
     /// The player's UUID, 32 lower-case hexadecimal digits.
     Profiles(String),
     /// A player's name.
@@ -58,8 +56,8 @@ impl Rendered {
     }
 }
 
-/// A resource, its refresh, and whether its body is gzipped.
-type BodyKey = (Resource, i64, bool);
+/// What is requested, its refresh, and whether its body is gzipped.
+type BodyKey = (Target, i64, bool);
 
 /// Rendered once, also for concurrent requests.
 type Once<T> = Arc<OnceLock<T>>;
@@ -173,33 +171,28 @@ impl World {
     }
 
     /// The game's response at `now_ms`. Rendering can take tens of milliseconds.
-    pub(crate) fn render(&self, resource: &Resource, now_ms: i64, accepts_gzip: bool) -> Rendered {
+    pub(crate) fn render(&self, target: &Target, now_ms: i64, accepts_gzip: bool) -> Rendered {
         let seed = self.seed;
-        let refresh = match resource {
-            // Cheap to render.
-            Resource::FireSales => return Rendered::new(200, fire_sales::body(seed, now_ms), accepts_gzip),
-            Resource::Election => return Rendered::new(200, election::body(seed, now_ms), accepts_gzip),
-            Resource::Name(name) => {
+        let refresh = match target {
+            Target::Name(name) => {
                 let response = names::lookup(seed, name);
                 return Rendered::new(response.status, response.body, accepts_gzip);
             }
-            Resource::Bazaar => bazaar::refreshed_at(now_ms),
-            Resource::Auctions(page) => auctions::refreshed_at(seed, *page, now_ms),
-            Resource::Items => items::refreshed_at(now_ms),
-            Resource::Collections => collections::refreshed_at(now_ms),
-            Resource::Profiles(_) => profiles::refreshed_at(now_ms),
+            Target::Resource(resource) => (resource.refreshed_at)(now_ms),
+            Target::Auctions(page) => auctions::refreshed_at(seed, *page, now_ms),
+            Target::Profiles(_) => profiles::refreshed_at(now_ms),
         };
-        let key = (resource.clone(), refresh, accepts_gzip);
+        let key = (target.clone(), refresh, accepts_gzip);
         let body = Arc::clone(locked(&self.bodies).get_or_insert(key, Once::default));
-        let render = || match resource {
-            Resource::Auctions(page) => match self.auction_page(refresh, *page) {
-                Some(text) => Rendered::new(200, text, accepts_gzip),
-                None => Rendered::new(404, provider_error(404).to_owned(), accepts_gzip),
-            },
-            Resource::Items => Rendered::new(200, items::body(seed, now_ms), accepts_gzip),
-            Resource::Collections => Rendered::new(200, collections::body(seed, now_ms), accepts_gzip),
-            Resource::Profiles(uuid) => Rendered::new(200, profiles::body(seed, uuid, now_ms), accepts_gzip),
-            _ => Rendered::new(200, bazaar::body(seed, now_ms), accepts_gzip),
+        let text = || match target {
+            Target::Resource(resource) => Some((resource.body)(seed, now_ms)),
+            Target::Auctions(page) => self.auction_page(refresh, *page),
+            Target::Profiles(uuid) => Some(profiles::body(seed, uuid, now_ms)),
+            Target::Name(_) => None,
+        };
+        let render = || match text() {
+            Some(text) => Rendered::new(200, text, accepts_gzip),
+            None => Rendered::new(404, provider_error(404).to_owned(), accepts_gzip),
         };
         body.get_or_init(render).clone()
     }

@@ -1,4 +1,4 @@
-//! The figures of an item and what its chart draws are those of the API.
+//! An item's figures and its chart have the values of the API.
 
 use serde_json::{Value, json};
 

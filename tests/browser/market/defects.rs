@@ -1,4 +1,4 @@
-//! The page survives what should never come: responses that break the contract, keys that change during a request, wrong clocks.
+//! The page survives defects: responses that break the contract, keys that change during a request, wrong clocks.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A sentence for each way in which data can be missing, at the place where it is missing.
+//! One sentence for each cause of missing data, in the place of the data.
 
 use local::{Cloud, Options};
 use simulator::Fault;

@@ -1,4 +1,4 @@
-//! How large and how fast the page is. Figures are printed; times have bounds only for released functions on an idle machine.
+//! The size and the speed of the page. Figures are printed; times have bounds only for released functions on an idle machine.
 
 use local::{Binaries, Options};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Every view but that of an item: what it shows, its title, and that everyone can use it.
+//! Every view except that of an item: its content, its title, and its accessibility.
 
 use std::time::Duration;
 

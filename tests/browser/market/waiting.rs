@@ -1,4 +1,4 @@
-//! When the page asks again: as `Retry-After` and `Expires` say, and not while the tab is hidden.
+//! When the page requests data again: as `Retry-After` and `Expires` say, and not while the tab is hidden.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,44 +1,58 @@
 //! One process of Chromium, with a profile of its own.
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chromiumoxide::cdp::IntoEventKind;
-use chromiumoxide::cdp::browser_protocol::audits::EventIssueAdded;
-use chromiumoxide::cdp::browser_protocol::log::EventEntryAdded;
-use chromiumoxide::cdp::browser_protocol::network::{
-    EventRequestWillBeSent, EventRequestWillBeSentExtraInfo, EventResponseReceived,
-};
-use chromiumoxide::cdp::browser_protocol::target::CreateTargetParams;
-use chromiumoxide::cdp::js_protocol::runtime::{
-    EventBindingCalled, EventConsoleApiCalled, EventExceptionThrown,
-};
-use chromiumoxide::error::CdpError;
-use chromiumoxide::{Browser, BrowserConfig, Page};
-use futures_util::StreamExt;
-use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::process::{Child, Command};
 
-use super::commands::{Untyped, send};
+use super::protocol::{Connection, Page};
 use super::seen::{REPORT, SCRIPT, Seen};
 
 /// Numbers the profiles of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4.
+const WITH_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
+
+/// A browser that does nothing of its own accord.
+const ARGUMENTS: [&str; 20] = [
+    "--headless",
+    "--remote-debugging-pipe",
+    // A process of root cannot have a sandbox. The pages are our own.
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-breakpad",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-renderer-backgrounding",
+    "--disable-sync",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
+    "--lang=en_US",
+    "--no-default-browser-check",
+    "--no-first-run",
+    "--no-pings",
+];
+
 /// A running browser. Dropping it kills the process and removes the profile.
 pub(super) struct Chromium {
-    /// Kills the process when it is dropped.
-    browser: Browser,
-    handler: JoinHandle<()>,
+    process: Child,
+    connection: Arc<Connection>,
     profile: PathBuf,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl Chromium {
-    pub(super) async fn start() -> Self {
+    pub(super) fn start() -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let profile = local::Options::default()
             .template
@@ -46,87 +60,42 @@ impl Chromium {
         std::fs::create_dir_all(&profile).unwrap();
         // Chromium completes no download to a path with `..`.
         let profile = profile.canonicalize().unwrap();
-        let config = BrowserConfig::builder()
-            .chrome_executable(env!("CHROMIUM"))
-            .user_data_dir(&profile)
-            // A process of root cannot have a sandbox. The pages are our own.
-            .no_sandbox()
-            .viewport(None)
-            .launch_timeout(Duration::from_mins(2))
-            .request_timeout(Duration::from_mins(2))
-            // Messages of a Chromium that knows more than the library are taken as they are. By default they would be lost.
-            .surface_invalid_messages()
-            .args(["disable-gpu", "disable-component-update", "no-default-browser-check", "no-pings"])
-            .build()
-            .unwrap();
-        let (browser, mut handler) = Browser::launch(config).await.unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", WITH_PIPES, env!("CHROMIUM")]).args(ARGUMENTS);
+        command.arg(format!("--user-data-dir={}", profile.display()));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut process = command.spawn().unwrap();
+        let (commands, messages) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
         let seen = Arc::<Mutex<Seen>>::default();
         let sink = Arc::clone(&seen);
-        let handler = tokio::spawn(async move {
-            while let Some(event) = handler.next().await {
-                match event {
-                    Err(CdpError::InvalidMessage(text, _)) => {
-                        let message: Value = serde_json::from_str(&text).unwrap();
-                        let method = message["method"].as_str().unwrap_or_default();
-                        sink.lock().unwrap().note(method, &message["params"]);
-                    }
-                    Err(CdpError::Ws(_)) => break,
-                    _ => {}
-                }
-            }
-        });
-        Self { browser, handler, profile, seen }
+        let note = move |method: &str, event: &Value| sink.lock().unwrap().note(method, event);
+        let connection = Arc::new(Connection::new(commands, messages, note));
+        Self { process, connection, profile, seen }
     }
 
     /// A page that reports what it does.
     pub(super) async fn page(&self, base: &str, key: &str) -> Page {
         self.seen.lock().unwrap().watch(base, key);
-        let page = self.browser.new_page(CreateTargetParams::new("about:blank")).await.unwrap();
-        self.record::<EventRequestWillBeSent>(&page).await;
-        self.record::<EventRequestWillBeSentExtraInfo>(&page).await;
-        self.record::<EventResponseReceived>(&page).await;
-        self.record::<EventEntryAdded>(&page).await;
-        self.record::<EventConsoleApiCalled>(&page).await;
-        self.record::<EventExceptionThrown>(&page).await;
-        self.record::<EventIssueAdded>(&page).await;
-        self.record::<EventBindingCalled>(&page).await;
-        let enable = [
-            ("Runtime.addBinding", json!({"name": REPORT})),
-            ("Page.addScriptToEvaluateOnNewDocument", json!({"source": SCRIPT})),
-            ("Audits.enable", json!({})),
-            ("Accessibility.enable", json!({})),
-        ];
-        for (method, parameters) in enable {
-            send(&page, method, parameters).await.unwrap();
+        let page = Page::open(&self.connection).await;
+        for domain in ["Accessibility", "Audits", "Log", "Network", "Page", "Runtime"] {
+            page.call(&format!("{domain}.enable"), json!({})).await;
         }
+        page.call("Runtime.addBinding", json!({"name": REPORT})).await;
+        page.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": SCRIPT})).await;
         page
-    }
-
-    /// Takes note of each event of this kind.
-    async fn record<E>(&self, page: &Page)
-    where
-        E: IntoEventKind + Serialize + Unpin,
-    {
-        let mut events = page.event_listener::<E>().await.unwrap();
-        let seen = Arc::clone(&self.seen);
-        tokio::spawn(async move {
-            while let Some(event) = events.next().await {
-                let event = serde_json::to_value(&*event).unwrap();
-                seen.lock().unwrap().note(&E::method_id(), &event);
-            }
-        });
     }
 
     /// An empty tab in front of all others.
     pub(super) async fn cover(&self) -> Page {
-        let tab = self.browser.new_page(CreateTargetParams::new("about:blank")).await.unwrap();
-        tab.bring_to_front().await.unwrap();
+        let tab = Page::open(&self.connection).await;
+        tab.call("Page.bringToFront", json!({})).await;
         tab
     }
 
-    /// The response of the browser itself to the command.
-    pub(super) async fn call(&self, method: &'static str, parameters: Value) -> Value {
-        self.browser.execute(Untyped { method, parameters }).await.unwrap().result
+    /// Saves all downloads in this folder.
+    pub(super) async fn download_to(&self, folder: &Path) {
+        let behaviour = json!({"behavior": "allow", "downloadPath": folder});
+        self.connection.call(None, "Browser.setDownloadBehavior", behaviour).await.unwrap();
     }
 
     pub(super) fn profile(&self) -> &Path {
@@ -140,10 +109,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        self.handler.abort();
-        if let Some(child) = self.browser.get_mut_child() {
-            let _ = child.inner.start_kill();
-        }
+        let _ = self.process.start_kill();
         // Its own processes end a moment later, and write until then.
         for _ in 0..40 {
             let _ = std::fs::remove_dir_all(&self.profile);

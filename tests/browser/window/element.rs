@@ -10,13 +10,15 @@ impl Window {
     /// The ids of the elements with this role and exactly this name. Hidden elements have no role.
     async fn find(&self, role: &str, name: &str) -> Vec<Value> {
         let document = json!({"expression": "document"});
-        let Ok(document) = self.try_call("Runtime.evaluate", document).await else { return Vec::new() };
+        let Ok(document) = self.page.try_call("Runtime.evaluate", document).await else { return Vec::new() };
         let object = &document["result"]["objectId"];
         let mut query = json!({"objectId": object, "role": role});
         if !name.is_empty() {
             query["accessibleName"] = json!(name);
         }
-        let Ok(found) = self.try_call("Accessibility.queryAXTree", query).await else { return Vec::new() };
+        let Ok(found) = self.page.try_call("Accessibility.queryAXTree", query).await else {
+            return Vec::new();
+        };
         let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
         let nodes = nodes.into_iter().filter(|node| node["ignored"] != true);
         nodes.map(|node| node["backendDOMNodeId"].clone()).collect()

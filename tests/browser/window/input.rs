@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chromiumoxide::keys;
 use serde_json::json;
 
 use super::Window;
@@ -10,14 +9,17 @@ use super::Window;
 impl Window {
     /// Presses and releases a key, such as `Enter`, `ArrowDown` or `/`.
     pub(crate) async fn press(&self, key: &str) {
-        let definition = keys::get_key_definition(key).unwrap_or_else(|| panic!("there is no key {key}"));
-        let text = definition.text.or((definition.key.len() == 1).then_some(definition.key));
-        let event = |kind: &str| {
-            json!({
-                "type": kind, "key": definition.key, "code": definition.code,
-                "windowsVirtualKeyCode": definition.key_code,
-            })
+        let (code, number, text) = match key {
+            "ArrowDown" => (key, 40, None),
+            "ArrowUp" => (key, 38, None),
+            "Enter" => (key, 13, Some("\r")),
+            "Escape" => (key, 27, None),
+            "Tab" => (key, 9, None),
+            "/" => ("Slash", 191, Some(key)),
+            other => panic!("add the codes of the key {other} here"),
         };
+        let event =
+            |kind: &str| json!({"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number});
         let mut down = event(if text.is_some() { "keyDown" } else { "rawKeyDown" });
         if let Some(text) = text {
             down["text"] = json!(text);

@@ -1,20 +1,20 @@
-//! A window of a real browser on a page of the service. It reports whatever a page of ours must never do: see [`seen`].
+//! A window of a real browser on a page of the service. It reports everything that a page must never do: see [`seen`].
 
 mod accessibility;
 mod chromium;
-mod commands;
 mod element;
 mod input;
+mod protocol;
 mod seen;
 
 use std::time::{Duration, Instant};
 
-use chromiumoxide::Page;
-use chromiumoxide::cdp::browser_protocol::page::Viewport;
-use chromiumoxide::page::ScreenshotParams;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use self::chromium::Chromium;
+use self::protocol::Page;
 pub(crate) use self::seen::Seen;
 
 /// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
@@ -55,7 +55,7 @@ pub(crate) struct Window {
 impl Window {
     /// Opens an empty window for pages whose addresses begin with `base`. `key` must not be seen in any address.
     pub(crate) async fn new(base: &str, key: &str) -> Self {
-        let chromium = Chromium::start().await;
+        let chromium = Chromium::start();
         let page = chromium.page(base, key).await;
         let mut window =
             Self { page, other: None, chromium, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
@@ -68,6 +68,7 @@ impl Window {
         let url = format!("{}{path}", self.base);
         let response = self.call("Page.navigate", json!({"url": url})).await;
         assert_eq!(response.get("errorText"), None, "{url}");
+        self.wait("document.readyState === 'complete'").await;
     }
 
     /// Loads the page again.
@@ -103,7 +104,7 @@ impl Window {
     /// Whether the expression is true; `None` while the page is being replaced by another one.
     async fn holds(&self, expression: &str) -> Option<bool> {
         let parameters = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
-        let response = self.try_call("Runtime.evaluate", parameters).await.ok()?;
+        let response = self.page.try_call("Runtime.evaluate", parameters).await.ok()?;
         response["result"]["value"].as_bool()
     }
 
@@ -170,7 +171,7 @@ impl Window {
             let other = self.chromium.cover().await;
             self.other = Some(other);
         } else if let Some(other) = self.other.take() {
-            other.close().await.unwrap();
+            other.close().await;
             self.call("Page.bringToFront", json!({})).await;
         }
         self.wait(&format!("document.hidden === {is_covered}")).await;
@@ -198,8 +199,7 @@ impl Window {
         let folder = self.chromium.profile().join("downloads");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
-        let behaviour = json!({"behavior": "allow", "downloadPath": folder});
-        self.chromium.call("Browser.setDownloadBehavior", behaviour).await;
+        self.chromium.download_to(&folder).await;
         start.await;
         let begun = Instant::now();
         loop {
@@ -220,14 +220,26 @@ impl Window {
         let folder = local::Options::default().template.with_file_name("target/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join(format!("{state}-{}-{}.png", self.scheme.name(), self.width));
-        let parameters = ScreenshotParams::builder().full_page(true).build();
-        std::fs::write(file, self.page.screenshot(parameters).await.unwrap()).unwrap();
+        let page = self.call("Page.getLayoutMetrics", json!({})).await["cssContentSize"].take();
+        let size = [&page["width"], &page["height"]].map(|side| side.as_f64().unwrap());
+        std::fs::write(file, self.capture(size, 1.0).await).unwrap();
     }
 
     /// A picture of the top of the page, at this width and height, and made smaller by `scale`.
     pub(crate) async fn picture(&self, (width, height): (u32, u32), scale: f64) -> Vec<u8> {
-        let clip = Viewport { x: 0.0, y: 0.0, width: width.into(), height: height.into(), scale };
-        self.page.screenshot(ScreenshotParams::builder().clip(clip).build()).await.unwrap()
+        self.capture([width.into(), height.into()], scale).await
+    }
+
+    async fn capture(&self, [width, height]: [f64; 2], scale: f64) -> Vec<u8> {
+        let clip = json!({"x": 0, "y": 0, "width": width, "height": height, "scale": scale});
+        let parameters = json!({"clip": clip, "captureBeyondViewport": true});
+        let response = self.call("Page.captureScreenshot", parameters).await;
+        STANDARD.decode(response["data"].as_str().unwrap()).unwrap()
+    }
+
+    /// The response of the page to the command.
+    async fn call(&self, method: &str, parameters: Value) -> Value {
+        self.page.call(method, parameters).await
     }
 
     /// What the window has seen so far.

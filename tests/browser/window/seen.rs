@@ -1,4 +1,5 @@
-//! What a window has seen: requests, messages in the console, exceptions, violations of the policy, long tasks and layout shifts.
+//! The record of a window: requests, messages in the console, exceptions, violations of the policy, long tasks and layout
+//! shifts.
 
 use std::collections::BTreeMap;
 

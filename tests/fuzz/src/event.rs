@@ -1,9 +1,9 @@
 //! From a proxy event to the parameters of a request.
 
-use common::error::{ApiError, Code};
-use common::invocation::Invocation;
-use common::params::{Before, ItemId, Page, Username};
+use common::lambda::invocation::Invocation;
+use common::request::parameters::{Before, ItemId, PageNumber, Username};
 use common::request::{ProxyEvent, Request};
+use common::response::error::{ApiError, Code};
 use common::routes::{self, CandlesLimit, FireSalesLimit, FlipsLimit, MayorsLimit, Route};
 
 /// Longer than any message, even if it repeats values of control characters, which are escaped.
@@ -22,7 +22,7 @@ pub fn event_to_request(data: &[u8]) {
         request.parameter::<Before>("before").map(drop)?;
         request.parameter::<CandlesLimit>("limit").map(drop)
     });
-    read(data, &routes::AUCTIONS, |request| request.parameter::<Page>("page").map(drop));
+    read(data, &routes::AUCTIONS, |request| request.parameter::<PageNumber>("page").map(drop));
     read(data, &routes::MAYOR_HISTORY, |request| request.parameter::<MayorsLimit>("limit").map(drop));
     read(data, &routes::FIRE_SALES_HISTORY, |request| request.parameter::<FireSalesLimit>("limit").map(drop));
 }

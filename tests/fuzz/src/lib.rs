@@ -6,12 +6,10 @@ pub mod json;
 mod event;
 mod key;
 mod provider;
-mod template;
 
 pub use self::event::event_to_request;
 pub use self::key::key;
 pub use self::provider::provider_body;
-pub use self::template::template_expression;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! From a body of the provider to the rows that the service reads.
 
-use common::params::Page;
+use common::request::parameters::PageNumber;
 use common::upstream::{Rows, auctions, bazaar, election, fire_sales, profiles, resources};
 use common::upstream::{UpstreamError, UpstreamResponse};
 
@@ -21,7 +21,7 @@ pub fn provider_body(data: &[u8]) {
         }
     }
     check(&response, market.map(|market| market.products));
-    check(&response, auctions::parse(Page::default(), &response).map(|page| page.auctions));
+    check(&response, auctions::parse(PageNumber::default(), &response).map(|page| page.auctions));
     check(&response, fire_sales::parse(&response));
     check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
     check(&response, profiles::parse(&response));

@@ -4,7 +4,7 @@ use common::auth::ApiKey;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use serde_json::{Value, json};
+use serde_json::Value;
 use simulator::{auctions, bazaar, election, fire_sales, items, names, profiles};
 
 use super::*;
@@ -71,35 +71,6 @@ fn nearly_a_key() -> impl Strategy<Value = String> {
     )
 }
 
-/// Expressions of `CloudFormation`, most of them with the arguments that they should have.
-fn expression() -> impl Strategy<Value = Value> {
-    let name =
-        select(vec!["Stage", "Rows", "Reader", "Chosen", "AWS::Region", "AWS::NoValue", "Nothing", ""]);
-    let pattern =
-        select(vec!["${Stage}", "${Rows.Arn}", "a${Stage}b${", "${}", "$", "${Reader.Name}", "}${Stage"]);
-    let leaf = prop_oneof![
-        name.clone().prop_map(|name| json!({"Ref": name})),
-        pattern.prop_map(|pattern| json!({"Fn::Sub": pattern})),
-        name.clone().prop_map(|name| json!({"Fn::GetAtt": [name, "Arn"]})),
-        name.prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<bool>().prop_map(Value::from),
-        Just(Value::Null),
-    ];
-    leaf.prop_recursive(5, 32, 3, |inner| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(left, right)| json!({"Fn::Equals": [left, right]})),
-            inner.clone().prop_map(|operand| json!({"Fn::Not": [operand]})),
-            (inner.clone(), inner.clone())
-                .prop_map(|(then, other)| json!({"Fn::If": ["Chosen", then, other]})),
-            vec(inner.clone(), 0..3).prop_map(Value::from),
-            (select(vec!["Ref", "Fn::Sub", "Fn::Join", "Fn::If", "a"]), inner)
-                .prop_map(|(name, argument)| json!({name: argument})),
-        ]
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -116,11 +87,6 @@ proptest! {
     }
 
     #[test]
-    fn any_expression_is_evaluated_or_refused(expression in expression()) {
-        template_expression(expression.to_string().as_bytes());
-    }
-
-    #[test]
     fn any_body_is_read_row_by_row_or_refused(
         body in sample_body().prop_flat_map(|sample| json::event(&sample))
     ) {
@@ -132,6 +98,5 @@ proptest! {
         event_to_request(&bytes);
         key(&bytes);
         provider_body(&bytes);
-        template_expression(&bytes);
     }
 }

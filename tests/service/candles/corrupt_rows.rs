@@ -1,9 +1,9 @@
-//! A corrupt row is skipped with a warning that names its key, and affects no other candle. A corrupt marker is repaired.
+//! A corrupt row is skipped with a warning that names its key, and affects no other candle.
 
 use local::Cloud;
 use serde_json::{Value, json};
 
-use super::{INTERVALS, MIDNIGHT, READER, build, candles, copies, interval, only_row, page};
+use super::{READER, build, candles, copies, interval, only_row, page};
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Row, with};
 use crate::history::{MINUTE, START, start};
@@ -30,7 +30,7 @@ async fn expect_warning(cloud: &Cloud, row: &Row, warnings: &mut usize, what: &s
 async fn a_corrupt_candle_hides_no_other() {
     let cloud = start().await;
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START).await;
-    build(&cloud, START + 7 * MINUTE).await;
+    build(&cloud, START + 62 * MINUTE).await;
     let row = only_row(&candles(&cloud).await, interval("5m")).clone();
     let five = 5 * MINUTE;
     table::put(&cloud, copies(&row, [START + five, START + 2 * five])).await;
@@ -44,7 +44,9 @@ async fn a_corrupt_candle_hides_no_other() {
         json!({"M": {"A": {"L": [{"N": "1"}]}}}),
         text(""),
         text("1,1,1,1,2,2,2,2,3,4"),
-        text("1,1,1,1,2,2,2,2,3,4,1,1"),
+        text("1,1,1,1,2,2,2,2,3,4,1,1,1"),
+        // More minutes after the last recorded one than the interval has.
+        text("1,1,1,1,2,2,2,2,3,4,1,5"),
         // Open above high, close below low, not a number, no minutes.
         text("2,1,1,1,2,2,2,2,3,4,1"),
         text("1,1,1,1,2,2,2,1,3,4,1"),
@@ -91,33 +93,6 @@ async fn a_row_with_a_corrupt_key_shows_no_candle_twice() {
 }
 
 #[tokio::test]
-async fn a_corrupt_marker_is_repaired_by_the_next_run() {
-    let cloud = start().await;
-    for minute in [-8, -1] {
-        Market::of("A", quote(50 - minute, "2.0", 3, 4)).record(&cloud, MIDNIGHT + minute * MINUTE).await;
-    }
-    let now = MIDNIGHT + 2 * MINUTE;
-    build(&cloud, now).await;
-    let clean = candles(&cloud).await;
-    let markers = || clean.iter().filter(|((partition, _), _)| partition.matches('#').count() == 1);
-    assert!(markers().count() > INTERVALS.len());
-    for (attribute, value) in [("version", json!({"S": "soon"})), ("rows", json!({"N": "1.5"}))] {
-        let corrupt = markers().map(|(_, marker)| with(marker, attribute, value.clone()));
-        table::put(&cloud, corrupt).await;
-        build(&cloud, now).await;
-        table::expect_same(&candles(&cloud).await, &clean, &format!("{attribute}: {value}"));
-    }
-    // One marker alone.
-    for name in ["5m", "1h"] {
-        let (key, marker) = markers().find(|((partition, _), _)| partition.ends_with(name)).unwrap();
-        table::put(&cloud, [with(marker, "rows", json!({"S": "x"}))]).await;
-        build(&cloud, now).await;
-        table::expect_same(&candles(&cloud).await, &clean, &format!("{key:?}"));
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
 async fn a_corrupt_source_is_left_out_of_a_candle_with_a_warning() {
     let cloud = start().await;
     for minute in [0, 1, 2] {
@@ -126,7 +101,8 @@ async fn a_corrupt_source_is_left_out_of_a_candle_with_a_warning() {
     }
     let dump = table::dump(&cloud).await;
     let second = (START + MINUTE).to_string();
-    let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && row["products"]["M"].get("A").is_some();
+    let has_a = |row: &Row| row.get("products").is_some_and(|products| products["M"].get("A").is_some());
+    let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && has_a(row);
     let corrupt = with(dump.values().find(is_second).unwrap(), "products", json!({"N": "5"}));
     table::put(&cloud, [corrupt.clone()]).await;
     build(&cloud, START + 7 * MINUTE).await;

@@ -1,7 +1,7 @@
 //! When DynamoDB fails, `record-candles` retries or fails, and the same event completes its candles. Clients get the last good
 //! page or the 500 envelope.
 
-use common::error::INTERNAL_MESSAGE;
+use common::response::error::INTERNAL_MESSAGE;
 use local::{Cloud, Fault, Refusal};
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ async fn a_fault_of_the_table_fails_a_run_and_the_same_event_completes_its_candl
     build(&cloud, now).await;
     let clean = candles(&cloud).await;
     let mut failures = 0;
-    for operation in ["Query", "GetItem", "BatchWriteItem", "PutItem"] {
+    for operation in ["Query", "GetItem", "UpdateItem", "PutItem"] {
         for (fault, word) in [
             (Fault::missing_table(), "ResourceNotFoundException: "),
             (Fault::refusal(Refusal::InternalServerError), "InternalServerError: "),
@@ -69,10 +69,8 @@ async fn a_short_fault_of_the_table_is_retried_within_a_run() {
         ("Query", Fault::refusal(Refusal::InternalServerError).after(40).times(3)),
         ("Query", Fault::close().after(2).times(2)),
         ("GetItem", Fault::throttled().times(3)),
-        ("BatchWriteItem", Fault::throttled().times(20)),
-        ("BatchWriteItem", Fault::unprocessed_after(1).times(10)),
-        ("BatchWriteItem", Fault::unprocessed_after(24)),
-        ("BatchWriteItem", Fault::close().after(1).times(1)),
+        ("UpdateItem", Fault::throttled().times(3)),
+        ("UpdateItem", Fault::close().after(1).times(1)),
         ("PutItem", Fault::throttled().times(3)),
         ("PutItem", Fault::close().times(2)),
     ] {

@@ -4,7 +4,7 @@ mod corrupt_rows;
 mod faults;
 mod interrupted;
 mod kept;
-mod naive;
+mod minutes;
 mod outages;
 mod pages;
 mod parameters;
@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use crate::history::table::{self, Dump, Row, with};
 use crate::history::{DAY, HOUR, MINUTE, START, event, rfc3339};
+use crate::oracle::Candle;
 use crate::support::{Response, get_at, invoke};
 
 /// The function that builds candles.
@@ -58,25 +59,6 @@ fn interval(name: &str) -> &'static Interval {
     INTERVALS.iter().find(|interval| interval.name == name).unwrap()
 }
 
-/// A candle of a response, without further fields (`functions/README.md`, Bazaar candles).
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Candle {
-    opened_at: String,
-    sell_open: f64,
-    sell_high: f64,
-    sell_low: f64,
-    sell_close: f64,
-    buy_open: f64,
-    buy_high: f64,
-    buy_low: f64,
-    buy_close: f64,
-    sell_volume: i64,
-    buy_volume: i64,
-    samples: u32,
-    complete: bool,
-}
-
 /// The data of a response.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,7 +73,7 @@ struct Page {
 impl Page {
     /// The starts of the candles in Unix seconds.
     fn times(&self) -> Vec<i64> {
-        self.candles.iter().map(|candle| seconds(&candle.opened_at)).collect()
+        self.candles.iter().map(|candle| candle.slot().unwrap()).collect()
     }
 
     /// `next_before` in Unix seconds.
@@ -153,6 +135,28 @@ pub(crate) async fn build(cloud: &Cloud, now: i64) -> Vec<Slot> {
     built(&invoke(cloud, BUILDER, event(now)).await)
 }
 
+/// The key of the row that says how far candles are built.
+const PROGRESS: [&str; 2] = ["candles", "built"];
+
+/// Sends `record-candles` the event for the moment in Unix seconds until there is nothing left to build.
+pub(crate) async fn build_all(cloud: &Cloud, now: i64) {
+    for _ in 0..1_000 {
+        build(cloud, now).await;
+        if until(cloud).await == Some(now - SETTLE - (now - SETTLE).rem_euclid(5 * MINUTE)) {
+            return;
+        }
+    }
+    panic!("there is always something left to build");
+}
+
+/// Up to when candles are built, in Unix seconds. `None` if some must be built again.
+async fn until(cloud: &Cloud) -> Option<i64> {
+    let dump = table::dump(cloud).await;
+    let progress = dump.get(&PROGRESS.map(str::to_owned).into())?;
+    let is_done = !progress.contains_key("added") && !progress.contains_key("again");
+    is_done.then(|| progress["until"]["N"].as_str().unwrap().parse().unwrap())
+}
+
 /// The slots in a response of `record-candles`. Panics if it has failed.
 #[track_caller]
 fn built(response: &Response) -> Vec<Slot> {
@@ -179,9 +183,9 @@ async fn candles(cloud: &Cloud) -> Dump {
     dump
 }
 
-/// Deletes all rows and markers of candles.
+/// Deletes all rows and markers of candles, and how far they are built.
 async fn clear(cloud: &Cloud) {
-    let keys: Vec<_> = candles(cloud).await.into_keys().collect();
+    let keys: Vec<_> = candles(cloud).await.into_keys().chain([PROGRESS.map(str::to_owned).into()]).collect();
     table::delete_all(cloud, &keys).await;
 }
 

@@ -1,12 +1,13 @@
-//! While `record-candles` does not run, the minutes are still recorded. The next runs catch up as far as these are kept.
+//! While `record-candles` does not run, the minutes are still recorded. Meanwhile candles are made of them, and the next runs catch up as
+//! far as they are kept.
 
 use local::Cloud;
 
-use super::naive::Minutes;
-use super::{BUILDER, INTERVALS, MIDNIGHT, SETTLE, build, candles, clear};
+use super::minutes::Minutes;
+use super::{BUILDER, INTERVALS, MIDNIGHT, READER, SETTLE, build_all, candles, clear, until};
 use crate::history::market::{Market, quote};
 use crate::history::{HOUR, MINUTE, event, rfc3339, start, table};
-use crate::support::{expect_clean_logs, invoke};
+use crate::support::{expect_clean_logs, get_at, invoke};
 
 /// Records a minute of two products at each of these times.
 async fn record(cloud: &Cloud, minutes: &mut Minutes, times: impl IntoIterator<Item = i64>) {
@@ -18,64 +19,68 @@ async fn record(cloud: &Cloud, minutes: &mut Minutes, times: impl IntoIterator<I
     }
 }
 
-/// Builds candles like [`build`]. A run that has much to catch up on may reach its deadline on a busy machine; a retry goes on where
-/// it stopped, as the retries of the schedule do.
-async fn catch_up(cloud: &Cloud, now: i64) {
-    for attempt in 1.. {
-        let response = invoke(cloud, BUILDER, event(now)).await;
-        if !response.headers.contains_key("x-amz-function-error") {
-            return;
-        }
-        assert!(attempt < 4 && response.text.contains("in time"), "{}", response.text);
-    }
-}
-
 /// Times from `first` to `last`, so far apart.
 fn every(minutes: i64, first: i64, last: i64) -> impl Iterator<Item = i64> {
     (first..=last).step_by(usize::try_from(minutes * MINUTE).unwrap())
 }
 
 #[tokio::test]
-async fn after_an_outage_of_up_to_three_and_a_half_hours_the_next_run_catches_up() {
+async fn an_outage_of_36_hours_loses_nothing_and_status_shows_how_far_it_is_made_up_for() {
     let cloud = start().await;
-    let end = MIDNIGHT + 2 * MINUTE;
+    let (last_run, end) = (MIDNIGHT - 36 * HOUR + 2 * MINUTE, MIDNIGHT + 2 * MINUTE);
     let mut minutes = Minutes::default();
-    record(&cloud, &mut minutes, every(31, MIDNIGHT - 215 * MINUTE, MIDNIGHT - MINUTE)).await;
-    let mut tables = Vec::new();
-    for outage in [HOUR, 210 * MINUTE] {
-        clear(&cloud).await;
-        // The last run before the outage, and the first one after it.
-        catch_up(&cloud, end - outage).await;
-        catch_up(&cloud, end).await;
-        cloud.kill(super::READER).await.unwrap();
-        minutes.expect(&cloud, &["A", "B"], end - SETTLE, end).await;
-        tables.push(candles(&cloud).await);
+    record(&cloud, &mut minutes, every(31, last_run - HOUR, last_run - 3 * MINUTE)).await;
+    build_all(&cloud, last_run).await;
+    record(&cloud, &mut minutes, every(31, last_run, MIDNIGHT - MINUTE)).await;
+    let mut frontiers = vec![last_run - SETTLE];
+    loop {
+        let frontier = *frontiers.last().unwrap();
+        cloud.kill(READER).await.unwrap();
+        minutes.expect(&cloud, &["A", "B"], frontier, end).await;
+        if frontier == end - SETTLE {
+            break;
+        }
+        let built = super::build(&cloud, end).await;
+        assert!((20..30).contains(&built.len()) || frontiers.len() > 2, "{built:?}");
+        frontiers.push(frontier_of(&cloud).await);
+        cloud.kill("status").await.unwrap();
+        let status = get_at(&cloud, "/v1/status", end * 1_000).await.data();
+        let feed = status["feeds"].as_array().unwrap().iter().find(|feed| feed["name"] == "candles").unwrap();
+        let newest =
+            minutes.ends_of_five_minutes().into_iter().rfind(|ends| ends <= frontiers.last().unwrap());
+        assert_eq!(feed["last_recorded_at"], rfc3339(newest.unwrap()), "{feed}");
     }
-    table::expect_same(&tables[1], &tables[0], "three and a half hours and one");
+    assert!(frontiers.len() > 4, "a run is bounded: {frontiers:?}");
+    let made_up_for = candles(&cloud).await;
+    clear(&cloud).await;
+    build_all(&cloud, end).await;
+    table::expect_same(&candles(&cloud).await, &made_up_for, "candles without an outage");
     expect_clean_logs(&cloud);
 }
 
+/// The frontier in the table.
+async fn frontier_of(cloud: &Cloud) -> i64 {
+    let dump = table::dump(cloud).await;
+    dump[&super::PROGRESS.map(str::to_owned).into()]["until"]["N"].as_str().unwrap().parse().unwrap()
+}
+
 #[tokio::test]
-async fn after_a_longer_outage_there_is_a_gap_and_what_is_left_gets_into_coarse_candles() {
+async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coarse_candles() {
     let cloud = start().await;
-    let (last_run, end) = (MIDNIGHT - 8 * HOUR + 2 * MINUTE, MIDNIGHT + 2 * MINUTE);
+    let (last_run, end) = (MIDNIGHT - 60 * HOUR + 2 * MINUTE, MIDNIGHT + 2 * MINUTE);
     let mut minutes = Minutes::default();
-    record(&cloud, &mut minutes, every(29, last_run - 30 * MINUTE, MIDNIGHT - MINUTE)).await;
-    catch_up(&cloud, last_run).await;
-    catch_up(&cloud, end).await;
-    // Slots that began more than 225 minutes ago are left out, because their minutes are about to expire.
-    let gap = (last_run - SETTLE)..(end - 225 * MINUTE + 5 * MINUTE).div_euclid(5 * MINUTE) * 5 * MINUTE;
-    let left = minutes.without(gap.start, gap.end);
+    record(&cloud, &mut minutes, every(29, last_run - 30 * MINUTE, last_run - 3 * MINUTE)).await;
+    build_all(&cloud, last_run).await;
+    record(&cloud, &mut minutes, every(179, last_run, MIDNIGHT - MINUTE)).await;
+    build_all(&cloud, end).await;
+    // Slots of which a minute has expired are left out.
+    let left = minutes.without(last_run - SETTLE, end - 48 * HOUR + 3 * MINUTE);
     let compared = left.expect(&cloud, &["A", "B"], end - SETTLE, end).await;
     assert!(compared > 10, "{compared} candles");
     let missing =
         |interval| minutes.candles("A", interval, end).len() - left.candles("A", interval, end).len();
-    assert!(missing(&INTERVALS[0]) > 5 && missing(&INTERVALS[1]) > 3, "the gap");
+    assert!(missing(&INTERVALS[0]) > 2, "the gap");
     assert_eq!(missing(&INTERVALS[4]), 0, "the day has a candle");
-    // The gap stays as it is, also when later runs follow.
-    let table = candles(&cloud).await;
-    assert_eq!(build(&cloud, end + 5 * MINUTE - 1).await, [], "at {}", rfc3339(end));
-    table::expect_same(&candles(&cloud).await, &table, "a later run");
     expect_clean_logs(&cloud);
 }
 
@@ -93,8 +98,9 @@ async fn a_catch_up_that_fails_in_between_is_completed_by_the_next_run() {
         assert!(response.headers.contains_key("x-amz-function-error"), "{}", response.text);
         cloud.dynamodb().clear_faults();
         // The next run is five minutes later.
-        catch_up(&cloud, end + 5 * MINUTE).await;
-        cloud.kill(super::READER).await.unwrap();
+        build_all(&cloud, end + 5 * MINUTE).await;
+        assert_eq!(until(&cloud).await, Some(end + 5 * MINUTE - SETTLE));
+        cloud.kill(READER).await.unwrap();
         minutes.expect(&cloud, &["A"], end + 5 * MINUTE - SETTLE, end + 5 * MINUTE).await;
     }
     expect_clean_logs(&cloud);

@@ -4,8 +4,7 @@ use local::Cloud;
 use serde_json::json;
 
 use super::{
-    INTERVALS, Interval, MIDNIGHT, READER, before, build, candles, clear, copies, interval, only_row, page,
-    path,
+    INTERVALS, Interval, MIDNIGHT, READER, before, build, candles, copies, interval, only_row, page, path,
 };
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Row, with};
@@ -17,7 +16,7 @@ async fn rows(cloud: &Cloud) -> Vec<(&'static Interval, Row)> {
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(cloud, MIDNIGHT - MINUTE).await;
     build(cloud, MIDNIGHT + 2 * MINUTE).await;
     let dump = candles(cloud).await;
-    clear(cloud).await;
+    table::clear(cloud).await;
     INTERVALS.iter().map(|interval| (interval, only_row(&dump, interval).clone())).collect()
 }
 

@@ -3,8 +3,8 @@
 
 use fastrand::Rng;
 
-use super::naive::Minutes;
-use super::{MIDNIGHT, SETTLE, build, candles, clear};
+use super::minutes::Minutes;
+use super::{MIDNIGHT, SETTLE, build, build_all, candles, clear};
 use crate::history::market::{Market, quote};
 use crate::history::{MINUTE, start, table};
 use crate::support::expect_clean_logs;
@@ -83,14 +83,14 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     }
     assert!(runs > 5, "{runs}");
     let now = FIRST + MINUTES * MINUTE;
-    build(&cloud, now).await;
+    build_all(&cloud, now).await;
     assert_eq!(build(&cloud, now).await, [], "nothing is left to do");
     let compared = minutes.expect(&cloud, &IDS, now - SETTLE, now).await;
     assert!(compared > 200, "{compared} candles");
 
     let at_random_times = candles(&cloud).await;
     clear(&cloud).await;
-    build(&cloud, now).await;
+    build_all(&cloud, now).await;
     table::expect_same(&at_random_times, &candles(&cloud).await, "runs at random times and a single one");
     expect_clean_logs(&cloud);
 }

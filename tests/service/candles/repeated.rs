@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use local::{Cloud, Fault};
 
-use super::naive::Minutes;
+use super::minutes::Minutes;
 use super::{BUILDER, INTERVALS, MIDNIGHT, READER, SETTLE, build, built, candles, clear, slots};
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Dump};
@@ -138,12 +138,12 @@ async fn a_run_that_meets_a_late_minute_leaves_what_one_run_after_it_leaves() {
         market(minute).record(&cloud, START + minute * MINUTE).await;
     }
     let now = START + 7 * MINUTE;
-    let before = cloud.dynamodb().requests("BatchWriteItem");
+    let before = cloud.dynamodb().requests("PutItem");
     // One run reads the minutes and is slow to write; meanwhile a minute is added and another run builds the slot.
-    cloud.dynamodb().set_fault(Fault::delay(Duration::from_secs(2)).on("BatchWriteItem").times(1));
+    cloud.dynamodb().set_fault(Fault::delay(Duration::from_secs(2)).on("PutItem").times(1));
     let slow = async { built(&invoke(&cloud, BUILDER, event(now)).await) };
     let fast = async {
-        while cloud.dynamodb().requests("BatchWriteItem") == before {
+        while cloud.dynamodb().requests("PutItem") == before {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         market(2).record(&cloud, START + 2 * MINUTE).await;

@@ -4,10 +4,11 @@
 use futures_util::{StreamExt, stream};
 use serde_json::value::RawValue;
 
-use super::{Candle, INTERVALS, Interval, MIDNIGHT, SETTLE, build, page};
+use super::{INTERVALS, Interval, MIDNIGHT, SETTLE, build, page};
 use crate::history::decimal::is_nearest_hundredth;
 use crate::history::replay::{Product, SNAPSHOTS, Snapshots};
 use crate::history::{MINUTE, rfc3339, start_with_instances};
+use crate::oracle::Candle;
 use crate::support::expect_clean_logs;
 
 /// One of twenty products is recorded: all of them take minutes.

@@ -3,7 +3,7 @@
 
 use fastrand::Rng;
 
-use super::naive::Minutes;
+use super::minutes::Minutes;
 use super::{MIDNIGHT, READER, SETTLE, before, build, interval, page};
 use crate::history::market::{Market, quote};
 use crate::history::{MINUTE, START, start};

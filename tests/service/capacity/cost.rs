@@ -1,9 +1,8 @@
 //! The costs on `infra/README.md`, Cost, follow from what is measured here and from AWS's prices.
 
 use super::queries::average_of_chart;
-use super::recording::{Recording, Slot};
+use super::recording::{PRODUCTS, Recording, Slot, simulated, slots};
 use super::row_size::{bytes_of, read_units};
-use super::{PRODUCTS, simulated, slots};
 use crate::history::HOUR;
 
 /// A month on the page, in seconds.

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::recording::{Recording, Slot, ids};
 use super::row_size::{bytes_of, float, read_units};
-use super::{Bound, CHART, NEWEST_DAYS, PAGE};
 use crate::candles::MIDNIGHT;
 use crate::history::table::{self, Row, with};
 use crate::history::{MINUTE, RANGES, rfc3339, start};
@@ -25,8 +24,23 @@ const BUSIEST: i64 = 9 * MINUTE + 30;
 const UNBUILT_MINUTES: usize = 15;
 const UNBUILT_CANDLES: usize = 24;
 
-/// The most queries of the newest page, by interval: its own candles, finer ones, and minutes.
-const NEWEST_QUERIES: [u64; 5] = [2, 3, 3, 4, 4];
+/// The most queries of the newest page, by interval: its own candles, finer ones, minutes, and how far candles are built.
+const NEWEST_QUERIES: [u64; 5] = [3, 4, 4, 5, 5];
+
+/// The most read units of a chart besides those of its own candles.
+const BESIDES: f64 = 4.0;
+
+/// The most read units of a query, on average over all products and for the worst one.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    average: f64,
+    worst: f64,
+}
+
+/// The bounds of a chart, of a page of 288 candles, and of the newest page of daily ones, which reads the most finer candles.
+const CHART: Bound = Bound { average: 56.0, worst: 112.0 };
+const PAGE: Bound = Bound { average: 25.0, worst: 46.0 };
+const NEWEST_DAYS: Bound = Bound { average: 27.0, worst: 49.0 };
 
 /// What a request takes.
 struct Billed {
@@ -78,8 +92,8 @@ impl<'recording> Reading<'recording> {
 
 /// The read units of the chart of this range on average over all products.
 pub(super) fn average_of_chart(recording: &Recording, range: &str) -> f64 {
-    let (_, tier, _, slots) = RANGES.into_iter().find(|(name, ..)| *name == range).unwrap();
-    Reading::of(&recording[&format!("bazaar#{tier}")], usize::try_from(slots).unwrap()).average
+    let (_, series, _, slots) = RANGES.into_iter().find(|(name, ..)| *name == range).unwrap();
+    Reading::of(&recording[series], usize::try_from(slots).unwrap()).average
 }
 
 /// Panics unless charts and pages take at most the read units of their bounds, and as few queries as possible.
@@ -89,21 +103,19 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
         let costs = format!("{what}: {average:.1} read units on average and {worst} at most");
         assert!(average <= bound.average && worst <= bound.worst * uneven, "{costs}");
     };
-    for (range, tier, interval, slots) in RANGES {
+    put_progress(&cloud).await;
+    let queries = [1].into_iter().chain(NEWEST_QUERIES);
+    for ((range, series, interval, slots), queries) in RANGES.into_iter().zip(queries) {
         let slots = usize::try_from(slots).unwrap();
-        let Reading { average, worst, .. } = Reading::of(&recording[&format!("bazaar#{tier}")], slots);
+        let Reading { average, worst, .. } = Reading::of(&recording[series], slots);
         fill(&cloud, worst, interval, MIDNIGHT + interval, slots).await;
         let path = format!("/v1/bazaar/history?item_id={}&range={range}", ids(worst)[0]);
         let billed = request(&cloud, &path, MIDNIGHT, slots).await;
-        // DynamoDB bills the same units, so the sizes are right.
-        assert_eq!(
-            billed.read_units.to_bits(),
-            units(worst, slots).to_bits(),
-            "{range}: {}",
-            billed.read_units
-        );
-        assert_eq!(billed.queries, 1, "{range}");
-        expect(range, average, billed.read_units, CHART);
+        // DynamoDB bills the same units for the main query, so the sizes are right.
+        let besides = billed.read_units - units(worst, slots);
+        assert!((0.0..=BESIDES).contains(&besides), "{range}: {besides} of {}", billed.read_units);
+        assert!(billed.queries <= queries, "{range}: {} queries", billed.queries);
+        expect(range, average + besides, billed.read_units, CHART);
     }
     for (name, most) in INTERVALS.into_iter().zip(NEWEST_QUERIES) {
         let slot = &recording[&format!("candles#{name}")];
@@ -119,9 +131,10 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
             newest.push(billed.read_units);
             let path = format!("{path}&before={}", rfc3339(MIDNIGHT - slot.interval));
             let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, CANDLES).await;
-            let expected = units(row, CANDLES + 1);
-            assert_eq!(billed.read_units.to_bits(), expected.to_bits(), "{name}: {}", billed.read_units);
-            assert_eq!(billed.queries, 1, "{name}");
+            // How far candles are built is half a unit.
+            let besides = billed.read_units - units(row, CANDLES + 1);
+            assert!((0.0..=0.5).contains(&besides), "{name}: {besides} of {}", billed.read_units);
+            assert!(billed.queries <= 2, "{name}: {} queries", billed.queries);
         }
         expect(&format!("older {name}"), average, units(worst, CANDLES + 1), PAGE);
         let bound = if name == "1d" { NEWEST_DAYS } else { PAGE };
@@ -132,9 +145,16 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
             format!("/v1/bazaar/candles?item_id={}&interval={name}&limit={MOST_CANDLES}", ids(worst)[0]);
         let path = format!("{path}&before={}", rfc3339(MIDNIGHT - slot.interval));
         let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, MOST_CANDLES).await;
-        assert!(billed.queries <= 2, "{name}: {} queries for {MOST_CANDLES} candles", billed.queries);
+        assert!(billed.queries <= 3, "{name}: {} queries for {MOST_CANDLES} candles", billed.queries);
     }
     expect_clean_logs(&cloud);
+}
+
+/// Notes that candles are built as far as a healthy recorder has built them at the busiest time.
+async fn put_progress(cloud: &Cloud) {
+    let until = (MIDNIGHT - 5 * MINUTE).to_string();
+    let row = json!({"pk": {"S": "candles"}, "sk": {"S": "built"}, "until": {"N": until}});
+    table::put(cloud, [row.as_object().unwrap().clone()]).await;
 }
 
 /// Fills everything that the newest page of the product may read besides its own candles: finer ones, and minutes.

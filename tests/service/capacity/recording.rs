@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 use simulator::Fault;
+use tokio::sync::OnceCell;
 
-use super::PRODUCTS;
 use super::row_size::{bytes_of, float, write_units};
 use crate::candles::{MIDNIGHT, build};
 use crate::history::market::{BAZAAR, RECORDER};
-use crate::history::table::{self, Row, with};
+use crate::history::table::{self, Row};
 use crate::history::{DAY, HOUR, MINUTE, record, start};
 use crate::support::{expect_clean_logs, simulator};
+
+/// The number of products.
+pub(super) const PRODUCTS: usize = 1_913;
 
 /// The prices of the five minutes relative to the snapshot's, so that open, high, low and close differ.
 const MOVES: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.999];
@@ -45,6 +48,17 @@ impl Slot {
         let kept = expires.map_or(365 * DAY, |expires| expires - start_of(&self.rows[0]));
         float(bytes) * float(usize::try_from(kept / self.interval).unwrap())
     }
+}
+
+/// What is recorded of the simulated products. Two tests need it.
+pub(super) async fn simulated() -> &'static Recording {
+    static RECORDING: OnceCell<Recording> = OnceCell::const_new();
+    RECORDING.get_or_init(async || recording_of(&simulator::bazaar::body(1, MIDNIGHT * 1_000)).await).await
+}
+
+/// How often a slot begins in this many seconds.
+pub(super) fn slots(slot: &Slot, seconds: i64) -> f64 {
+    float(usize::try_from(seconds / slot.interval).unwrap())
 }
 
 /// The start of the row's slot.
@@ -81,7 +95,9 @@ pub(super) async fn recording_of(body: &str) -> Recording {
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let mut rows = BTreeMap::<_, Vec<_>>::new();
     let mut markers = BTreeMap::new();
-    for ((partition, _), row) in table::dump(&cloud).await {
+    let mut dump = table::dump(&cloud).await;
+    dump.retain(|(partition, _), _| partition.contains('#'));
+    for ((partition, _), row) in dump {
         let mut parts = partition.splitn(3, '#');
         let series = format!("{}#{}", parts.next().unwrap(), parts.next().unwrap());
         match parts.next() {
@@ -97,10 +113,6 @@ pub(super) async fn recording_of(body: &str) -> Recording {
         // Of the minutes, there are five.
         let last = rows.iter().map(start_of).max().unwrap();
         rows.retain(|row| start_of(row) == last);
-        // Nearly always, a slot has its first tick.
-        for row in &mut rows {
-            *row = with(row, "sk", json!({"S": format!("{last:010}")}));
-        }
         let recorded: BTreeSet<_> = rows.iter().flat_map(ids).collect();
         assert_eq!(recorded.len(), PRODUCTS, "{series} has every product");
         let (marker, interval) =

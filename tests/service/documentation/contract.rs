@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use common::params::Allowed;
+use common::request::parameters::Allowed;
 use common::routes::{STATUS, VERSION_1};
 use hyper::Method;
 use serde_json::Value;
-use tables::history::bazaar::TIERS;
-use tables::history::candles::INTERVALS;
+use tables::bazaar::{INTERVALS, RANGES};
 
-use super::page::{Page, read};
+use super::page::{MarkdownPage, read};
 use super::{CONTRACT, OPERATIONS};
 use crate::support::{get, limits, send, start, template};
 
@@ -42,7 +41,7 @@ struct Example<'page> {
 }
 
 /// The examples on the page whose output is shown.
-fn examples(page: &Page) -> Vec<Example<'_>> {
+fn examples(page: &MarkdownPage) -> Vec<Example<'_>> {
     let mut examples = Vec::<Example<'_>>::new();
     for line in page.consoles.iter().flat_map(|console| console.lines()) {
         if let Some(command) = line.strip_prefix("$ curl ") {
@@ -60,7 +59,7 @@ fn examples(page: &Page) -> Vec<Example<'_>> {
 #[tokio::test]
 async fn the_examples_show_real_responses() {
     let cloud = start().await;
-    let pages = ["README.md", CONTRACT].map(Page::read);
+    let pages = ["README.md", CONTRACT].map(MarkdownPage::read);
     let mut requested = BTreeSet::new();
     for Example { command, request, output } in pages.iter().flat_map(examples) {
         let has_key = command.contains("X-API-Key: $KEY");
@@ -96,7 +95,7 @@ async fn the_examples_show_real_responses() {
 
 #[test]
 fn the_table_of_routes_has_the_routes_and_their_ttls() {
-    let page = Page::read(CONTRACT);
+    let page = MarkdownPage::read(CONTRACT);
     let expected: Vec<_> =
         VERSION_1.iter().map(|route| (format!("GET {}", route.path), written(route.cache))).collect();
     let rows = page.rows("Routes", 0).iter().map(|row| (row[0].text.clone(), row[2].text.clone()));
@@ -106,7 +105,7 @@ fn the_table_of_routes_has_the_routes_and_their_ttls() {
 
 #[test]
 fn the_table_of_ages_follows_from_the_ttls() {
-    let page = Page::read(CONTRACT);
+    let page = MarkdownPage::read(CONTRACT);
     let rows = page.by_first_cell("Caching", 0);
     assert_eq!(rows.len(), VERSION_1.len());
     for route in VERSION_1 {
@@ -122,7 +121,7 @@ fn the_table_of_ages_follows_from_the_ttls() {
 
 #[test]
 fn the_table_of_parameters_has_every_parameter_with_its_bounds_and_default() {
-    let page = Page::read(CONTRACT);
+    let page = MarkdownPage::read(CONTRACT);
     let document = openapi();
     let rows = page.rows("Parameters", 0);
     let mut expected = Vec::new();
@@ -162,7 +161,7 @@ fn the_table_of_parameters_has_every_parameter_with_its_bounds_and_default() {
 
 #[test]
 fn the_table_of_errors_has_every_status_with_its_code() {
-    let page = Page::read(CONTRACT);
+    let page = MarkdownPage::read(CONTRACT);
     let rows: BTreeSet<_> =
         page.rows("Errors", 0).iter().map(|row| (row[0].text.clone(), row[1].text.clone())).collect();
     let document = openapi();
@@ -182,7 +181,7 @@ fn the_table_of_errors_has_every_status_with_its_code() {
 
 #[test]
 fn the_table_of_limits_has_the_defaults_of_the_template() {
-    let page = Page::read(CONTRACT);
+    let page = MarkdownPage::read(CONTRACT);
     let parameters = template().parameters;
     let rows = page.by_first_cell("Limits", 0);
     let expected = BTreeMap::from([("starter", "Starter"), ("pro", "Pro")].map(|(tier, prefix)| {
@@ -203,7 +202,7 @@ fn the_pages_state_the_limits_for_all_clients_together() {
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
         (CONTRACT, format!("takes {status} with a burst of {status_burst}")),
-        (CONTRACT, format!("What requires no key takes {open_rate} with a burst of {open_burst}")),
+        (CONTRACT, format!("and unknown routes, each take {open_rate} with a burst of {open_burst}")),
         (OPERATIONS, format!("{status} and a burst of {status_burst} for `/v1/status`")),
         (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
         (OPERATIONS, format!("{open_rate} requests per second and a burst of {open_burst} for each of")),
@@ -214,24 +213,24 @@ fn the_pages_state_the_limits_for_all_clients_together() {
 }
 
 #[test]
-fn the_table_of_resolutions_has_the_tiers() {
-    let page = Page::read(CONTRACT);
+fn the_table_of_resolutions_has_the_ranges() {
+    let page = MarkdownPage::read(CONTRACT);
     let rows = page.by_first_cell("Resolution of history", 0);
-    assert_eq!(rows.len(), TIERS.len());
-    for tier in &TIERS {
-        let interval = match tier.interval.as_secs() / 60 {
+    assert_eq!(rows.len(), RANGES.len());
+    for range in &RANGES {
+        let interval = match range.interval.length.as_secs() / 60 {
             1 => "minute".to_owned(),
             60 => "hour".to_owned(),
             minutes if minutes % 60 == 0 => format!("{} hours", minutes / 60),
             minutes => format!("{minutes} minutes"),
         };
-        assert_eq!(rows[tier.range], [interval, tier.slots.to_string()], "{}", tier.range);
+        assert_eq!(rows[range.name], [interval, range.slots.to_string()], "{}", range.name);
     }
 }
 
 #[test]
 fn the_table_of_intervals_says_how_long_candles_are_kept() {
-    let page = Page::read(CONTRACT);
+    let page = MarkdownPage::read(CONTRACT);
     let rows = page.rows("Resolution of history", 1);
     let rows: Vec<_> = rows.iter().map(|row| (row[0].text.as_str(), row[1].text.clone())).collect();
     let expected = INTERVALS.each_ref().map(|interval| {

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::OPERATIONS;
-use super::page::{Page, read};
+use super::page::{MarkdownPage, read};
 use crate::support::template;
 
 const MONITORING: &str = "infra/monitoring.yaml";
 
 #[test]
 fn the_operators_page_has_every_parameter_of_the_template_with_its_default() {
-    let page = Page::read(OPERATIONS);
+    let page = MarkdownPage::read(OPERATIONS);
     let rows = page.by_first_cell("Configuration", 0);
     let parameters = template().parameters;
     let expected: BTreeMap<_, _> = parameters
@@ -30,7 +30,7 @@ fn the_operators_page_has_every_parameter_of_the_template_with_its_default() {
 
 #[test]
 fn the_operators_page_has_every_parameter_and_every_alarm_of_the_monitoring() {
-    let page = Page::read(OPERATIONS);
+    let page = MarkdownPage::read(OPERATIONS);
     let first_codes = |heading, index| -> BTreeSet<String> {
         page.rows(heading, index).iter().flat_map(|row| row[0].codes.iter().cloned()).collect()
     };

@@ -20,9 +20,11 @@ pub(super) fn read(path: &str) -> String {
 
 /// A Markdown page.
 #[derive(Default)]
-pub(super) struct Page {
+pub(super) struct MarkdownPage {
     pub(super) headings: Vec<String>,
     pub(super) links: Vec<String>,
+    /// The code spans.
+    pub(super) codes: Vec<String>,
     tables: Vec<Table>,
     /// The code blocks that show commands with their output.
     pub(super) consoles: Vec<String>,
@@ -42,7 +44,7 @@ pub(super) struct Cell {
     pub(super) codes: Vec<String>,
 }
 
-impl Page {
+impl MarkdownPage {
     pub(super) fn read(path: &str) -> Self {
         Self::parse(&read(path))
     }
@@ -79,6 +81,9 @@ impl Page {
                 }
                 Event::End(TagEnd::TableCell) => in_cell = false,
                 Event::Text(ref text) | Event::Code(ref text) => {
+                    if matches!(event, Event::Code(_)) {
+                        page.codes.push(text.to_string());
+                    }
                     if in_console {
                         page.consoles.last_mut().unwrap().push_str(text);
                     } else if in_heading {

@@ -9,6 +9,7 @@ use super::chart::{self, points, times};
 use super::decimal::is_nearest_hundredth;
 use super::market::{BAZAAR, Market, Quote, RECORDER, quote};
 use super::{DAY, MINUTE, START, event, failure, record, rfc3339, start, table};
+use crate::candles::{MIDNIGHT, build};
 use crate::support::{
     await_logs, expect_clean_logs, get_at, simulator, start_with, without_repeated_fetches,
 };
@@ -90,7 +91,7 @@ fn any_price(random: &mut fastrand::Rng) -> String {
 }
 
 #[tokio::test]
-async fn every_tier_keeps_random_quotes() {
+async fn every_range_shows_random_quotes() {
     let cloud = start().await;
     let mut random = fastrand::Rng::with_seed(0x000B_A2AA_2026);
     let mut market = Market::default();
@@ -108,9 +109,12 @@ async fn every_tier_keeps_random_quotes() {
         market = market.with(&format!("{id}{number}"), quote(sell, buy, sell_volume, buy_volume));
     }
     market.record(&cloud, START).await;
+    let now = MIDNIGHT + 2 * MINUTE;
+    build(&cloud, now).await;
     let compare = async |(position, (id, shown)): (usize, (&String, &Quote))| {
         let range = ["1h", "24h", "7d", "30d", "90d"][position % 5];
-        let [point] = &points(&cloud, id, range, START).await[..] else { panic!("{id} in {range}") };
+        let now = if range == "1h" { START } else { now };
+        let [point] = &points(&cloud, id, range, now).await[..] else { panic!("{id} in {range}") };
         for (kept, spelled) in [(&point.sell_price, &shown.sell_price), (&point.buy_price, &shown.buy_price)]
         {
             assert!(is_nearest_hundredth(kept.get(), spelled), "{id}: {kept} for {spelled}");

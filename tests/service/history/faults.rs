@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use common::error::INTERNAL_MESSAGE;
+use common::response::error::INTERNAL_MESSAGE;
 use futures_util::StreamExt;
 use local::{Cloud, Fault, Options, Refusal};
 use serde_json::{Value, json};
@@ -170,10 +170,10 @@ async fn behind_a_gateway_cache_a_failure_of_the_table_is_a_failed_invocation() 
 
 /// The recorders and the operations that they use.
 const OPERATIONS: [(&str, &str); 9] = [
-    (RECORDER, "BatchGetItem"),
     (RECORDER, "BatchWriteItem"),
     (RECORDER, "PutItem"),
     (RECORDER, "GetItem"),
+    (RECORDER, "UpdateItem"),
     ("record-mayor", "PutItem"),
     ("record-mayor", "GetItem"),
     ("record-fire-sales", "UpdateItem"),
@@ -253,14 +253,13 @@ async fn a_short_fault_of_the_table_is_retried() {
         (
             RECORDER,
             vec![
-                ("BatchGetItem", Fault::throttled().times(3)),
-                ("BatchGetItem", Fault::unprocessed_after(2).times(2)),
+                ("GetItem", Fault::throttled().times(3)),
                 ("BatchWriteItem", Fault::throttled().times(4)),
                 // More often than the SDK itself retries.
                 ("BatchWriteItem", Fault::throttled().times(40)),
-                ("BatchWriteItem", Fault::refusal(Refusal::Throttling).after(2).times(4)),
+                ("BatchWriteItem", Fault::refusal(Refusal::Throttling).after(1).times(4)),
                 ("BatchWriteItem", Fault::unprocessed_after(10).times(6)),
-                ("BatchWriteItem", Fault::unprocessed_after(1).after(3).times(10)),
+                ("BatchWriteItem", Fault::unprocessed_after(1).after(1).times(10)),
                 ("BatchWriteItem", Fault::unprocessed_after(24)),
                 ("BatchWriteItem", Fault::close().times(2)),
                 ("BatchWriteItem", Fault::refusal(Refusal::InternalServerError).times(3)),

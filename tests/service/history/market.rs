@@ -93,10 +93,3 @@ impl Market {
         record(cloud, RECORDER, tick).await
     }
 }
-
-/// The names of the tiers whose slots the recorder reports as filled.
-#[track_caller]
-pub(crate) fn tiers(recorded: &Value) -> Vec<&str> {
-    let slots = recorded["slots"].as_array().unwrap();
-    slots.iter().map(|slot| slot["tier"].as_str().unwrap()).collect()
-}

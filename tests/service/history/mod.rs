@@ -17,7 +17,6 @@ mod limit_parameter;
 pub(crate) mod market;
 mod mayors;
 pub(crate) mod parameters;
-mod poor_ticks;
 mod ranges;
 pub(crate) mod replay;
 pub(crate) mod table;
@@ -29,21 +28,21 @@ use serde_json::{Value, json};
 
 use crate::support::{Response, invoke, one_instance_each, start_with};
 
-/// 2026-04-28 15:00:00 UTC, when a slot of every tier begins.
+/// 2026-04-28 15:00:00 UTC, when a slot of every range begins.
 pub(crate) const START: i64 = 1_777_388_400;
 
 pub(crate) const MINUTE: i64 = 60;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 pub(crate) const DAY: i64 = 24 * HOUR;
 
-/// Each range with its tier, the interval of the tier in seconds, and the length of the range in intervals
+/// Each range with the series that it reads, the interval of the series in seconds, and the length of the range in intervals
 /// (`functions/README.md`, Resolution of history).
 pub(crate) const RANGES: [(&str, &str, i64, i64); 5] = [
-    ("1h", "1m", MINUTE, 60),
-    ("24h", "5m", 5 * MINUTE, 288),
-    ("7d", "30m", 30 * MINUTE, 336),
-    ("30d", "1h", HOUR, 720),
-    ("90d", "3h", 3 * HOUR, 720),
+    ("1h", "bazaar#1m", MINUTE, 60),
+    ("24h", "candles#5m", 5 * MINUTE, 288),
+    ("7d", "candles#30m", 30 * MINUTE, 336),
+    ("30d", "candles#1h", HOUR, 720),
+    ("90d", "candles#3h", 3 * HOUR, 720),
 ];
 
 /// The three history routes.
@@ -83,6 +82,11 @@ pub(crate) fn recorded(response: &Response, time: i64) -> Value {
     assert_eq!(body["tick"], rfc3339(time - time.rem_euclid(MINUTE)), "{body}");
     assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
     body["recorded"].take()
+}
+
+/// What `record-bazaar` reports if there is nothing to record.
+pub(crate) fn nothing() -> Value {
+    json!({"products": 0, "rows": 0, "write_units": 0.0})
 }
 
 /// The error message of the recorder. Panics if it succeeds.

@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use super::chart::{Point, points};
 use super::decimal::is_nearest_hundredth;
 use super::market::{Market, quote};
-use super::{MINUTE, START, rfc3339, start_with_instances};
+use super::{MINUTE, RANGES, START, rfc3339, start_with_instances};
+use crate::candles::build_all;
 use crate::support::expect_clean_logs;
 
 pub(crate) const SNAPSHOTS: &str = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
@@ -102,17 +103,12 @@ async fn every_value_of_the_real_snapshots_comes_back() {
     }
 
     let now = tick_of(count - 1);
+    build_all(&cloud, now).await;
     let mut values = 0;
-    // The range, the snapshots between two slots, and the step between the products whose charts are compared.
-    for (range, step, products) in
-        [("24h", 1, 1), ("1h", 1, 16), ("7d", 6, 16), ("30d", 12, 16), ("90d", 36, 16)]
-    {
-        let shown: Vec<_> = (0..count)
-            .step_by(STEP)
-            .filter(|snapshot| {
-                snapshot % step == 0 && (range != "1h" || now - tick_of(*snapshot) < 60 * MINUTE)
-            })
-            .collect();
+    // The step between the products whose charts are compared.
+    for ((range, _, interval, slots), products) in RANGES.into_iter().zip([16, 1, 16, 16, 16]) {
+        let shown: Vec<_> =
+            (0..count).step_by(STEP).filter(|snapshot| now - tick_of(*snapshot) < interval * slots).collect();
         let cloud = &cloud;
         let charts = snapshots
             .products
@@ -121,12 +117,14 @@ async fn every_value_of_the_real_snapshots_comes_back() {
             .map(|(id, product)| async move { (*id, product, points(cloud, id, range, now).await) });
         let mut charts = stream::iter(charts).buffer_unordered(6);
         while let Some((id, product, points)) = charts.next().await {
-            let expected: Vec<_> =
-                shown.iter().copied().filter(|snapshot| product.is_traded(*snapshot)).collect();
+            // The last one of each interval.
+            let traded = shown.iter().filter(|snapshot| product.is_traded(**snapshot));
+            let last: BTreeMap<_, _> =
+                traded.map(|snapshot| (tick_of(*snapshot).div_euclid(interval), *snapshot)).collect();
             let times: Vec<_> = points.iter().map(|point| point.recorded_at.as_str()).collect();
-            let ticks: Vec<_> = expected.iter().map(|snapshot| rfc3339(tick_of(*snapshot))).collect();
+            let ticks: Vec<_> = last.values().map(|snapshot| rfc3339(tick_of(*snapshot))).collect();
             assert_eq!(times, ticks, "{id} in {range}");
-            for (snapshot, point) in expected.into_iter().zip(&points) {
+            for (snapshot, point) in last.into_values().zip(&points) {
                 product.expect(id, snapshot, point);
                 values += 4;
             }

@@ -1,4 +1,4 @@
-//! Each slot keeps its earliest tick: repeated, late and missing events leave the same table as the same ticks in order.
+//! Repeated, late and missing events leave the same table as the same ticks in order.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,12 @@ use local::Cloud;
 use serde_json::json;
 
 use super::chart::{points, times};
-use super::market::{BAZAAR, Market, RECORDER, quote, tiers};
+use super::market::{BAZAAR, Market, RECORDER, quote};
 use super::table::{self, Dump};
-use super::{DAY, HOUR, MINUTE, START, event, failure, recorded, rfc3339, start};
+use super::{DAY, MINUTE, START, failure, nothing, recorded, rfc3339, start};
 use crate::support::{expect_clean_logs, invoke, log_lines, simulator};
 
-/// Minutes of ticks in neighbouring slots of every tier. Some are the first of their slot, some are not, and some slots have
-/// several.
+/// Minutes of ticks in neighbouring slots of every range.
 const TICKS: [i64; 20] = [-3, 0, 1, 2, 4, 5, 7, 11, 29, 31, 33, 59, 60, 64, 89, 121, 179, 181, 183, 200];
 
 /// The market at a tick: a random part of forty products, at prices that no other tick has.
@@ -65,13 +64,12 @@ async fn events_in_any_order_leave_the_same_table() {
 #[tokio::test]
 async fn a_repeated_event_changes_nothing_even_if_the_provider_has_refreshed() {
     let cloud = start().await;
-    let first = market_at(START).record(&cloud, START).await;
-    assert_eq!(tiers(&first), ["1m", "5m", "30m", "1h", "3h"]);
+    market_at(START).record(&cloud, START).await;
     let once = table::dump(&cloud).await;
     for (seconds, refreshed) in [(0, market_at(START)), (0, market_at(START + 1)), (59, market_at(START + 2))]
     {
         let again = refreshed.record(&cloud, START + seconds).await;
-        assert_eq!(again, json!({"products": 0, "slots": []}));
+        assert_eq!(again, nothing());
         table::expect_same(&table::dump(&cloud).await, &once, "after the same event again");
     }
     // The same holds if later ticks were recorded in between.
@@ -99,7 +97,7 @@ async fn a_flat_market_is_recorded_at_every_tick() {
 }
 
 #[tokio::test]
-async fn a_missed_minute_is_a_missing_point_and_no_gap_in_a_coarse_tier() {
+async fn a_missed_minute_is_a_missing_point_and_no_gap_in_a_longer_range() {
     let cloud = start().await;
     // The minutes with which slots begin, 0, 5, 30 and 60, are missing, and many in a row.
     let minutes = [1, 2, 3, 4, 6, 7, 8, 9, 15, 16, 20, 31, 32, 61, 62];
@@ -109,10 +107,10 @@ async fn a_missed_minute_is_a_missing_point_and_no_gap_in_a_coarse_tier() {
     }
     for (range, expected) in [
         ("1h", &minutes[..]),
-        ("24h", &[1, 6, 15, 20, 31, 61]),
-        ("7d", &[1, 31, 61]),
-        ("30d", &[1, 61]),
-        ("90d", &[1]),
+        ("24h", &[4, 9, 16, 20, 32, 62]),
+        ("7d", &[20, 32, 62]),
+        ("30d", &[32, 62]),
+        ("90d", &[62]),
     ] {
         // The range of an hour must contain the first minute.
         let now = START + if range == "1h" { 60 } else { 62 } * MINUTE;
@@ -145,8 +143,8 @@ async fn a_product_has_points_only_for_ticks_that_it_was_in() {
     let at =
         |minutes: &[i64]| minutes.iter().map(|minute| rfc3339(START + minute * MINUTE)).collect::<Vec<_>>();
     assert_eq!(times(&points(&cloud, "CHANGES", "1h", now).await), at(&[0, 3, 6, 9]));
-    assert_eq!(times(&points(&cloud, "STAYS", "24h", now).await), at(&[0, 5]));
-    assert_eq!(times(&points(&cloud, "CHANGES", "24h", now).await), at(&[0]));
+    assert_eq!(times(&points(&cloud, "STAYS", "24h", now).await), at(&[4, 9]));
+    assert_eq!(times(&points(&cloud, "CHANGES", "24h", now).await), at(&[3, 9]));
     // A missing product logs no warning.
     for line in log_lines(&cloud) {
         assert_eq!(line["level"], "INFO", "{line}");
@@ -221,13 +219,10 @@ async fn an_event_may_have_its_own_now_and_unknown_fields() {
         json!({"time": rfc3339(time), "backfill": true, "now": rfc3339(now), "id": 5, "detail-type": "Scheduled Event"})
             .to_string()
     };
-    // Rows that would have expired are not written: after ten days, those of ranges up to seven days.
-    let response = invoke(&cloud, RECORDER, at(START, START + 10 * DAY)).await;
-    assert_eq!(tiers(&recorded(&response, START)), ["1h", "3h"]);
-    let response = invoke(&cloud, RECORDER, at(START + HOUR, START + 100 * DAY)).await;
-    assert_eq!(recorded(&response, START + HOUR), json!({"products": 0, "slots": []}));
-    assert_eq!(simulator(&cloud).requests(BAZAAR), 1, "a recorder with nothing to record fetches nothing");
-    // A retry at the time of the tick writes the rest.
-    let response = invoke(&cloud, RECORDER, event(START)).await;
-    assert_eq!(tiers(&recorded(&response, START)), ["1m", "5m", "30m"]);
+    // Rows that would have expired are not written.
+    let response = invoke(&cloud, RECORDER, at(START, START + 3 * DAY)).await;
+    assert_eq!(recorded(&response, START), nothing());
+    assert_eq!(simulator(&cloud).requests(BAZAAR), 0, "a recorder with nothing to record fetches nothing");
+    let response = invoke(&cloud, RECORDER, at(START, START + DAY)).await;
+    assert_ne!(recorded(&response, START), nothing());
 }

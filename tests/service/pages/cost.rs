@@ -1,5 +1,5 @@
-//! Everybody may request the pages and send preflight requests, so their limits bound what somebody can cost the operator. The
-//! figures are on `infra/README.md`, Limits.
+//! Anyone may request the pages and send preflight requests, so their limits bound the operator's cost. The figures are on
+//! `infra/README.md`, Limits.
 
 use common::routes::{ASSETS, DOCS, FAVICON, MARKET, REFERENCE_SCRIPT};
 
@@ -71,7 +71,7 @@ fn preflight_requests_at_their_limit_cost_what_the_page_says() {
     let page = std::fs::read_to_string(crate::support::in_repository("infra/README.md")).unwrap();
     for text in [
         format!("{rate} preflight requests per second and a burst of {burst}"),
-        format!("costs {dollars:.0} dollars, and the requests of browsers"),
+        format!("costs {dollars:.0} dollars. Meanwhile, requests of browsers"),
     ] {
         assert!(page.contains(&text), "infra/README.md does not say {text}");
     }

@@ -5,7 +5,7 @@ use simulator::Fault;
 
 use super::fire_sales::event;
 use super::table::{Field, Route, START, bare, expect_failure, in_braces, texts};
-use crate::support::{get_at, invoke, one_instance_each, simulator, start_with};
+use crate::support::{get_at, invoke, one_instance_each, simulator, start_with, without_repeated_fetches};
 
 const PERKS: Route = Route {
     path: "/v1/mayor",
@@ -42,7 +42,7 @@ async fn of_two_perks_with_the_same_name_the_first_counts() {
 
 #[tokio::test]
 async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() {
-    let cloud = start_with(one_instance_each()).await;
+    let cloud = start_with(without_repeated_fetches()).await;
     let good = (PERKS.body)(&PERKS.usual("A"));
     for (part, other) in [
         (r#""name":"Diana""#, r#""name":null"#),

@@ -1,6 +1,6 @@
 //! Checks a route against the table of its fields.
 
-use common::error::INTERNAL_MESSAGE;
+use common::response::error::INTERNAL_MESSAGE;
 use local::Cloud;
 use serde_json::{Value, json};
 use simulator::Fault;

@@ -15,7 +15,9 @@ use super::{
     DAY, HOUR, MINUTE, Row, START, delete_heartbeats, event, gap, heartbeat, heartbeats, last_gap, put,
     record, rfc3339, start, start_with_instances,
 };
-use crate::support::{await_logs, expect_clean_logs, invoke, simulator};
+use crate::support::{
+    await_logs, expect_clean_logs, invoke, simulator, start_with, without_repeated_fetches,
+};
 
 const FEED: &str = "fire-sales";
 const RECORDER: &str = "record-fire-sales";
@@ -178,7 +180,7 @@ async fn a_backfill_of_the_past_is_no_heartbeat_and_leaves_no_gap() {
 
 #[tokio::test]
 async fn a_failed_run_is_no_heartbeat() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     simulator(&cloud).set_fault("*", UpstreamFault::status(503));
     for feed in ["bazaar", "mayor", FEED] {
         let response = invoke(&cloud, &format!("record-{feed}"), event(START, START)).await;

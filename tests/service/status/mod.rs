@@ -1,4 +1,4 @@
-//! `GET /v1/status`: which feeds are recorded as often as they should be, and the heartbeats that it reads.
+//! `GET /v1/status`: which feeds are up to date, and the heartbeats that it reads.
 
 mod heartbeats;
 mod response;

@@ -3,61 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::expected::Quote;
 use super::journal::{Journal, Recorded};
-use super::past::{READING, time};
 use super::query::INTERVALS;
+use crate::oracle::{Candle, Quote};
 
 /// For how long a run makes up for runs that failed, in seconds, with some time for the last jumps of the clock.
 const REACH: i64 = 150 * 60;
 
-/// What a candle says.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Candle {
-    /// Open, high, low and close.
-    sell: [f64; 4],
-    buy: [f64; 4],
-    volumes: (i64, i64),
-    samples: i64,
-    is_complete: bool,
-}
-
-impl Candle {
-    fn of(quote: Quote) -> Self {
-        let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
-        let volumes = (sell_volume, buy_volume);
-        Self { sell: [sell_price; 4], buy: [buy_price; 4], volumes, samples: 1, is_complete: true }
-    }
-
-    fn followed_by(self, later: Self) -> Self {
-        let prices =
-            |own: [f64; 4], later: [f64; 4]| [own[0], own[1].max(later[1]), own[2].min(later[2]), later[3]];
-        Self {
-            sell: prices(self.sell, later.sell),
-            buy: prices(self.buy, later.buy),
-            volumes: later.volumes,
-            samples: self.samples + later.samples,
-            is_complete: self.is_complete && later.is_complete,
-        }
-    }
-
-    fn read(entry: &Value) -> Result<Self, String> {
-        let number = |field: &str| entry[field].as_f64().ok_or(format!("{field} in {entry}"));
-        let whole = |field: &str| entry[field].as_i64().ok_or(format!("{field} in {entry}"));
-        if entry.as_object().is_none_or(|entry| entry.len() != 13) {
-            return Err(format!("the candle {entry} has other fields"));
-        }
-        Ok(Self {
-            sell: [number("sell_open")?, number("sell_high")?, number("sell_low")?, number("sell_close")?],
-            buy: [number("buy_open")?, number("buy_high")?, number("buy_low")?, number("buy_close")?],
-            volumes: (whole("sell_volume")?, whole("buy_volume")?),
-            samples: whole("samples")?,
-            is_complete: entry["complete"].as_bool().ok_or(format!("complete in {entry}"))?,
-        })
-    }
-}
+/// How long a recorder can take to read a body, in seconds: its timeout. It files it under the minute in which it has it.
+pub(super) const READING: i64 = 50;
 
 /// The candles of a page by the start of their interval. Every price must be one that was served in its interval or later.
 ///
@@ -83,11 +41,11 @@ pub(super) fn page(
     let shown = journal.quotes();
     let mut candles = BTreeMap::new();
     for entry in entries {
-        let opened_at = time(&entry["opened_at"])?;
-        let candle = Candle::read(entry)?;
+        let candle = Candle::deserialize(entry).map_err(|error| format!("{error}: {entry}"))?;
+        let opened_at = candle.slot().ok_or_else(|| format!("another time in {entry}"))?;
         let is_later = candles.last_key_value().is_none_or(|(last, _)| *last < opened_at);
         let has_ended = opened_at + length <= until;
-        if opened_at % length != 0 || opened_at > until || !is_later || (candle.is_complete && !has_ended) {
+        if opened_at % length != 0 || opened_at > until || !is_later || (candle.complete && !has_ended) {
             return Err(format!("the candle is out of order or not over: {entry}"));
         }
         let quotes = shown.iter().filter(|shown| shown.sent.cloud_ms / 1_000 + READING >= opened_at);
@@ -97,11 +55,16 @@ pub(super) fn page(
             |price: &f64| quotes.iter().any(|quote| quote.buy_price.to_bits() == price.to_bits());
         let close = |quote: &&&Quote| {
             (quote.sell_price.to_bits(), quote.buy_price.to_bits(), quote.sell_volume, quote.buy_volume)
-                == (candle.sell[3].to_bits(), candle.buy[3].to_bits(), candle.volumes.0, candle.volumes.1)
+                == (
+                    candle.sell_close.to_bits(),
+                    candle.buy_close.to_bits(),
+                    candle.sell_volume,
+                    candle.buy_volume,
+                )
         };
-        let is_possible = (1..=length / 60).contains(&candle.samples)
-            && candle.sell.iter().all(was_sold)
-            && candle.buy.iter().all(was_bought)
+        let is_possible = (1..=length / 60).contains(&candle.samples.into())
+            && [candle.sell_open, candle.sell_high, candle.sell_low, candle.sell_close].iter().all(was_sold)
+            && [candle.buy_open, candle.buy_high, candle.buy_low, candle.buy_close].iter().all(was_bought)
             && quotes.iter().any(|quote| close(&quote));
         if !is_possible {
             return Err(format!("no snapshots since then make this candle of {id}: {entry}"));
@@ -144,8 +107,8 @@ pub(super) fn expect_built(
             if !is_settled || !minutes.iter().all(|(minute, _)| in_time(*minute)) {
                 continue;
             }
-            let candle = minutes.iter().map(|(_, quote)| Candle::of(*quote)).reduce(Candle::followed_by);
-            if fine.get(&slot).copied() != candle {
+            let candle = Candle::of_minutes(slot, minutes.iter().map(|(_, quote)| *quote));
+            if fine.get(&slot) != candle.as_ref() {
                 return Err(format!(
                     "{id} at {slot}: {:?}, but its minutes make {candle:?}",
                     fine.get(&slot)
@@ -155,12 +118,12 @@ pub(super) fn expect_built(
         }
         for (name, length) in INTERVALS.into_iter().skip(1) {
             for (slot, candle) in read(name)? {
-                let parts = fine.range(slot..slot + length).map(|(_, part)| *part);
-                if !candle.is_complete || slot < now - REACH {
+                let parts = fine.range(slot..slot + length).map(|(_, part)| part.clone());
+                if !candle.complete || slot < now - REACH {
                     continue;
                 }
-                let parts = parts.reduce(Candle::followed_by);
-                if parts != Some(candle) {
+                let parts = Candle::of_parts(&candle.opened_at, parts);
+                if parts.as_ref() != Some(&candle) {
                     return Err(format!("{id}, {name} at {slot}: {candle:?}, but its parts make {parts:?}"));
                 }
                 compared += 1;
@@ -168,4 +131,12 @@ pub(super) fn expect_built(
         }
     }
     Ok(compared)
+}
+
+/// The Unix seconds of a time in a response.
+pub(super) fn time(value: &Value) -> Result<i64, String> {
+    let text = value.as_str().unwrap_or_default();
+    let time: Timestamp = text.parse().map_err(|error| format!("{text}: {error}"))?;
+    let seconds = time.as_second();
+    if time.to_string() == text { Ok(seconds) } else { Err(format!("{text} is not in whole seconds, UTC")) }
 }

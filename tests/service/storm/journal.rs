@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use simulator::Clock;
 
-use super::expected::{Facts, Quote, past_mayor, sale};
-use super::snapshot::{Snapshot, Source};
+use super::snapshot::Snapshot;
+use crate::oracle::{Facts, Quote, Source, past_mayor, sale};
 
 /// A moment on both clocks: the real one, and the cloud's, which jumps.
 #[derive(Debug, Clone, Copy)]

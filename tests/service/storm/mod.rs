@@ -5,10 +5,10 @@
 //! length, `STORM_SEED` repeats a storm as far as its concurrency allows. Each storm prints its seed and a summary.
 
 mod candles;
-mod expected;
+mod cloud;
+mod exchange;
 mod journal;
 mod past;
-mod place;
 mod processes;
 mod query;
 mod snapshot;
@@ -29,14 +29,15 @@ use simulator::{Clock, election, fire_sales};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
+use self::cloud::StormCloud;
+use self::exchange::{Caller, Exchange};
 use self::past::Checked;
-use self::place::Place;
 use self::processes::Peaks;
-use self::query::Query;
+use self::query::{OBSERVED, Query};
 use self::snapshot::Game;
 use self::summary::Summary;
 use self::upstream::Weather;
-use self::verdict::{Caller, Court, Exchange};
+use self::verdict::ResponseCheck;
 use crate::support::RECORDERS;
 
 /// The usual length of a storm.
@@ -46,7 +47,7 @@ const USUAL_SECONDS: u64 = 15;
 const CLIENTS: u64 = 4;
 
 /// After the storm, recorders must record one of this many ticks, and may take this long for each on a busy machine.
-const MOST_TICKS: u32 = 4;
+const MOST_TICKS: u32 = 8;
 const TICK_PATIENCE: Duration = Duration::from_mins(2);
 
 /// After the storm, a route may fail and a history be under way this often.
@@ -59,27 +60,11 @@ const NEXT_CANDLES: Duration = Duration::from_mins(8);
 /// For how long an election that closes during the storm is still open at its start.
 const BEFORE_ELECTION_MS: i64 = 25 * 60_000;
 
-/// The products whose history is checked.
-const OBSERVED: [&str; 12] = [
-    "INK_SACK:3",
-    "ENCHANTED_DIAMOND",
-    "ENCHANTED_COAL",
-    "ENCHANTED_IRON",
-    "ENCHANTED_GOLD",
-    "ENCHANTED_LAPIS_LAZULI",
-    "ENCHANTED_REDSTONE",
-    "COAL",
-    "WHEAT",
-    "CARROT_ITEM",
-    "SUGAR_CANE",
-    "DIAMOND",
-];
-
 /// Everything that the clients share.
 struct Storm {
     seed: u64,
     clock: Clock,
-    places: Vec<Place>,
+    clouds: Vec<StormCloud>,
     /// Clients hold it while they wait for a response, so that no clock jumps meanwhile.
     gate: RwLock<()>,
     over: AtomicBool,
@@ -120,15 +105,15 @@ impl Storm {
         let clock = Clock::system();
         clock.set(start_ms(seed));
         let game = Arc::new(Game::new(seed));
-        let mut places = Vec::new();
+        let mut clouds = Vec::new();
         for (name, has_stage_cache) in [("without a stage cache", false), ("with a stage cache", true)] {
             let options = Options { clock: clock.clone(), ..Options::for_tests() };
-            places.push(Place::start(name, seed, options, &game, has_stage_cache).await);
+            clouds.push(StormCloud::start(name, seed, options, &game, has_stage_cache).await);
         }
         Self {
             seed,
             clock,
-            places,
+            clouds,
             gate: RwLock::default(),
             over: AtomicBool::new(false),
             summary: Mutex::default(),
@@ -143,7 +128,7 @@ impl Storm {
         let mut clients = JoinSet::new();
         let closed = Arc::clone(self);
         let mut closed = Some(closed.gate.write().await);
-        for number in 0..CLIENTS * u64::try_from(self.places.len()).unwrap() {
+        for number in 0..CLIENTS * u64::try_from(self.clouds.len()).unwrap() {
             clients.spawn(Arc::clone(self).client(number));
         }
         clients.spawn(Arc::clone(self).watch_memory());
@@ -152,8 +137,8 @@ impl Storm {
             round += 1;
             // The clients that got a response wait for the one that did not, so these rounds are few.
             let is_hanging = round == 4 || rng.u32(..12) == 0;
-            for place in &self.places {
-                place.set_weather(&mut rng, is_hanging);
+            for cloud in &self.clouds {
+                cloud.set_weather(&mut rng, is_hanging);
             }
             drop(closed.take());
             let length = if is_hanging { 4_000..6_000 } else { 900..2_400 };
@@ -163,9 +148,9 @@ impl Storm {
                 self.kill_one(&mut rng).await;
             }
             closed = Some(self.gate.write().await);
-            for place in &self.places {
-                place.cloud.dynamodb().clear_faults();
-                place.journal.prune();
+            for cloud in &self.clouds {
+                cloud.local.dynamodb().clear_faults();
+                cloud.journal.prune();
             }
             self.clock.advance(weather::jump(&mut rng));
         }
@@ -177,8 +162,8 @@ impl Storm {
     }
 
     async fn client(self: Arc<Self>, number: u64) {
-        let places = u64::try_from(self.places.len()).unwrap();
-        let place = usize::try_from(number % places).unwrap();
+        let clouds = u64::try_from(self.clouds.len()).unwrap();
+        let cloud = usize::try_from(number % clouds).unwrap();
         let mut rng = Rng::with_seed(self.seed ^ (number + 1) << 32);
         while !self.over.load(Ordering::Relaxed) {
             let query = Query::any(&mut rng, &OBSERVED);
@@ -190,20 +175,23 @@ impl Storm {
                 _ => Caller::Pro,
             };
             let under_way = self.gate.read().await;
-            let exchange = self.places[place].exchange(query, caller).await;
+            let exchange = self.clouds[cloud].exchange(query, caller).await;
             drop(under_way);
             let storm = Arc::clone(&self);
-            tokio::task::spawn_blocking(move || storm.judge(place, exchange)).await.unwrap();
+            tokio::task::spawn_blocking(move || storm.judge(cloud, exchange)).await.unwrap();
         }
     }
 
     /// Judges a response, and notes the verdict.
-    fn judge(&self, place: usize, exchange: Result<Exchange, String>) {
-        let place = &self.places[place];
-        let court =
-            Court { journal: &place.journal, has_stage_cache: place.has_stage_cache, seed: self.seed };
+    fn judge(&self, cloud: usize, exchange: Result<Exchange, String>) {
+        let cloud = &self.clouds[cloud];
+        let check = ResponseCheck {
+            journal: &cloud.journal,
+            has_stage_cache: cloud.has_stage_cache,
+            seed: self.seed,
+        };
         let verdict = exchange.and_then(|exchange| {
-            let verdict = court.judge(&exchange).map_err(|reason| {
+            let verdict = check.verdict(&exchange).map_err(|reason| {
                 let Exchange { query, caller, response, received, .. } = &exchange;
                 let time = Timestamp::from_millisecond(received.cloud_ms).unwrap();
                 let (status, headers) = (response.status, &response.headers);
@@ -215,7 +203,7 @@ impl Storm {
         let mut summary = self.summary.lock().unwrap();
         match verdict {
             Ok((verdict, exchange)) => summary.add(verdict, &exchange),
-            Err(reason) => summary.add_wrong(format!("{}: {reason}", place.name)),
+            Err(reason) => summary.add_wrong(format!("{}: {reason}", cloud.name)),
         }
     }
 
@@ -227,11 +215,11 @@ impl Storm {
         let running = processes::running();
         let Some(process) = rng.choice(&running) else { return };
         // Another test of this binary may have clouds of its own.
-        let Some(place) = self.places.iter().find(|place| place.cloud.dynamodb().url() == process.database)
+        let Some(cloud) = self.clouds.iter().find(|cloud| cloud.local.dynamodb().url() == process.database)
         else {
             return;
         };
-        place.journal.count("kill -9");
+        cloud.journal.count("kill -9");
         process.kill().await;
     }
 
@@ -245,23 +233,23 @@ impl Storm {
     fn look_at_memory(&self) {
         let mut running = processes::running();
         running.retain(|process| {
-            self.places.iter().any(|place| place.cloud.dynamodb().url() == process.database)
+            self.clouds.iter().any(|cloud| cloud.local.dynamodb().url() == process.database)
         });
         self.peaks.lock().unwrap().update(&running);
     }
 
     /// Ends all faults. Then recorders must record, and every route must respond.
     async fn calm_down(&self) {
-        for place in &self.places {
-            place.upstream.set(Weather::CALM);
-            place.cloud.dynamodb().clear_faults();
+        for cloud in &self.clouds {
+            cloud.upstream.set(Weather::CALM);
+            cloud.local.dynamodb().clear_faults();
         }
         self.look_at_memory();
         // From now on, recorders run only when the clock advances.
         self.clock.stop_at(self.clock.now_ms());
         // Events that hang, and functions that wait because of a 429, would otherwise take a minute.
-        for place in &self.places {
-            place.kill_all().await;
+        for cloud in &self.clouds {
+            cloud.kill_all().await;
         }
         if let Some(missing) = self.await_recorders().await {
             self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
@@ -272,15 +260,15 @@ impl Storm {
             self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
             return;
         }
-        for place in 0..self.places.len() {
-            self.places[place].kill_all().await;
+        for cloud in 0..self.clouds.len() {
+            self.clouds[cloud].kill_all().await;
             for query in Query::every_route(OBSERVED[0]) {
-                self.expect_success(place, &query).await;
+                self.expect_success(cloud, &query).await;
             }
-            match self.expect_complete(place, recorded_until).await {
+            match self.expect_complete(cloud, recorded_until).await {
                 Ok(checked) => self.summary.lock().unwrap().add_history(checked),
                 Err(reason) => {
-                    let name = self.places[place].name;
+                    let name = self.clouds[cloud].name;
                     self.summary.lock().unwrap().add_wrong(format!("{name}: history: {reason}"));
                 }
             }
@@ -289,27 +277,27 @@ impl Storm {
     }
 
     /// Expects a response with data, if not to the first request: on a busy machine, a cold start can take too long.
-    async fn expect_success(&self, place: usize, query: &Query) {
+    async fn expect_success(&self, cloud: usize, query: &Query) {
         for _ in 0..MOST_TRIES {
-            let exchange = self.places[place].exchange(query.clone(), Caller::Pro).await;
+            let exchange = self.clouds[cloud].exchange(query.clone(), Caller::Pro).await;
             let is_good = exchange.as_ref().is_ok_and(|exchange| exchange.response.status == 200);
-            self.judge(place, exchange);
+            self.judge(cloud, exchange);
             if is_good {
                 return;
             }
         }
-        let name = self.places[place].name;
+        let name = self.clouds[cloud].name;
         self.summary.lock().unwrap().add_wrong(format!("{name}: {} fails after the storm", query.path));
     }
 
     /// Expects the history to be complete. A recorder that is killed here, or that works while the history is read, can leave a slot
     /// half replaced: the next runs complete it.
-    async fn expect_complete(&self, place: usize, recorded_until: Instant) -> Result<Checked, String> {
+    async fn expect_complete(&self, cloud: usize, recorded_until: Instant) -> Result<Checked, String> {
         let mut result = Err(String::new());
         for _ in 0..MOST_TRIES {
-            let place = &self.places[place];
-            place.kill_all().await;
-            result = place.archive(recorded_until).await.expect_complete(&place.journal);
+            let cloud = &self.clouds[cloud];
+            cloud.kill_all().await;
+            result = cloud.archive(recorded_until).await.expect_complete(&cloud.journal);
             if result.is_ok() {
                 break;
             }
@@ -341,13 +329,18 @@ impl Storm {
         missing
     }
 
-    /// Waits until each of these recorders has recorded a tick after this time in Unix seconds, and returns one that does not.
+    /// Waits until each of these recorders has recorded a tick after this time in Unix seconds, and returns one that does not: one
+    /// that has failed records only its next tick.
     async fn await_each(&self, recorders: &[&str], since: i64) -> Option<String> {
         let started = Instant::now();
         loop {
-            let missing = self.places.iter().find_map(|place| place.unrecorded_since(recorders, since));
-            if missing.is_none() || started.elapsed() > TICK_PATIENCE {
-                return missing;
+            let (cloud, recorder) = self
+                .clouds
+                .iter()
+                .find_map(|cloud| Some((cloud, cloud.unrecorded_since(recorders, since)?)))?;
+            let has_failed = cloud.journal.has_failed(recorder, |failure| failure.logged.real >= started);
+            if has_failed || started.elapsed() > TICK_PATIENCE {
+                return Some(cloud.describe_missing(recorder));
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
@@ -357,17 +350,17 @@ impl Storm {
     async fn end(self) -> Summary {
         let mut summary = self.summary.into_inner().unwrap();
         summary.set_peaks(self.peaks.into_inner().unwrap().0);
-        for place in self.places {
-            summary.add_counts(&place.journal.counts());
-            for failure in place.journal.unexplained() {
+        for cloud in self.clouds {
+            summary.add_counts(&cloud.journal.counts());
+            for failure in cloud.journal.unexplained() {
                 summary.add_wrong(failure);
             }
-            for line in place.cloud.logs() {
+            for line in cloud.local.logs() {
                 if line.contains("panicked") {
                     summary.add_wrong(line);
                 }
             }
-            place.cloud.shutdown().await;
+            cloud.local.shutdown().await;
         }
         summary
     }

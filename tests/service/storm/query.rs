@@ -1,8 +1,10 @@
 //! The requests of the storm.
 
+use common::routes::VERSION_1;
 use fastrand::Rng;
 
-use super::snapshot::Source;
+use crate::oracle::Source;
+use crate::support::passing_examples;
 
 /// The players whose profiles are requested.
 const PLAYERS: [&str; 5] = ["storm_rider", "Weather_Cock", "x", "neverplayed", "Umbrella"];
@@ -51,6 +53,22 @@ pub(super) struct Query {
     pub(super) function: &'static str,
 }
 
+/// The products whose history is checked.
+pub(super) const OBSERVED: [&str; 12] = [
+    "INK_SACK:3",
+    "ENCHANTED_DIAMOND",
+    "ENCHANTED_COAL",
+    "ENCHANTED_IRON",
+    "ENCHANTED_GOLD",
+    "ENCHANTED_LAPIS_LAZULI",
+    "ENCHANTED_REDSTONE",
+    "COAL",
+    "WHEAT",
+    "CARROT_ITEM",
+    "SUGAR_CANE",
+    "DIAMOND",
+];
+
 /// The ranges of charts: the interval of their points and their length, in seconds.
 pub(super) const RANGES: [(&str, i64, i64); 5] = [
     ("1h", 60, 60 * 60),
@@ -75,7 +93,7 @@ impl Query {
         match rng.u32(..100) {
             0..10 => Self::new("/v1/mayor", Kind::Whole(Source::Election), "mayor"),
             10..20 => Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
-            20..28 => Self::new("/v1/collections", Kind::Whole(Source::Collections), "collections"),
+            20..28 => rng.choice(Self::passing()).unwrap(),
             28..34 => Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
             34..36 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
             36..38 => Self::items(rng, products),
@@ -116,6 +134,14 @@ impl Query {
             95..97 => Self::status(),
             _ => Self::invalid(rng),
         }
+    }
+
+    /// One request to every route that passes on the content of a resource.
+    fn passing() -> Vec<Self> {
+        let requests = passing_examples().map(|(example, resource)| {
+            Self::new(example.path, Kind::Whole(Source::Passed(resource)), example.route.function)
+        });
+        requests.collect()
     }
 
     fn player(name: &str) -> Self {
@@ -167,7 +193,7 @@ impl Query {
 
     /// One request to every route.
     pub(super) fn every_route(product: &'static str) -> Vec<Self> {
-        vec![
+        let mut requests = vec![
             Self::new("/v1/mayor", Kind::Whole(Source::Election), "mayor"),
             Self::new("/v1/mayor/history?limit=100", Kind::MayorHistory(100), "mayor-history"),
             Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
@@ -178,25 +204,19 @@ impl Query {
             Self::candles(product, "1h", 288),
             Self::status(),
             Self::new("/v1/auctions?page=1", Kind::Page(1), "auctions"),
-            Self::new("/v1/collections", Kind::Whole(Source::Collections), "collections"),
             Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
             Self::player("storm_rider"),
-        ]
+        ];
+        requests.extend(Self::passing());
+        requests
     }
 
     /// The age of data in seconds that `functions/README.md`, Caching, allows: usually, while the provider fails, and both with
     /// the stage cache.
     pub(super) fn ages(&self) -> [i64; 4] {
-        match self.function {
-            "mayor" | "mayor-history" | "fire-sales-history" | "bazaar-history" | "bazaar-candles" => {
-                [300, 3_300, 600, 3_600]
-            }
-            "fire-sales" | "status" => [60, 660, 120, 720],
-            "bazaar" => [5, 55, 10, 60],
-            "auctions" => [30, 330, 60, 360],
-            "collections" | "items" => [3_600, 7_200, 7_200, 10_800],
-            "profile" => [900, 4_500, 1_800, 5_400],
-            other => panic!("{other} is not a route's function"),
-        }
+        let route = VERSION_1.into_iter().find(|route| route.function == self.function).unwrap();
+        let ttl = i64::try_from(route.cache.as_secs()).unwrap();
+        let stale = (10 * ttl).min(60 * 60);
+        [ttl, ttl + stale, 2 * ttl, 2 * ttl + stale]
     }
 }

@@ -10,27 +10,12 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::body::Bytes;
 use serde_json::Value;
-use simulator::{auctions, bazaar, collections, election, fire_sales, items, profiles};
+use simulator::{auctions, bazaar, election, fire_sales, items, profiles};
 
-use super::expected::Facts;
+use crate::oracle::{Facts, Source};
 
 /// The number of snapshots that are kept for further requests.
 const KEPT: usize = 64;
-
-/// One resource of the upstream.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Source {
-    Election,
-    FireSales,
-    Bazaar,
-    Auctions(u32),
-    Collections,
-    Items,
-    /// The profiles of the player with this id.
-    Profiles(String),
-    /// The name service.
-    Names,
-}
 
 /// One body of a resource.
 pub(super) struct Snapshot {
@@ -152,8 +137,8 @@ impl Game {
             Source::Auctions(page) => {
                 auctions::refreshed_at(self.seed, usize::try_from(*page).unwrap(), now_ms)
             }
-            Source::Collections => collections::refreshed_at(now_ms),
             Source::Items => items::refreshed_at(now_ms),
+            Source::Passed(resource) => (resource.refreshed_at)(now_ms),
             Source::Profiles(_) => profiles::refreshed_at(now_ms),
             Source::Names => return None,
         };
@@ -182,8 +167,8 @@ impl Game {
                 let auctions = auctions.get_or_init(|| auctions::Snapshot::new(seed, refresh));
                 tagged(auctions.page(usize::try_from(*page).unwrap())?, "item_name")
             }
-            Source::Collections => tagged(collections::body(seed, now_ms), "name"),
             Source::Items => tagged(items::body(seed, now_ms), "name"),
+            Source::Passed(resource) => tagged((resource.body)(seed, now_ms), "name"),
             Source::Profiles(id) => tagged(profiles::body(seed, id, now_ms), "cute_name"),
             Source::Names => return None,
         })

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use common::routes::VERSION_1;
+
+use super::exchange::Exchange;
 use super::past::Checked;
-use super::verdict::{Exchange, Verdict};
+use super::verdict::Verdict;
 
 /// After this many wrong responses, the storm ends early.
 const ENOUGH: usize = 5;
@@ -76,7 +79,7 @@ impl Summary {
         for (function, [good, _]) in &self.by_function {
             assert!(*good > 0, "no right response of {function}. {repeat}");
         }
-        assert_eq!(self.by_function.len(), 12, "every route was requested. {repeat}");
+        assert_eq!(self.by_function.len(), VERSION_1.len(), "every route was requested. {repeat}");
         assert!(self.points > 0 && self.ticks > 0 && self.candles > 0, "nothing was recorded. {repeat}");
     }
 }

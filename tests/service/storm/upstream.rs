@@ -16,12 +16,13 @@ use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, 
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use simulator::names;
+use simulator::{Resource, names};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::journal::{Journal, Moment};
-use super::snapshot::{Game, Snapshot, Source};
+use super::snapshot::{Game, Snapshot};
+use crate::oracle::Source;
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
@@ -71,7 +72,7 @@ impl Fault {
         if rng.u32(..1_000) < weather.hangs {
             return Some(Self::Hang);
         }
-        let has_rows = !matches!(source, Source::Election | Source::Collections | Source::Names);
+        let has_rows = !matches!(source, Source::Election | Source::Passed(_) | Source::Names);
         let kinds = match source {
             Source::Auctions(_) => 17,
             _ if has_rows => 16,
@@ -203,13 +204,12 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
     let parameter = query.split_once('=').map(|(_, value)| value.to_owned()).unwrap_or_default();
     let source = match path.as_str() {
         "/v2/resources/skyblock/election" => Source::Election,
-        "/v2/resources/skyblock/collections" => Source::Collections,
         "/v2/resources/skyblock/items" => Source::Items,
         "/v2/skyblock/firesales" => Source::FireSales,
         "/v2/skyblock/bazaar" => Source::Bazaar,
         "/v2/skyblock/auctions" => Source::Auctions(parameter.parse().unwrap()),
         "/v2/skyblock/profiles" => Source::Profiles(parameter),
-        _ => Source::Names,
+        other => Resource::at(other).map_or(Source::Names, Source::Passed),
     };
     let (fault, mut rng) = {
         let mut rng = shared.rng.lock().unwrap();

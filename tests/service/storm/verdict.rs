@@ -13,11 +13,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simulator::names;
 
-use super::expected::{Data, Facts};
-use super::journal::{Failure, Journal, Moment, Serving};
+use super::exchange::{Caller, Exchange};
+use super::journal::{Failure, Journal, Serving};
 use super::past;
-use super::query::{Kind, Query};
-use super::snapshot::{Snapshot, Source};
+use super::query::Kind;
+use super::snapshot::Snapshot;
+use crate::oracle::{Data, Facts, Source};
 use crate::support::{AUTHORIZER, Response};
 
 /// The longest that the gateway waits for an invocation. A stage cache adds it to the age, and a function to the time of a fetch.
@@ -26,28 +27,8 @@ const INVOCATION_MS: i64 = 29_000;
 /// How long a line of a log may take to arrive.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Whose key a request carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caller {
-    Pro,
-    /// Has a low limit.
-    Starter,
-    Lapsed,
-    Revoked,
-    WithoutKey,
-}
-
-/// A request and its response.
-pub(super) struct Exchange {
-    pub(super) query: Query,
-    pub(super) caller: Caller,
-    pub(super) sent: Moment,
-    pub(super) received: Moment,
-    pub(super) response: Response,
-}
-
-/// The cloud that responded.
-pub(super) struct Court<'a> {
+/// Checks the responses of one cloud.
+pub(super) struct ResponseCheck<'a> {
     pub(super) journal: &'a Journal,
     pub(super) has_stage_cache: bool,
     pub(super) seed: u64,
@@ -70,12 +51,12 @@ struct Times {
     fetched_ms: i64,
 }
 
-impl Court<'_> {
+impl ResponseCheck<'_> {
     /// Returns what the response is.
     ///
     /// # Errors
     /// Why it is wrong.
-    pub(super) fn judge(&self, exchange: &Exchange) -> Result<Verdict, String> {
+    pub(super) fn verdict(&self, exchange: &Exchange) -> Result<Verdict, String> {
         let response = &exchange.response;
         expect_headers(response)?;
         match response.status.as_u16() {
@@ -225,7 +206,7 @@ impl Court<'_> {
     ) -> Result<(), String> {
         let kind = &exchange.query.kind;
         let parsed = match kind {
-            Kind::Full | Kind::Whole(Source::Collections) => None,
+            Kind::Full | Kind::Whole(Source::Passed(_)) => None,
             _ => Some(serde_json::from_str::<Value>(data).map_err(|error| error.to_string())?),
         };
         let mut checked: Vec<(Arc<Snapshot>, bool)> = Vec::new();

@@ -8,7 +8,7 @@ use local::{Fault, Refusal};
 use super::upstream::Weather;
 
 /// The operations of recorders.
-const RECORDING: [&str; 4] = ["BatchGetItem", "BatchWriteItem", "PutItem", "UpdateItem"];
+const RECORDING: [&str; 3] = ["BatchWriteItem", "PutItem", "UpdateItem"];
 
 /// How far the clock jumps after a round.
 pub(super) fn jump(rng: &mut Rng) -> Duration {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use common::routes::{self, Route};
 use local::Cloud;
-use simulator::Fault;
+use simulator::{Fault, Resource};
 use tokio::task::JoinSet;
 
-use super::simulator;
+/// The functions that pass on the content of one resource of the provider, byte for byte.
+const PASSING: [&str; 1] = ["collections"];
 
 /// A request to one route, and the upstream requests that it causes: none if the route serves history.
 #[derive(Debug)]
@@ -46,6 +47,15 @@ pub(crate) fn live_examples() -> impl Iterator<Item = Example> {
     examples().filter(|example| !example.upstream.is_empty())
 }
 
+/// One request to every route that passes on the content of a resource, with this resource.
+pub(crate) fn passing_examples() -> impl Iterator<Item = (Example, Resource)> {
+    let passing = examples().filter(|example| PASSING.contains(&example.route.function));
+    passing.map(|example| {
+        let resource = Resource::at(example.upstream[0]).unwrap();
+        (example, resource)
+    })
+}
+
 /// Makes the upstream serve small bodies, unless another fault is set for a path. The usual ones take seconds on a busy machine, and
 /// a function counts the time of a fetch as part of the age: tests of exact times need fetches below a second.
 pub(crate) fn serve_small_bodies(cloud: &Cloud) {
@@ -56,7 +66,7 @@ pub(crate) fn serve_small_bodies(cloud: &Cloud) {
         ("/v2/resources/skyblock/items*", r#""items":[]"#),
     ] {
         let body = format!(r#"{{"success":true,"lastUpdated":1777388578000,{rest}}}"#);
-        simulator(cloud).set_fault(path, Fault::default().with_body(body));
+        cloud.simulator().unwrap().set_fault(path, Fault::default().with_body(body));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Sends requests and checks what every response has in common.
+//! Sends requests and checks the promises that all responses share.
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};

@@ -1,4 +1,4 @@
-//! What functions have logged.
+//! The log lines of functions.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The smallest function that posts a given response: what handing over a large response costs, and nothing else.
+//! The smallest function that posts a given response. It shows the cost of handing over a large response.
 
 use std::path::Path;
 

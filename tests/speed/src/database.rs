@@ -1,7 +1,7 @@
-//! DynamoDB from memory: the response to a query of 90 days, for every request.
+//! DynamoDB from memory: the responses to the queries of a request for 90 days.
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Collected, Full};
 use hyper::Response;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 
@@ -17,16 +17,13 @@ impl Database {
     /// # Errors
     /// A sentence, when no port is free.
     pub(crate) async fn start() -> Result<Self, String> {
-        let body = Bytes::from(history_response::body());
-        let server = Server::start(move |request| {
-            let mut response = Response::new(Full::new(body.clone()));
+        let server = Server::start(|request| async {
+            let query = request.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
+            let body = history_response::response(&String::from_utf8_lossy(&query));
+            let mut response = Response::new(Full::new(Bytes::from(body)));
             let json = HeaderValue::from_static("application/x-amz-json-1.0");
             response.headers_mut().insert(CONTENT_TYPE, json);
-            async move {
-                // Otherwise the server closes the connection after the response.
-                let _ = request.into_body().collect().await;
-                response
-            }
+            response
         });
         Ok(Self { server: server.await? })
     }

@@ -1,14 +1,14 @@
 //! `cargo speed` and `cargo startup`: measure the released functions through the Lambda Runtime API.
 //!
-//! - `startup`: the time from spawn to first request for work, beside the smallest function, and the sizes of the binaries
-//! - `ratios`: the processor time of a request, beside the least that it can take
+//! - `startup`: the time from spawn to first request for work, compared with the smallest function, and the sizes of the binaries
+//! - `ratios`: the processor time of a request, compared with a lower bound
 
 mod copy;
 mod database;
 mod event;
 mod handshake;
 mod instance;
-mod lean_sum;
+mod pipeline;
 mod ratios;
 mod release;
 mod server;
@@ -34,14 +34,14 @@ struct Arguments {
 enum Command {
     /// Measure start-up and size; exit code 1 if a function misses its limit
     Startup(startup::Arguments),
-    /// Measure the processor time of requests beside the least that it can be; exit code 1 if a target is missed
+    /// Compare the processor time of requests with a lower bound; exit code 1 if a target is missed
     Ratios(ratios::Arguments),
     /// Print the microseconds of the first handshake of this process
     #[command(hide = true)]
     Handshake,
-    /// Make a response as leanly as possible, as often as each line of standard input says
+    /// Make a response with the plain pipeline, as often as each line of standard input says
     #[command(hide = true)]
-    LeanSum { base_url: String, sum: lean_sum::Sum },
+    Pipeline { base_url: String, pipeline: pipeline::Pipeline },
     /// Be a function that posts the response in a file
     #[command(hide = true)]
     Copy { file: PathBuf },
@@ -56,7 +56,7 @@ async fn main() -> ExitCode {
             print(&time.as_micros().to_string());
             true
         }),
-        Command::LeanSum { base_url, sum } => lean_sum::run(&base_url, sum).await.map(|()| true),
+        Command::Pipeline { base_url, pipeline } => pipeline::run(&base_url, pipeline).await.map(|()| true),
         Command::Copy { file } => copy::run(&file).await.map(|()| true),
     };
     match result {

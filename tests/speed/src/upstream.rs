@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,12 +19,11 @@ use serde::Deserialize;
 use crate::server::Server;
 
 /// The provider's paths and the folders of their captures.
-const CAPTURES: [(&str, &str); 6] = [
+const CAPTURES: [(&str, &str); 5] = [
     ("/v2/skyblock/bazaar", "bazaar"),
     ("/v2/skyblock/firesales", "firesales"),
     ("/v2/skyblock/auctions?page=0", "auctions"),
     ("/v2/resources/skyblock/items", "items"),
-    ("/v2/resources/skyblock/collections", "collections"),
     ("/v2/resources/skyblock/election", "election"),
 ];
 
@@ -89,7 +88,8 @@ impl Bodies {
     fn read(folder: &Path) -> Result<Self, String> {
         let mut bodies = Self::default();
         for (target, kind) in CAPTURES {
-            bodies.insert(target.to_owned(), &read(&newest(&folder.join(kind))?)?)?;
+            let name = captures::newest(kind).ok_or_else(|| format!("there is no capture in {kind}"))?;
+            bodies.insert(target.to_owned(), &read(&folder.join(name))?)?;
         }
         let players = read(&folder.join("mojang/players.json"))?;
         let players: HashMap<String, Player> = serde_json::from_slice(&players)
@@ -161,14 +161,6 @@ fn variants(body: &[u8]) -> Vec<Vec<u8>> {
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
-/// The last file of the folder by name; names hold dates.
-fn newest(folder: &Path) -> Result<PathBuf, String> {
-    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let entries = entries.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
-    let newest = entries.iter().map(std::fs::DirEntry::path).max();
-    newest.ok_or_else(|| format!("{} is empty", folder.display()))
 }
 
 #[cfg(test)]

@@ -810,16 +810,19 @@ class Permissions(Test):
         self.succeed("key", "revoke", key_id)
         lines = self.succeed("account", "export", "-").output
         self.succeed("account", "import", "-", given=lines)
-        for kind, line in {
-            "mayors": {"year": 1, "name": "N", "key": "k", "perks": []},
-            "fire-sales": {
-                "item_id": "A", "start": 1762000000000, "end": 1762000600000, "amount": 1, "price": 1,
-                "recorded_at": "2025-11-01T00:00:00Z",
-            },
-            "bazaar": {"recorded_at": now(), "products": {"A": [1, 2, 3, 4]}},
+        times = {"start": 1762000000000, "end": 1762000600000, "recorded_at": "2025-11-01T00:00:00Z"}
+        for kind, lines in {
+            "events": [
+                {"year": 1, "name": "N", "key": "k", "perks": []},
+                {"item_id": "A", "amount": 1, "price": 1, **times},
+            ],
+            "bazaar": [
+                {"interval": "1m", "opened_at": now(), "products": {"A": [1, 2, 3, 4]}},
+                {"interval": "1d", "opened_at": "2025-11-01T00:00:00Z", "products": {"A": [1] * 11}},
+            ],
         }.items():
             for _ in range(2):
-                self.succeed("history", "import", kind, "-", given=json.dumps(line))
+                self.succeed("history", "import", kind, "-", given="\n".join(json.dumps(line) for line in lines))
             self.succeed("history", "export", kind, "-")
         names = {CLOUD.outputs[f"{table}Table"]: table for table in ("Access", "History")}
         for table, operation in CLOUD.proxy.operations:
@@ -830,7 +833,7 @@ class Permissions(Test):
 
 class Stacks(Test):
     def test_an_unknown_stack_is_an_error(self):
-        for command in (["key", "list", "bots"], ["account", "show", "bots"], ["history", "export", "mayors", "-"]):
+        for command in (["key", "list", "bots"], ["account", "show", "bots"], ["history", "export", "events", "-"]):
             self.fail_with(f"error: there is no stack elsewhere in {REGION}; check --stack", *command, stack="elsewhere")
 
     def test_a_stack_of_another_service_is_an_error(self):

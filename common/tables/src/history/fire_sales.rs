@@ -7,7 +7,7 @@
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, integer, number, readable, string, text};
@@ -23,8 +23,7 @@ const RECORDED_AT: &str = "recorded_at";
 const SEEN_AT: &str = "seen_at";
 
 /// A fire sale whose start and item fit into a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Fields")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FireSale {
     item_id: String,
     start: i64,
@@ -34,7 +33,7 @@ pub struct FireSale {
 }
 
 /// The fields of a fire sale, not yet checked.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Fields {
     /// The id of the item for sale.
     pub item_id: String,
@@ -72,7 +71,7 @@ impl TryFrom<Fields> for FireSale {
 }
 
 /// A fire sale and when it was seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sighting {
     /// The sale as it was last seen.
     #[serde(flatten)]

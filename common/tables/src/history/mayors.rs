@@ -3,10 +3,10 @@
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
-use common::calendar::ElectionYear;
 use common::time::UnixSeconds;
+use common::upstream::calendar::ElectionYear;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, SORT_KEY, readable, string, text};
@@ -19,7 +19,7 @@ const PERKS: &str = "perks";
 const DESCRIPTION: &str = "description";
 
 /// A mayor and the election that they won.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mayor {
     /// The year of the election.
     pub year: ElectionYear,
@@ -32,7 +32,7 @@ pub struct Mayor {
 }
 
 /// A perk of a mayor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Perk {
     /// The display name.
     pub name: String,

@@ -1,8 +1,5 @@
-//! Histories that the provider does not offer: past mayors, past fire sales, and prices and candles of bazaar products. They share one
-//! table, `History`. The partition key of a row says which history it belongs to.
+//! Histories that the provider does not offer: past mayors and past fire sales. They share the table `History` with the series of prices.
+//! The partition key of a row says which history it belongs to.
 
-pub mod bazaar;
-pub mod candles;
 pub mod fire_sales;
 pub mod mayors;
-mod slots;

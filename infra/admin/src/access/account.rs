@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
-use super::{ATTEMPTS, Access, Place, export, import, now, quoted};
+use super::{ATTEMPTS, Access, AccessOptions, export, import, now, quoted};
 use crate::arguments::{account_name, time};
 use crate::console::Console;
 use crate::error::Error;
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    place: Place,
+    options: AccessOptions,
 }
 
 #[derive(Subcommand)]
@@ -37,7 +37,7 @@ enum Command {
         /// The tier, which sets the rate limits; with --stack, the keys move to its usage plan
         #[arg(long, value_parser = tier())]
         tier: Option<Tier>,
-        /// The last second that is paid for. A date stands for its first second in UTC: 2030-01-01 pays for all of 2029
+        /// The last paid second. A date stands for its first second in UTC: 2030-01-01 pays for all of 2029
         #[arg(long, value_name = "DATE", value_parser = time)]
         paid_until: Option<UnixSeconds>,
         /// The requests of a suspended account are rejected even if it is paid for; a new account is active by default
@@ -50,7 +50,7 @@ enum Command {
         #[arg(value_parser = account_name)]
         name: AccountName,
     },
-    /// Export all accounts and keys to FILE; of a key, it has only the hash
+    /// Export all accounts, and the hashes of all keys, to FILE
     Export {
         /// The file to create, which only its owner can read; - writes to standard output
         file: PathBuf,
@@ -60,7 +60,7 @@ enum Command {
     },
     /// Import accounts and keys from FILE; importing it again changes nothing
     Import {
-        /// A file that `account export` has written (see infra/admin/README.md); - reads standard input
+        /// A file from `account export` (see infra/admin/README.md); - reads standard input
         file: PathBuf,
     },
 }
@@ -89,10 +89,10 @@ struct Changes {
 /// # Errors
 /// If the command fails.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
-    let Arguments { command, place } = arguments;
-    let format = place.format();
+    let Arguments { command, options } = arguments;
+    let format = options.format();
     let run = async {
-        let access = place.open().await?;
+        let access = options.open().await?;
         match command {
             Command::Set { name, tier, paid_until, status } => {
                 set(&access, name, Changes { tier, paid_until, status }, format, console).await?;

@@ -6,7 +6,7 @@ use common::auth::{ApiKey, Decision, KeyRecord, Refusal, Tier, decide};
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, key_lines, yes_or_no};
-use super::{Access, Place, now, quoted};
+use super::{Access, AccessOptions, now, quoted};
 use crate::arguments::STANDARD_STREAM;
 use crate::console::Console;
 use crate::error::Error;
@@ -59,12 +59,12 @@ struct Document<'a> {
 ///
 /// # Errors
 /// If the table or AWS cannot be reached.
-pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result<ExitCode, Error> {
+pub(super) async fn run(options: &AccessOptions, key: String, console: &Console) -> Result<ExitCode, Error> {
     let key = if key == STANDARD_STREAM { key_input::read_standard_input(console).await? } else { key };
     let (access, record, account, decision) = match key_input::trim(&key).parse::<ApiKey>() {
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
-            let access = place.open().await?;
+            let access = options.open().await?;
             let record = tables::access::key_of_digest(access.table(), &key.digest()).await?;
             let account = match &record {
                 Some(record) => access.account(&record.account).await?,
@@ -114,7 +114,7 @@ pub(super) async fn run(place: &Place, key: String, console: &Console) -> Result
         lines.push(["allowed".to_owned(), yes_or_no(reason.as_deref())]);
         table(None, lines)
     };
-    write(place.format(), text, &document)?;
+    write(options.format(), text, &document)?;
     if let (Some(access), Some(record), Some(found)) = (&access, &record, gateway) {
         advise(access, record, &decision, found, console);
     }

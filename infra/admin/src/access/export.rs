@@ -1,5 +1,5 @@
-//! `account export`: writes files that `account import` reads. The table says when each account stops paying and what its keys
-//! hash to, so only the owner of a file can read it.
+//! `account export`: writes files that `account import` reads. A file has the hashes of keys, and the time until which each
+//! account is paid, so only its owner can read it.
 
 use std::path::Path;
 use std::pin::pin;
@@ -37,7 +37,7 @@ pub(super) async fn run(
     format: Format,
     console: &Console,
 ) -> Result<ExitCode, Error> {
-    let mut output = ExportFile::create_private(file, replaces)?;
+    let mut output = ExportFile::create(file, replaces, true)?;
     let mut document = Document::default();
     for row in rows(access, &mut document, console).await? {
         let line = Line::from(&row);

@@ -1,11 +1,11 @@
-//! `account import`. It never takes anything away: an account that exists stays as it is, and of two states of a key the later
-//! one stays. So the same command can run again after an interruption and does the rest.
+//! `account import`. It removes nothing: an existing account stays unchanged, and the later of two states of a key wins.
+//! After an interruption, the same command does the rest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use common::auth::{Account, AccountName, KeyId, KeyRecord, KeyState, Label, Tier, without_keys};
+use common::auth::{Account, AccountName, KeyId, KeyRecord, KeyState, Label, Tier};
 use serde::Serialize;
 use tables::access::Row;
 
@@ -14,11 +14,8 @@ use super::{Access, line};
 use crate::console::{ClearOnDrop, Console};
 use crate::error::Error;
 use crate::gateway::Gateway;
-use crate::history::import_file;
+use crate::history::import_file::ImportFile;
 use crate::output::{Format, write};
-
-/// How many bad lines are printed.
-const MAX_BAD_LINES: u64 = 100;
 
 /// What the import of a row did.
 enum Stored {
@@ -95,7 +92,8 @@ pub(super) async fn run(
 ) -> Result<ExitCode, Error> {
     let mut document = Document::default();
     let name = file.display().to_string();
-    let (accounts, mut keys) = read(file, &name, &mut document, console).await?;
+    let (accounts, mut keys, bad_lines) = read(file, console).await?;
+    document.bad_lines = bad_lines;
     // A key that the file revokes makes room for one with its label.
     keys.sort_by_key(|(_, key)| key.state == KeyState::Issued);
     for (number, account) in &accounts {
@@ -152,33 +150,20 @@ pub(super) async fn run(
     Ok(if document.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The accounts and keys of the file. Bad lines are reported and skipped.
+/// The accounts and keys of the file, and the number of bad lines, which are reported and skipped.
 async fn read(
     file: &Path,
-    name: &str,
-    document: &mut Document,
     console: &Console,
-) -> Result<(Vec<Numbered<Account>>, Vec<Numbered<KeyRecord>>), Error> {
-    let (mut lines, _) = import_file::open(file).await?;
+) -> Result<(Vec<Numbered<Account>>, Vec<Numbered<KeyRecord>>, u64), Error> {
+    let mut file = ImportFile::open(file, console).await?;
     let (mut accounts, mut keys) = (Vec::new(), Vec::new());
-    let failed = |cause| Error::Read { name: name.to_owned(), cause };
-    while let Some(import_file::Line { number, text, .. }) = lines.next().await.map_err(failed)? {
-        match text.and_then(|text| line::parse(&text)) {
-            Ok(Row::Account(account)) => accounts.push((number, account)),
-            Ok(Row::Key(key)) => keys.push((number, key)),
-            Err(reason) => {
-                document.bad_lines += 1;
-                if document.bad_lines <= MAX_BAD_LINES {
-                    let reason = without_keys(&reason.to_string());
-                    console.print(format_args!("{name}:{number}: {reason}"));
-                }
-            }
+    while let Some((number, row)) = file.next(line::parse).await? {
+        match row {
+            Row::Account(account) => accounts.push((number, account)),
+            Row::Key(key) => keys.push((number, key)),
         }
     }
-    if document.bad_lines > MAX_BAD_LINES {
-        console.print(format_args!("… and {} more", document.bad_lines - MAX_BAD_LINES));
-    }
-    Ok((accounts, keys))
+    Ok((accounts, keys, file.finish()))
 }
 
 async fn import_account(access: &Access, account: &Account) -> Result<Stored, Error> {

@@ -8,7 +8,7 @@ use common::auth::{Account, AccountName, ApiKey, KeyRecord, KeyState, Label};
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView};
-use super::{ATTEMPTS, Access, Place, now, quoted};
+use super::{ATTEMPTS, Access, AccessOptions, now, quoted};
 use crate::console::Console;
 use crate::error::Error;
 use crate::gateway::{Gateway, GatewayKey};
@@ -37,7 +37,7 @@ enum Prepared {
 /// # Errors
 /// If the key cannot be issued.
 pub(super) async fn run(
-    place: &Place,
+    options: &AccessOptions,
     name: &AccountName,
     label: &Label,
     console: &Console,
@@ -45,9 +45,9 @@ pub(super) async fn run(
     if is_discarded() {
         return Err(Error::Discarded);
     }
-    let format = place.format();
+    let format = options.format();
     let prepare = async {
-        let access = place.open().await?;
+        let access = options.open().await?;
         let prepared = prepare(&access, name, label, console).await?;
         Ok((access, prepared))
     };

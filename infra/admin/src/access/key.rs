@@ -7,7 +7,7 @@ use common::auth::{AccountName, KeyId, Label};
 use serde::Serialize;
 
 use super::view::{KeyView, keys};
-use super::{Access, Place, explain, issue, revoke};
+use super::{Access, AccessOptions, explain, issue, revoke};
 use crate::arguments::{account_name, key_id, label};
 use crate::console::Console;
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    place: Place,
+    options: AccessOptions,
 }
 
 #[derive(Subcommand)]
@@ -30,7 +30,7 @@ enum Command {
         /// The name of the account
         #[arg(value_parser = account_name)]
         name: AccountName,
-        /// What the key is for
+        /// The purpose of the key
         #[arg(long, value_parser = label)]
         label: Label,
     },
@@ -58,19 +58,19 @@ enum Command {
 /// # Errors
 /// If the command fails.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
-    let Arguments { command, place } = arguments;
-    let format = place.format();
+    let Arguments { command, options } = arguments;
+    let format = options.format();
     match command {
-        Command::Issue { name, label } => issue::run(&place, &name, &label, console).await,
+        Command::Issue { name, label } => issue::run(&options, &name, &label, console).await,
         Command::List { name } => {
-            let list = async { list(&place.open().await?, &name, format, console).await };
+            let list = async { list(&options.open().await?, &name, format, console).await };
             unless_interrupted(list).await.map(|()| ExitCode::SUCCESS)
         }
         Command::Revoke { id } => {
-            let revoke = async { revoke::run(&place.open().await?, &id, format, console).await };
+            let revoke = async { revoke::run(&options.open().await?, &id, format, console).await };
             unless_interrupted(revoke).await.map(|()| ExitCode::SUCCESS)
         }
-        Command::Explain { key } => unless_interrupted(explain::run(&place, key, console)).await,
+        Command::Explain { key } => unless_interrupted(explain::run(&options, key, console)).await,
     }
 }
 

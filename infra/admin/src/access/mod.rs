@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use clap::Args;
 use common::auth::{Account, AccountName, KeyRecord};
-use common::config::Config;
+use common::lambda::config::Config;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::TryStreamExt;
 use tables::{Session, Table};
@@ -35,7 +35,7 @@ const OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Options that select the table, and the format of results.
 #[derive(Args)]
-pub(crate) struct Place {
+pub(crate) struct AccessOptions {
     /// The table; the default is the environment variable `ACCESS_TABLE`, then `Access`
     #[arg(long, value_name = "NAME", global = true, value_parser = resource_name)]
     table: Option<String>,
@@ -47,13 +47,13 @@ pub(crate) struct Place {
     json: bool,
 }
 
-impl Place {
+impl AccessOptions {
     fn format(&self) -> Format {
         if self.json { Format::Json } else { Format::Text }
     }
 
     /// The options with which another command selects the same table and stack.
-    fn options(&self) -> String {
+    fn as_arguments(&self) -> String {
         match (&self.table, &self.stack) {
             (_, Some(stack)) => format!(" --stack {}", quoted(stack)),
             (Some(table), None) => format!(" --table {}", quoted(table)),
@@ -71,7 +71,7 @@ impl Place {
             let from_environment = || Config::from_lookup(variable).map(|config| config.access_table);
             (self.table.clone().map_or_else(from_environment, Ok)?, None)
         };
-        Ok(Access { table: Table::of_sdk(&sdk, &table), gateway, options: self.options() })
+        Ok(Access { table: Table::of_sdk(&sdk, &table), gateway, options: self.as_arguments() })
     }
 }
 

@@ -1,5 +1,5 @@
-//! `key revoke`. The table comes first, because the authorizer decides by it; API Gateway only counts requests. Running the
-//! command again does the rest.
+//! `key revoke`. It changes the table first, because the authorizer decides by it; API Gateway only counts requests. Running
+//! the command again does the rest.
 
 use common::auth::{KeyId, KeyState};
 use common::time::UnixSeconds;

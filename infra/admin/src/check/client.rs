@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Read as _;
 use std::time::Duration;
 
-use common::error::chain;
+use common::response::error::chain;
 use conformance::Mismatch;
 use flate2::read::GzDecoder;
 use indicatif::ProgressBar;
@@ -59,8 +59,10 @@ impl Client {
         let configured = |builder: ClientBuilder| builder.timeout(TIMEOUT).user_agent(agent);
         Ok(Self {
             base_url: base_url.to_owned(),
-            http: common::http::client(configured)?,
-            title_case: common::http::client(|builder| configured(builder).http1_title_case_headers())?,
+            http: common::upstream::http::client(configured)?,
+            title_case: common::upstream::http::client(|builder| {
+                configured(builder).http1_title_case_headers()
+            })?,
             pause: Duration::from_secs_f64(rate.recip()),
             next: Cell::new(Instant::now()),
             failures: Cell::new(0),

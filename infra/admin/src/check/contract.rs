@@ -1,9 +1,9 @@
-//! Every promise of the API that only a deployment can break, as one list. What a function answers is tested without a
-//! deployment, and so are the settings in the template. What remains is what AWS makes of them: which requests reach which
-//! function, what belongs to the cache key, what API Gateway answers by itself, and what it does to headers and bodies.
+//! Every promise of the API that only a deployment can break, as one list. Other tests cover the functions and the settings
+//! in the template without a deployment. These promises depend on AWS: which requests reach which function, which parameters
+//! belong to the cache key, which errors API Gateway generates, and how it changes headers and bodies.
 
 use common::auth::ApiKey;
-use common::params::Username;
+use common::request::parameters::Username;
 use common::routes::{
     BAZAAR, BAZAAR_HISTORY, DOCS, FAVICON, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY, OPENAPI, STATUS,
 };

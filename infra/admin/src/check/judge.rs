@@ -1,7 +1,7 @@
 //! What responses must look like. The envelopes and headers are checked independently of the OpenAPI document
 //! (`functions/README.md`, Envelopes).
 
-use common::envelope::API_VERSION;
+use common::response::envelope::API_VERSION;
 use common::routes::VERSION_1;
 use conformance::{JSON, Mismatch, Operation};
 use serde_json::{Map, Value};

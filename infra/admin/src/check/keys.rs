@@ -31,11 +31,11 @@ pub(super) struct KeyArguments {
     /// A file with an API key that the service accepts; the default is the environment variable `API_KEY`
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// A file with a key whose account is not paid for; the default is the environment variable `LAPSED_API_KEY`; without
+    /// A file with a key of an unpaid account; the default is the environment variable `LAPSED_API_KEY`; without
     /// one, 403 is not checked
     #[arg(long, value_name = "FILE")]
     lapsed_key_file: Option<PathBuf>,
-    /// A file with a revoked key; the default is the environment variable `REVOKED_API_KEY`; without one, its 401 is not
+    /// A file with a revoked key; the default is the environment variable `REVOKED_API_KEY`; without one, this 401 is not
     /// checked
     #[arg(long, value_name = "FILE")]
     revoked_key_file: Option<PathBuf>,

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use common::auth::without_keys;
-use common::params::Username;
+use common::request::parameters::Username;
 use common::routes::{DOCS, INDEX, OPENAPI};
 use conformance::Document;
 use indicatif::ProgressBar;

@@ -1,4 +1,4 @@
-//! A promise of the API: its name, what is asked, and how the responses are judged.
+//! A promise of the API: its name, its requests, and the judgement of the responses.
 
 use std::collections::BTreeSet;
 

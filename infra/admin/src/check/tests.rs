@@ -1,5 +1,5 @@
-//! Every promise is asked of a local cloud, which keeps it, and then broken: each entry of one table changes the responses, and
-//! the judgement must notice.
+//! Every promise is checked on a local cloud, which keeps it. Then each entry of a table breaks a promise by changing the
+//! responses, and the check must fail.
 
 use common::routes::OPENAPI;
 use conformance::Document;

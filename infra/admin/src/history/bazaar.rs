@@ -1,184 +1,197 @@
-//! Prices of the bazaar, one line per tick. A tick fills the same slots as if the recorder had recorded it.
+//! Prices of the bazaar, one line per minute or candle interval.
+//!
+//! Minutes are kept for two days, but candles of them for longer. So the minutes of a file are also gathered into candles, older ones
+//! only into candles. `record-candles` builds the coarser ones.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use common::json::whole_number;
 use common::time::{Tick, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Number;
-use tables::Table;
-use tables::history::bazaar::{
-    self, CompleteSlots, Price, Quote, Quotes, TickStatus, fill, open_slots, quotes,
-};
-use tokio::sync::Mutex;
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, is_due, quotes, record};
+use tables::series::{self, Slot};
+use tables::{Error, Session, Table};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, now};
-use super::line::{self, BadLine, past};
-use super::products::products;
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently};
+use super::line::BadLine;
+use super::prices::Prices;
 
-/// How many ticks an export reads ahead.
+/// How many slots an export reads ahead.
 const READ_AHEAD: usize = 4;
-/// Rows that expire while an export runs may be partly deleted when it reads them.
-const EXPIRES_SOON: Duration = Duration::from_mins(15);
+/// How many slots of candles an import gathers minutes for at the same time, and how many minutes of each it keeps apart. They bound the
+/// memory that it takes: 60 minutes of all products take 20 MB.
+const GATHERED_SLOTS: usize = 4;
+const SEPARATE_MINUTES: usize = 60;
+/// Candles that expire sooner are not gathered: `record-candles` may take hours until it has built coarser ones of a long file.
+const BUILDING_TIME: Duration = Duration::from_hours(48);
 
 /// The table's prices.
 pub(super) struct Bazaar {
     table: Table,
-    /// Ticks that fill no slot are skipped without a request to the table: nearly all minutes of a quarter.
-    complete: Mutex<Option<CompleteSlots>>,
+    gathered: VecDeque<Gathered>,
 }
 
 impl Bazaar {
     pub(super) fn of(table: Table) -> Self {
-        Self { table, complete: Mutex::new(None) }
+        Self { table, gathered: VecDeque::new() }
     }
-}
 
-/// The prices of the products at a tick.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Prices {
-    pub(super) recorded_at: Tick,
-    pub(super) products: Quotes,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    recorded_at: UnixSeconds,
-    #[serde(deserialize_with = "priced")]
-    products: Quotes,
-}
-
-fn priced<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Quotes, D::Error> {
-    products(deserializer, LineQuote::quote, |quote| {
-        quote.sell_price.coins() > 0.0 || quote.buy_price.coins() > 0.0
-    })
-}
-
-/// The value of a product in a line.
-struct LineQuote {
-    sell_price: f64,
-    buy_price: f64,
-    sell_volume: i64,
-    buy_volume: i64,
-}
-
-impl LineQuote {
-    /// # Errors
-    /// What is wrong with the numbers.
-    fn quote(&self) -> Result<Quote, String> {
-        let &Self { sell_price, buy_price, sell_volume, buy_volume } = self;
-        Quote::nearest(sell_price, buy_price, sell_volume, buy_volume).ok_or_else(|| {
-            format!(
-                "its prices must be from 0 to {:e} coins and its volumes at least 0, not \
-                 [{sell_price:?},{buy_price:?},{sell_volume},{buy_volume}]",
-                Price::HIGHEST
-            )
-        })
+    fn session(&self) -> Session<'_> {
+        self.table.with_timeout(OPERATION_TIMEOUT)
     }
-}
 
-#[derive(Deserialize)]
-struct Volume(#[serde(deserialize_with = "whole_number")] i64);
+    /// Stores the candles, and notes that coarser ones must be built of them. Returns whether they changed anything.
+    async fn store_candles(&self, slot: Slot, candles: &Candles) -> Result<bool, Error> {
+        let rows = patiently(async || series::store(self.session(), slot, candles).await).await?;
+        // Even if nothing changed: an earlier import may have been killed before it noted that.
+        patiently(async || series::build_again(self.session(), slot.start).await).await?;
+        Ok(rows > 0)
+    }
 
-impl<'de> Deserialize<'de> for LineQuote {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct QuoteVisitor;
-
-        impl QuoteVisitor {
-            fn price<'de, A: SeqAccess<'de>>(&self, list: &mut A, index: usize) -> Result<f64, A::Error> {
-                let number: Option<Number> = list.next_element()?;
-                let price = number.and_then(|number| number.as_f64());
-                price.ok_or_else(|| A::Error::invalid_length(index, self))
-            }
-
-            fn volume<'de, A: SeqAccess<'de>>(&self, list: &mut A, index: usize) -> Result<i64, A::Error> {
-                let volume = list.next_element()?;
-                volume.map(|Volume(volume)| volume).ok_or_else(|| A::Error::invalid_length(index, self))
-            }
+    /// Records the minute, and returns whether it was not recorded before.
+    async fn record_minute(&self, minute: Slot, candles: &Candles) -> Result<bool, Error> {
+        let tick = Tick::of(minute.start);
+        if !patiently(async || is_due(self.session(), tick, now()).await).await? {
+            return Ok(false);
         }
-
-        impl<'de> Visitor<'de> for QuoteVisitor {
-            type Value = LineQuote;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of four: [sell_price,buy_price,sell_volume,buy_volume]")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LineQuote, A::Error> {
-                let four = LineQuote {
-                    sell_price: self.price(&mut list, 0)?,
-                    buy_price: self.price(&mut list, 1)?,
-                    sell_volume: self.volume(&mut list, 2)?,
-                    buy_volume: self.volume(&mut list, 3)?,
-                };
-                let mut length = 4;
-                while list.next_element::<IgnoredAny>()?.is_some() {
-                    length += 1;
-                }
-                if length == 4 { Ok(four) } else { Err(A::Error::invalid_length(length, &self)) }
-            }
-        }
-
-        deserializer.deserialize_seq(QuoteVisitor)
+        let quotes = candles.iter().map(|(id, candle)| (id.clone(), candle.close())).collect();
+        patiently(async || record(self.session(), tick, &quotes).await).await?;
+        Ok(true)
     }
+
+    /// Stores the candles of the gathered minutes.
+    async fn store_gathered(&self, gathered: Gathered, tally: &mut Tally) -> Result<(), Error> {
+        let Gathered { slot, parts, waiting, .. } = gathered;
+        // The recorder builds the current slot when all of its minutes are recorded.
+        if let Some(candles) = parts.into_values().reduce(joined)
+            && slot.end() <= now()
+        {
+            let is_new = self.store_candles(slot, &candles).await?;
+            tally.count(waiting, is_new);
+        }
+        Ok(())
+    }
+
+    /// The prices of a recorded slot; `None` if rows of it are missing.
+    async fn stored(&self, slot: Slot) -> Result<Option<Prices>, Error> {
+        let candles = if slot.interval == &MINUTES {
+            let quotes = quotes(self.session(), Tick::of(slot.start)).await?;
+            let candle = |(id, quote)| (id, Candle::of(quote, slot.start));
+            quotes.map(|quotes| quotes.into_iter().map(candle).collect())
+        } else {
+            series::candles(self.session(), slot).await?
+        };
+        let candles = candles.filter(|candles: &Candles| !candles.is_empty());
+        if candles.is_none() {
+            // It was changed by hand, or it expired.
+            let _ = writeln!(io::stderr(), "{slot} is incomplete in the table and is skipped");
+        }
+        Ok(candles.map(|candles| Prices { slot, candles }))
+    }
+}
+
+/// Minutes that are gathered into the candles of a slot.
+struct Gathered {
+    slot: Slot,
+    minutes: BTreeSet<UnixSeconds>,
+    /// The candles of the minutes, by their times. Of many minutes, some are joined.
+    parts: BTreeMap<UnixSeconds, Candles>,
+    /// How many lines are not counted yet, because their result is that of the candles.
+    waiting: u64,
+}
+
+impl Gathered {
+    fn new(slot: Slot) -> Self {
+        Self { slot, minutes: BTreeSet::new(), parts: BTreeMap::new(), waiting: 0 }
+    }
+
+    /// Adds a minute, and returns whether it is a new one. Of two lines with the same minute, the first one counts.
+    fn add(&mut self, minute: UnixSeconds, candles: Candles) -> bool {
+        if !self.minutes.insert(minute) {
+            return false;
+        }
+        self.parts.insert(minute, candles);
+        if self.parts.len() > SEPARATE_MINUTES
+            && let Some((first, earlier)) = self.parts.pop_first()
+            && let Some((_, later)) = self.parts.pop_first()
+        {
+            self.parts.insert(first, joined(earlier, later));
+        }
+        true
+    }
+}
+
+/// The candles of both times together.
+fn joined(mut earlier: Candles, later: Candles) -> Candles {
+    for (id, later) in later {
+        earlier.entry(id).and_modify(|candle| *candle = candle.followed_by(later)).or_insert(later);
+    }
+    earlier
+}
+
+/// The slot into whose candles the minute is gathered, of the finest interval that still keeps them. All minutes of a day get the same
+/// interval, because `record-candles` builds coarser candles of one interval only.
+fn slot_of(minute: UnixSeconds, now: UnixSeconds) -> Slot {
+    let [.., day] = &INTERVALS;
+    let since = day.slot(minute).minus(BUILDING_TIME);
+    INTERVALS.iter().find(|interval| interval.keeps(since, now)).unwrap_or(day).at(minute)
 }
 
 impl Kind for Bazaar {
     type Row = Prices;
 
-    // The rows of one tick are written concurrently already.
-    const CONCURRENCY: usize = 1;
-
     fn parse(line: &str, now: UnixSeconds) -> Result<Prices, BadLine> {
-        let Line { recorded_at, products } = line::parse(line)?;
-        let recorded_at = Tick::of(past("recorded_at", recorded_at, now)?);
-        if products.is_empty() {
-            return Err(BadLine::new("products: at least one must have a price"));
-        }
-        Ok(Prices { recorded_at, products })
+        Prices::parse(line, now)
     }
 
-    async fn store(&self, prices: &Prices) -> Result<Stored, tables::Error> {
-        let Prices { recorded_at: tick, products } = prices;
-        let table = self.table.with_timeout(OPERATION_TIMEOUT);
-        let mut complete = self.complete.lock().await;
-        let complete = match &mut *complete {
-            Some(complete) => complete,
-            empty => empty.insert(CompleteSlots::read(table).await?),
-        };
-        match complete.status(*tick, products.len(), now()) {
-            TickStatus::Open => {}
-            TickStatus::Complete => return Ok(Stored::AlreadyThere),
-            TickStatus::Expired => return Ok(Stored::TooOld),
-        }
-        let slots = open_slots(table, *tick, Some(products.len()), now()).await?;
-        let filled = fill(table, *tick, &slots, products).await?;
-        for slot in &filled {
-            complete.insert(slot.holder);
-        }
-        // The recorder may have filled the slots in the meantime.
-        Ok(if filled.is_empty() { Stored::AlreadyThere } else { Stored::Imported })
-    }
-
-    async fn rows(&self) -> Result<Rows<'_, Prices>, tables::Error> {
-        let table = self.table.with_timeout(OPERATION_TIMEOUT);
-        let ticks = bazaar::recorded_ticks(table, now().plus(EXPIRES_SOON)).await?;
-        let total = u64::try_from(ticks.len()).ok();
-        let rows = stream::iter(ticks).map(move |recorded| async move {
-            let products = quotes(table, recorded).await?;
-            if products.is_none() {
-                // Another tick has replaced it since the ticks were listed, or its rows were changed by hand.
-                let tick = recorded.tick;
-                let _ = writeln!(io::stderr(), "{tick} is incomplete in the table and is skipped");
+    async fn store(&mut self, Prices { slot, candles }: Prices, tally: &mut Tally) -> Result<(), Error> {
+        let is_kept = slot.interval.keeps(slot.start, now());
+        if slot.interval != &MINUTES {
+            if is_kept {
+                let is_new = self.store_candles(slot, &candles).await?;
+                tally.count(1, is_new);
+            } else {
+                tally.too_old += 1;
             }
-            Ok(products.map(|products| Prices { recorded_at: recorded.tick, products }))
-        });
-        let rows = rows.buffered(READ_AHEAD).try_filter_map(|prices| std::future::ready(Ok(prices)));
-        Ok((total, rows.boxed_local()))
+            return Ok(());
+        }
+        if is_kept {
+            let is_new = self.record_minute(slot, &candles).await?;
+            tally.count(1, is_new);
+        }
+        let candle_slot = slot_of(slot.start, now());
+        let known = self.gathered.iter().position(|gathered| gathered.slot == candle_slot);
+        let known = known.and_then(|position| self.gathered.remove(position));
+        let mut gathered = known.unwrap_or_else(|| Gathered::new(candle_slot));
+        let is_new = gathered.add(slot.start, candles);
+        if !is_kept {
+            *(if is_new { &mut gathered.waiting } else { &mut tally.already_there }) += 1;
+        }
+        self.gathered.push_back(gathered);
+        if self.gathered.len() > GATHERED_SLOTS
+            && let Some(gathered) = self.gathered.pop_front()
+        {
+            self.store_gathered(gathered, tally).await?;
+        }
+        Ok(())
+    }
+
+    async fn finish(&mut self, tally: &mut Tally) -> Result<(), Error> {
+        while let Some(gathered) = self.gathered.pop_front() {
+            self.store_gathered(gathered, tally).await?;
+        }
+        Ok(())
+    }
+
+    async fn rows(&self) -> Result<Rows<'_, Prices>, Error> {
+        let mut slots = Vec::new();
+        // From coarse to fine: `record-candles` may run during an import, and would build coarse candles of a part of the finer ones.
+        for interval in INTERVALS.iter().rev().chain([&MINUTES]) {
+            slots.extend(series::recorded(self.session(), interval, now()).await?);
+        }
+        let total = u64::try_from(slots.len()).ok();
+        let rows = stream::iter(slots).map(|slot| self.stored(slot)).buffered(READ_AHEAD);
+        Ok((total, rows.try_filter_map(|prices| std::future::ready(Ok(prices))).boxed_local()))
     }
 }

@@ -35,7 +35,7 @@ async fn export(
     replaces: bool,
     console: &Console,
 ) -> Result<Option<u64>, Error> {
-    let mut output = ExportFile::create(file, replaces)?;
+    let mut output = ExportFile::create(file, replaces, false)?;
     let (total, mut rows) = kind.rows().await?;
     let progress = ClearOnDrop(console.progress_in_rows(total));
     let mut exported = 0;

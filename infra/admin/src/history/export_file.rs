@@ -57,23 +57,12 @@ pub(crate) enum Reader {
 }
 
 impl ExportFile {
-    /// Creates a temporary file for `file`, with the permissions of the file that it replaces.
+    /// Creates a temporary file for `file`. If it is private, only its owner can read it; otherwise it has the permissions of the
+    /// file that it replaces.
     ///
     /// # Errors
     /// If that fails, or if `file` exists and must not be replaced.
-    pub(super) fn create(file: &Path, replaces: bool) -> Result<Self, Error> {
-        Self::create_for(file, replaces, false)
-    }
-
-    /// Creates a temporary file for `file` that only its owner can read, even if it replaces another.
-    ///
-    /// # Errors
-    /// If that fails, or if `file` exists and must not be replaced.
-    pub(crate) fn create_private(file: &Path, replaces: bool) -> Result<Self, Error> {
-        Self::create_for(file, replaces, true)
-    }
-
-    fn create_for(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
+    pub(crate) fn create(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
         let name = file.display().to_string();
         if file.as_os_str() == STANDARD_STREAM {
             let writer = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);

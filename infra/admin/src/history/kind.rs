@@ -1,43 +1,84 @@
 //! What the kinds of history have in common.
 
+use std::fmt;
 use std::time::Duration;
 
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::stream::LocalBoxStream;
 use serde::Serialize;
+use tables::Error;
 
 use super::line::BadLine;
 
 /// How long one operation on the table may take, with all retries.
 pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What the import of a line did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    Imported,
-    AlreadyThere,
-    TooOld,
+/// The delays between retries while the table throttles. An on-demand table scales within a minute.
+const THROTTLING_DELAYS: [Duration; 5] = [
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+    Duration::from_secs(8),
+    Duration::from_secs(16),
+];
+
+/// How many lines of an import had which result.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) imported: u64,
+    pub(super) already_there: u64,
+    pub(super) too_old: u64,
+}
+
+impl Tally {
+    /// Counts lines that the table has now. `is_new`: it did not have them before.
+    pub(super) fn count(&mut self, lines: u64, is_new: bool) {
+        *(if is_new { &mut self.imported } else { &mut self.already_there }) += lines;
+    }
+
+    pub(super) fn lines(&self) -> u64 {
+        self.imported + self.already_there + self.too_old
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { imported, already_there, too_old } = self;
+        write!(formatter, "imported {imported}, already there {already_there}, too old {too_old}")
+    }
 }
 
 /// The number of rows, if it is known, and the rows.
-pub(super) type Rows<'a, R> = (Option<u64>, LocalBoxStream<'a, Result<R, tables::Error>>);
+pub(super) type Rows<'a, R> = (Option<u64>, LocalBoxStream<'a, Result<R, Error>>);
 
 /// A kind of history.
 pub(super) trait Kind {
     /// The content of a line.
     type Row: Serialize;
 
-    /// How many rows may be written concurrently.
-    const CONCURRENCY: usize;
-
     /// The content of `line`, if it can be true at the time `now`.
     fn parse(line: &str, now: UnixSeconds) -> Result<Self::Row, BadLine>;
 
-    /// Writes the row if the table needs it. Writing it twice has the same effect as writing it once.
-    async fn store(&self, row: &Self::Row) -> Result<Stored, tables::Error>;
+    /// Stores the row and counts its line, unless that must wait for the lines after it. Storing it twice has the same effect as
+    /// storing it once.
+    async fn store(&mut self, row: Self::Row, tally: &mut Tally) -> Result<(), Error>;
 
-    /// All rows, oldest first.
-    async fn rows(&self) -> Result<Rows<'_, Self::Row>, tables::Error>;
+    /// Stores and counts what waits for further lines, after the last one.
+    async fn finish(&mut self, tally: &mut Tally) -> Result<(), Error>;
+
+    /// All rows. Those of one sort are in the order of time.
+    async fn rows(&self) -> Result<Rows<'_, Self::Row>, Error>;
+}
+
+/// The result of the operation, which is retried while the table throttles.
+pub(super) async fn patiently<T>(operation: impl AsyncFn() -> Result<T, Error>) -> Result<T, Error> {
+    for delay in THROTTLING_DELAYS {
+        match operation().await {
+            Err(error) if error.is_throttled() => tokio::time::sleep(delay).await,
+            result => return result,
+        }
+    }
+    operation().await
 }
 
 pub(super) fn now() -> UnixSeconds {

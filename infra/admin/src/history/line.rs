@@ -3,13 +3,13 @@
 
 use std::fmt;
 
-use common::excerpt::Excerpt;
+use common::response::excerpt::Excerpt;
 use common::time::UnixSeconds;
 use serde::Deserialize;
 use serde::de::Error as _;
 
 /// How much of a value a reason repeats, and how much of what is allowed, in characters.
-const MAX_CAUSE: usize = 120;
+pub(super) const MAX_CAUSE: usize = 120;
 const MAX_EXPECTATION: usize = 160;
 
 /// How far ahead of this machine's clock a time may be.

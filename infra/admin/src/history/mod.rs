@@ -2,16 +2,14 @@
 //! another, and back it up. The files have one JSON object per line, so that other tools can read and write them.
 
 mod bazaar;
-mod candles;
+mod events;
 mod export;
 pub(crate) mod export_file;
-mod fire_sales;
 mod import;
 pub(crate) mod import_file;
 mod kind;
 pub(crate) mod line;
-mod mayors;
-mod products;
+mod prices;
 #[cfg(test)]
 mod tests;
 
@@ -19,14 +17,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
-use common::config::Config;
+use common::lambda::config::Config;
 use tables::Table;
 
 use self::bazaar::Bazaar;
-use self::candles::Candles;
-use self::fire_sales::FireSales;
+use self::events::Events;
 use self::kind::Kind;
-use self::mayors::Mayors;
 use crate::console::Console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
@@ -53,7 +49,7 @@ enum Command {
         /// A file with one JSON object per line (see infra/admin/README.md); - reads standard input
         file: PathBuf,
     },
-    /// Export the table to FILE, oldest first
+    /// Export the table to FILE
     Export {
         kind: KindName,
         /// The file to create; - writes to standard output
@@ -66,14 +62,10 @@ enum Command {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum KindName {
-    /// Mayors, one line per election
-    Mayors,
-    /// Fire sales, one line per sale
-    FireSales,
-    /// Prices of the bazaar, one line per minute
+    /// Prices of the bazaar, one line per minute or interval of candles
     Bazaar,
-    /// Candles of the bazaar, one line per interval
-    Candles,
+    /// Mayors and fire sales, one line per election or sale
+    Events,
 }
 
 /// Runs the command.
@@ -88,14 +80,12 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
     };
     let (Command::Import { kind, .. } | Command::Export { kind, .. }) = command;
     match kind {
-        KindName::Mayors => run_with_kind(command, &Mayors(table), console).await,
-        KindName::FireSales => run_with_kind(command, &FireSales(table), console).await,
-        KindName::Bazaar => Box::pin(run_with_kind(command, &Bazaar::of(table), console)).await,
-        KindName::Candles => Box::pin(run_with_kind(command, &Candles::of(table), console)).await,
+        KindName::Bazaar => Box::pin(run_with_kind(command, &mut Bazaar::of(table), console)).await,
+        KindName::Events => run_with_kind(command, &mut Events(table), console).await,
     }
 }
 
-async fn run_with_kind(command: Command, kind: &impl Kind, console: &Console) -> Result<ExitCode, Error> {
+async fn run_with_kind(command: Command, kind: &mut impl Kind, console: &Console) -> Result<ExitCode, Error> {
     match command {
         Command::Import { file, .. } => import::run(kind, &file, console).await,
         Command::Export { file, force, .. } => export::run(kind, &file, force, console).await,

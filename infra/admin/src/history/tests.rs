@@ -1,24 +1,23 @@
 //! A line is read as it was written, whatever it contains.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
-use common::calendar::ElectionYear;
-use common::time::{Tick, UnixSeconds};
+use common::time::UnixSeconds;
+use common::upstream::calendar::ElectionYear;
 use proptest::prelude::*;
 use serde_json::json;
-use tables::history::bazaar::{Quote, Quotes};
-use tables::history::candles::{Candle, INTERVALS};
+use tables::bazaar::{Candle, INTERVALS, MINUTES, Quote};
 use tables::history::fire_sales::{Fields, Sighting};
 use tables::history::mayors::{Mayor, Perk};
 
-use super::bazaar::{Bazaar, Prices};
-use super::candles::{Candles, Slot};
-use super::fire_sales::FireSales;
+use super::bazaar::Bazaar;
+use super::events::{Event, Events};
 use super::kind::Kind;
-use super::mayors::Mayors;
+use super::prices::Prices;
 
 /// Later than every generated time.
-const NOW: UnixSeconds = UnixSeconds::new(9_000_000_000);
+const NOW: UnixSeconds = UnixSeconds::new(9_000_100_000);
 
 #[track_caller]
 fn assert_same<K: Kind<Row: PartialEq + Debug>>(row: &K::Row) {
@@ -54,7 +53,8 @@ proptest! {
         perks in prop::collection::vec((any::<String>(), any::<String>()), 0..5),
     ) {
         let perks = perks.into_iter().map(|(name, description)| Perk { name, description }).collect();
-        assert_same::<Mayors>(&Mayor { year: ElectionYear::new(year).unwrap(), name, key, perks });
+        let year = ElectionYear::new(year).unwrap();
+        assert_same::<Events>(&Event::Mayor(Mayor { year, name, key, perks }));
     }
 
     #[test]
@@ -67,50 +67,54 @@ proptest! {
         let [end, amount, price] = others;
         let sale = Fields { item_id, start, end, amount, price }.try_into().unwrap();
         let [one, other] = times;
-        assert_same::<FireSales>(&Sighting { sale, recorded_at: one.min(other), seen_at: one.max(other) });
+        let (recorded_at, seen_at) = (one.min(other), one.max(other));
+        assert_same::<Events>(&Event::FireSale(Sighting { sale, recorded_at, seen_at }));
     }
 
     #[test]
-    fn ticks(
+    fn prices(
         time in time(),
-        products in prop::collection::btree_map("[A-Z0-9_:-]{1,64}", quote(), 1..20),
-    ) {
-        let products: Quotes = products.into_iter().map(|(id, quote)| (id.parse().unwrap(), quote)).collect();
-        assert_same::<Bazaar>(&Prices { recorded_at: Tick::of(time), products });
-    }
-
-    #[test]
-    fn slots_of_candles(
-        time in time(),
-        interval in prop::sample::select(INTERVALS.iter().collect::<Vec<_>>()),
-        version in any::<Option<u32>>(),
+        interval in prop::sample::select([&MINUTES].into_iter().chain(&INTERVALS).collect::<Vec<_>>()),
         products in prop::collection::btree_map(
             "[A-Z0-9_:-]{1,64}",
-            prop::collection::vec(quote(), 1..5),
+            prop::collection::vec(quote(), 1..6),
             1..20,
         ),
     ) {
-        let candle = |minutes: Vec<Quote>| minutes.into_iter().map(Candle::of).reduce(Candle::followed_by).unwrap();
-        let products = products.into_iter().map(|(id, minutes)| (id.parse().unwrap(), candle(minutes))).collect();
-        assert_same::<Candles>(&Slot { interval, opened_at: interval.slot(time), version, products });
+        let slot = interval.at(time);
+        let minutes = || (0..).map(|minute| slot.start.plus(Duration::from_mins(minute)));
+        let candle = |quotes: Vec<Quote>| {
+            let candles = minutes().take_while(|minute| *minute < slot.end()).zip(quotes);
+            candles.map(|(minute, quote)| Candle::of(quote, minute)).reduce(Candle::followed_by).unwrap()
+        };
+        let candles = products.into_iter().map(|(id, quotes)| (id.parse().unwrap(), candle(quotes))).collect();
+        assert_same::<Bazaar>(&Prices { slot, candles });
     }
 
     #[test]
     fn arbitrary_text_is_a_bad_line(
         text in any::<String>(),
-        object in "\\{\"(year|start|recorded_at|products|interval)\":.*\\}",
+        object in "\\{\"(year|start|opened_at|products|interval)\":.*\\}",
     ) {
         for line in [text, object] {
-            prop_assert!(Mayors::parse(&line, NOW).is_err());
-            prop_assert!(FireSales::parse(&line, NOW).is_err());
+            prop_assert!(Events::parse(&line, NOW).is_err());
             prop_assert!(Bazaar::parse(&line, NOW).is_err());
-            prop_assert!(Candles::parse(&line, NOW).is_err());
         }
     }
 
     #[test]
-    fn a_reason_is_short_and_has_no_control_characters(text in ".{0,2000}", product in any::<String>()) {
-        let lines = [json!({ &text: 1 }), json!({"recorded_at": text}), json!({"products": {&product: text}})];
+    fn a_reason_is_short_and_has_no_control_characters(
+        text in ".{0,2000}",
+        product in any::<String>(),
+        numbers in prop::collection::vec(any::<f64>(), 0..500),
+    ) {
+        let line = |products| json!({"interval": "5m", "opened_at": "2026-11-21T15:05:00Z", "products": products});
+        let lines = [
+            json!({ &text: 1 }),
+            json!({"opened_at": text}),
+            line(json!({&product: text})),
+            line(json!({&product: numbers})),
+        ];
         for line in lines {
             let reason = Bazaar::parse(&line.to_string(), NOW).unwrap_err().to_string();
             prop_assert!(reason.chars().count() < 2_000, "{}", reason);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::Access;
+use super::support::Access;
 
 #[test]
 fn a_new_account_is_shown() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
+use super::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
 
 #[track_caller]
 fn explain(access: &Access, key: &str) -> (Value, i32) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::support::{Access, UNKNOWN_DIGEST, UNKNOWN_ID, UNKNOWN_KEY, run};
+use super::support::{Access, UNKNOWN_DIGEST, UNKNOWN_ID, UNKNOWN_KEY, run};
 
 /// A path in a folder of the test's own.
 fn path(name: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use serde_json::json;
 
-use crate::support::{Access, UNKNOWN_ID, keys_in, run};
+use super::support::{Access, UNKNOWN_ID, keys_in, run};
 
 #[test]
 fn a_key_is_shown_once_and_works() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
+use super::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, command, run};
 
 #[test]
 fn an_invalid_command_line_changes_nothing() {

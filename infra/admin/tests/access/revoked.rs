@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, run};
+use super::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, run};
 
 #[test]
 fn a_revoked_key_is_rejected_and_stays_in_the_list() {

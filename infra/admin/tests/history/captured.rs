@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{DynamoDb, file, path, text, tick};
+use super::support::{DynamoDb, file, line, path, start, summary, text, this_morning};
 
 #[derive(Deserialize)]
 struct Elections {
@@ -26,20 +26,6 @@ struct Winner {
     perks: Vec<String>,
 }
 
-/// `LuckOfTheSea` as `Luck Of The Sea`; `EZPZ` stays as it is.
-fn words(identifier: &str) -> String {
-    let mut words = String::new();
-    let mut before = None::<char>;
-    for character in identifier.chars() {
-        if character.is_uppercase() && before.is_some_and(char::is_lowercase) {
-            words.push(' ');
-        }
-        words.push(character);
-        before = Some(character);
-    }
-    words
-}
-
 #[test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
 fn captured_mayors_come_back_as_they_were() {
@@ -48,28 +34,22 @@ fn captured_mayors_come_back_as_they_were() {
     let mut lines = String::new();
     for Election { year, mayor } in elections {
         let Some(Winner { name, perks }) = mayor else { continue };
-        let perks =
-            perks.iter().map(|perk| json!({"name": words(perk), "description": ""})).collect::<Vec<_>>();
-        let key = json!(name.to_lowercase());
-        let (name, perks) = (json!(name), perks.iter().map(perk).collect::<Vec<_>>().join(","));
+        // With its fields in the order of the files.
+        let perk = |perk| format!("{{\"name\":{},\"description\":\"\"}}", json!(perk));
+        let perks = perks.iter().map(perk).collect::<Vec<_>>().join(",");
+        let (key, name) = (json!(name.to_lowercase()), json!(name));
         writeln!(lines, "{{\"year\":{year},\"name\":{name},\"key\":{key},\"perks\":[{perks}]}}").unwrap();
     }
-    assert_eq!(words("LuckOfTheSea"), "Luck Of The Sea");
     let dynamodb = DynamoDb::start();
     let count = lines.lines().count();
     assert!(count > 250);
-    let messages = dynamodb.succeed(&["import", "mayors", text(&file("mayors.ndjson", &lines))]);
-    assert_eq!(messages, format!("imported {count}, already there 0, too old 0, bad lines 0\n"));
-    assert_eq!(dynamodb.export("mayors", "History"), lines);
+    let messages = dynamodb.succeed(&["import", "events", text(&file("events.ndjson", &lines))]);
+    assert_eq!(messages, summary(count, 0, 0, 0));
+    assert_eq!(dynamodb.export("events", "History"), lines);
     let dump = dynamodb.dump("History");
-    let again = dynamodb.import("mayors", "History", lines.as_bytes());
-    assert_eq!(again, (format!("imported 0, already there {count}, too old 0, bad lines 0\n"), Some(0)));
+    let again = dynamodb.import("events", "History", lines.as_bytes());
+    assert_eq!(again, (summary(0, count, 0, 0), Some(0)));
     assert_eq!(dynamodb.dump("History"), dump);
-}
-
-/// With its fields in the order of the files.
-fn perk(perk: &Value) -> String {
-    format!("{{\"name\":{},\"description\":{}}}", perk["name"], perk["description"])
 }
 
 #[derive(Deserialize)]
@@ -95,37 +75,46 @@ fn captured_prices_come_back_as_they_were() {
     let capture = captures::text(name).unwrap();
     let Snapshots { last_updated, products } = serde_json::from_str(&capture).unwrap();
     let newest = last_updated.iter().max().unwrap() / 1_000;
-    // By whole slots of every tier, so that the newest is at most three hours old.
-    let shift = (Timestamp::now().as_second() - 60 - newest).div_euclid(10_800) * 10_800;
-    let mut lines = String::new();
-    // A quarter of them spans the same four days.
-    for (index, updated) in last_updated.iter().enumerate().step_by(4) {
-        let seconds = updated / 1_000 + shift;
-        let mut quotes = Vec::new();
+    // By whole days, so that only candles are kept of them.
+    let shift = (Timestamp::now().as_second() - newest).div_euclid(86_400) * 86_400 - 3 * 86_400;
+    let (mut minutes, mut candles) = (String::new(), String::new());
+    let mut add = |time: Timestamp, index: usize| {
+        let (time, slot) = (start(time, 1), start(time, 5));
+        let missed = 4 - (time.as_second() - slot.as_second()) / 60;
+        let (mut quotes, mut numbers) = (Vec::new(), Vec::new());
         for (id, series) in &products {
             let Series { sell_price, buy_price, sell_volume, buy_volume } = series;
             let (Some(sell), Some(buy)) = (sell_price[index], buy_price[index]) else { continue };
             let cents = |price: f64| format!("{price:.2}").parse::<f64>().unwrap();
-            let (sell, buy) = (cents(sell), cents(buy));
-            if sell > 0.0 || buy > 0.0 {
-                let (sell_volume, buy_volume) = (sell_volume[index].unwrap(), buy_volume[index].unwrap());
-                quotes.push(format!("\"{id}\":[{sell:?},{buy:?},{sell_volume},{buy_volume}]"));
+            let (s, b) = (cents(sell), cents(buy));
+            if s > 0.0 || b > 0.0 {
+                let volumes = format!("{},{}", sell_volume[index].unwrap(), buy_volume[index].unwrap());
+                quotes.push(format!("\"{id}\":[{s:?},{b:?},{volumes}]"));
+                numbers.push(format!(
+                    "\"{id}\":[{s:?},{s:?},{s:?},{s:?},{b:?},{b:?},{b:?},{b:?},{volumes},1,{missed}]"
+                ));
             }
         }
-        lines += &tick(Timestamp::from_second(seconds - seconds % 60).unwrap(), &quotes.join(","));
+        minutes += &line("1m", time, &quotes.join(","));
+        candles += &line("5m", slot, &numbers.join(","));
+    };
+    // A quarter of them spans the same four days.
+    let indices = (0..last_updated.len()).step_by(4);
+    for index in indices.clone() {
+        add(Timestamp::from_second(last_updated[index] / 1_000 + shift).unwrap(), index);
     }
-    let count = lines.lines().count();
+    add(this_morning(), 0);
+    let count = indices.count() + 1;
     let dynamodb = DynamoDb::start();
     let (first, whole) =
-        (lines.lines().take(8).collect::<Vec<_>>().join("\n"), file("bazaar.ndjson", &lines));
-    let (messages, _) = dynamodb.import("bazaar", "History", first.as_bytes());
-    assert_eq!(messages, "imported 8, already there 0, too old 0, bad lines 0\n");
-    let messages = dynamodb.succeed(&["import", "bazaar", text(&whole)]);
-    assert_eq!(messages, format!("imported {}, already there 8, too old 0, bad lines 0\n", count - 8));
+        (minutes.lines().take(8).collect::<Vec<_>>().join("\n"), file("bazaar.ndjson", &minutes));
+    assert_eq!(dynamodb.import("bazaar", "History", first.as_bytes()), (summary(8, 0, 0, 0), Some(0)));
+    assert_eq!(dynamodb.succeed(&["import", "bazaar", text(&whole)]), summary(count - 8, 8, 0, 0));
+    let expected = candles + minutes.lines().last().unwrap() + "\n";
     let exported = path("exported");
-    assert_eq!(dynamodb.succeed(&["export", "bazaar", text(&exported)]), format!("exported {count}\n"));
-    assert!(std::fs::read_to_string(&exported).unwrap() == lines, "the export is not what was imported");
-    let messages = dynamodb.succeed(&["import", "bazaar", text(&whole)]);
-    assert_eq!(messages, format!("imported 0, already there {count}, too old 0, bad lines 0\n"));
-    assert!(dynamodb.export("bazaar", "History") == lines, "the second import changed something");
+    let messages = dynamodb.succeed(&["export", "bazaar", text(&exported)]);
+    assert_eq!(messages, format!("exported {}\n", count + 1));
+    assert!(std::fs::read_to_string(&exported).unwrap() == expected, "the export is not what was imported");
+    assert_eq!(dynamodb.succeed(&["import", "bazaar", text(&exported)]), summary(0, count + 1, 0, 0));
+    assert!(dynamodb.export("bazaar", "History") == expected, "the second import changed something");
 }

@@ -1,4 +1,4 @@
-//! Compresses responses as the gateway does: from `MinimumCompressionSize` on, and never what is already encoded.
+//! Compresses responses as the gateway does: bodies of at least `MinimumCompressionSize` that are not encoded already.
 //!
 //! Not `tower-http`: its compression features would be compiled into the functions too, which share the crate.
 
@@ -6,15 +6,9 @@ use std::io::{self, Write as _};
 
 use bytes::Bytes;
 use flate2::Compression;
-use flate2::write::{GzEncoder, ZlibEncoder};
+use flate2::write::GzEncoder;
 use hyper::Response;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    Gzip,
-    Deflate,
-}
 
 /// The response as a client with these request headers receives it. `minimum` is the smallest body that is compressed.
 pub(super) async fn compress(
@@ -26,55 +20,34 @@ pub(super) async fn compress(
     if !is_large || response.body().is_empty() || response.headers().contains_key(CONTENT_ENCODING) {
         return response;
     }
-    let Some(encoding) = accepted(request) else { return response };
+    if !accepts_gzip(request) {
+        return response;
+    }
     let body = response.body().clone();
     // Compressing megabytes would block other requests. If it fails, the body is sent as it is.
-    let encoded = tokio::task::spawn_blocking(move || encoding.encode(&body)).await;
+    let encoded = tokio::task::spawn_blocking(move || gzip(&body)).await;
     if let Ok(Ok(encoded)) = encoded {
         *response.body_mut() = Bytes::from(encoded);
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     response
 }
 
-impl Encoding {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Gzip => "gzip",
-            Self::Deflate => "deflate",
-        }
-    }
-
-    fn encode(self, body: &[u8]) -> io::Result<Vec<u8>> {
-        match self {
-            Self::Gzip => {
-                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-                encoder.write_all(body)?;
-                encoder.finish()
-            }
-            // HTTP's deflate has zlib's header (RFC 9110).
-            Self::Deflate => {
-                let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-                encoder.write_all(body)?;
-                encoder.finish()
-            }
-        }
-    }
+fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(body)?;
+    encoder.finish()
 }
 
-/// The encoding to use: gzip before deflate, whatever their weights, unless the weight is 0.
-fn accepted(headers: &HeaderMap) -> Option<Encoding> {
+/// Whether the client accepts gzip: its weight is not 0.
+fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let names: Vec<_> = values
-        .flat_map(|value| value.split(','))
-        .filter_map(|item| {
-            let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
-            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
-            weight.is_some_and(|weight| weight > 0.0).then(|| name.trim().to_ascii_lowercase())
-        })
-        .collect();
-    let is_accepted = |encoding: &Encoding| names.iter().any(|name| name == encoding.name() || name == "*");
-    [Encoding::Gzip, Encoding::Deflate].into_iter().find(is_accepted)
+    values.flat_map(|value| value.split(',')).any(|item| {
+        let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
+        let name = name.trim();
+        weight.is_some_and(|weight| weight > 0.0) && (name.eq_ignore_ascii_case("gzip") || name == "*")
+    })
 }
 
 #[cfg(test)]
@@ -86,20 +59,18 @@ mod tests {
     }
 
     #[test]
-    fn the_client_chooses_the_encoding() {
-        let (gzip, deflate) = (Some(Encoding::Gzip), Some(Encoding::Deflate));
+    fn a_client_accepts_gzip_unless_its_weight_is_0() {
         for (accept, expected) in [
-            (&["gzip, deflate, br, zstd"][..], gzip),
-            (&["br", "GZIP; q=0.5"], gzip),
-            (&["deflate"], deflate),
-            (&["gzip;q=0, deflate;q=0.1"], deflate),
-            (&["*"], gzip),
-            (&[], None),
-            (&[""], None),
-            (&["br, identity"], None),
-            (&["gzip;q=0.000, *;q=0"], None),
+            (&["gzip, deflate, br, zstd"][..], true),
+            (&["br", "GZIP; q=0.5"], true),
+            (&["gzip;q=0, deflate;q=0.1"], false),
+            (&["*"], true),
+            (&[], false),
+            (&[""], false),
+            (&["br, identity"], false),
+            (&["gzip;q=0.000, *;q=0"], false),
         ] {
-            assert_eq!(accepted(&headers(accept)), expected, "{accept:?}");
+            assert_eq!(accepts_gzip(&headers(accept)), expected, "{accept:?}");
         }
     }
 

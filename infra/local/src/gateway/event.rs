@@ -163,7 +163,6 @@ mod tests {
     use hyper::Request;
     use hyper::http::request::Builder;
 
-    use super::super::authorization::Authorization;
     use super::super::request::parse_query;
     use super::*;
     use crate::template::Route;
@@ -243,18 +242,6 @@ mod tests {
                 "isBase64Encoded": false,
             })
         );
-    }
-
-    #[test]
-    fn the_function_learns_who_the_caller_is() {
-        let authorization = Authorization::for_tests(Some("pro"), None);
-        let caller = Caller { authorization: Some(&authorization), api_key: Some("0123456789abcdefghij") };
-        let event = built(Request::get("/v1/bazaar"), &[], |request, matched| {
-            for_integration(request, matched, caller)
-        });
-        let context = &event["requestContext"];
-        assert_eq!(context["authorizer"], json!({"tier": "pro", "principalId": "someone"}));
-        assert_eq!(context["identity"]["apiKey"], "0123456789abcdefghij");
     }
 
     /// All keys of the event that AWS documents for an authorizer.

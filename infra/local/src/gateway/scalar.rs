@@ -1,4 +1,4 @@
-//! Text, number or boolean: what API Gateway accepts as the value of a header or of an authorizer's context.
+//! A text, number or boolean. API Gateway accepts these as values of headers and of an authorizer's context.
 
 use std::fmt;
 

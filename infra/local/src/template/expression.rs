@@ -1,5 +1,5 @@
-//! Evaluates `CloudFormation`'s intrinsic functions, as far as the template uses them. Of `Fn::GetAtt`, only the ARNs of
-//! tables and functions are known before a deployment.
+//! Evaluates `CloudFormation`'s intrinsic functions, as far as the template uses them. Before a deployment, `Fn::GetAtt`
+//! knows only the ARNs of tables and functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

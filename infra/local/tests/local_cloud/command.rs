@@ -67,23 +67,6 @@ async fn the_functions_log_need_not_be_read() {
 }
 
 #[tokio::test]
-async fn the_initial_keys_are_printed_and_used_in_the_examples() {
-    let mut child = command("keys", &["--history", "0"]).spawn().unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut lines = Vec::new();
-    while lines.last().is_none_or(|line: &String| !line.starts_with("ready ")) {
-        lines.push(tokio::time::timeout(TIMEOUT, output.next_line()).await.unwrap().unwrap().unwrap());
-    }
-    let keys: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("key ")).collect();
-    let names: Vec<_> = keys.iter().filter_map(|key| Some(key.split_once(" gd_")?.0)).collect();
-    assert_eq!(names, ["starter", "pro", "lapsed", "revoked"], "{lines:?}");
-    let pro = keys.iter().find_map(|key| key.strip_prefix("pro ")).unwrap();
-    let example = |path: &str| lines.iter().find(|line| line.contains(&format!(" {path} "))).unwrap();
-    assert!(example("/v1/mayor").contains(&format!("curl -H 'X-API-Key: {pro}' 'http://")), "{lines:?}");
-    assert!(!example("/").contains("-H"), "{lines:?}");
-}
-
-#[tokio::test]
 async fn an_invalid_upstream_is_one_sentence_and_exit_code_1() {
     for (option, value) in [("--upstream", "http://"), ("--names", "http://127.0.0.1:1/?a=b")] {
         let output = command("refused", &[option, value]).output().await.unwrap();

@@ -1,12 +1,10 @@
-//! The embedded `DynamoDB`: tables from the template, data on disk, capacity, and faults on demand.
+//! The embedded `DynamoDB` where functions do not show it: data on disk, refused requests and expiry.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use local::{Cloud, Consumed, Fault, InvocationError, Options, Refusal};
+use local::{Cloud, Options};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 use crate::support::{Response, options, send};
 
@@ -24,8 +22,6 @@ Resources:
     Metadata: {BuildProperties: {Binary: parrot}}
     Properties:
       Timeout: 30
-      Environment: {Variables: {TABLE: !Ref Rows, AWS_ENDPOINT_URL_DYNAMODB: ''}}
-      Policies: [{Statement: {Effect: Allow, Action: 'dynamodb:*', Resource: !GetAtt Rows.Arn}}]
 ";
 
 /// A request as an SDK sends it.
@@ -69,25 +65,6 @@ async fn stored(cloud: &Cloud) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn functions_find_the_templates_tables() {
-    let cloud = Cloud::start(options("tables", TEMPLATE)).await.unwrap();
-    let variable = async |name: &str| {
-        let event = json!({"say": "variable", "name": name}).to_string();
-        serde_json::from_slice::<String>(&cloud.invoke("parrot", event).await.unwrap()).unwrap()
-    };
-    assert_eq!(variable("TABLE").await, "Rows");
-    assert_eq!(variable("AWS_ENDPOINT_URL_DYNAMODB").await, cloud.dynamodb().url());
-
-    assert_eq!(call(&cloud, "BatchWriteItem", &batch(&["1", "2"])).await.status, 200);
-    let key = json!({"TableName": "Rows", "Key": {"pk": {"S": "row"}, "sk": {"S": "2"}}});
-    assert_eq!(call(&cloud, "GetItem", &key).await.json()["Item"], row("2"));
-    assert_eq!(stored(&cloud).await, ["1", "2"]);
-    let table = call(&cloud, "DescribeTable", &json!({"TableName": "Rows"})).await.json();
-    assert_eq!(table["Table"]["TableStatus"], "ACTIVE");
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
 async fn an_invalid_request_gets_dynamodbs_error() {
     let cloud = Cloud::start(options("refused", TEMPLATE)).await.unwrap();
     let mut twice = batch(&["1", "1"]);
@@ -114,28 +91,6 @@ async fn an_invalid_request_gets_dynamodbs_error() {
     assert_eq!(response.status, 400);
     assert!(response.body.contains("MissingAuthenticationToken"), "{}", response.body);
     assert_eq!(stored(&cloud).await, Vec::<String>::new());
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn requests_and_their_consumed_capacity_are_counted() {
-    let cloud = Cloud::start(options("counted", TEMPLATE)).await.unwrap();
-    call(&cloud, "BatchWriteItem", &batch(&["1", "2", "3"])).await;
-    assert_eq!(cloud.dynamodb().consumed(), Consumed { read_units: 0.0, write_units: 3.0 });
-    let put = json!({"TableName": "Rows", "Item": row("4"), "ReturnConsumedCapacity": "TOTAL"});
-    call(&cloud, "PutItem", &put).await;
-    let mut query = json!({
-        "TableName": "Rows",
-        "KeyConditionExpression": "pk = :pk",
-        "ExpressionAttributeValues": {":pk": {"S": "row"}},
-    });
-    call(&cloud, "Query", &query).await;
-    query["ReturnConsumedCapacity"] = json!("TOTAL");
-    call(&cloud, "Query", &query).await;
-    assert_eq!(cloud.dynamodb().consumed(), Consumed { read_units: 0.5, write_units: 4.0 });
-    let counts =
-        ["BatchWriteItem", "PutItem", "Query", "Scan"].map(|operation| cloud.dynamodb().requests(operation));
-    assert_eq!(counts, [1, 1, 2, 0]);
     cloud.shutdown().await;
 }
 
@@ -187,108 +142,5 @@ async fn items_expire_by_the_clouds_clock() {
     cloud.clock().advance(Duration::from_mins(2));
     assert_eq!(cloud.dynamodb().expire().await.unwrap(), 1);
     assert_eq!(stored(&cloud).await, ["long"]);
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn errors_have_dynamodbs_format() {
-    let cloud = Cloud::start(options("errors", TEMPLATE)).await.unwrap();
-    for (fault, status, name) in [
-        (Fault::throttled(), 400, "ProvisionedThroughputExceededException"),
-        (Fault::refusal(Refusal::Throttling), 400, "ThrottlingException"),
-        (Fault::missing_table(), 400, "ResourceNotFoundException"),
-        (Fault::refusal(Refusal::InternalServerError), 500, "InternalServerError"),
-    ] {
-        cloud.dynamodb().set_fault(fault.on("BatchWriteItem").times(1));
-        let response = call(&cloud, "BatchWriteItem", &batch(&["1"])).await;
-        assert_eq!(response.status, status);
-        assert!(
-            response.head.contains(&format!("x-amzn-errortype: {}", name.to_lowercase())),
-            "{}",
-            response.head
-        );
-        assert!(
-            response.json()["__type"].as_str().unwrap().ends_with(&format!("#{name}")),
-            "{}",
-            response.body
-        );
-        assert_eq!(stored(&cloud).await, Vec::<String>::new());
-    }
-    assert_eq!(call(&cloud, "BatchWriteItem", &batch(&["1"])).await.status, 200);
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_batch_can_be_processed_in_part() {
-    let cloud = Cloud::start(options("unprocessed", TEMPLATE)).await.unwrap();
-    cloud.dynamodb().set_fault(Fault::unprocessed_after(2).times(2));
-    let response = call(&cloud, "BatchWriteItem", &batch(&["1", "2", "3"])).await.json();
-    let rest = json!({"Rows": [{"PutRequest": {"Item": row("3")}}]});
-    assert_eq!(response["UnprocessedItems"], rest);
-    assert_eq!(response["ConsumedCapacity"][0]["CapacityUnits"], 2.0);
-    assert_eq!(stored(&cloud).await, ["1", "2"]);
-    let again = call(&cloud, "BatchWriteItem", &json!({"RequestItems": rest})).await.json();
-    assert_eq!(again["UnprocessedItems"], json!({}));
-    assert_eq!(stored(&cloud).await, ["1", "2", "3"]);
-
-    cloud.dynamodb().set_fault(Fault::unprocessed_after(1));
-    let key = |id: &str| json!({"pk": {"S": "row"}, "sk": {"S": id}});
-    let get = json!({"RequestItems": {"Rows": {"Keys": [key("1"), key("2")], "ConsistentRead": true}}});
-    let response = call(&cloud, "BatchGetItem", &get).await.json();
-    assert_eq!(response["Responses"]["Rows"], json!([row("1")]));
-    assert_eq!(response["UnprocessedKeys"], json!({"Rows": {"Keys": [key("2")], "ConsistentRead": true}}));
-
-    cloud.dynamodb().clear_faults();
-    cloud.dynamodb().set_fault(Fault::unprocessed_after(0));
-    let response = call(&cloud, "BatchWriteItem", &batch(&["4"])).await;
-    assert!(response.body.contains("ProvisionedThroughputExceededException"), "{}", response.body);
-    assert_eq!(stored(&cloud).await, ["1", "2", "3"]);
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_request_can_be_delayed_dropped_or_hang() {
-    let cloud = Cloud::start(options("slow", TEMPLATE)).await.unwrap();
-    let started = Instant::now();
-    cloud.dynamodb().set_fault(Fault::delay(Duration::from_millis(300)).on("BatchWriteItem").times(1));
-    assert_eq!(call(&cloud, "BatchWriteItem", &batch(&["1"])).await.status, 200);
-    assert!(started.elapsed() >= Duration::from_millis(300));
-
-    let address = cloud.dynamodb().url().replace("http://", "");
-    cloud.dynamodb().set_fault(Fault::close().times(1));
-    let mut stream = TcpStream::connect(&address).await.unwrap();
-    stream.write_all(&request("BatchWriteItem", &batch(&["2"]))).await.unwrap();
-    let mut response = Vec::new();
-    // It may look like a reset connection.
-    let _ = stream.read_to_end(&mut response).await;
-    assert!(response.is_empty(), "{}", String::from_utf8_lossy(&response));
-
-    cloud.dynamodb().set_fault(Fault::hang().on("BatchWriteItem").after(1));
-    assert_eq!(call(&cloud, "BatchWriteItem", &batch(&["3"])).await.status, 200);
-    let mut stream = TcpStream::connect(&address).await.unwrap();
-    stream.write_all(&request("BatchWriteItem", &batch(&["4"]))).await.unwrap();
-    let hanging = tokio::time::timeout(Duration::from_millis(300), stream.read_to_end(&mut response)).await;
-    assert!(hanging.is_err() && response.is_empty());
-    assert_eq!(stored(&cloud).await, ["1", "3"]);
-    assert_eq!(cloud.dynamodb().requests("BatchWriteItem"), 4);
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_function_is_invoked_by_name_and_killed_while_it_runs() {
-    let cloud = Cloud::start(options("killed", TEMPLATE)).await.unwrap();
-    let hanging = cloud.invoke("parrot", "{\"say\":\"hang\"}");
-    let killing = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        cloud.kill("ParrotFunction").await.unwrap();
-    };
-    let (hanging, ()) = tokio::join!(hanging, killing);
-    let Err(InvocationError::Failed { function, reason, payload }) = hanging else { panic!("{hanging:?}") };
-    assert_eq!((function.as_str(), reason.as_str()), ("ParrotFunction", "the process was killed"));
-    assert!(std::str::from_utf8(&payload).unwrap().contains("Runtime.ExitError"));
-    cloud.invoke("ParrotFunction", "{\"say\":\"process\"}").await.unwrap();
-    let nobody = cloud.invoke("nobody", "{}").await.unwrap_err();
-    assert_eq!(nobody.to_string(), "the template has no function nobody");
-    assert!(cloud.kill("nobody").await.is_err());
     cloud.shutdown().await;
 }

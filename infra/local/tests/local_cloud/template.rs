@@ -1,10 +1,10 @@
-//! What the local cloud reads from a template, and what it refuses.
+//! The settings that the local cloud reads from a template, and those that it refuses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use local::Error;
 use local::template::{Authorizer, CacheKey, Document, Template, Throttle};
-use local::{Error, Options};
 
 const TEMPLATE: &str = "
 Parameters:
@@ -245,18 +245,4 @@ fn an_invalid_template_is_refused_with_the_place() {
         let message = evaluate(&TEMPLATE.replace(right, wrong), &[]).unwrap_err().to_string();
         assert!(message.contains(&format!("{place}: ")), "{wrong}: {message}");
     }
-}
-
-#[test]
-fn the_deployed_template_is_valid() {
-    let dashboard = BTreeMap::from([("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())]);
-    let template = Document::read(&Options::default().template).unwrap().evaluate(&dashboard).unwrap();
-    let profile = &template.functions["ProfileFunction"];
-    assert!(profile.environment["HYPIXEL_API_KEY"].starts_with("{{resolve:"));
-    let profile = template.api.routes.iter().find(|route| route.path == "/v1/profile/{username}").unwrap();
-    assert_eq!(profile.cache_ttl, Some(Duration::from_mins(15)));
-    assert_eq!(profile.cache_keys, [CacheKey::Path("username".to_owned())]);
-    assert_eq!((profile.authorizer.is_some(), profile.key_required), (true, true));
-    let tiers: Vec<_> = template.usage_plans.iter().map(|plan| plan.tier.as_str()).collect();
-    assert_eq!(tiers, ["pro", "starter"]);
 }

@@ -3,31 +3,9 @@
 use std::time::Duration;
 
 use crate::client::{get, get_with, request, start};
-use simulator::{Clock, Options, Simulator, auctions, bazaar, election, names};
+use simulator::{Clock, Options, Simulator, auctions, bazaar, election};
 
 const KEY: (&str, &str) = ("API-Key", "a-key");
-
-#[tokio::test]
-async fn every_resource_responds_with_success_and_json() {
-    let (simulator, _clock) = start().await;
-    for (path, key) in [
-        ("/v2/skyblock/bazaar", "products"),
-        ("/v2/skyblock/auctions", "auctions"),
-        ("/v2/skyblock/auctions?page=2", "auctions"),
-        ("/v2/skyblock/firesales", "sales"),
-        ("/v2/resources/skyblock/items", "items"),
-        ("/v2/resources/skyblock/collections", "collections"),
-        ("/v2/resources/skyblock/election", "mayor"),
-    ] {
-        let response = get(&simulator, path).await;
-        assert_eq!(response.status, 200, "{path}");
-        assert_eq!(response.header("content-type"), Some("application/json"));
-        assert_eq!(response.header("ratelimit-limit"), None, "{path} needs no key");
-        let parsed = response.json();
-        assert_eq!(parsed["success"], true, "{path}");
-        assert!(!parsed[key].is_null(), "{path}");
-    }
-}
 
 #[tokio::test]
 async fn errors_have_the_providers_statuses_and_bodies() {
@@ -77,25 +55,6 @@ async fn a_player_is_found_by_name_then_by_uuid_with_or_without_dashes() {
         for profile in response.json()["profiles"].as_array().unwrap() {
             assert!(profile["members"].get(id).is_some());
         }
-    }
-}
-
-#[tokio::test]
-async fn special_names_are_special() {
-    let (simulator, _clock) = start().await;
-    let unknown = get(&simulator, "/users/profiles/minecraft/nobody_here").await;
-    assert_eq!(unknown.status, 404);
-    assert_eq!(unknown.json()["errorMessage"], "Couldn't find any profile with name nobody_here");
-    for (name, sizes) in [
-        (names::NEVER_PLAYED, 0..100),
-        (names::WHALE, 3_300_000..3_800_000),
-        (names::LEVIATHAN, 7_800_000..9_000_000),
-    ] {
-        let player = get(&simulator, &format!("/users/profiles/minecraft/{name}")).await.json();
-        let path = format!("/v2/skyblock/profiles?uuid={}", player["id"].as_str().unwrap());
-        let response = get_with(&simulator, &path, &[KEY]).await;
-        assert!(sizes.contains(&response.body.len()), "{name}: {} bytes", response.body.len());
-        assert_eq!(response.json()["profiles"].is_null(), name == names::NEVER_PLAYED);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The processes beside which functions are measured. They are subcommands of this program.
+//! The processes that functions are compared with. They are subcommands of this program.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -11,37 +11,38 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::instance::{Program, processor_time};
-use crate::lean_sum::Sum;
+use crate::pipeline::Pipeline;
 use crate::release::this_program;
 
-/// A process that makes lean sums. Dropping it ends the process.
+/// A process that runs the plain pipeline. Dropping it ends the process.
 #[derive(Debug)]
-pub(super) struct LeanSum {
+pub(super) struct PipelineProcess {
     pid: Pid,
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
     _process: Child,
 }
 
-impl LeanSum {
+impl PipelineProcess {
     /// # Errors
     /// A sentence, when the process does not start.
-    pub(super) fn start(base_url: &str, sum: Sum) -> Result<Self, String> {
-        let name = sum.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    pub(super) fn start(base_url: &str, pipeline: Pipeline) -> Result<Self, String> {
+        let name = pipeline.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         let mut command = Command::new(this_program()?);
-        command.args(["lean-sum", base_url, &name]).kill_on_drop(true);
+        command.args(["pipeline", base_url, &name]).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().map_err(|error| format!("cannot start the lean sum: {error}"))?;
+        let mut process =
+            command.spawn().map_err(|error| format!("cannot start the plain pipeline: {error}"))?;
         let pid = process.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
         match (pid, process.stdin.take(), process.stdout.take()) {
             (Some(pid), Some(input), Some(output)) => {
                 Ok(Self { pid, input, output: BufReader::new(output).lines(), _process: process })
             }
-            _ => Err("the lean sum has ended".to_owned()),
+            _ => Err("the plain pipeline has ended".to_owned()),
         }
     }
 
-    /// The processor time of one of `count` sums.
+    /// The processor time of one of `count` runs.
     ///
     /// # Errors
     /// A sentence, when one fails; the process has printed why.
@@ -50,7 +51,7 @@ impl LeanSum {
         let written = self.input.write_all(format!("{count}\n").as_bytes()).await;
         let line = self.output.next_line().await;
         if written.is_err() || !matches!(line, Ok(Some(_))) {
-            return Err("the lean sum has failed".to_owned());
+            return Err("the plain pipeline has failed".to_owned());
         }
         let worked = processor_time(self.pid)?.saturating_sub(before);
         Ok(worked.div_f64(u32::try_from(count).map_or(f64::INFINITY, f64::from)))

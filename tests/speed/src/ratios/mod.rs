@@ -1,5 +1,5 @@
-//! `cargo speed ratios`: the processor time of a request to each function and mode, beside the least that it can be. Both run
-//! in one go, block by block in alternation, and a ratio is the median of the ratios of the pairs of blocks.
+//! `cargo speed ratios`: the processor time of a request to each function and mode, compared with a lower bound. Both run in
+//! alternation, block by block, and a ratio is the median over all pairs of blocks.
 
 mod case;
 mod floor;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 
 use self::case::{CASES, Case, Floor, START_UPS};
-use self::floor::LeanSum;
+use self::floor::PipelineProcess;
 use crate::database::Database;
 use crate::event::Events;
 use crate::instance::{Instance, Program};
@@ -110,7 +110,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     let world = World { folder, upstream, database: Database::start().await?, blocks: arguments.blocks };
     let mut rows = Vec::new();
     for case in CASES.iter().filter(|case| chosen.iter().any(|name| name == case.function)) {
-        for floor in case.sums.iter().flatten() {
+        for floor in case.floors.iter().flatten() {
             rows.push(world.fetched(case, floor).await?);
         }
         rows.extend(world.remembered(case).await?);
@@ -151,18 +151,19 @@ impl World {
         program.with_upstream(&self.upstream.url()).with_database(&self.database.url())
     }
 
-    /// A request that fetches, beside a lean sum.
+    /// A request that fetches, beside the plain pipeline.
     async fn fetched(&self, case: &Case, floor: &Floor) -> Result<Row, String> {
         let mut events = case.events()?;
         let mut instance = Instance::start(&self.program(case)).await?;
-        let base_url = if floor.sum.is_of_database() { self.database.url() } else { self.upstream.url() };
-        let mut sum = LeanSum::start(&base_url, floor.sum)?;
+        let base_url =
+            if floor.pipeline.is_of_database() { self.database.url() } else { self.upstream.url() };
+        let mut pipeline = PipelineProcess::start(&base_url, floor.pipeline)?;
         block(&mut instance, &mut events, Events::later, WARM_UP, FETCHED_MARK).await?;
-        sum.block(WARM_UP).await?;
+        pipeline.block(WARM_UP).await?;
         let mut pairs = Vec::new();
         for _ in 0..self.blocks {
             let own = block(&mut instance, &mut events, Events::later, FETCHED, FETCHED_MARK).await?;
-            pairs.push((own, sum.block(FETCHED).await?));
+            pairs.push((own, pipeline.block(FETCHED).await?));
         }
         Ok(Row::new(format!("{}, fetched", case.name), &pairs, floor.name, floor.target))
     }

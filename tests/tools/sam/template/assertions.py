@@ -62,28 +62,22 @@ RIGHTS = {
     "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
     "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
-        "History": HEARTBEAT | {"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem"},
+        "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"},
         "DeadLetters": {"sqs:SendMessage"},
     },
     "record-candles": {
-        "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:Query"},
+        "History": HEARTBEAT | {"dynamodb:Query", "dynamodb:UpdateItem"},
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
-# The environment of functions, in addition to GatewayCache.
+# The environment of functions, in addition to GatewayCache. All other functions have that of the provider.
 UPSTREAM = {"HYPIXEL_BASE_URL": reference("UpstreamBaseUrl"), "USER_AGENT": reference("UserAgent")}
 HISTORY = {"HISTORY_TABLE": reference("History")}
 ENVIRONMENT = {
-    "mayor": UPSTREAM,
     "mayor-history": HISTORY,
-    "fire-sales": UPSTREAM,
     "fire-sales-history": HISTORY,
-    "bazaar": UPSTREAM,
     "bazaar-history": HISTORY,
     "bazaar-candles": HISTORY,
-    "auctions": UPSTREAM,
-    "collections": UPSTREAM,
-    "items": UPSTREAM,
     "profile": UPSTREAM | {
         "MOJANG_BASE_URL": reference("NamesBaseUrl"),
         # The parameter is the name of the secret.
@@ -113,7 +107,7 @@ SCHEDULES = {
 # In seconds. A recorder trusts the time in its event, so a later event would record a new price under an old time.
 LATEST = 120
 # The functions that fetch from the provider for a client.
-PROVIDER = {"mayor", "fire-sales", "bazaar", "auctions", "collections", "items", "profile"}
+PROVIDER = {binary for binary in FUNCTIONS if "HYPIXEL_BASE_URL" in ENVIRONMENT.get(binary, UPSTREAM)} - set(SCHEDULES)
 # Those of them with a parameter of their own for reserved concurrency.
 RESERVED_ALONE = {"bazaar": "Bazaar", "auctions": "Auctions", "profile": "Profile"}
 # The limits for all clients together. Without them, the limit of the account would apply, which other services share.
@@ -480,7 +474,8 @@ class Functions(unittest.TestCase):
     def test_every_function_has_its_environment(self):
         environment = {binary: function["Environment"]["Variables"] for binary, (_, function) in FUNCTIONS.items()}
         every = {"GatewayCache": reference("GatewayCache")}
-        self.assertEqual(environment, {binary: every | variables for binary, variables in ENVIRONMENT.items()})
+        self.assertEqual(environment, {binary: every | ENVIRONMENT.get(binary, UPSTREAM) for binary in FUNCTIONS})
+        self.assertLessEqual(set(ENVIRONMENT), set(FUNCTIONS))
 
     def test_architecture_and_tracing_follow_the_parameters(self):
         for binary, (_, function) in FUNCTIONS.items():

@@ -113,9 +113,9 @@ REPLACEMENTS = [
     (SERVICE, "WebACLArn: !Ref WebAclArn", "WebACLArn: !Ref CertificateArn"),
     (MONITORING, "MetricName: Throttles", "MetricName: Throttle"),
     # Candles: each right of their recorder, its schedule, timeout and queue, the cache keys of the route, the alarms.
-    (SERVICE, "[dynamodb:BatchWriteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query]", "[dynamodb:BatchWriteItem, dynamodb:GetItem, dynamodb:PutItem]"),
-    (SERVICE, "[dynamodb:BatchWriteItem, dynamodb:GetItem, ", "[dynamodb:BatchWriteItem, "),
-    (SERVICE, "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query]", "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:DeleteItem]"),
+    (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem]"),
+    (SERVICE, "dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "dynamodb:Query, dynamodb:UpdateItem]"),
+    (SERVICE, "dynamodb:Query, dynamodb:UpdateItem]", "dynamodb:Query, dynamodb:UpdateItem, dynamodb:DeleteItem]"),
     (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: cron(0/5 * * * ? *)"),
     (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: rate(5 minutes)"),
     (SERVICE, "      Timeout: 50\n", "      Timeout: 10\n"),

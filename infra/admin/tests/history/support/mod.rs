@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,6 +126,13 @@ pub(crate) fn messages(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// A listener on a free port, and its URL.
+pub(crate) fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    (listener, endpoint)
+}
+
 /// A path of a new file for one test.
 pub(crate) fn path(name: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -144,50 +152,50 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The beginning of an hour, two to three hours ago: later ticks are in all tiers, and none expires during the tests.
-pub(crate) fn this_morning() -> Timestamp {
-    let now = Timestamp::now().as_second();
-    Timestamp::from_second(now - now % 3_600 - 7_200).unwrap()
+/// Two mayors and two fire sales, as an export writes them.
+pub(crate) const EVENTS: &str = concat!(
+    r#"{"year":1,"name":"Paul","key":"dungeons","perks":[]}"#,
+    "\n",
+    r#"{"year":518,"name":"Diana ✨","key":"pets","perks":[{"name":"Q\"1","description":"§aB\nC"},{"name":"D","description":""}]}"#,
+    "\n",
+    r#"{"item_id":"PET_SKIN:A#é","start":1700000000000,"end":1700000600000,"amount":9000000000,"price":900,"recorded_at":"2023-11-13T00:00:00Z","seen_at":"2023-11-14T22:20:00Z"}"#,
+    "\n",
+    r#"{"item_id":"B","start":1700000000001,"end":-1,"amount":0,"price":-5,"recorded_at":"2023-11-14T00:00:00Z","seen_at":"2023-11-14T00:00:00Z"}"#,
+    "\n",
+);
+
+/// The last message of an import, with the number of lines that had each result.
+pub(crate) fn summary(imported: usize, already_there: usize, too_old: usize, bad_lines: usize) -> String {
+    format!("imported {imported}, already there {already_there}, too old {too_old}, bad lines {bad_lines}\n")
 }
 
 pub(crate) fn minutes(count: i64) -> SignedDuration {
     SignedDuration::from_mins(count)
 }
 
-/// The line of a tick with these products, as an export writes it.
-pub(crate) fn tick(recorded_at: Timestamp, products: &str) -> String {
-    format!("{{\"recorded_at\":\"{recorded_at}\",\"products\":{{{products}}}}}\n")
+/// The start of the interval of this many minutes that contains the time.
+pub(crate) fn start(time: Timestamp, minutes: i64) -> Timestamp {
+    let seconds = time.as_second();
+    Timestamp::from_second(seconds - seconds.rem_euclid(minutes * 60)).unwrap()
 }
 
-/// `count` products with prices that depend on `seed`, as an export writes them.
-pub(crate) fn products(count: i64, seed: i64) -> String {
-    let product =
-        |number: i64| format!("\"ITEM:{number:05}\":[{seed}.5,{number}.25,{},{number}]", seed + number);
-    (0..count).map(product).collect::<Vec<_>>().join(",")
+/// The beginning of an hour, two to three hours ago.
+pub(crate) fn this_morning() -> Timestamp {
+    start(Timestamp::now() - minutes(120), 60)
 }
 
-/// The line of a slot of candles with these products, as an export writes it.
-pub(crate) fn slot(interval: &str, opened_at: Timestamp, version: Option<u32>, products: &str) -> String {
-    let version = version.map(|version| format!("\"version\":{version},")).unwrap_or_default();
-    format!(
-        "{{\"interval\":\"{interval}\",\"opened_at\":\"{opened_at}\",{version}\"products\":{{{products}}}}}\n"
-    )
+/// The line of an interval with these products, as an export writes it.
+pub(crate) fn line(interval: &str, opened_at: Timestamp, products: &str) -> String {
+    format!("{{\"interval\":\"{interval}\",\"opened_at\":\"{opened_at}\",\"products\":{{{products}}}}}\n")
 }
 
 /// `count` candles with prices that depend on `seed`, as an export writes them.
-pub(crate) fn candles(count: i64, seed: i64) -> String {
+pub(crate) fn candles(count: i64, seed: i64, samples: i64) -> String {
     let candle = |number: i64| {
         let (high, low) = (number + seed, number);
         format!(
-            "\"ITEM:{number:05}\":[{high}.0,{high}.25,{low}.0,{low}.5,0.0,0.01,0.0,0.01,{seed},{number},5]"
+            "\"ITEM:{number:05}\":[{high}.0,{high}.25,{low}.0,{low}.5,0.0,0.01,0.0,0.01,{seed},{number},{samples},1]"
         )
     };
     (0..count).map(candle).collect::<Vec<_>>().join(",")
-}
-
-/// The start of the newest interval of this many minutes that ended at least an interval ago.
-pub(crate) fn interval_ago(minutes: i64) -> Timestamp {
-    let now = Timestamp::now().as_second();
-    let length = minutes * 60;
-    Timestamp::from_second(now - now % length - 2 * length).unwrap()
 }

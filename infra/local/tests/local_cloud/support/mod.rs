@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flate2::read::{GzDecoder, ZlibDecoder};
+use flate2::read::GzDecoder;
 use local::{Binaries, Options, Upstream};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -54,8 +54,6 @@ pub(crate) async fn send(url: &str, request: &[u8]) -> Response {
     let mut body = String::new();
     if head.contains("content-encoding: gzip") {
         GzDecoder::new(&sent[..]).read_to_string(&mut body).unwrap();
-    } else if head.contains("content-encoding: deflate") {
-        ZlibDecoder::new(&sent[..]).read_to_string(&mut body).unwrap();
     } else {
         body = String::from_utf8(sent).unwrap();
     }

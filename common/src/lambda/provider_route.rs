@@ -1,0 +1,59 @@
+//! The handler of routes that fetch one path of the provider, without parameters, and transform the response.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::config::Config;
+use super::handler::Handler;
+use super::start::StartError;
+use crate::cache::Cache;
+use crate::request::Request;
+use crate::response::Response;
+use crate::response::envelope::Document;
+use crate::response::error::ApiError;
+use crate::routes::Route;
+use crate::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
+
+/// A route whose data is a transformation of one response of the provider.
+pub trait ProviderRoute: 'static {
+    /// The route.
+    const ROUTE: &'static Route;
+    /// The provider's path.
+    const PATH: &'static str;
+
+    /// Returns the data, made of the provider's response.
+    ///
+    /// # Errors
+    /// If the provider's response is invalid.
+    fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError>;
+}
+
+/// The handler of the route `R`. It caches the last document.
+#[derive(Debug)]
+pub struct ProviderHandler<R> {
+    upstream: Upstream,
+    latest: Cache<(), Arc<Document>>,
+    route: PhantomData<fn() -> R>,
+}
+
+impl<R: ProviderRoute> Handler for ProviderHandler<R> {
+    const ROUTE: &'static Route = R::ROUTE;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let upstream = Upstream::provider(config)?;
+        Ok(Self { upstream, latest: Cache::new(R::ROUTE.cache, usize::MAX), route: PhantomData })
+    }
+
+    async fn warm_up(&self) {
+        self.upstream.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let invocation = request.invocation();
+        let fetch = async || {
+            let response = self.upstream.get(invocation, &UpstreamRequest::of(R::PATH)).await?;
+            R::document(&response).map(Arc::new)
+        };
+        Ok(self.latest.get((), invocation, fetch).await?.into())
+    }
+}

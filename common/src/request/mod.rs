@@ -1,0 +1,351 @@
+//! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to what a handler may read.
+//!
+//! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
+//! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
+
+pub mod parameters;
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde::Deserialize;
+
+use self::parameters::{InvalidValue, Value};
+use crate::lambda::invocation::Invocation;
+use crate::response::error::ApiError;
+use crate::response::excerpt::Excerpt;
+use crate::routes::{Location, Parameter, Route};
+use crate::time::UnixMilliseconds;
+use crate::upstream::json::Members;
+
+/// How many characters of each value the error about two different values shows.
+const CONFLICT_EXCERPT: usize = 32;
+
+/// The fields of a proxy event that the service reads.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProxyEvent {
+    resource: String,
+    http_method: String,
+    path: String,
+    query_string_parameters: Option<Members<String, String>>,
+    multi_value_query_string_parameters: Option<Members<String, Vec<String>>>,
+    /// As the client wrote them: the gateway decodes the query, but not the path.
+    path_parameters: Option<Members<String, String>>,
+    request_context: RequestContext,
+}
+
+/// The part of every gateway event that describes the request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestContext {
+    request_time_epoch: Option<i64>,
+}
+
+impl RequestContext {
+    /// Returns when the gateway received the request, or the time of the system clock if the event does not say.
+    #[must_use]
+    pub fn time(&self) -> UnixMilliseconds {
+        let given = self.request_time_epoch;
+        given.map_or_else(UnixMilliseconds::of_system_clock, UnixMilliseconds::from_request_time)
+    }
+}
+
+impl ProxyEvent {
+    /// Returns when the gateway received the request, or the time of the system clock if the event does not say.
+    #[must_use]
+    pub fn time(&self) -> UnixMilliseconds {
+        self.request_context.time()
+    }
+
+    /// Returns all values of the parameter. The event has those of the query in two fields, and events written by hand often have
+    /// only one of the two.
+    fn values(&self, parameter: &Parameter) -> impl Iterator<Item = &str> {
+        let name = parameter.name;
+        let (lists, single) = match parameter.location {
+            Location::Path => (None, self.path_parameters.as_ref()),
+            Location::Query => {
+                (self.multi_value_query_string_parameters.as_ref(), self.query_string_parameters.as_ref())
+            }
+        };
+        let lists = lists.into_iter().flat_map(move |lists| lists.named(name).flatten());
+        lists.chain(single.into_iter().flat_map(move |single| single.named(name))).map(String::as_str)
+    }
+}
+
+/// A request to one route.
+#[derive(Debug)]
+pub struct Request {
+    event: ProxyEvent,
+    route: &'static Route,
+    invocation: Invocation,
+}
+
+impl Request {
+    /// The request in `event` to the route `route`.
+    #[must_use]
+    pub const fn new(event: ProxyEvent, route: &'static Route, invocation: Invocation) -> Self {
+        Self { event, route, invocation }
+    }
+
+    /// The HTTP method.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.event.http_method
+    }
+
+    /// The path of the template that the request matched, parameters in braces. Unlike the path, it does not depend on the
+    /// stage and the domain.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.event.resource
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.event.path
+    }
+
+    /// Returns the query string, encoded, without its question mark.
+    #[must_use]
+    pub fn query(&self) -> String {
+        let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
+        let pairs = lists.flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
+        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let pairs = pairs.map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+        pairs.collect::<Vec<_>>().join("&")
+    }
+
+    /// The invocation that handles this request.
+    #[must_use]
+    pub const fn invocation(&self) -> &Invocation {
+        &self.invocation
+    }
+
+    /// Returns the parameter `name`, or its default if it is absent.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if the value is not allowed.
+    pub fn parameter<T: Value + Default>(&self, name: &str) -> Result<T, ApiError> {
+        let declared = self.declared::<T>(name)?;
+        self.text(declared)?.map_or_else(|| Ok(T::default()), |text| parse(name, &text))
+    }
+
+    /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such as
+    /// " with mode=item".
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if the value is missing or not allowed.
+    pub fn required<T: Value>(&self, name: &str, condition: &str) -> Result<T, ApiError> {
+        let declared = self.declared::<T>(name)?;
+        let text = self.text(declared)?.filter(|text| !text.is_empty());
+        parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
+    }
+
+    /// Only a declared parameter is part of the cache key. The response to another one would reach clients with another
+    /// value. The table of routes also says what is allowed, so its type must be the one that is parsed.
+    fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
+        let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
+        declared
+            .ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared with this type")))
+    }
+
+    /// Returns the decoded value of the parameter.
+    fn text(&self, parameter: &Parameter) -> Result<Option<Cow<'_, str>>, ApiError> {
+        let Some(given) = self.event.values(parameter).next() else { return Ok(None) };
+        match parameter.location {
+            Location::Query => Ok(Some(Cow::Borrowed(given))),
+            Location::Path => {
+                let illegal = InvalidValue { allowed: parameter.allowed };
+                let text = percent_decoded(given)
+                    .ok_or_else(|| invalid_parameter(parameter.name, illegal, given))?;
+                Ok(Some(text))
+            }
+        }
+    }
+
+    /// Checks that no declared parameter has two different values, whether the handler reads it or not. Which of them forms the
+    /// key of a cached response is up to the gateway, so the response could reach a client that gave only the other one.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST`, which must not be stored.
+    pub fn refuse_conflicts(&self) -> Result<(), ApiError> {
+        for parameter in self.route.parameters {
+            let mut values = self.event.values(parameter);
+            let Some(first) = values.next() else { continue };
+            if let Some(other) = values.find(|other| *other != first) {
+                return Err(conflicting_parameter(parameter.name, first, other));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The error of a required parameter that is missing.
+#[must_use]
+pub fn missing_parameter(name: &str, condition: &str) -> ApiError {
+    ApiError::bad_request(format!("Parameter '{name}' is required{condition}."))
+}
+
+/// The error of a parameter whose value `received` is not allowed.
+#[must_use]
+pub fn invalid_parameter(name: &str, InvalidValue { allowed }: InvalidValue, received: &str) -> ApiError {
+    let flaw = allowed.flaw(received).map(|flaw| format!(": {flaw}")).unwrap_or_default();
+    let received = Excerpt::of(received);
+    ApiError::bad_request(format!("Parameter '{name}' must be {allowed}, but was '{received}'{flaw}."))
+}
+
+/// The error of a parameter with two different values.
+fn conflicting_parameter(name: &str, first: &str, other: &str) -> ApiError {
+    let (first, other) = (Excerpt::up_to(CONFLICT_EXCERPT, first), Excerpt::up_to(CONFLICT_EXCERPT, other));
+    let message =
+        format!("Parameter '{name}' must be given once, but had the values '{first}' and '{other}'.");
+    ApiError::bad_request(message).never_stored()
+}
+
+/// Returns the text without its percent-encoding. `None` if an escape is malformed or the result is not UTF-8. A `+` stands for
+/// itself, because only a query has it for a space.
+fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    let begins_with_digits = |rest: &str| {
+        rest.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    text.split('%')
+        .skip(1)
+        .all(begins_with_digits)
+        .then(|| percent_decode_str(text).decode_utf8().ok())
+        .flatten()
+}
+
+fn parse<T: FromStr<Err = InvalidValue>>(name: &str, text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|invalid| invalid_parameter(name, invalid, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::parameters::{Limit, PageNumber, Username};
+    use super::*;
+    use crate::response::error::Code;
+    use crate::routes::{self, FlipsLimit};
+
+    fn request(event: &str) -> Request {
+        let event: ProxyEvent = serde_json::from_str(event).unwrap();
+        let invocation = Invocation::new(event.time(), Instant::now());
+        Request::new(event, &routes::BAZAAR, invocation)
+    }
+
+    fn event(parameters: &str) -> String {
+        format!(
+            r#"{{"resource":"/v1/bazaar","path":"/v1/bazaar","httpMethod":"GET",{parameters},"requestContext":{{}}}}"#
+        )
+    }
+
+    fn limit(query: &str) -> Result<usize, ApiError> {
+        request(&event(query)).parameter::<FlipsLimit>("limit").map(Limit::get)
+    }
+
+    #[test]
+    fn a_parameter_with_two_different_values_is_refused() {
+        let conflict = |query: &str| {
+            let error = request(&event(query)).refuse_conflicts().unwrap_err();
+            assert!(error.code() == Code::BadRequest && !error.may_be_stored(), "{query}: {error:?}");
+            error.message().to_owned()
+        };
+        for query in [
+            r#""multiValueQueryStringParameters":{"limit":["7","9"]}"#,
+            r#""queryStringParameters":{"limit":"9"},"multiValueQueryStringParameters":{"limit":["7","9"]}"#,
+            r#""queryStringParameters":{"limit":"9"},"multiValueQueryStringParameters":{"limit":["7"]}"#,
+            r#""multiValueQueryStringParameters":{"limit":["7","7","9"]}"#,
+            r#""multiValueQueryStringParameters":{"limit":["7"],"limit":["9"]}"#,
+            r#""queryStringParameters":{"limit":"7","limit":"9"}"#,
+        ] {
+            let message = conflict(query);
+            assert!(
+                message.starts_with("Parameter 'limit' must be given once, but had the values "),
+                "{message}"
+            );
+            assert!(message.contains("'7'") && message.contains("'9'"), "{message}");
+        }
+        conflict(r#""multiValueQueryStringParameters":{"id":["A",""]}"#);
+        let long = format!(r#""multiValueQueryStringParameters":{{"id":["{}","\n"]}}"#, "x".repeat(1_000));
+        let message = conflict(&long);
+        assert!(message.len() < 150 && message.ends_with("xx…' and '\\n'."), "{message}");
+    }
+
+    #[test]
+    fn equal_values_and_repeated_parameters_that_are_not_declared_are_accepted() {
+        for query in [
+            r#""multiValueQueryStringParameters":{"limit":["7","7"]}"#,
+            r#""queryStringParameters":{"limit":"7"},"multiValueQueryStringParameters":{"limit":["7","7"],"x":["1","2"]}"#,
+            r#""queryStringParameters":{"limit":"7","x":"1","x":"2"},"multiValueQueryStringParameters":null"#,
+        ] {
+            request(&event(query)).refuse_conflicts().unwrap();
+            assert_eq!(limit(query).unwrap(), 7);
+        }
+    }
+
+    #[test]
+    fn a_path_parameter_is_decoded_once() {
+        let username = |encoded: &str| {
+            let event = event(&format!(r#""pathParameters":{{"username":{}}}"#, serde_json::json!(encoded)));
+            let request = Request { route: &routes::PROFILE, ..request(&event) };
+            let username = request.required::<Username>("username", "");
+            username.map(|name| name.as_str().to_owned()).map_err(|error| error.message().to_owned())
+        };
+        for (encoded, decoded) in [("Notch", "Notch"), ("%4eotch", "Notch"), ("%4E%5f%6Ftch", "N_otch")] {
+            assert_eq!(username(encoded).unwrap(), decoded);
+        }
+        for (encoded, shown) in [
+            ("%254eotch", "%4eotch"),
+            ("a+b", "a+b"),
+            ("a%20b", "a b"),
+            ("a%2Fb", "a/b"),
+            ("%00", "\\u{0}"),
+            ("%C3%AB", "ë"),
+            ("%", "%"),
+            ("Notch%4", "Notch%4"),
+            ("%zzNotch", "%zzNotch"),
+            ("%+4Notch", "%+4Notch"),
+            ("%ë", "%ë"),
+            ("%ff%fe", "%ff%fe"),
+            ("%C3", "%C3"),
+            ("%ff\u{7}", "%ff\\u{7}"),
+        ] {
+            let message = username(encoded).unwrap_err();
+            assert!(message.starts_with("Parameter 'username' must be 1 to 16 letters"), "{message}");
+            assert!(message.ends_with(&format!("but was '{shown}'.")), "{encoded}: {message}");
+        }
+        assert_eq!(username("").unwrap_err(), "Parameter 'username' is required.");
+    }
+
+    #[test]
+    fn an_event_without_lists_of_values_is_read_too() {
+        assert_eq!(limit(r#""queryStringParameters":{"limit":"3"}"#).unwrap(), 3);
+        assert_eq!(
+            limit(r#""queryStringParameters":null,"multiValueQueryStringParameters":null"#).unwrap(),
+            20
+        );
+    }
+
+    #[test]
+    fn an_error_names_the_parameter_what_is_allowed_and_what_was_received() {
+        let error = limit(r#""queryStringParameters":{"limit":"a lot"}"#).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "Parameter 'limit' must be a whole number from 1 to 100, but was 'a lot'."
+        );
+    }
+
+    #[test]
+    fn a_parameter_is_read_only_as_the_route_declares_it() {
+        let event = r#"{"resource":"/","path":"/","httpMethod":"GET","queryStringParameters":{"page":"1"},
+            "requestContext":{"requestTimeEpoch":1777388600}}"#;
+        let request = request(event);
+        assert!(request.parameter::<PageNumber>("page").is_err());
+        assert!(request.parameter::<Limit<1, 200, 20>>("limit").is_err());
+        assert_eq!(request.invocation().now(), UnixMilliseconds::new(1_777_388_600_000));
+    }
+}

@@ -1,0 +1,95 @@
+//! What a handler returns: data and where they come from, or a file for browsers.
+
+pub mod envelope;
+pub mod error;
+pub mod excerpt;
+pub mod file;
+pub mod openapi;
+mod pieces;
+
+use std::sync::Arc;
+
+use self::envelope::{Body, Document};
+use self::file::File;
+use crate::cache::Lookup;
+use crate::time::UnixMilliseconds;
+
+/// A successful response of a handler.
+#[derive(Debug)]
+pub enum Response {
+    /// Data.
+    Data(Data),
+    /// A file for browsers.
+    File(&'static File),
+    /// The address, relative to that of the request, at which the file is.
+    Redirect(String),
+    /// The answer to a CORS preflight request: scripts of any origin may send `GET` with a key.
+    Preflight,
+}
+
+/// Data, and where they come from.
+#[derive(Debug)]
+pub struct Data {
+    /// The data.
+    pub document: Arc<Document>,
+    /// Whether the data was cached before this request.
+    pub cached: bool,
+    /// When the data was fetched; `None` if nothing was.
+    pub fetched_at: Option<UnixMilliseconds>,
+    /// Why the data is stale, for the log.
+    pub refresh_failure: Option<String>,
+}
+
+impl Response {
+    /// A response that no cache and no upstream takes part in.
+    #[must_use]
+    pub fn uncached(document: Document) -> Self {
+        Self::Data(Data {
+            document: Arc::new(document),
+            cached: false,
+            fetched_at: None,
+            refresh_failure: None,
+        })
+    }
+
+    /// The response with `document`, which was made of the value of `lookup`.
+    #[must_use]
+    pub fn of_lookup<V>(lookup: &Lookup<V>, document: Arc<Document>) -> Self {
+        Self::Data(Data {
+            document,
+            cached: lookup.cached,
+            fetched_at: Some(lookup.fetched_at),
+            refresh_failure: lookup.refresh_failure.clone(),
+        })
+    }
+}
+
+impl From<Lookup<Arc<Document>>> for Response {
+    fn from(lookup: Lookup<Arc<Document>>) -> Self {
+        Self::of_lookup(&lookup, Arc::clone(&lookup.value))
+    }
+}
+
+impl Data {
+    /// The success envelope. `meta.cached` is also `true` if `is_stored` says that the gateway stores and replays a body of
+    /// this many bytes.
+    #[must_use]
+    pub fn body(&self, is_stored: impl Fn(usize) -> bool) -> Body {
+        let cached = self.cached || is_stored(self.document.envelope_bytes(true));
+        Body::Success { document: Arc::clone(&self.document), cached }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_the_gateway_replays_never_claims_to_be_fresh() {
+        let document = Arc::new(Document::new("{}".to_owned()));
+        let data = Data { document, cached: false, fetched_at: None, refresh_failure: None };
+        let is_cached = |is_stored| matches!(data.body(|_| is_stored), Body::Success { cached: true, .. });
+        assert!(is_cached(true));
+        assert!(!is_cached(false));
+    }
+}

@@ -1,0 +1,90 @@
+//! How a function describes itself for the OpenAPI document (`infra/openapi`): its route and the types of its responses.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::routes::Route;
+use crate::time::UnixSeconds;
+use crate::upstream::json::Verbatim;
+
+/// Generates the schema of a type.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// One kind of response: most routes have one, the bazaar has one for each mode.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its name among the kinds of its route; empty if it is the only one.
+    pub name: &'static str,
+    /// The schema of `data`.
+    pub data: SchemaOf,
+}
+
+/// A route with the types of its responses.
+#[derive(Debug)]
+pub struct Description {
+    /// The route.
+    pub route: &'static Route,
+    /// The kinds of responses.
+    pub kinds: Vec<Kind>,
+}
+
+impl Description {
+    /// Returns the description of `route`, without any kind of response.
+    #[must_use]
+    pub const fn new(route: &'static Route) -> Self {
+        Self { route, kinds: Vec::new() }
+    }
+
+    /// Returns the description of `route`, whose responses have the data `T`.
+    #[must_use]
+    pub fn of<T: JsonSchema>(route: &'static Route) -> Self {
+        Self::new(route).kind::<T>("")
+    }
+
+    /// Adds the kind `name`, whose responses have the data `T`.
+    #[must_use]
+    pub fn kind<T: JsonSchema>(mut self, name: &'static str) -> Self {
+        self.kinds.push(Kind { name, data: SchemaGenerator::subschema_for::<T> });
+        self
+    }
+}
+
+/// A function that describes its responses.
+pub trait Describe {
+    /// Returns the description.
+    fn description() -> Description;
+}
+
+/// The schema of a value that has no name of its own.
+macro_rules! inline {
+    ($name:literal) => {
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn schema_name() -> Cow<'static, str> {
+            $name.into()
+        }
+    };
+}
+
+impl JsonSchema for UnixSeconds {
+    inline!("UnixSeconds");
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+impl<const FIRST: u8> JsonSchema for Verbatim<'_, FIRST> {
+    inline!("Verbatim");
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        match FIRST {
+            b'"' => json_schema!({"type": "string"}),
+            b'{' => json_schema!({"type": "object", "additionalProperties": true}),
+            _ => Schema::default(),
+        }
+    }
+}

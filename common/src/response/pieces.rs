@@ -1,0 +1,156 @@
+//! JSON text in pieces, so that what passes through from the body of an upstream is not copied.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Error;
+
+use crate::upstream::Text;
+
+/// A shorter part of the body is copied: a piece takes as long as copying a few hundred bytes.
+const SHORTEST_PASSED: usize = 4096;
+
+/// JSON text in pieces.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    pieces: Vec<Piece>,
+    /// The body that some pieces are parts of.
+    body: Option<Arc<Text>>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Written(String),
+    /// Where it is in the body.
+    Passed(Range<usize>),
+}
+
+impl Pieces {
+    /// Returns the JSON text of `data`. The long parts that `data` borrows from `body` stay there.
+    ///
+    /// # Errors
+    /// If `data` cannot be written as JSON.
+    pub(crate) fn of(data: &impl Serialize, body: &Arc<Text>) -> Result<Self, Error> {
+        let mut writer = Writer { body, pieces: Vec::new(), written: Vec::new() };
+        serde_json::to_writer(&mut writer, data)?;
+        writer.end_piece().map_err(Error::io)?;
+        let has_passed = writer.pieces.iter().any(|piece| matches!(piece, Piece::Passed(_)));
+        Ok(Self { pieces: writer.pieces, body: has_passed.then(|| Arc::clone(body)) })
+    }
+
+    /// Returns `before`, the part of `body` in this range, and `after`.
+    pub(crate) fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
+        let pieces = vec![Piece::Written(before), Piece::Passed(range), Piece::Written(after.to_owned())];
+        Self { pieces, body: Some(Arc::clone(body)) }
+    }
+
+    /// Returns the pieces in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        let body = self.body.as_deref().map_or("", |body| body);
+        self.pieces.iter().map(|piece| match piece {
+            Piece::Written(text) => text,
+            Piece::Passed(range) => body.get(range.clone()).unwrap_or_default(),
+        })
+    }
+
+    /// How many bytes they take in memory, with the rest of the body.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let written = self.pieces.iter().map(|piece| match piece {
+            Piece::Written(text) => text.capacity(),
+            Piece::Passed(_) => 0,
+        });
+        written.sum::<usize>() + self.body.as_ref().map_or(0, |body| body.capacity())
+    }
+}
+
+impl From<String> for Pieces {
+    fn from(text: String) -> Self {
+        Self { pieces: vec![Piece::Written(text)], body: None }
+    }
+}
+
+/// Tells by its address whether what is written is a part of the body.
+struct Writer<'a> {
+    body: &'a str,
+    pieces: Vec<Piece>,
+    /// The piece that has not ended.
+    written: Vec<u8>,
+}
+
+impl Writer<'_> {
+    fn end_piece(&mut self) -> io::Result<()> {
+        if !self.written.is_empty() {
+            let text = String::from_utf8(std::mem::take(&mut self.written)).map_err(io::Error::other)?;
+            self.pieces.push(Piece::Written(text));
+        }
+        Ok(())
+    }
+
+    /// Returns where `text` is in the body.
+    fn range_in_body(&self, text: &[u8]) -> Option<Range<usize>> {
+        let start = text.as_ptr().addr().checked_sub(self.body.as_ptr().addr())?;
+        let range = start..start.checked_add(text.len())?;
+        self.body.get(range.clone()).is_some().then_some(range)
+    }
+}
+
+impl io::Write for Writer<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let passed = if text.len() < SHORTEST_PASSED { None } else { self.range_in_body(text) };
+        if let Some(range) = passed {
+            self.end_piece()?;
+            self.pieces.push(Piece::Passed(range));
+        } else {
+            self.written.extend_from_slice(text);
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::upstream::UpstreamResponse;
+    use crate::upstream::json::{ObjectText, StringText};
+
+    #[derive(Deserialize, Serialize)]
+    struct Data<'a> {
+        #[serde(borrow)]
+        first: ObjectText<'a>,
+        short: u8,
+        text: StringText<'a>,
+        #[serde(borrow)]
+        last: ObjectText<'a>,
+    }
+
+    #[test]
+    fn only_the_long_parts_of_the_body_stay_there() {
+        let long = |letter: &str| letter.repeat(SHORTEST_PASSED);
+        let text = format!(
+            r#"{{"first":{{"ü":"{}"}},"short":7,"text":"\u00e4","last":{{"b":"{}"}}}}"#,
+            long("a"),
+            long("b")
+        );
+        let body = UpstreamResponse::new("/", format!(" {text} ")).body;
+        let data: Data<'_> = serde_json::from_str(&body).unwrap();
+        let pieces = Pieces::of(&data, &body).unwrap();
+        assert_eq!(pieces.iter().collect::<String>(), text);
+        let in_body = body.as_bytes().as_ptr_range();
+        let passed: Vec<_> = pieces.iter().map(|piece| in_body.contains(&piece.as_ptr())).collect();
+        assert_eq!(passed, [false, true, false, true, false]);
+        assert!(pieces.kept_bytes() >= body.len());
+
+        let other = UpstreamResponse::new("/", body.to_string()).body;
+        let pieces = Pieces::of(&data, &other).unwrap();
+        assert_eq!(pieces.iter().collect::<Vec<_>>(), [&text]);
+        assert!(pieces.body.is_none(), "a body without parts is not kept");
+    }
+}

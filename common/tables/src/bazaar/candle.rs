@@ -1,0 +1,290 @@
+//! A candle: how the prices of a product moved during an interval.
+
+use std::collections::BTreeMap;
+use std::str::{FromStr, Split};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::parameters::ItemId;
+use common::time::UnixSeconds;
+
+use super::quote::{Price, Quote};
+use crate::item::{Corrupt, PRODUCTS, string};
+use crate::row::Value;
+use crate::series::keys::Slot;
+
+/// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while its side has no orders.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prices {
+    /// The price at the first recorded minute.
+    pub open: Price,
+    /// The highest price.
+    pub high: Price,
+    /// The lowest price.
+    pub low: Price,
+    /// The price at the last recorded minute.
+    pub close: Price,
+}
+
+/// The prices and volumes of a product during an interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candle {
+    /// The average prices of buy orders.
+    pub sell: Prices,
+    /// The average prices of sell offers.
+    pub buy: Prices,
+    /// The number of items in open buy orders at the last recorded minute.
+    pub sell_volume: i64,
+    /// The number of items in open sell offers at the last recorded minute.
+    pub buy_volume: i64,
+    /// The number of recorded minutes.
+    pub samples: u32,
+    /// The last recorded minute.
+    pub closed_at: UnixSeconds,
+}
+
+/// The candles of all products in a slot.
+pub type Candles = BTreeMap<ItemId, Candle>;
+
+/// A candle as a list of numbers, the form of exports: open, high, low and close of the sell price, those of the buy price, sell volume,
+/// buy volume, samples, and the number of minutes between the last recorded one and the end of the interval, 0 if it is the last.
+pub type Numbers = (f64, f64, f64, f64, f64, f64, f64, f64, i64, i64, u32, u32);
+
+impl Prices {
+    const fn of(price: Price) -> Self {
+        Self { open: price, high: price, low: price, close: price }
+    }
+
+    /// Returns the prices. `None` if one is invalid, or if the four contradict each other.
+    fn nearest([open, high, low, close]: [f64; 4]) -> Option<Self> {
+        let [open, high, low, close] = [open, high, low, close].map(Price::nearest);
+        let (open, high, low, close) = (open?, high?, low?, close?);
+        let is_inside = |price| low <= price && price <= high;
+        (is_inside(open) && is_inside(close)).then_some(Self { open, high, low, close })
+    }
+
+    fn followed_by(self, later: Self) -> Self {
+        Self {
+            open: self.open,
+            high: if later.high > self.high { later.high } else { self.high },
+            low: if later.low < self.low { later.low } else { self.low },
+            close: later.close,
+        }
+    }
+
+    const fn coins(&self) -> [f64; 4] {
+        [self.open.coins(), self.high.coins(), self.low.coins(), self.close.coins()]
+    }
+}
+
+impl Candle {
+    /// The candle of one recorded minute.
+    #[must_use]
+    pub const fn of(quote: Quote, minute: UnixSeconds) -> Self {
+        let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
+        let (sell, buy) = (Prices::of(sell_price), Prices::of(buy_price));
+        Self { sell, buy, sell_volume, buy_volume, samples: 1, closed_at: minute }
+    }
+
+    /// Returns the prices and volumes at the last recorded minute.
+    #[must_use]
+    pub const fn close(&self) -> Quote {
+        let &Self { sell, buy, sell_volume, buy_volume, .. } = self;
+        Quote { sell_price: sell.close, buy_price: buy.close, sell_volume, buy_volume }
+    }
+
+    /// Returns the candle of this interval and a later one together.
+    #[must_use]
+    pub fn followed_by(self, later: Self) -> Self {
+        Self {
+            sell: self.sell.followed_by(later.sell),
+            buy: self.buy.followed_by(later.buy),
+            samples: self.samples.saturating_add(later.samples),
+            ..later
+        }
+    }
+
+    /// Returns the numbers of a candle of the slot.
+    #[must_use]
+    pub fn numbers(&self, slot: Slot) -> Numbers {
+        let &Self { sell, buy, sell_volume, buy_volume, samples, closed_at } = self;
+        let ([so, sh, sl, sc], [bo, bh, bl, bc]) = (sell.coins(), buy.coins());
+        let missed = slot.last_minute().get().saturating_sub(closed_at.get()) / 60;
+        let missed = u32::try_from(missed).unwrap_or_default();
+        (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed)
+    }
+
+    /// Returns the candle of the slot that has these numbers.
+    ///
+    /// # Errors
+    /// If no candle of the slot has them.
+    pub fn of_numbers(slot: Slot, numbers: Numbers) -> Result<Self, InvalidCandle> {
+        let (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed) = numbers;
+        let (sell, buy) = (Prices::nearest([so, sh, sl, sc]), Prices::nearest([bo, bh, bl, bc]));
+        let (Some(sell), Some(buy)) = (sell, buy) else { return Err(InvalidCandle) };
+        let closed_at = slot.last_minute().minus(Duration::from_mins(1) * missed);
+        if sell_volume < 0 || buy_volume < 0 || samples == 0 || closed_at < slot.start {
+            return Err(InvalidCandle);
+        }
+        Ok(Self { sell, buy, sell_volume, buy_volume, samples, closed_at })
+    }
+
+    /// The text that a row of the slot holds: the numbers, separated by commas, the last one only if it is not 0.
+    pub(crate) fn attribute(&self, slot: Slot) -> AttributeValue {
+        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
+        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
+        let (.., samples, missed) = self.numbers(slot);
+        let missed = (missed > 0).then(|| missed.to_string());
+        let numbers: Vec<_> = prices.chain(volumes).chain([samples.to_string()]).chain(missed).collect();
+        string(numbers.join(","))
+    }
+
+    pub(crate) fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
+        Self::of_text(slot, value.as_s().ok()?)
+    }
+
+    pub(crate) fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {
+        Self::of_text(slot, value.text()?)
+    }
+
+    /// Reads the text in a row of the slot.
+    fn of_text(slot: Slot, text: &str) -> Option<Self> {
+        fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {
+            numbers.next()?.parse().ok()
+        }
+        let numbers = &mut text.split(',');
+        let of_row = (
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            next(numbers)?,
+            numbers.next().map_or(Some(0), |missed| missed.parse().ok())?,
+        );
+        Self::of_numbers(slot, of_row).ok().filter(|_| numbers.next().is_none())
+    }
+}
+
+/// Numbers that are not a candle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a candle must be open, high, low and close of the sell price, the same of the buy price, two volumes of at least 0, the \
+     number of recorded minutes, at least 1, and the number of minutes after the last recorded one, less than the interval has; \
+     prices must be from 0 to {:e}, and none above high or below low",
+    Price::HIGHEST
+)]
+pub struct InvalidCandle;
+
+/// The error of a row whose map of products is invalid.
+pub(crate) const fn corrupt_candles() -> Corrupt {
+    Corrupt::new(PRODUCTS, "a map of candles")
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "nothing is computed, so prices are equal to the last bit")]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bazaar::intervals::INTERVALS;
+
+    fn quote() -> impl Strategy<Value = Quote> {
+        let price = || prop_oneof![Just(0.0), 0.01..1e6, Just(Price::HIGHEST)];
+        (price(), price(), 0..i64::MAX, 0..1_000_000_i64).prop_map(|(sell, buy, sell_volume, buy_volume)| {
+            Quote::nearest(sell, buy, sell_volume, buy_volume).unwrap()
+        })
+    }
+
+    fn slot() -> Slot {
+        let [_, _, hour, ..] = &INTERVALS;
+        hour.at(UnixSeconds::new(1_795_273_200))
+    }
+
+    /// The candle of these minutes of the slot, which need not be consecutive.
+    fn whole(minutes: &[(u32, Quote)]) -> Candle {
+        let candle = |(minute, quote): &(u32, Quote)| {
+            Candle::of(*quote, slot().start.plus(Duration::from_mins(1) * *minute))
+        };
+        minutes.iter().map(candle).reduce(Candle::followed_by).unwrap()
+    }
+
+    fn minutes() -> impl Strategy<Value = Vec<(u32, Quote)>> {
+        prop::collection::btree_map(0..60_u32, quote(), 1..40)
+            .prop_map(|minutes| minutes.into_iter().collect())
+    }
+
+    proptest! {
+        /// However the minutes are grouped, the candle of all of them is the same, and equal to a naive computation.
+        #[test]
+        fn candles_of_parts_make_the_candle_of_the_whole(minutes in minutes(), group in 1..12_usize) {
+            let candle = whole(&minutes);
+            prop_assert_eq!(minutes.chunks(group).map(whole).reduce(Candle::followed_by).unwrap(), candle);
+
+            let naive = |price: fn(&Quote) -> Price| {
+                let prices: Vec<_> = minutes.iter().map(|(_, minute)| price(minute).coins()).collect();
+                let high = prices.iter().copied().fold(f64::MIN, f64::max);
+                let low = prices.iter().copied().fold(f64::MAX, f64::min);
+                [prices[0], high, low, *prices.last().unwrap()]
+            };
+            prop_assert_eq!(candle.sell.coins(), naive(|minute| minute.sell_price));
+            prop_assert_eq!(candle.buy.coins(), naive(|minute| minute.buy_price));
+            let (last, quote) = minutes.last().unwrap();
+            prop_assert_eq!(candle.close(), *quote);
+            prop_assert_eq!(candle.closed_at, slot().start.plus(Duration::from_mins(1) * *last));
+            prop_assert_eq!(candle.samples as usize, minutes.len());
+        }
+
+        #[test]
+        fn any_text_is_a_candle_or_not(text in "[0-9.,eE-]{0,60}") {
+            let _ = Candle::of_attribute(slot(), &string(text));
+        }
+
+        #[test]
+        fn a_stored_candle_is_read_back(minutes in minutes()) {
+            let candle = whole(&minutes);
+            prop_assert_eq!(Candle::of_attribute(slot(), &candle.attribute(slot())), Some(candle));
+            prop_assert_eq!(Candle::of_numbers(slot(), candle.numbers(slot())), Ok(candle));
+        }
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_are_no_candle() {
+        let good: Numbers = (2.0, 3.0, 1.0, 2.0, 2.0, 3.0, 1.0, 2.0, 5, 6, 50, 10);
+        assert!(Candle::of_numbers(slot(), good).is_ok());
+        let spoilt = [
+            |numbers: &mut Numbers| numbers.0 = 3.5,
+            |numbers: &mut Numbers| numbers.3 = 0.5,
+            |numbers: &mut Numbers| numbers.5 = 1.5,
+            |numbers: &mut Numbers| numbers.7 = -1.0,
+            |numbers: &mut Numbers| numbers.1 = f64::NAN,
+            |numbers: &mut Numbers| numbers.8 = -1,
+            |numbers: &mut Numbers| numbers.10 = 0,
+            |numbers: &mut Numbers| numbers.11 = 60,
+        ];
+        for spoil in spoilt {
+            let mut bad = good;
+            spoil(&mut bad);
+            assert_eq!(Candle::of_numbers(slot(), bad), Err(InvalidCandle), "{bad:?}");
+        }
+        let read = |text: &str| Candle::of_attribute(slot(), &string(text));
+        assert_eq!(read("2,3,1,2,2,3,1,2,5,6,50,10"), Candle::of_numbers(slot(), good).ok());
+        assert_eq!(read("2,3,1,2,2,3,1,2,5,6,50"), read("2,3,1,2,2,3,1,2,5,6,50,0"));
+        for bad in [
+            "",
+            "2,3,1,2,2,3,1,2,5,6",
+            "2,3,1,2,2,3,1,2,5,6,50,10,1",
+            "2,3,1,2,2,3,1,2,5,6,50,",
+            "2,3,1,2,2,3,1,2,5,6,50,60",
+            "2;3",
+            "2,3,1,2,2,3,1,2,5.5,6,60",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Reads the history of one product.
+
+use common::request::parameters::ItemId;
+use common::time::UnixSeconds;
+
+use super::candle::Candle;
+use super::intervals::Range;
+use super::quote::Quote;
+use crate::error::Error;
+use crate::series::page::since;
+use crate::session::Session;
+
+/// The quote of a product at a minute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The minute.
+    pub recorded_at: UnixSeconds,
+    /// The prices and volumes.
+    pub quote: Quote,
+}
+
+/// Returns the points of the product in the range before the time `now`, oldest first: of each interval the last recorded minute. An
+/// interval in which the product was not recorded has no point.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn points(
+    table: Session<'_>,
+    range: &Range,
+    id: &ItemId,
+    now: UnixSeconds,
+) -> Result<Vec<Point>, Error> {
+    let candles = since(table, range.interval, id, range.oldest_slot(now), now).await?;
+    let point = |candle: Candle| Point { recorded_at: candle.closed_at, quote: candle.close() };
+    Ok(candles.into_iter().map(point).collect())
+}

@@ -1,0 +1,100 @@
+//! The intervals of the bazaar's series, and the ranges of its history.
+
+use std::time::Duration;
+
+use common::time::UnixSeconds;
+
+use crate::series::keys::Interval;
+
+/// The length of a day.
+const DAY: Duration = Duration::from_hours(24);
+
+/// The recorded minutes.
+///
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a write unit holds a kilobyte, and so do the
+/// rows. Minutes are kept for two days, so that candles can be built after an outage.
+pub const MINUTES: Interval = Interval {
+    series: "bazaar",
+    name: "1m",
+    length: Duration::from_mins(1),
+    kept: Some(DAY.saturating_mul(2)),
+    shards: 97,
+};
+
+/// The intervals of candles, from fine to coarse. Each is a multiple of the one before.
+pub const INTERVALS: [Interval; 5] = [
+    candles("5m", Duration::from_mins(5), Some(DAY.saturating_mul(30))),
+    candles("30m", Duration::from_mins(30), Some(DAY.saturating_mul(90))),
+    candles("1h", Duration::from_hours(1), Some(DAY.saturating_mul(365))),
+    candles("3h", Duration::from_hours(3), Some(DAY.saturating_mul(3 * 365))),
+    candles("1d", DAY, None),
+];
+
+/// An interval of candles.
+///
+/// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a query of 288 candles takes 21 read units on
+/// average and 40 at most if every product has a price, and a slot hardly more write units than rows. Among the numbers near
+/// the goal of 24 read units, this one distributes the ids best. `tests/service/capacity` measures today's.
+const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
+    Interval { series: "candles", name, length, kept, shards: 449 }
+}
+
+/// A range of `GET /v1/bazaar/history`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The name.
+    pub name: &'static str,
+    /// Its points are those of this interval: the minutes themselves, or the closes of candles.
+    pub interval: &'static Interval,
+    /// The number of slots in the range, the one of the present included. It is the maximum number of points in a response.
+    pub slots: u32,
+}
+
+/// The ranges, from short to long.
+pub const RANGES: [Range; 5] = {
+    let [five_minutes, half_hour, hour, three_hours, _] = &INTERVALS;
+    [
+        Range { name: "1h", interval: &MINUTES, slots: 60 },
+        Range { name: "24h", interval: five_minutes, slots: 288 },
+        Range { name: "7d", interval: half_hour, slots: 336 },
+        Range { name: "30d", interval: hour, slots: 720 },
+        Range { name: "90d", interval: three_hours, slots: 720 },
+    ]
+};
+
+impl Range {
+    /// Returns the oldest slot in the range at the time `now`.
+    pub(super) fn oldest_slot(&self, now: UnixSeconds) -> UnixSeconds {
+        self.interval.slot(now).minus(self.interval.length * (self.slots - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changing these numbers loses what is recorded: queries look for it elsewhere. To change one, rename its interval as well,
+    /// and copy the rows with `cargo admin history`.
+    #[test]
+    fn rows_stay_where_they_are() {
+        let id = "INK_SACK:3".parse().unwrap();
+        let partitions = [&MINUTES].into_iter().chain(&INTERVALS);
+        let partitions: Vec<_> = partitions.map(|interval| interval.partition(interval.shard(&id))).collect();
+        let expected = [
+            "bazaar#1m#085",
+            "candles#5m#322",
+            "candles#30m#322",
+            "candles#1h#322",
+            "candles#3h#322",
+            "candles#1d#322",
+        ];
+        assert_eq!(partitions, expected);
+    }
+
+    #[test]
+    fn every_range_is_within_the_time_for_which_its_rows_are_kept() {
+        for Range { name, interval, slots } in &RANGES {
+            assert!(interval.kept.is_none_or(|kept| interval.length * *slots <= kept), "{name}");
+        }
+    }
+}

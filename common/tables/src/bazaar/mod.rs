@@ -1,0 +1,20 @@
+//! Prices of the bazaar over time. `record-bazaar` writes the minutes of all products, and `record-candles` builds candles of them
+//! ([`series`](crate::series)). A query reads one product: its candles, or its history, whose points are minutes and the closes of
+//! candles.
+//!
+//! | series | value of a product |
+//! |---|---|
+//! | `bazaar#1m` | a list: `sell_price`, `buy_price`, `sell_volume`, `buy_volume` |
+//! | `candles#5m` to `candles#1d` | a text of eleven or twelve numbers, separated by commas. As a list, it would be a fifth smaller, but a query of hundreds of rows would take twice the processor time |
+
+pub(crate) mod candle;
+mod history;
+pub(crate) mod intervals;
+mod minutes;
+pub(crate) mod quote;
+
+pub use self::candle::{Candle, Candles, InvalidCandle, Numbers, Prices};
+pub use self::history::{Point, points};
+pub use self::intervals::{INTERVALS, MINUTES, RANGES, Range};
+pub use self::minutes::{Written, is_due, quotes, record};
+pub use self::quote::{Price, Quote, Quotes};

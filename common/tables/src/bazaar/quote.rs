@@ -1,0 +1,111 @@
+//! The prices and volumes of products at one tick, and how rows hold them.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::parameters::ItemId;
+use common::upstream::bazaar::HIGHEST_PRICE;
+use serde::ser::SerializeTuple;
+use serde::{Serialize, Serializer};
+
+use crate::item::{Corrupt, PRODUCTS, number};
+use crate::row::Value;
+
+/// A price in coins, rounded to 0.01.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Price(f64);
+
+impl Price {
+    /// The highest price. The purses of the game hold less, and a floating-point number below it represents hundredths.
+    pub const HIGHEST: f64 = HIGHEST_PRICE;
+
+    /// Returns the nearest price. `None` if `coins` is negative, above the highest price, or not a number.
+    #[must_use]
+    pub fn nearest(coins: f64) -> Option<Self> {
+        let is_price = (0.0..=Self::HIGHEST).contains(&coins);
+        // Nearly all prices that are read from a row are rounded already.
+        let hundredths = (coins * 100.0).round() / 100.0;
+        if is_price && coins > 0.0 && hundredths.to_bits() == coins.to_bits() {
+            return Some(Self(coins));
+        }
+        // Rounded in decimal digits, because these are what a row holds. (Adding 0 turns -0 into 0.)
+        is_price.then(|| format!("{coins:.2}").parse().ok().map(|coins: f64| Self(coins + 0.0))).flatten()
+    }
+
+    /// The price in coins.
+    #[must_use]
+    pub const fn coins(self) -> f64 {
+        self.0
+    }
+}
+
+/// The prices and volumes of a product at a tick. It serialises as `[sell_price, buy_price, sell_volume, buy_volume]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quote {
+    /// The average price of buy orders; 0 without buy orders.
+    pub sell_price: Price,
+    /// The average price of sell offers; 0 without sell offers.
+    pub buy_price: Price,
+    /// The number of items in open buy orders.
+    pub sell_volume: i64,
+    /// The number of items in open sell offers.
+    pub buy_volume: i64,
+}
+
+impl Quote {
+    /// Returns the quote with the nearest prices. `None` if a price is invalid or a volume is negative.
+    #[must_use]
+    pub fn nearest(sell_price: f64, buy_price: f64, sell_volume: i64, buy_volume: i64) -> Option<Self> {
+        let are_volumes = sell_volume >= 0 && buy_volume >= 0;
+        let (sell_price, buy_price) = (Price::nearest(sell_price)?, Price::nearest(buy_price)?);
+        are_volumes.then_some(Self { sell_price, buy_price, sell_volume, buy_volume })
+    }
+
+    pub(crate) fn attribute(&self) -> AttributeValue {
+        AttributeValue::L(vec![
+            number(self.sell_price.0),
+            number(self.buy_price.0),
+            number(self.sell_volume),
+            number(self.buy_volume),
+        ])
+    }
+
+    pub(crate) fn of_attribute(value: &AttributeValue) -> Option<Self> {
+        let numbers = value.as_l().ok()?.iter();
+        Self::of_numbers(numbers.map(|number| number.as_n().ok().map(String::as_str)))
+    }
+
+    pub(crate) fn of_value(value: &Value<'_>) -> Option<Self> {
+        Self::of_numbers(value.list()?.iter().map(Value::number))
+    }
+
+    /// Reads the list in a row. An element is `None` if it is not a number.
+    fn of_numbers<'a>(mut numbers: impl Iterator<Item = Option<&'a str>>) -> Option<Self> {
+        fn next<'a, T: FromStr>(numbers: &mut impl Iterator<Item = Option<&'a str>>) -> Option<T> {
+            numbers.next()??.parse().ok()
+        }
+        let numbers = &mut numbers;
+        let quote = Self::nearest(next(numbers)?, next(numbers)?, next(numbers)?, next(numbers)?);
+        quote.filter(|_| numbers.next().is_none())
+    }
+}
+
+impl Serialize for Quote {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple(4)?;
+        tuple.serialize_element(&self.sell_price)?;
+        tuple.serialize_element(&self.buy_price)?;
+        tuple.serialize_element(&self.sell_volume)?;
+        tuple.serialize_element(&self.buy_volume)?;
+        tuple.end()
+    }
+}
+
+/// The quotes of all products at a tick.
+pub type Quotes = BTreeMap<ItemId, Quote>;
+
+/// The error of a row whose map of products is invalid.
+pub(crate) const fn corrupt_products() -> Corrupt {
+    Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes")
+}

@@ -1,0 +1,297 @@
+//! Builds candles: the minutes of a slot make a candle of the finest interval, and finer candles make the coarser ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::parameters::ItemId;
+use common::time::UnixSeconds;
+use serde::Serialize;
+
+use super::keys::{FIRST_SLOT, Interval, Slot, slot_key, slot_of};
+use super::marker::{oldest, recorded_between, rows_of_slot};
+use super::progress::Progress;
+use super::rows::{Changed, merge};
+use crate::bazaar::candle::{Candle, Candles, corrupt_candles};
+use crate::bazaar::intervals::{INTERVALS, MINUTES};
+use crate::bazaar::quote::Quote;
+use crate::error::Error;
+use crate::item::{Corrupt, Item, PRODUCTS, SORT_KEY, readable, text};
+use crate::session::Session;
+
+/// How long after the end of its last minute a slot is built. A recorder fetches during the minute, and ends within 50 s of
+/// the fetch, so nothing of the minute changes later.
+const SETTLE: Duration = Duration::from_mins(2);
+
+/// A run builds no further slot after this many or after this time, except those that end at the same time.
+const MOST_SLOTS: usize = 24;
+const LONGEST: Duration = Duration::from_secs(25);
+
+/// The number of markers of an interval that a run looks at.
+const MOST_MARKERS: usize = 300;
+
+/// The heartbeat of a run goes back by this many slots of the finest interval, because the runs that built them may have been killed
+/// before they noted it.
+const NOTED_SLOTS: u32 = 24;
+
+/// A slot that was built.
+#[derive(Debug, Serialize)]
+pub struct BuiltSlot {
+    /// The interval's name.
+    pub interval: &'static str,
+    /// The slot.
+    pub slot: UnixSeconds,
+    /// The number of its rows that changed.
+    pub rows: usize,
+    /// The write units that the rows took.
+    pub write_units: f64,
+}
+
+/// What one run did.
+#[derive(Debug)]
+pub struct Built {
+    /// The slots that were built; empty if there was nothing to do.
+    pub slots: Vec<BuiltSlot>,
+    /// The ends of the newest candles of the finest interval that were built of minutes, in order.
+    pub ends: Vec<UnixSeconds>,
+    /// Whether nothing is left to build.
+    pub is_done: bool,
+}
+
+/// Builds the candles that have ended at the time `now`, from old to new, and of those that end at the same time from fine to coarse. Then
+/// builds candles again for which data was added later. A run builds a bounded number of slots, and the next one goes on.
+///
+/// # Errors
+/// If a part was not read or written before the deadline.
+pub async fn build(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
+    let [finest, ..] = &INTERVALS;
+    // Everything that ends no later than this is settled.
+    let settled = finest.slot(now.minus(SETTLE));
+    let mut run = Run {
+        table,
+        now,
+        progress: Progress::read(table).await?,
+        begun: Instant::now(),
+        looked_at: 0,
+        slots: Vec::new(),
+    };
+    let before = run.progress.until;
+    // If another run is at work, this one goes on where that one is.
+    while !run.build(settled).await? {
+        run.progress = Progress::read(table).await?;
+    }
+    let Run { progress, slots, .. } = run;
+    let is_done = progress == Progress { until: Some(settled), added: None, again: None };
+    let until = progress.until.unwrap_or(settled);
+    let noted_from = before.unwrap_or(until).minus(finest.length * NOTED_SLOTS);
+    let minutes = recorded_between(table, &MINUTES, noted_from, until, usize::MAX).await?;
+    let ends: BTreeSet<_> = minutes.iter().map(|minute| finest.at(minute.start).end()).collect();
+    Ok(Built { slots, ends: ends.into_iter().collect(), is_done })
+}
+
+/// One run.
+struct Run<'a> {
+    table: Session<'a>,
+    now: UnixSeconds,
+    progress: Progress,
+    begun: Instant,
+    /// The number of slots that it has looked at.
+    looked_at: usize,
+    slots: Vec<BuiltSlot>,
+}
+
+impl Run<'_> {
+    /// Builds what has ended, and then again what has more data. Returns whether the run was alone.
+    async fn build(&mut self, settled: UnixSeconds) -> Result<bool, Error> {
+        let from = self.begin(settled).await?;
+        let after = Progress { until: Some(from), ..self.progress };
+        // What cannot be built of minutes may have finer candles.
+        let skipped = self.progress.until.filter(|until| *until < from);
+        // What was added after the frontier is built now.
+        let [finest, ..] = &INTERVALS;
+        let added = self.progress.added.filter(|added| finest.slot(*added) < from);
+        let added = added.into_iter().chain(skipped).min();
+        Ok(self.advance(Progress { added, ..after }).await?
+            && self
+                .build_between(from, settled, |progress, end| Progress { until: Some(end), ..progress })
+                .await?
+            && self.build_again().await?)
+    }
+
+    /// Returns the frontier from which the run builds.
+    async fn begin(&self, settled: UnixSeconds) -> Result<UnixSeconds, Error> {
+        let [finest, ..] = &INTERVALS;
+        let until = if let Some(until) = self.progress.until {
+            until
+        } else {
+            let oldest = oldest(self.table, &MINUTES, self.now).await?;
+            oldest.map_or(settled, |oldest| finest.slot(oldest.start).min(settled))
+        };
+        Ok(until.max(self.first_whole().min(settled)))
+    }
+
+    /// Returns the first slot of the finest interval of which all minutes are kept. DynamoDB deletes expired ones one by one.
+    fn first_whole(&self) -> UnixSeconds {
+        let [finest, ..] = &INTERVALS;
+        MINUTES.oldest_slot(self.now).map_or(FIRST_SLOT, |oldest| finest.end(finest.slot(oldest)))
+    }
+
+    /// Whether the run has done enough.
+    fn is_over(&self) -> bool {
+        self.looked_at >= MOST_SLOTS || self.begun.elapsed() > LONGEST
+    }
+
+    /// Notes the progress, unless another run has; returns whether it did.
+    async fn advance(&mut self, after: Progress) -> Result<bool, Error> {
+        let is_alone = after == self.progress || self.progress.advance(self.table, after).await?;
+        if is_alone {
+            self.progress = after;
+        }
+        Ok(is_alone)
+    }
+
+    /// Builds the slots that end after `from` and no later than `to`, until there are enough, and notes after each end what `at` returns for
+    /// it. Returns whether the run is alone.
+    async fn build_between(
+        &mut self,
+        from: UnixSeconds,
+        to: UnixSeconds,
+        at: impl Fn(Progress, UnixSeconds) -> Progress,
+    ) -> Result<bool, Error> {
+        let (due, known) = self.due(from, to).await?;
+        for (end, due) in due {
+            if self.is_over() {
+                return Ok(true);
+            }
+            for slot in due {
+                self.build_slot(slot).await?;
+            }
+            if !self.advance(at(self.progress, end)).await? {
+                return Ok(false);
+            }
+        }
+        if known > from { self.advance(at(self.progress, known)).await } else { Ok(true) }
+    }
+
+    /// Builds candles again for which data was added. Returns whether the run is alone.
+    async fn build_again(&mut self) -> Result<bool, Error> {
+        let Progress { until: Some(until), added, again } = self.progress else { return Ok(true) };
+        let [finest, ..] = &INTERVALS;
+        let from = added.into_iter().chain(again).min().filter(|_| !self.is_over());
+        let Some(from) = from else { return Ok(true) };
+        let from = finest.slot(from).max(FIRST_SLOT);
+        let claimed = Progress { added: None, again: Some(from), ..self.progress };
+        if !self.advance(claimed).await? {
+            return Ok(false);
+        }
+        let at = |progress, end| Progress { again: (end < until).then_some(end), ..progress };
+        if from >= until {
+            return self.advance(at(self.progress, until)).await;
+        }
+        self.build_between(from, until, at).await
+    }
+
+    /// Returns the slots that end after `from` and no later than `to` and have sources, by their ends and from fine to coarse, and the time up
+    /// to which these are all.
+    async fn due(
+        &self,
+        from: UnixSeconds,
+        to: UnixSeconds,
+    ) -> Result<(BTreeMap<UnixSeconds, Vec<Slot>>, UnixSeconds), Error> {
+        let [finest, ..] = &INTERVALS;
+        let mut due = BTreeMap::<UnixSeconds, Vec<Slot>>::new();
+        let mut known = to;
+        let mut sources = &MINUTES;
+        let mut parts = BTreeSet::new();
+        for interval in &INTERVALS {
+            let first = if sources == &MINUTES { from.max(self.first_whole()) } else { interval.slot(from) };
+            let recorded = recorded_between(self.table, sources, first, to, MOST_MARKERS).await?;
+            if let (MOST_MARKERS, Some(last)) = (recorded.len(), recorded.last()) {
+                known = known.min(finest.slot(last.start));
+            }
+            // Sources that this run builds count, too.
+            parts.extend(recorded.iter().map(|source| source.start));
+            let slots: BTreeSet<_> = parts.iter().map(|part| interval.slot(*part)).collect();
+            let is_due = |slot: &UnixSeconds| {
+                let end = interval.end(*slot);
+                from < end && end <= to && interval.keeps(*slot, self.now)
+            };
+            parts = slots.into_iter().filter(is_due).collect();
+            for start in &parts {
+                let slot = Slot { interval, start: *start };
+                due.entry(slot.end()).or_default().push(slot);
+            }
+            sources = interval;
+        }
+        due.retain(|end, _| *end <= known);
+        Ok((due, known))
+    }
+
+    /// Builds the slot from what there is.
+    async fn build_slot(&mut self, slot: Slot) -> Result<(), Error> {
+        self.looked_at += 1;
+        let candles = read(self.table, slot).await?;
+        if candles.is_empty() {
+            return Ok(());
+        }
+        let marked = rows_of_slot(self.table, slot).await?;
+        let Changed { rows, write_units } = merge(self.table, slot, &candles, marked).await?;
+        let Slot { interval, start } = slot;
+        if rows > 0 {
+            self.slots.push(BuiltSlot { interval: interval.name, slot: start, rows, write_units });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the candles of the slot, made of the minutes or the candles of the next finer interval.
+async fn read(table: Session<'_>, slot: Slot) -> Result<Candles, Error> {
+    let finer = INTERVALS.iter().rev().find(|finer| finer.length < slot.interval.length);
+    let sources = finer.unwrap_or(&MINUTES);
+    let partitions: Vec<_> = (0..sources.shards).map(|shard| sources.partition(shard)).collect();
+    let queries = partitions.iter().map(|partition| {
+        let (first, last) = (slot_key(slot.start), slot_key(slot.last_minute()));
+        (table.query_between(partition, first, last).consistent_read(true), usize::MAX)
+    });
+    let shards = table.rows_of_each(queries.collect()).await?;
+    let mut candles = Candles::new();
+    for (partition, rows) in partitions.iter().zip(&shards) {
+        let rows = readable(rows, partition, |row| candles_of(sources, row, partition).map(Some));
+        for (id, later) in rows.into_iter().flatten() {
+            candles
+                .entry(id)
+                .and_modify(|candle: &mut Candle| *candle = candle.followed_by(later))
+                .or_insert(later);
+        }
+    }
+    Ok(candles)
+}
+
+/// Returns the candles in a row of minutes or candles. A corrupt one hides none of the others.
+fn candles_of(
+    sources: &'static Interval,
+    row: &Item,
+    partition: &str,
+) -> Result<Vec<(ItemId, Candle)>, Corrupt> {
+    let slot = slot_of(sources, row)?;
+    let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok());
+    let products = products.ok_or_else(corrupt_candles)?;
+    let candle = |(id, value): (&String, &AttributeValue)| {
+        let candle = if sources == &MINUTES {
+            Quote::of_attribute(value).map(|quote| Candle::of(quote, slot.start))
+        } else {
+            Candle::of_attribute(slot, value)
+        };
+        Some((id.parse().ok()?, candle?))
+    };
+    let candles: Vec<_> = products.iter().filter_map(candle).collect();
+    if candles.len() < products.len() {
+        tracing::warn!(
+            partition_key = partition,
+            sort_key = text(row, SORT_KEY).unwrap_or_default(),
+            products = products.len() - candles.len(),
+            "corrupt products of a row are skipped"
+        );
+    }
+    Ok(candles)
+}

@@ -1,0 +1,145 @@
+//! Where the rows of a series are: intervals, slots and shards.
+
+use std::fmt;
+use std::time::Duration;
+
+use common::request::parameters::ItemId;
+use common::time::UnixSeconds;
+
+use crate::item::{self, Corrupt, Item, SORT_KEY, TIME_TO_LIVE, number, text};
+
+/// The first and the last time whose slots have keys of ten digits.
+pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
+pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
+
+/// Rows are kept for this long after a query has seen them last, so that none expires that a query may need.
+const MARGIN: Duration = Duration::from_hours(3);
+
+/// An interval of a series.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The series, the first part of the partition keys.
+    pub(crate) series: &'static str,
+    /// The name.
+    pub name: &'static str,
+    /// The length.
+    pub length: Duration,
+    /// How long its rows are kept. `None`: for ever.
+    pub kept: Option<Duration>,
+    /// The number of shards.
+    pub(crate) shards: u32,
+}
+
+impl Interval {
+    /// Returns the start of the slot that contains the time. Slots are counted from the Unix epoch: days are those of UTC.
+    #[must_use]
+    pub const fn slot(&self, time: UnixSeconds) -> UnixSeconds {
+        time.rounded_down(self.length)
+    }
+
+    /// Returns the end of the slot, which is the next one.
+    #[must_use]
+    pub const fn end(&self, slot: UnixSeconds) -> UnixSeconds {
+        slot.plus(self.length)
+    }
+
+    /// Returns the slot that contains the time.
+    #[must_use]
+    pub const fn at(&'static self, time: UnixSeconds) -> Slot {
+        Slot { interval: self, start: self.slot(time) }
+    }
+
+    /// Whether the rows of the slot are kept at the time `now`.
+    #[must_use]
+    pub fn keeps(&self, slot: UnixSeconds, now: UnixSeconds) -> bool {
+        self.oldest_slot(now).is_none_or(|oldest| slot >= oldest)
+    }
+
+    /// Returns the oldest slot whose rows are kept at the time `now`; `None` if all are.
+    pub(crate) fn oldest_slot(&self, now: UnixSeconds) -> Option<UnixSeconds> {
+        self.kept.map(|kept| self.slot(now.minus(kept)))
+    }
+
+    /// Returns the shard of the product. CRC-32 never changes and exists in every language.
+    pub(crate) fn shard(&self, id: &ItemId) -> u32 {
+        crc32fast::hash(id.as_str().as_bytes()) % self.shards
+    }
+
+    /// Returns the partition key of the shard.
+    pub(crate) fn partition(&self, shard: u32) -> String {
+        format!("{}#{}#{shard:03}", self.series, self.name)
+    }
+
+    /// Returns the partition key of the markers.
+    pub(crate) fn markers(&self) -> String {
+        format!("{}#{}", self.series, self.name)
+    }
+}
+
+/// A slot of an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The interval.
+    pub interval: &'static Interval,
+    /// The start.
+    pub start: UnixSeconds,
+}
+
+impl Slot {
+    /// Returns the end.
+    #[must_use]
+    pub const fn end(&self) -> UnixSeconds {
+        self.interval.end(self.start)
+    }
+
+    /// Returns the last minute.
+    pub(crate) const fn last_minute(&self) -> UnixSeconds {
+        self.end().minus(Duration::from_mins(1))
+    }
+
+    /// Returns a row without products: the key of the shard's row, and when it expires.
+    pub(crate) fn row(&self, shard: u32) -> Item {
+        self.row_in(self.interval.partition(shard))
+    }
+
+    /// Returns the marker without its count.
+    pub(crate) fn marker(&self) -> Item {
+        self.row_in(self.interval.markers())
+    }
+
+    fn row_in(&self, partition: String) -> Item {
+        let mut row = item::key(partition, slot_key(self.start));
+        let expires = self.interval.kept.map(|kept| self.end().plus(kept + MARGIN));
+        row.extend(expires.map(|expires| (TIME_TO_LIVE.to_owned(), number(expires.get()))));
+        row
+    }
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} at {}", self.interval.name, self.start)
+    }
+}
+
+/// Returns the sort key of a slot. Sort keys have the order of time, from `FIRST_SLOT` to `LAST_SLOT`.
+pub(crate) fn slot_key(slot: UnixSeconds) -> String {
+    format!("{:010}", slot.get())
+}
+
+/// Returns the slot with this sort key. `None` for any other text.
+fn parse_slot_key(key: &str) -> Option<UnixSeconds> {
+    let is_key = key.len() == 10 && key.bytes().all(|byte| byte.is_ascii_digit());
+    is_key.then(|| key.parse().ok().map(UnixSeconds::new)).flatten()
+}
+
+/// Returns the slot of the interval with this sort key.
+pub(crate) fn slot_of_key(interval: &'static Interval, key: &str) -> Result<Slot, Corrupt> {
+    let start = parse_slot_key(key).filter(|start| interval.slot(*start) == *start);
+    let start = start.ok_or(Corrupt::new(SORT_KEY, "a slot of its interval"))?;
+    Ok(Slot { interval, start })
+}
+
+/// Returns the slot of a row of the interval.
+pub(crate) fn slot_of(interval: &'static Interval, row: &Item) -> Result<Slot, Corrupt> {
+    slot_of_key(interval, &text(row, SORT_KEY)?)
+}

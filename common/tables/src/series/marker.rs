@@ -1,0 +1,91 @@
+//! Markers: which slots are completely written.
+
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use common::time::UnixSeconds;
+
+use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, Slot, slot_key, slot_of};
+use crate::error::Error;
+use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::session::Session;
+
+const ROWS: &str = "rows";
+
+/// The markers of the interval from the slot `first` to the time `last`.
+fn markers(
+    table: Session<'_>,
+    interval: &Interval,
+    first: UnixSeconds,
+    last: UnixSeconds,
+) -> QueryFluentBuilder {
+    let (first, last) = (first.max(FIRST_SLOT), last.min(LAST_SLOT));
+    table.query_between(&interval.markers(), slot_key(first), slot_key(last)).consistent_read(true)
+}
+
+fn slots(interval: &'static Interval, markers: &[Item]) -> Vec<Slot> {
+    readable(markers, &interval.markers(), |marker| slot_of(interval, marker).map(Some))
+}
+
+/// Returns the recorded slots of the interval from `first` until before `end`, in order, at most `limit`.
+pub(crate) async fn recorded_between(
+    table: Session<'_>,
+    interval: &'static Interval,
+    first: UnixSeconds,
+    end: UnixSeconds,
+    limit: usize,
+) -> Result<Vec<Slot>, Error> {
+    // DynamoDB refuses a range of keys that ends before it begins.
+    if first >= end || end <= FIRST_SLOT {
+        return Ok(Vec::new());
+    }
+    let query = markers(table, interval, first, UnixSeconds::new(end.get() - 1));
+    Ok(slots(interval, &table.rows(query, limit).await?))
+}
+
+/// Returns every recorded slot of the interval that has not expired at the time `now`, in order.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded(
+    table: Session<'_>,
+    interval: &'static Interval,
+    now: UnixSeconds,
+) -> Result<Vec<Slot>, Error> {
+    let first = interval.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    recorded_between(table, interval, first, LAST_SLOT, usize::MAX).await
+}
+
+/// Returns the oldest recorded slot of the interval that has not expired at the time `now`. Reads one row.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn oldest(
+    table: Session<'_>,
+    interval: &'static Interval,
+    now: UnixSeconds,
+) -> Result<Option<Slot>, Error> {
+    let first = interval.oldest_slot(now).unwrap_or(FIRST_SLOT);
+    Ok(recorded_between(table, interval, first, LAST_SLOT, 1).await?.first().copied())
+}
+
+/// Returns the number of rows of a recorded slot; `None` if the slot is not recorded or its marker is corrupt.
+pub(crate) async fn rows_of_slot(table: Session<'_>, slot: Slot) -> Result<Option<usize>, Error> {
+    let interval = slot.interval;
+    let marker = table.get(item::key(interval.markers(), slot_key(slot.start))).await?;
+    let count = |marker: &Item| {
+        slot_of(interval, marker)?;
+        let count = usize::try_from(integer(marker, ROWS)?);
+        count.map(Some).map_err(|_| Corrupt::new(ROWS, "a count"))
+    };
+    Ok(readable(marker.as_slice(), &interval.markers(), count).pop())
+}
+
+/// Whether the slot is recorded.
+pub(crate) async fn is_recorded(table: Session<'_>, slot: Slot) -> Result<bool, Error> {
+    Ok(rows_of_slot(table, slot).await?.is_some())
+}
+
+/// Notes that the slot is recorded, with this number of rows.
+pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<(), Error> {
+    let marker = table.put_item().set_item(Some(slot.marker())).item(ROWS, number(rows));
+    table.write("PutItem", marker.send()).await.map(drop)
+}

@@ -1,0 +1,279 @@
+//! Reads the candles of one product.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
+use common::request::parameters::ItemId;
+use common::time::UnixSeconds;
+use futures_util::future::try_join;
+
+use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of_key};
+use super::progress::Progress;
+use crate::bazaar::candle::{Candle, corrupt_candles};
+use crate::bazaar::intervals::{INTERVALS, MINUTES};
+use crate::bazaar::quote::{Quote, corrupt_products};
+use crate::error::Error;
+use crate::row::Row;
+use crate::session::Session;
+
+/// A page looks at this many more rows than it has candles, for intervals in which the product was not recorded.
+const MORE_ROWS: usize = 100;
+
+/// Whatever ended longer ago than this is built, unless the recorder has failed: the time until it is settled, the time between two runs,
+/// and that of a run.
+const UNBUILT: Duration = Duration::from_mins(10);
+
+/// The intervals whose candles an unbuilt one is made of, from coarse to fine. Each is another query, so there are only two.
+const PARTS: [&Interval; 2] = {
+    let [five_minutes, _, hour, ..] = &INTERVALS;
+    [hour, five_minutes]
+};
+
+/// A page of candles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The candles, oldest first.
+    pub candles: Vec<PagedCandle>,
+    /// The end of the next page, which is older. `None` if there are no older candles.
+    pub next_before: Option<UnixSeconds>,
+}
+
+/// A candle and its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PagedCandle {
+    /// The start of the interval.
+    pub opened_at: UnixSeconds,
+    /// The candle.
+    pub candle: Candle,
+    /// Whether the candle is built. Otherwise it is made of finer data, and minutes may be added to it.
+    pub is_complete: bool,
+}
+
+/// Returns the newest candles of the product that open before the time `before`, at most `limit`, at the time `now`. An interval in which
+/// the product was not recorded has no candle. A page of a product that was seldom recorded can have fewer than `limit`
+/// candles, although there are older ones.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn page(
+    table: Session<'_>,
+    interval: &'static Interval,
+    id: &ItemId,
+    before: UnixSeconds,
+    limit: usize,
+    now: UnixSeconds,
+) -> Result<Page, Error> {
+    let product = Product { table, id, now };
+    let oldest = interval.oldest_slot(now).unwrap_or(FIRST_SLOT).max(FIRST_SLOT);
+    let newest = interval.slot(UnixSeconds::new(before.get().saturating_sub(1)).min(now)).min(LAST_SLOT);
+    if newest < oldest {
+        return Ok(Page { candles: Vec::new(), next_before: None });
+    }
+    let (mut rows, unbuilt) = product.candles(interval, oldest, newest, limit + 1).await?;
+    let mut candles = paged(&rows, unbuilt);
+    let mut is_end = rows.len() <= limit;
+    if candles.len() <= limit
+        && !is_end
+        && let Some(last) = rows.iter().rev().find_map(|row| row.slot)
+        && last > oldest
+    {
+        rows = product.rows(interval, oldest, UnixSeconds::new(last.get() - 1), MORE_ROWS).await?;
+        is_end = rows.len() < MORE_ROWS;
+        candles.extend(paged(&rows, BTreeMap::new()));
+    }
+    let next_before = if candles.len() > limit {
+        candles.truncate(limit);
+        candles.last().map(|candle| candle.opened_at)
+    } else if is_end {
+        None
+    } else {
+        rows.iter().rev().find_map(|row| row.slot)
+    };
+    candles.reverse();
+    Ok(Page { candles, next_before })
+}
+
+/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn since(
+    table: Session<'_>,
+    interval: &'static Interval,
+    id: &ItemId,
+    oldest: UnixSeconds,
+    now: UnixSeconds,
+) -> Result<Vec<Candle>, Error> {
+    let (oldest, newest) = (oldest.max(FIRST_SLOT), interval.slot(now.min(LAST_SLOT)));
+    if newest < oldest {
+        return Ok(Vec::new());
+    }
+    let product = Product { table, id, now };
+    let (rows, unbuilt) = if interval == &MINUTES {
+        (product.rows(interval, oldest, newest, usize::MAX).await?, BTreeMap::new())
+    } else {
+        product.candles(interval, oldest, newest, usize::MAX).await?
+    };
+    Ok(paged(&rows, unbuilt).into_iter().rev().map(|paged| paged.candle).collect())
+}
+
+/// Returns the candles in the rows and those that are not built, newest first. If both have a slot, the one with more samples counts.
+fn paged(rows: &[Entry], unbuilt: BTreeMap<UnixSeconds, Candle>) -> Vec<PagedCandle> {
+    let built = rows.iter().filter_map(|row| Some((row.slot?, row.candle?)));
+    let built = built.map(|(opened_at, candle)| PagedCandle { opened_at, candle, is_complete: true });
+    if unbuilt.is_empty() {
+        return built.collect();
+    }
+    let mut candles: BTreeMap<_, _> = built.map(|candle| (candle.opened_at, candle)).collect();
+    for (opened_at, candle) in unbuilt {
+        let built = candles.get(&opened_at);
+        if built.is_none_or(|built| built.candle.samples < candle.samples) {
+            candles.insert(opened_at, PagedCandle { opened_at, candle, is_complete: false });
+        }
+    }
+    candles.into_values().rev().collect()
+}
+
+/// The rows of one product, at the time `now`.
+#[derive(Clone, Copy)]
+struct Product<'a> {
+    table: Session<'a>,
+    id: &'a ItemId,
+    now: UnixSeconds,
+}
+
+/// The rows of an interval that may have the product.
+struct Source {
+    interval: &'static Interval,
+    partition: String,
+}
+
+/// What a row has of the product.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Its slot. `None` if that is corrupt.
+    slot: Option<UnixSeconds>,
+    /// The candle. `None` if the product has none in this slot, or if the row is corrupt.
+    candle: Option<Candle>,
+}
+
+impl Product<'_> {
+    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`, and the candles up to
+    /// `newest` that are not built, made of finer data.
+    async fn candles(
+        &self,
+        interval: &'static Interval,
+        oldest: UnixSeconds,
+        newest: UnixSeconds,
+        limit: usize,
+    ) -> Result<(Vec<Entry>, BTreeMap<UnixSeconds, Candle>), Error> {
+        let [finest, ..] = &INTERVALS;
+        let kept = MINUTES.oldest_slot(self.now).unwrap_or(FIRST_SLOT);
+        if interval.end(newest) <= kept {
+            return Ok((self.rows(interval, oldest, newest, limit).await?, BTreeMap::new()));
+        }
+        let mut built = finest.slot(self.now.minus(UNBUILT)).max(FIRST_SLOT);
+        let found = self.candles_after(built, interval, oldest, newest, limit);
+        let (until, found) = try_join(Progress::query(self.table), found).await?;
+        if until.is_some_and(|until| until >= built) {
+            return Ok(found);
+        }
+        built = until.unwrap_or(kept).max(kept).max(FIRST_SLOT);
+        self.candles_after(built, interval, oldest, newest, limit).await
+    }
+
+    /// Returns what [`Product::candles`] returns if what ends after `built` is not built.
+    async fn candles_after(
+        &self,
+        built: UnixSeconds,
+        interval: &'static Interval,
+        oldest: UnixSeconds,
+        newest: UnixSeconds,
+        limit: usize,
+    ) -> Result<(Vec<Entry>, BTreeMap<UnixSeconds, Candle>), Error> {
+        let mut sources = vec![self.source(interval)];
+        let mut queries =
+            vec![(self.query(&self.source(interval), oldest, newest).scan_index_forward(false), limit)];
+        let mut first = interval.slot(built).max(oldest);
+        if first <= newest {
+            let last = interval.at(newest).last_minute().min(self.now).min(LAST_SLOT);
+            let parts = PARTS.into_iter().filter(|part| part.length < interval.length);
+            for part in parts.chain([&MINUTES]).map(|part| self.source(part)) {
+                queries.push((self.query(&part, first, last), usize::MAX));
+                first = part.interval.slot(built).max(first);
+                sources.push(part);
+            }
+        }
+        let read =
+            |position: usize, row: &Row<'_>| sources.get(position).map(|source| self.entry(source, row));
+        let mut found = self.table.read_rows_of_each(queries, read).await?.into_iter();
+        let rows = found.next().unwrap_or_default();
+        let parts: Vec<_> = sources.iter().skip(1).zip(found).collect();
+        let mut unbuilt = BTreeMap::new();
+        for (source, entries) in parts.into_iter().rev() {
+            unbuilt = grouped(source.interval, unbuilt);
+            for (slot, candle) in entries.iter().filter_map(|entry| Some((entry.slot?, entry.candle?))) {
+                let of_parts = unbuilt.get(&slot);
+                if of_parts.is_none_or(|of_parts: &Candle| of_parts.samples <= candle.samples) {
+                    unbuilt.insert(slot, candle);
+                }
+            }
+        }
+        Ok((rows, grouped(interval, unbuilt)))
+    }
+
+    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`.
+    async fn rows(
+        &self,
+        interval: &'static Interval,
+        oldest: UnixSeconds,
+        newest: UnixSeconds,
+        limit: usize,
+    ) -> Result<Vec<Entry>, Error> {
+        let source = self.source(interval);
+        let query = self.query(&source, oldest, newest).scan_index_forward(false);
+        self.table.read_rows(query, limit, |row| Some(self.entry(&source, row))).await
+    }
+
+    fn source(&self, interval: &'static Interval) -> Source {
+        Source { interval, partition: interval.partition(interval.shard(self.id)) }
+    }
+
+    /// The rows between two times, oldest first, with this product only.
+    fn query(&self, source: &Source, first: UnixSeconds, last: UnixSeconds) -> QueryFluentBuilder {
+        self.table
+            .query_between(&source.partition, slot_key(first), slot_key(last))
+            .projection_expression("sk, products.#id")
+            .expression_attribute_names("#id", self.id.as_str())
+    }
+
+    /// Reads a row.
+    fn entry(&self, Source { interval, partition }: &Source, row: &Row<'_>) -> Entry {
+        let slot = row.sort_key().and_then(|key| slot_of_key(interval, key));
+        let start = slot.as_ref().ok().map(|slot| slot.start);
+        let candle = || {
+            let (slot, Some(products)) = (slot?, row.products()) else { return Ok(None) };
+            let product = |id| products.map()?.get(id);
+            if *interval == &MINUTES {
+                let quote = product(self.id.as_str()).and_then(Quote::of_value);
+                return quote.map(|quote| Some(Candle::of(quote, slot.start))).ok_or_else(corrupt_products);
+            }
+            let candle = product(self.id.as_str()).and_then(|value| Candle::of_value(slot, value));
+            candle.map(Some).ok_or_else(corrupt_candles)
+        };
+        Entry { slot: start, candle: row.unless_corrupt(candle(), partition) }
+    }
+}
+
+/// Returns the candles of the interval that consist of these parts.
+fn grouped(interval: &Interval, parts: BTreeMap<UnixSeconds, Candle>) -> BTreeMap<UnixSeconds, Candle> {
+    let mut candles = BTreeMap::<UnixSeconds, Candle>::new();
+    for (start, later) in parts {
+        candles
+            .entry(interval.slot(start))
+            .and_modify(|candle| *candle = candle.followed_by(later))
+            .or_insert(later);
+    }
+    candles
+}

@@ -1,0 +1,127 @@
+//! How far the candles of a series are built. There is one row: `pk` is the series, and `sk` is `built`.
+//!
+//! | attribute | value |
+//! |---|---|
+//! | `until` | the frontier: every candle that ends no later is built, as far as there was data for it |
+//! | `added` | data was added later from this time on, and no run has looked at it |
+//! | `again` | a run is building candles again, and has finished those that end no later |
+//!
+//! A run turns `added` into `again` before it reads the data. So data that arrives meanwhile is noted once more, and never overlooked.
+
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
+use common::time::UnixSeconds;
+
+use super::keys::Interval;
+use crate::bazaar::intervals::INTERVALS;
+use crate::error::Error;
+use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::session::Session;
+
+const BUILT: &str = "built";
+const UNTIL: &str = "until";
+const ADDED: &str = "added";
+const AGAIN: &str = "again";
+
+/// The series.
+const SERIES: &str = {
+    let [Interval { series, .. }, ..] = &INTERVALS;
+    series
+};
+
+/// How far the candles are built.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) until: Option<UnixSeconds>,
+    pub(super) added: Option<UnixSeconds>,
+    pub(super) again: Option<UnixSeconds>,
+}
+
+impl Progress {
+    fn of_row(row: &Item) -> Result<Self, Corrupt> {
+        let time = |attribute| {
+            let time = row.contains_key(attribute).then(|| integer(row, attribute)).transpose()?;
+            Ok(time.map(UnixSeconds::new))
+        };
+        Ok(Self { until: time(UNTIL)?, added: time(ADDED)?, again: time(AGAIN)? })
+    }
+
+    /// Reads the progress as it is now. A corrupt row is replaced: whatever there is data for is built again.
+    pub(super) async fn read(table: Session<'_>) -> Result<Self, Error> {
+        let Some(row) = table.get(item::key(SERIES, BUILT)).await? else { return Ok(Self::default()) };
+        let progress = readable(std::slice::from_ref(&row), SERIES, |row| Self::of_row(row).map(Some));
+        if progress.is_empty() {
+            let request = table.put_item().set_item(Some(item::key(SERIES, BUILT)));
+            table.write("PutItem", request.send()).await?;
+        }
+        Ok(progress.first().copied().unwrap_or_default())
+    }
+
+    /// Returns the frontier, for functions that may only query. `None` if the row is missing or corrupt.
+    pub(super) async fn query(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
+        let rows = table.rows(table.query_between(SERIES, BUILT, BUILT), 1).await?;
+        let progress = readable(&rows, SERIES, |row| Self::of_row(row).map(Some));
+        Ok(progress.first().and_then(|progress| progress.until))
+    }
+
+    /// Writes `after` unless another run has changed the row since it was `self`, and returns whether it did.
+    pub(super) async fn advance(self, table: Session<'_>, after: Self) -> Result<bool, Error> {
+        let mut request = update(table);
+        let (mut sets, mut removes, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
+        let times = [
+            (UNTIL, self.until, after.until),
+            (ADDED, self.added, after.added),
+            (AGAIN, self.again, after.again),
+        ];
+        for (attribute, before, after) in times.into_iter().filter(|(_, before, after)| before != after) {
+            let name = format!("#{attribute}");
+            request = request.expression_attribute_names(&name, attribute);
+            conditions.push(match before {
+                None => format!("attribute_not_exists({name})"),
+                Some(_) => format!("{name} = :{attribute}_before"),
+            });
+            if let Some(before) = before {
+                request =
+                    request.expression_attribute_values(format!(":{attribute}_before"), number(before.get()));
+            }
+            match after {
+                None => removes.push(name),
+                Some(after) => {
+                    sets.push(format!("{name} = :{attribute}"));
+                    request =
+                        request.expression_attribute_values(format!(":{attribute}"), number(after.get()));
+                }
+            }
+        }
+        let clause = |word: &str, parts: &[String]| {
+            if parts.is_empty() { String::new() } else { format!("{word} {} ", parts.join(", ")) }
+        };
+        let expression = clause("SET", &sets) + &clause("REMOVE", &removes);
+        let request = request.update_expression(expression).condition_expression(conditions.join(" AND "));
+        Ok(table.write("UpdateItem", request.send()).await?.is_some())
+    }
+}
+
+fn update(table: Session<'_>) -> UpdateItemFluentBuilder {
+    table.update_item().set_key(Some(item::key(SERIES, BUILT)))
+}
+
+/// Notes that data was added from the time `from` on: the next runs build the candles of it again.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn build_again(table: Session<'_>, from: UnixSeconds) -> Result<(), Error> {
+    let request = update(table)
+        .update_expression("SET added = :from")
+        .condition_expression("attribute_not_exists(added) OR added > :from")
+        .expression_attribute_values(":from", number(from.get()));
+    table.write("UpdateItem", request.send()).await.map(drop)
+}
+
+/// Sets the frontier unless it is set: nothing that ends earlier is built of minutes.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn begin_at(table: Session<'_>, time: UnixSeconds) -> Result<(), Error> {
+    let before = Progress::default();
+    before.advance(table, Progress { until: Some(time), ..before }).await.map(drop)
+}

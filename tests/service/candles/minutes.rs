@@ -1,0 +1,88 @@
+//! The candles that follow from a list of recorded minutes.
+
+use std::collections::BTreeMap;
+
+use local::Cloud;
+
+use super::{INTERVALS, Interval, page};
+use crate::history::market::{self, Market};
+use crate::history::{MINUTE, rfc3339};
+use crate::oracle::{Candle, Quote};
+
+/// The product as it is recorded: all values are numbers, and a price is not 0.
+fn recorded(quote: &market::Quote) -> Option<Quote> {
+    let (sell_price, buy_price) = (quote.sell_price.parse().ok()?, quote.buy_price.parse().ok()?);
+    let (sell_volume, buy_volume) = (quote.sell_volume.parse().ok()?, quote.buy_volume.parse().ok()?);
+    (sell_price > 0.0 || buy_price > 0.0).then_some(Quote { sell_price, buy_price, sell_volume, buy_volume })
+}
+
+/// The recorded minutes: the quote of each product by the start of the minute in Unix seconds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Minutes(BTreeMap<i64, BTreeMap<String, Quote>>);
+
+impl Minutes {
+    /// Records the market at the minute, in the cloud and here.
+    pub(super) async fn record(&mut self, cloud: &Cloud, minute: i64, market: &Market) {
+        assert_eq!(minute % MINUTE, 0);
+        let recorded = market.record(cloud, minute).await;
+        let quotes = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), self::recorded(quote)?)));
+        let quotes: BTreeMap<_, _> = quotes.collect();
+        assert_eq!(recorded["products"], quotes.len(), "at {}", rfc3339(minute));
+        self.0.insert(minute, quotes);
+    }
+
+    /// The candle of the product over the interval that starts at `slot`, as far as it was recorded.
+    fn candle(&self, id: &str, interval: &Interval, slot: i64, complete: bool) -> Option<Candle> {
+        let minutes = self.0.range(slot..slot + interval.length);
+        let candle = Candle::of_minutes(slot, minutes.filter_map(|(_, products)| products.get(id).copied()))?;
+        Some(Candle { complete, ..candle })
+    }
+
+    /// All candles of the product. Those that end no later than `settled` are complete.
+    pub(super) fn candles(&self, id: &str, interval: &Interval, settled: i64) -> Vec<Candle> {
+        let mut slots: Vec<_> = self.0.keys().map(|minute| interval.slot(*minute)).collect();
+        slots.dedup();
+        let candle = |slot: i64| self.candle(id, interval, slot, slot + interval.length <= settled);
+        slots.into_iter().filter_map(candle).collect()
+    }
+
+    /// The ends of the candles of five minutes, in order.
+    pub(super) fn ends_of_five_minutes(&self) -> Vec<i64> {
+        let mut ends: Vec<_> =
+            self.0.keys().map(|minute| INTERVALS[0].slot(*minute) + INTERVALS[0].length).collect();
+        ends.dedup();
+        ends
+    }
+
+    /// The same minutes without those from `first` until before `end`.
+    pub(super) fn without(&self, first: i64, end: i64) -> Self {
+        let is_left = |minute: i64| !(first..end).contains(&minute);
+        Self(
+            self.0
+                .iter()
+                .filter(|(minute, _)| is_left(**minute))
+                .map(|(minute, products)| (*minute, products.clone()))
+                .collect(),
+        )
+    }
+
+    /// Panics unless the newest candles of the products in every interval are these, at the moment `now` in Unix seconds. Candles
+    /// that end no later than `settled` are complete. Returns the number of compared candles.
+    pub(super) async fn expect(&self, cloud: &Cloud, ids: &[&str], settled: i64, now: i64) -> usize {
+        let mut compared = 0;
+        for interval in &INTERVALS {
+            for id in ids {
+                let page = page(cloud, id, interval, "&limit=1000", now).await;
+                let expected = self.candles(id, interval, settled);
+                let what = format!("{id}, {}, at {}", interval.name, rfc3339(now));
+                for (candle, expected) in page.candles.iter().zip(&expected) {
+                    assert_eq!(candle, expected, "{what}");
+                }
+                assert_eq!(page.times().len(), expected.len(), "{what}");
+                assert_eq!(page.next_before, None, "{what}");
+                compared += expected.len();
+            }
+        }
+        compared
+    }
+}

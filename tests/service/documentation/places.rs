@@ -1,0 +1,49 @@
+//! The page about a new route lists all places of one.
+
+use std::collections::BTreeSet;
+
+use super::page::{MarkdownPage, read};
+use super::tracked_texts;
+
+const PAGE: &str = "docs/add-a-route.md";
+
+/// The number of files that a new route touches, at most.
+const MOST: usize = 25;
+
+/// The route that the page names as an example.
+fn example() -> String {
+    let text = read(PAGE);
+    let (before, _) = text.split_once("` is such a route").unwrap();
+    before.rsplit('`').next().unwrap().to_owned()
+}
+
+/// Whether the text names the route. The standard library has a module with the name of the example.
+fn names(text: &str, route: &str) -> bool {
+    text.to_lowercase().replace("std::collections", "").contains(route)
+}
+
+#[test]
+fn the_page_about_a_new_route_lists_the_files_that_name_one() {
+    let route = example();
+    let naming: BTreeSet<_> = tracked_texts()
+        .into_iter()
+        .filter(|(file, text)| names(&format!("{file} {text}"), &route))
+        .map(|(file, _)| file)
+        .filter(|file| !["Cargo.lock", PAGE].contains(&file.as_str()))
+        .collect();
+    assert!(naming.len() <= MOST, "{} files: {naming:#?}", naming.len());
+    let page = MarkdownPage::read(PAGE);
+    let listed: Vec<_> = page
+        .rows("Add a route", 0)
+        .iter()
+        .flat_map(|row| row[0].codes.iter().map(|place| place.replace("NAME", &route)))
+        .collect();
+    let is_at = |file: &str, place: &str| file == place || place.ends_with('/') && file.starts_with(place);
+    for place in &listed {
+        assert!(naming.iter().any(|file| is_at(file, place)), "{place} does not name {route}");
+    }
+    for file in &naming {
+        let places = listed.iter().filter(|place| is_at(file, place)).count();
+        assert_eq!(places, 1, "{file} names {route}");
+    }
+}

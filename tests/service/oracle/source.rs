@@ -1,0 +1,19 @@
+//! The resources of the upstream.
+
+use simulator::Resource;
+
+/// One resource of the upstream.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Source {
+    Election,
+    FireSales,
+    Bazaar,
+    Auctions(u32),
+    Items,
+    /// A resource whose content a route passes on.
+    Passed(Resource),
+    /// The profiles of the player with this id.
+    Profiles(String),
+    /// The name service.
+    Names,
+}
