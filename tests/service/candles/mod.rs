@@ -10,7 +10,6 @@ mod pages;
 mod parameters;
 mod random_ticks;
 mod repeated;
-mod replay;
 mod responses;
 mod unfinished;
 

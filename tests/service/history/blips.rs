@@ -5,7 +5,7 @@ use serde_json::Value;
 use simulator::{Fault, Garbage};
 
 use super::market::{BAZAAR, RECORDER};
-use super::{START, event, failure, record, start, table};
+use super::{MINUTE, START, event, failure, record, start, table};
 use crate::support::{await_logs, simulator};
 
 /// The recorders that fetch, with the paths that they request.
@@ -50,12 +50,15 @@ async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
 }
 
 #[tokio::test]
-async fn a_request_that_the_provider_refuses_is_not_repeated() {
+async fn a_request_that_the_provider_refuses_is_not_repeated_and_no_earlier_response_is_recorded() {
     let cloud = start().await;
     for (recorder, path) in FETCHING {
+        record(&cloud, recorder, START).await;
+        let before = table::dump_with_heartbeats(&cloud).await;
         simulator(&cloud).set_fault(path, Fault::status(403));
-        assert!(failure(&cloud, recorder, event(START)).await.contains("403"), "{recorder}");
-        assert_eq!(simulator(&cloud).requests(path), 1, "{recorder}");
+        let cause = failure(&cloud, recorder, event(START + MINUTE)).await;
+        assert!(cause.contains("403") && cause.contains(path), "{cause}");
+        assert_eq!(simulator(&cloud).requests(path), 2, "{recorder}");
+        table::expect_same(&table::dump_with_heartbeats(&cloud).await, &before, recorder);
     }
-    assert!(table::dump(&cloud).await.is_empty());
 }

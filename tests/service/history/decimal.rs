@@ -28,7 +28,7 @@ impl Decimal {
 
 /// Whether `rounded` is a whole number of hundredths and no other is nearer to `exact`. Both are spelled as in JSON.
 #[track_caller]
-pub(crate) fn is_nearest_hundredth(rounded: &str, exact: &str) -> bool {
+pub(super) fn is_nearest_hundredth(rounded: &str, exact: &str) -> bool {
     let (rounded, exact) = (Decimal::of(rounded), Decimal::of(exact));
     let Some(hundredths) = rounded.units_of(-2) else { return false };
     let finest = exact.exponent.min(-3);

@@ -202,7 +202,7 @@ async fn a_mayor_shown_after_the_end_of_the_term_keeps_the_year() {
 }
 
 #[tokio::test]
-async fn an_invalid_mayor_is_not_recorded() {
+async fn a_mayor_without_a_valid_year_is_not_recorded() {
     let cloud = start_with(without_repeated_fetches()).await;
     let good: Value = serde_json::from_str(&shown(500, "Paul", &json!([]))).unwrap();
     let with = |change: fn(&mut Map<String, Value>)| {
@@ -216,10 +216,6 @@ async fn an_invalid_mayor_is_not_recorded() {
         ("year 0", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 0}))))),
         ("year 10000", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 10_000}))))),
         ("half a year", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 500.5}))))),
-        ("no name", with(|mayor| drop(mayor.remove("name")))),
-        ("a number for a key", with(|mayor| drop(mayor.insert("key".to_owned(), json!(5))))),
-        ("perks that are not objects", with(|mayor| drop(mayor.insert("perks".to_owned(), json!(["EZPZ"]))))),
-        ("no mayor", json!({"success": true, "lastUpdated": 1}).to_string()),
         ("a failure", json!({"success": false, "cause": "nope"}).to_string()),
     ] {
         show(&cloud, body);

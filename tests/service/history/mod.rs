@@ -8,7 +8,7 @@ mod clock;
 mod concurrent_recorders;
 mod corrupt_rows;
 mod corrupt_rows_at_random;
-pub(crate) mod decimal;
+mod decimal;
 mod expiry;
 mod faults;
 mod fire_sales;
@@ -18,7 +18,7 @@ pub(crate) mod market;
 mod mayors;
 pub(crate) mod parameters;
 mod ranges;
-pub(crate) mod replay;
+mod replay;
 pub(crate) mod table;
 mod ticks;
 

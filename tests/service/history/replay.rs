@@ -13,33 +13,33 @@ use super::{MINUTE, RANGES, START, rfc3339, start_with_instances};
 use crate::candles::build_all;
 use crate::support::expect_clean_logs;
 
-pub(crate) const SNAPSHOTS: &str = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
+const SNAPSHOTS: &str = "history/bazaar-quickstatus-20260424-20260428-73snapshots.json";
 
 /// The products of the snapshots. Each field has a number for each snapshot, spelled as in the capture.
 #[derive(Deserialize)]
-pub(crate) struct Snapshots<'a> {
+struct Snapshots<'a> {
     #[serde(rename = "lastUpdated")]
-    pub(crate) last_updated: Vec<i64>,
+    last_updated: Vec<i64>,
     #[serde(borrow)]
-    pub(crate) products: BTreeMap<&'a str, Product<'a>>,
+    products: BTreeMap<&'a str, Product<'a>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Product<'a> {
+struct Product<'a> {
     #[serde(borrow)]
-    pub(crate) sell_price: Vec<&'a RawValue>,
+    sell_price: Vec<&'a RawValue>,
     #[serde(borrow)]
-    pub(crate) buy_price: Vec<&'a RawValue>,
+    buy_price: Vec<&'a RawValue>,
     #[serde(borrow)]
-    pub(crate) sell_volume: Vec<&'a RawValue>,
+    sell_volume: Vec<&'a RawValue>,
     #[serde(borrow)]
-    pub(crate) buy_volume: Vec<&'a RawValue>,
+    buy_volume: Vec<&'a RawValue>,
 }
 
 impl Product<'_> {
     /// Whether it has an order in the snapshot. (A product that is missing from a snapshot has nulls.)
-    pub(crate) fn is_traded(&self, snapshot: usize) -> bool {
+    fn is_traded(&self, snapshot: usize) -> bool {
         [self.sell_price[snapshot], self.buy_price[snapshot]]
             .iter()
             .any(|price| price.get().parse::<f64>().is_ok_and(|price| price > 0.0))
@@ -67,7 +67,7 @@ impl Product<'_> {
 }
 
 impl Snapshots<'_> {
-    pub(crate) fn market(&self, snapshot: usize) -> Market {
+    fn market(&self, snapshot: usize) -> Market {
         let mut market = Market::default();
         for (id, product) in self.products.iter().filter(|(_, product)| product.is_there(snapshot)) {
             let Product { sell_price, buy_price, sell_volume, buy_volume } = product;

@@ -80,51 +80,6 @@ async fn a_repeated_event_changes_nothing_even_if_the_provider_has_refreshed() {
 }
 
 #[tokio::test]
-async fn a_flat_market_is_recorded_at_every_tick() {
-    let cloud = start().await;
-    let flat = quote("4.2", "5.1", 100, 200);
-    let market = Market::of("FLAT", flat.clone());
-    for minute in 0..6 {
-        let recorded = market.record(&cloud, START + minute * MINUTE).await;
-        assert_eq!(recorded["products"], 1);
-    }
-    let points = points(&cloud, "FLAT", "1h", START + 6 * MINUTE).await;
-    let expected: Vec<_> = (0..6).map(|minute| rfc3339(START + minute * MINUTE)).collect();
-    assert_eq!(times(&points), expected);
-    for point in points {
-        point.expect(&flat);
-    }
-}
-
-#[tokio::test]
-async fn a_missed_minute_is_a_missing_point_and_no_gap_in_a_longer_range() {
-    let cloud = start().await;
-    // The minutes with which slots begin, 0, 5, 30 and 60, are missing, and many in a row.
-    let minutes = [1, 2, 3, 4, 6, 7, 8, 9, 15, 16, 20, 31, 32, 61, 62];
-    for minute in minutes {
-        let market = Market::of("A", quote(format!("{minute}.0"), "99.0", minute, 1));
-        market.record(&cloud, START + minute * MINUTE).await;
-    }
-    for (range, expected) in [
-        ("1h", &minutes[..]),
-        ("24h", &[4, 9, 16, 20, 32, 62]),
-        ("7d", &[20, 32, 62]),
-        ("30d", &[32, 62]),
-        ("90d", &[62]),
-    ] {
-        // The range of an hour must contain the first minute.
-        let now = START + if range == "1h" { 60 } else { 62 } * MINUTE;
-        let expected: Vec<_> = expected.iter().filter(|minute| START + **minute * MINUTE <= now).collect();
-        let points = points(&cloud, "A", range, now).await;
-        let ticks: Vec<_> = expected.iter().map(|minute| rfc3339(START + **minute * MINUTE)).collect();
-        assert_eq!(times(&points), ticks, "{range}");
-        for (point, minute) in points.iter().zip(expected) {
-            point.expect(&quote(format!("{minute}.0"), "99.0", minute, 1));
-        }
-    }
-}
-
-#[tokio::test]
 async fn a_product_has_points_only_for_ticks_that_it_was_in() {
     let cloud = start().await;
     let (stays, changes) = (quote("1.0", "2.0", 1, 1), quote("3.0", "4.0", 1, 1));

@@ -3,8 +3,8 @@
 use local::Cloud;
 use serde_json::{Value, json};
 
-use super::fire_sales::event;
 use super::table::{Field, Route, START, expect_failure, is_warning, texts};
+use crate::history::event;
 use crate::support::{await_logs, expect_clean_logs, get_at, invoke, one_instance_each, start_with};
 
 /// A price, which need not be whole.
@@ -116,7 +116,7 @@ async fn the_recorder_leaves_out_the_same_products() {
     // Bytes pass through.
     let full = get_at(&cloud, "/v1/bazaar", START).await;
     assert!(full.text.contains(r#""HALF\ud800":{"#), "{}", full.text);
-    let recorded = invoke(&cloud, "record-bazaar", event()).await.json();
+    let recorded = invoke(&cloud, "record-bazaar", event(START / 1_000)).await.json();
     assert_eq!(recorded["recorded"]["products"], 4, "{recorded}");
     let is_recorders = |line: &Value| line["message"] == "invalid products are not recorded";
     let line = await_logs(&cloud, 1, is_recorders).await.remove(0);

@@ -1,9 +1,9 @@
-//! Fire sales: `sales`. The recorder leaves out the same ones.
+//! Fire sales: `sales`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::table::{Field, Route, START, bare, in_braces, texts};
-use crate::support::{get_at, invoke, one_instance_each, start_with};
+use crate::support::{get_at, one_instance_each, start_with};
 
 const SALES: Route = Route {
     path: "/v1/fire-sales",
@@ -69,29 +69,4 @@ async fn of_two_sales_of_an_item_with_the_same_start_the_first_counts() {
     SALES.show(&cloud, &[sale(1), later]);
     let sales = get_at(&cloud, SALES.path, START + 60_000).await.data();
     assert_eq!(texts(&sales["sales"], "item_id"), ["B", "B"]);
-}
-
-#[tokio::test]
-async fn the_recorder_leaves_out_the_same_sales() {
-    let cloud = start_with(one_instance_each()).await;
-    let usual = [SALES.usual("A"), SALES.usual("B"), SALES.usual("C")];
-    let odd = [
-        SALES.usual("HALF\\ud800"),
-        SALES.usual("NULL").replace(":7", ":null"),
-        SALES.usual("BACKWARDS").replace("1777399000000", "1777387999999"),
-    ];
-    SALES.show(&cloud, &[&usual[..], &odd[..]].concat());
-    let live = get_at(&cloud, SALES.path, START).await.data();
-    assert_eq!(texts(&live["sales"], "item_id"), ["A", "B", "C"]);
-    let recorded = invoke(&cloud, "record-fire-sales", event()).await.json();
-    assert_eq!(recorded["recorded"], json!({"shown": 6, "changed": 3}), "{recorded}");
-    let history = get_at(&cloud, "/v1/fire-sales/history", START).await;
-    assert_eq!(texts(&history.data()["history"], "item_id"), ["C", "B", "A"]);
-    assert!(!history.text.contains("ud800"), "{}", history.text);
-}
-
-/// The event of the minute in which the tests begin.
-pub(super) fn event() -> String {
-    let time: Value = json!("2026-04-28T15:03:00Z");
-    json!({"time": time, "backfill": true}).to_string()
 }

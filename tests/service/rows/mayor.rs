@@ -3,8 +3,8 @@
 use serde_json::json;
 use simulator::Fault;
 
-use super::fire_sales::event;
 use super::table::{Field, Route, START, bare, expect_failure, in_braces, texts};
+use crate::history::event;
 use crate::support::{get_at, invoke, one_instance_each, simulator, start_with, without_repeated_fetches};
 
 const PERKS: Route = Route {
@@ -63,16 +63,16 @@ async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() 
         assert_ne!(body, good, "{part}");
         simulator(&cloud).set_fault(PERKS.upstream, Fault::default().with_body(&body));
         expect_failure(&get_at(&cloud, PERKS.path, START).await);
-        let recorded = invoke(&cloud, "record-mayor", event()).await;
+        let recorded = invoke(&cloud, "record-mayor", event(START / 1_000)).await;
         assert!(recorded.headers.contains_key("x-amz-function-error"), "{body}: {}", recorded.text);
     }
     // A row of history is never overwritten: the recorder waits until all perks make sense.
     PERKS.show(&cloud, &[PERKS.usual("A"), PERKS.usual("HALF\\ud800")]);
     let live = get_at(&cloud, PERKS.path, START).await.data();
     assert_eq!(texts(&live["mayor"]["perks"], "name"), ["A"]);
-    let recorded = invoke(&cloud, "record-mayor", event()).await;
+    let recorded = invoke(&cloud, "record-mayor", event(START / 1_000)).await;
     assert!(recorded.headers.contains_key("x-amz-function-error"), "{}", recorded.text);
     simulator(&cloud).set_fault(PERKS.upstream, Fault::default().with_body(good));
-    let recorded = invoke(&cloud, "record-mayor", event()).await.json();
+    let recorded = invoke(&cloud, "record-mayor", event(START / 1_000)).await.json();
     assert_eq!(recorded["recorded"], json!({"year": 510, "new": true}), "{recorded}");
 }
