@@ -1,7 +1,6 @@
 //! Candles: what `record-candles` builds from the recorded minutes, and what `GET /v1/bazaar/candles` responds.
 
 mod corrupt_rows;
-mod faults;
 mod interrupted;
 mod kept;
 mod minutes;

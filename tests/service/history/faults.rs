@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use common::response::error::INTERNAL_MESSAGE;
 use futures_util::StreamExt;
+use futures_util::future::join_all;
 use local::{Cloud, Fault, Options, Refusal};
 use serde_json::{Value, json};
 
 use super::market::{Market, RECORDER, quote};
-use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, rfc3339, start, table};
+use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, recorded, rfc3339, start, table};
 use crate::support::{
     self, Response, await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines,
     one_instance_each, simulator, start_with, with_parameters,
@@ -53,9 +54,8 @@ async fn every_fault_of_the_table_is_the_500_envelope_with_its_cause_in_the_log(
         checks.push(async move {
             let cloud = start().await;
             cache_authorization(&cloud).await;
-            cloud.dynamodb().set_fault(fault);
-            let request = async |path: &str| expect_failure(&get(&cloud, path).await, what);
-            tokio::join!(request(ROUTES[0]), request(ROUTES[1]), request(ROUTES[2]));
+            cloud.dynamodb().set_fault(fault.on("Query"));
+            join_all(ROUTES.map(async |path| expect_failure(&get(&cloud, path).await, what))).await;
             for path in ROUTES {
                 let route = path.split('?').next().unwrap();
                 let lines = await_logs(&cloud, 1, |line| line["route"] == route).await;
@@ -93,7 +93,7 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
         good.push(get_at(&cloud, path, START * 1_000).await);
         assert!(!good.last().unwrap().cached());
     }
-    cloud.dynamodb().set_fault(Fault::missing_table());
+    cloud.dynamodb().set_fault(Fault::missing_table().on("Query"));
     // The TTL is five minutes, ten further ones follow.
     for (seconds, serves) in
         [(299, true), (300, true), (20 * MINUTE, true), (55 * MINUTE, true), (55 * MINUTE + 1, false)]
@@ -108,12 +108,12 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
         }
     }
     let stale = |line: &Value| line["level"] == "WARN" && line["cached"] == true && line["status"] == 200;
-    for line in await_logs(&cloud, 9, stale).await {
+    for line in await_logs(&cloud, 12, stale).await {
         expect_cause(&line["cause"], "Query", "ResourceNotFoundException");
     }
     assert_eq!(
         log_lines(&cloud).iter().filter(|line| stale(line)).count(),
-        9,
+        12,
         "a response within its TTL logs no warning"
     );
     cloud.dynamodb().clear_faults();
@@ -127,20 +127,17 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
 async fn while_the_table_hangs_only_the_first_request_waits() {
     let cloud = start().await;
     record_something(&cloud).await;
-    let good = [
-        get_at(&cloud, ROUTES[0], START * 1_000).await,
-        get_at(&cloud, ROUTES[1], START * 1_000).await,
-        get_at(&cloud, ROUTES[2], START * 1_000).await,
-    ];
+    let good = join_all(ROUTES.map(async |path| get_at(&cloud, path, START * 1_000).await)).await;
     cloud.dynamodb().set_fault(Fault::hang());
-    let request = async |position: usize, seconds: i64| {
-        let now = START + 6 * MINUTE + seconds;
-        get_at(&cloud, ROUTES[position], now * 1_000).await.expect_replay_of(&good[position]);
+    let request_all = async |seconds: i64| {
+        let now = (START + 6 * MINUTE + seconds) * 1_000;
+        let again = join_all(ROUTES.map(async |path| get_at(&cloud, path, now).await)).await;
+        again.iter().zip(&good).for_each(|(again, good)| again.expect_replay_of(good));
     };
-    tokio::join!(request(0, 0), request(1, 0), request(2, 0));
+    request_all(0).await;
     let queries = cloud.dynamodb().requests("Query");
     // The times of these requests are after the eight seconds that the first ones waited.
-    tokio::join!(request(0, 9), request(1, 9), request(2, 9));
+    request_all(9).await;
     assert_eq!(cloud.dynamodb().requests("Query"), queries);
 }
 
@@ -169,17 +166,24 @@ async fn behind_a_gateway_cache_a_failure_of_the_table_is_a_failed_invocation() 
 }
 
 /// The recorders and the operations that they use.
-const OPERATIONS: [(&str, &str); 9] = [
+const OPERATIONS: [(&str, &str); 13] = [
     (RECORDER, "BatchWriteItem"),
     (RECORDER, "PutItem"),
     (RECORDER, "GetItem"),
     (RECORDER, "UpdateItem"),
+    (BUILDER, "Query"),
+    (BUILDER, "GetItem"),
+    (BUILDER, "UpdateItem"),
+    (BUILDER, "PutItem"),
     ("record-mayor", "PutItem"),
     ("record-mayor", "GetItem"),
     ("record-fire-sales", "UpdateItem"),
     ("record-fire-sales", "GetItem"),
     ("record-fire-sales", "PutItem"),
 ];
+
+/// The function that builds candles.
+const BUILDER: &str = "record-candles";
 
 /// What the log says about a batch that was not completed.
 const UNDONE: &str = "it was throttled, and a part is undone";
@@ -202,19 +206,35 @@ fn show_something(cloud: &Cloud) {
     simulator(cloud).set_fault("/v2/skyblock/firesales", ::simulator::Fault::default().with_body(body));
 }
 
+/// Empties the table and gives the recorder something to record.
+async fn prepare(cloud: &Cloud, recorder: &str) {
+    table::clear(cloud).await;
+    show_something(cloud);
+    if recorder == BUILDER {
+        record(cloud, RECORDER, START - 7 * MINUTE).await;
+    }
+}
+
+/// What the recorder reports for the event at `START`. Panics if it fails.
+async fn run(cloud: &Cloud, recorder: &str) -> Value {
+    // Candles are recorded up to the end of the latest one.
+    let tick = if recorder == BUILDER { START - 5 * MINUTE } else { START };
+    recorded(&invoke(cloud, recorder, event(START)).await, tick)
+}
+
 #[tokio::test]
 async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_the_tick() {
     let mut checks = Vec::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
-            // A throttled batch is retried until the deadline, which has a test of its own.
-            if (what, operation) == ("throttled", "BatchWriteItem") {
+            // A throttled batch is retried until the deadline, which has a test of its own. A slow table fails as a silent one does.
+            if (what, operation) == ("throttled", "BatchWriteItem") || what == "slow" {
                 continue;
             }
             let fault = fault.clone().on(operation);
             checks.push(async move {
                 let cloud = start().await;
-                show_something(&cloud);
+                prepare(&cloud, recorder).await;
                 cloud.dynamodb().set_fault(fault);
                 let cause = failure(&cloud, recorder, event(START)).await;
                 let line = |line: &Value| line["function"] == recorder && line["level"] == "ERROR";
@@ -227,11 +247,11 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
                 expect_cause(&line["cause"], operation, word);
 
                 cloud.dynamodb().clear_faults();
-                record(&cloud, recorder, START).await;
-                let completed = table::dump(&cloud).await;
-                table::clear(&cloud).await;
-                record(&cloud, recorder, START).await;
-                let clean = table::dump(&cloud).await;
+                run(&cloud, recorder).await;
+                let completed = table::dump_with_heartbeats(&cloud).await;
+                prepare(&cloud, recorder).await;
+                run(&cloud, recorder).await;
+                let clean = table::dump_with_heartbeats(&cloud).await;
                 assert!(!clean.is_empty());
                 table::expect_same(
                     &completed,
@@ -248,7 +268,6 @@ async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_
 #[tokio::test]
 async fn a_short_fault_of_the_table_is_retried() {
     let cloud = start().await;
-    show_something(&cloud);
     for (recorder, faults) in [
         (
             RECORDER,
@@ -268,6 +287,18 @@ async fn a_short_fault_of_the_table_is_retried() {
                 ("PutItem", Fault::close().after(1).times(2)),
             ],
         ),
+        (
+            BUILDER,
+            vec![
+                ("Query", Fault::throttled().times(3)),
+                ("Query", Fault::refusal(Refusal::InternalServerError).after(40).times(3)),
+                ("Query", Fault::close().after(2).times(2)),
+                ("GetItem", Fault::throttled().times(3)),
+                ("UpdateItem", Fault::throttled().times(3)),
+                ("PutItem", Fault::throttled().times(3)),
+                ("PutItem", Fault::close().times(2)),
+            ],
+        ),
         ("record-mayor", vec![("PutItem", Fault::throttled().times(3)), ("PutItem", Fault::hang().times(1))]),
         (
             "record-fire-sales",
@@ -277,21 +308,21 @@ async fn a_short_fault_of_the_table_is_retried() {
             ],
         ),
     ] {
-        table::clear(&cloud).await;
-        let outcome = record(&cloud, recorder, START).await;
-        let clean = table::dump(&cloud).await;
+        prepare(&cloud, recorder).await;
+        let outcome = run(&cloud, recorder).await;
+        let clean = table::dump_with_heartbeats(&cloud).await;
         for (operation, fault) in faults {
-            table::clear(&cloud).await;
+            prepare(&cloud, recorder).await;
             let what = format!("{recorder}: {fault:?}");
             let before = cloud.dynamodb().requests(operation);
             cloud.dynamodb().set_fault(fault.on(operation));
-            assert_eq!(record(&cloud, recorder, START).await, outcome, "{what}");
+            assert_eq!(run(&cloud, recorder).await, outcome, "{what}");
             let requests = cloud.dynamodb().requests(operation) - before;
             cloud.dynamodb().clear_faults();
-            table::expect_same(&table::dump(&cloud).await, &clean, &what);
-            table::clear(&cloud).await;
+            table::expect_same(&table::dump_with_heartbeats(&cloud).await, &clean, &what);
+            prepare(&cloud, recorder).await;
             let before = cloud.dynamodb().requests(operation);
-            record(&cloud, recorder, START).await;
+            run(&cloud, recorder).await;
             assert!(requests > cloud.dynamodb().requests(operation) - before, "{what} needs more requests");
         }
     }

@@ -45,9 +45,13 @@ pub(crate) const RANGES: [(&str, &str, i64, i64); 5] = [
     ("90d", "candles#3h", 3 * HOUR, 720),
 ];
 
-/// The three history routes.
-const ROUTES: [&str; 3] =
-    ["/v1/bazaar/history?item_id=INK_SACK:3", "/v1/mayor/history", "/v1/fire-sales/history"];
+/// The routes that serve what was recorded.
+const ROUTES: [&str; 4] = [
+    "/v1/bazaar/history?item_id=INK_SACK:3",
+    "/v1/bazaar/candles?item_id=INK_SACK:3",
+    "/v1/mayor/history",
+    "/v1/fire-sales/history",
+];
 
 /// The service with one instance of each function.
 pub(crate) async fn start() -> Cloud {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
-use local::{Cloud, Fault, Refusal};
+use local::{Cloud, Fault};
 use serde_json::{Value, json};
 use simulator::Fault as UpstreamFault;
 
@@ -15,9 +15,7 @@ use super::{
     DAY, HOUR, MINUTE, Row, START, delete_heartbeats, event, gap, heartbeat, heartbeats, last_gap, put,
     record, rfc3339, start, start_with_instances,
 };
-use crate::support::{
-    await_logs, expect_clean_logs, invoke, simulator, start_with, without_repeated_fetches,
-};
+use crate::support::{expect_clean_logs, invoke, simulator, start_with, without_repeated_fetches};
 
 const FEED: &str = "fire-sales";
 const RECORDER: &str = "record-fire-sales";
@@ -80,76 +78,6 @@ async fn concurrent_recorders_leave_one_heartbeat() {
         assert_eq!(only(&cloud).await, expected(), "round {round}");
     }
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_heartbeat_that_cannot_be_written_fails_the_invocation_and_the_retry_writes_it() {
-    let cloud = start().await;
-    show_a_sale(&cloud);
-    for (number, (fault, word)) in [
-        (Fault::missing_table().on("PutItem"), "ResourceNotFoundException"),
-        (Fault::missing_table().on("GetItem"), "ResourceNotFoundException"),
-        (Fault::refusal(Refusal::InternalServerError).on("PutItem"), "InternalServerError"),
-        (Fault::throttled().on("GetItem"), "ProvisionedThroughputExceededException"),
-        (Fault::hang().on("PutItem"), "in time"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        delete_heartbeats(&cloud).await;
-        cloud.dynamodb().set_fault(fault);
-        let response = invoke(&cloud, RECORDER, event(START, START)).await;
-        assert_eq!(response.headers["x-amz-function-error"], "Unhandled", "{}", response.text);
-        let is_failure = |line: &Value| line["function"] == RECORDER && line["level"] == "ERROR";
-        let line = await_logs(&cloud, number + 1, is_failure).await.pop().unwrap();
-        assert!(line["cause"].as_str().unwrap().contains(word), "{line}");
-        cloud.dynamodb().clear_faults();
-        assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
-        record(&cloud, FEED, START).await;
-        assert_eq!(only(&cloud).await, heartbeat(FEED, START, START, &[]));
-    }
-    // The SDK retries what is over soon.
-    delete_heartbeats(&cloud).await;
-    cloud.dynamodb().set_fault(Fault::throttled().on("PutItem").times(2));
-    record(&cloud, FEED, START).await;
-    assert_eq!(only(&cloud).await, heartbeat(FEED, START, START, &[]));
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_recorder_that_is_killed_at_its_heartbeat_leaves_what_the_next_run_completes() {
-    let cloud = Arc::new(start().await);
-    show_a_sale(&cloud);
-    for operation in ["GetItem", "PutItem"] {
-        delete_heartbeats(&cloud).await;
-        record(&cloud, FEED, START).await;
-        let before = cloud.dynamodb().requests(operation);
-        cloud.dynamodb().set_fault(Fault::hang().on(operation));
-        let running = tokio::spawn({
-            let cloud = Arc::clone(&cloud);
-            async move { invoke(&cloud, RECORDER, event(START + MINUTE, START + MINUTE)).await }
-        });
-        while cloud.dynamodb().requests(operation) == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        cloud.kill(RECORDER).await.unwrap();
-        assert!(running.await.unwrap().headers.contains_key("x-amz-function-error"));
-        cloud.dynamodb().clear_faults();
-        assert_eq!(only(&cloud).await, heartbeat(FEED, START, START, &[]), "{operation}");
-        record(&cloud, FEED, START + MINUTE).await;
-        assert_eq!(only(&cloud).await, heartbeat(FEED, START, START + MINUTE, &[]), "{operation}");
-    }
-}
-
-#[tokio::test]
-async fn a_tick_that_is_recorded_already_is_a_heartbeat_too() {
-    // A recorder that was killed before its heartbeat finds its tick recorded.
-    let cloud = start().await;
-    record(&cloud, "bazaar", START).await;
-    delete_heartbeats(&cloud).await;
-    let response = invoke(&cloud, "record-bazaar", event(START, START)).await;
-    assert_eq!(response.json()["recorded"]["products"], 0, "{}", response.text);
-    assert_eq!(only(&cloud).await, heartbeat("bazaar", START, START, &[]));
 }
 
 #[tokio::test]
