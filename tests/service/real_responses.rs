@@ -182,28 +182,6 @@ async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
 
 #[tokio::test]
 #[cfg_attr(not(captures), ignore = "needs captures")]
-async fn many_real_items_are_the_same_as_one_at_a_time() {
-    for name in [BAZAAR, OLD_BAZAAR] {
-        let cloud = start().await;
-        serve(&cloud, "/v2/skyblock/bazaar", name);
-        let body = capture(name);
-        let ids: Vec<&str> = body["products"].as_object().unwrap().keys().map(String::as_str).collect();
-        for some in ids.chunks(100) {
-            let unknown = ["NO_SUCH_ITEM", "no_such_item"];
-            let asked = [&unknown[..1], &some[..some.len() - 2], &unknown[1..]].concat();
-            let data = get_data(&cloud, &format!("/v1/bazaar?mode=items&ids={}", asked.join(","))).await;
-            assert_eq!((&data["count"], &data["unknown"]), (&json!(some.len() - 2), &json!(unknown)));
-            for (item, id) in data["items"].as_array().unwrap().iter().zip(some) {
-                assert_eq!(*item, get_data(&cloud, &format!("/v1/bazaar?mode=item&id={id}")).await);
-                assert_eq!(item["id"], **id);
-            }
-        }
-        expect_clean_logs(&cloud);
-    }
-}
-
-#[tokio::test]
-#[cfg_attr(not(captures), ignore = "needs captures")]
 async fn auctions_and_items_follow_from_the_real_responses() {
     let cloud = start().await;
     serve(&cloud, "/v2/skyblock/auctions", "auctions/v2-20250608T1707Z-page0.json");

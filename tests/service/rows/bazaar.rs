@@ -59,25 +59,6 @@ async fn quick_status_must_be_an_object() {
 }
 
 #[tokio::test]
-async fn a_product_must_be_an_object() {
-    let cloud = start_with(one_instance_each()).await;
-    let odd = PRODUCTS.usual("B").replace(r#"{"product_id":"B","quick_status":"#, "[").replace("}}", "}]");
-    PRODUCTS.show(&cloud, &[PRODUCTS.usual("A"), odd, PRODUCTS.usual("C")]);
-    assert_eq!(texts(&get_at(&cloud, PRODUCTS.path, START).await.data()["items"], "id"), ["A", "C"]);
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_product_without_orders_makes_sense() {
-    let cloud = start_with(one_instance_each()).await;
-    let none = PRODUCTS.usual("B").replace("5.5", "0.0").replace(":7", ":0");
-    PRODUCTS.show(&cloud, &[none]);
-    assert_eq!(get_at(&cloud, PRODUCTS.path, START).await.data(), json!({"count": 0, "items": []}));
-    let item = get_at(&cloud, "/v1/bazaar?mode=item&id=B", START).await.data();
-    assert_eq!((&item["sellPrice"], &item["buyVolume"]), (&json!(0.0), &json!(0)));
-}
-
-#[tokio::test]
 async fn of_two_products_with_the_same_id_the_last_counts_in_every_mode() {
     let cloud = start_with(one_instance_each()).await;
     let priced = |price: &str| PRODUCTS.usual("B").replace("5.5", price);
