@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::market::{Market, RECORDER, quote};
 use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, recorded, rfc3339, start, table};
 use crate::support::{
-    self, Response, await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines,
-    one_instance_each, simulator, start_with, with_parameters,
+    Response, await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines,
+    one_instance_each, simulator, start_with,
 };
 
 /// Lasting faults of the table, each with a word that the log must contain.
@@ -139,30 +139,6 @@ async fn while_the_table_hangs_only_the_first_request_waits() {
     // The times of these requests are after the eight seconds that the first ones waited.
     request_all(9).await;
     assert_eq!(cloud.dynamodb().requests("Query"), queries);
-}
-
-#[tokio::test]
-async fn behind_a_gateway_cache_a_failure_of_the_table_is_a_failed_invocation() {
-    let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
-    cache_authorization(&cloud).await;
-    cloud.dynamodb().set_fault(Fault::missing_table());
-    for path in ROUTES {
-        let message = get(&cloud, path).await.error("INTERNAL_ERROR");
-        assert!(message.contains("could not answer this request"), "{path}: {message}");
-        let (function, event) = support::event(path, START * 1_000);
-        let failed = invoke(&cloud, function, event).await;
-        assert_eq!(failed.headers["x-amz-function-error"], "Unhandled", "{path}");
-        let expected = json!({"errorType": "INTERNAL_ERROR", "errorMessage": INTERNAL_MESSAGE});
-        assert_eq!(failed.json(), expected, "{path}");
-    }
-    cloud.dynamodb().clear_faults();
-    for path in ROUTES {
-        assert!(
-            get(&cloud, path).await.cached(),
-            "{path}: a response that may be replayed is marked as cached"
-        );
-    }
-    expect_clean_logs(&cloud);
 }
 
 /// The recorders and the operations that they use.

@@ -2,7 +2,6 @@
 
 mod bazaar;
 mod blips;
-mod caching;
 mod chart;
 mod clock;
 mod concurrent_recorders;

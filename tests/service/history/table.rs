@@ -21,7 +21,7 @@ pub(crate) type Dump = BTreeMap<(String, String), Row>;
 pub(crate) const NAME: &str = "History";
 
 /// The partition key of the heartbeats of all feeds.
-const HEARTBEATS: &str = "feeds";
+pub(crate) const HEARTBEATS: &str = "feeds";
 
 /// All rows of the histories, without heartbeats.
 pub(crate) async fn dump(cloud: &Cloud) -> Dump {

@@ -5,20 +5,14 @@ mod response;
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-use local::{Cloud, Options};
-use serde_json::{Map, Value, json};
+use local::Cloud;
+use serde_json::{Value, json};
 
-use crate::support::{Response, call, get_at, invoke, one_instance_each, start_with};
+use crate::history::table::{self, HEARTBEATS, Row};
+use crate::history::{DAY, HOUR, MINUTE, START, rfc3339, start, start_with_instances};
+use crate::support::{Response, get_at, invoke};
 
 const PATH: &str = "/v1/status";
-
-/// 2026-04-28 15:00:00 UTC.
-const START: i64 = 1_777_388_400;
-
-const MINUTE: i64 = 60;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
 
 /// Each feed with the interval of its recorder in seconds, in the order of the response (`functions/README.md`, Status).
 const FEEDS: [(&str, i64); 4] =
@@ -27,26 +21,6 @@ const FEEDS: [(&str, i64); 4] =
 /// How much older than two of its intervals the latest record of a healthy feed may be.
 fn delay(feed: &str) -> i64 {
     if feed == "candles" { 230 } else { 110 }
-}
-
-/// The table, and the partition key of the heartbeats.
-const TABLE: &str = "History";
-const PARTITION: &str = "feeds";
-
-/// The attributes of a row, in DynamoDB's JSON.
-type Row = Map<String, Value>;
-
-async fn start() -> Cloud {
-    start_with(one_instance_each()).await
-}
-
-async fn start_with_instances(concurrency: u16) -> Cloud {
-    start_with(Options { concurrency: concurrency.try_into().unwrap(), ..Options::for_tests() }).await
-}
-
-/// The moment in Unix seconds as RFC 3339 in UTC.
-fn rfc3339(time: i64) -> String {
-    Timestamp::from_second(time).unwrap().to_string()
 }
 
 /// The event of a recorder that is due at this time, in Unix seconds, when the clock shows `now`.
@@ -63,16 +37,12 @@ async fn record(cloud: &Cloud, feed: &str, time: i64) {
 /// The heartbeats by feed.
 async fn heartbeats(cloud: &Cloud) -> BTreeMap<String, Row> {
     let request = json!({
-        "TableName": TABLE, "KeyConditionExpression": "pk = :partition", "ConsistentRead": true,
-        "ExpressionAttributeValues": {":partition": {"S": PARTITION}},
+        "TableName": table::NAME, "KeyConditionExpression": "pk = :partition", "ConsistentRead": true,
+        "ExpressionAttributeValues": {":partition": {"S": HEARTBEATS}},
     });
-    let mut response = call(cloud, "Query", &request).await;
-    let Value::Array(rows) = response["Items"].take() else { panic!("{response}") };
-    let rows = rows.into_iter().map(|row| {
-        let Value::Object(row) = row else { panic!("a row is an object") };
-        (row["sk"]["S"].as_str().unwrap().to_owned(), row)
-    });
-    rows.collect()
+    let mut response = table::call(cloud, "Query", &request).await;
+    let rows: Vec<Row> = serde_json::from_value(response["Items"].take()).unwrap();
+    rows.into_iter().map(|row| (table::key(&row).1, row)).collect()
 }
 
 /// The heartbeat of a feed that was recorded from the first time to the last one, with these gaps.
@@ -80,20 +50,19 @@ fn heartbeat(feed: &str, first: i64, last: i64, gaps: &[(i64, i64)]) -> Row {
     let number = |number: i64| json!({"N": number.to_string()});
     let gap = |(from, to): &(i64, i64)| json!({"M": {"from": number(*from), "to": number(*to)}});
     let row = json!({
-        "pk": {"S": PARTITION}, "sk": {"S": feed}, "first_recorded_at": number(first),
+        "pk": {"S": HEARTBEATS}, "sk": {"S": feed}, "first_recorded_at": number(first),
         "last_recorded_at": number(last), "gaps": {"L": gaps.iter().map(gap).collect::<Vec<_>>()},
     });
     row.as_object().unwrap().clone()
 }
 
 async fn put(cloud: &Cloud, row: &Row) {
-    call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
+    table::put(cloud, [row.clone()]).await;
 }
 
 async fn delete_heartbeats(cloud: &Cloud) {
     for feed in heartbeats(cloud).await.into_keys() {
-        let key = json!({"pk": {"S": PARTITION}, "sk": {"S": feed}});
-        call(cloud, "DeleteItem", &json!({"TableName": TABLE, "Key": key})).await;
+        table::delete(cloud, HEARTBEATS, &feed).await;
     }
 }
 

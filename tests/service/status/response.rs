@@ -11,12 +11,12 @@ use simulator::Fault as UpstreamFault;
 use tables::feed;
 
 use super::{
-    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, TABLE, delay, entry, gap, heartbeat, put, record, respond,
-    rfc3339, start, status, unhealthy,
+    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, delay, entry, heartbeat, put, record, respond, rfc3339,
+    start, status, unhealthy,
 };
 use crate::support::{
-    RECORDERS, await_logs, expect_clean_logs, get_at, invoke, one_instance_each, send, simulator, start_with,
-    template, with_parameters, without_repeated_fetches,
+    RECORDERS, await_logs, expect_clean_logs, get_at, one_instance_each, send, simulator, start_with,
+    template, without_repeated_fetches,
 };
 
 #[test]
@@ -308,25 +308,6 @@ async fn when_the_table_fails_so_does_the_route_and_an_old_status_is_not_served(
     expect_clean_logs(&cloud);
 }
 
-#[tokio::test]
-async fn behind_a_stage_cache_a_failure_is_a_failed_invocation_and_a_success_is_stored_for_a_minute() {
-    let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
-    let get = async || send(&cloud.url(), Method::GET, PATH).await;
-    cloud.dynamodb().set_fault(Fault::missing_table());
-    let message = get().await.error("INTERNAL_ERROR");
-    assert!(message.contains("could not answer this request"), "{message}");
-    cloud.dynamodb().clear_faults();
-    let first = get().await;
-    assert!(first.cached(), "a response that may be replayed is marked as cached");
-    cloud.kill("status").await.unwrap();
-    let now = cloud.clock().now_ms() / 1_000;
-    put(&cloud, &heartbeat("mayor", now, now, &[])).await;
-    assert_eq!(get().await.text, first.text);
-    cloud.clock().advance(Duration::from_mins(1));
-    assert_eq!(unhealthy(&get().await.data()), ["bazaar", "candles", "fire-sales"]);
-    expect_clean_logs(&cloud);
-}
-
 /// Waits until the recorder of the feed has recorded the minute.
 async fn await_recorded(cloud: &Cloud, feed: &str, time: i64) {
     let started = Instant::now();
@@ -413,24 +394,4 @@ async fn schedules_that_begin_in_the_last_second_of_a_minute_make_no_feed_unheal
     simulator(&cloud).clear_faults();
     await_recorded(&cloud, "bazaar", START + MINUTE).await;
     cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_monitor_needs_no_key_and_sees_a_gap_after_an_outage() {
-    let cloud = start().await;
-    for minute in [0, 1, 2, 20, 21] {
-        record(&cloud, "fire-sales", START + minute * MINUTE).await;
-    }
-    cloud.clock().set((START + 21 * MINUTE) * 1_000);
-    let data = send(&cloud.url(), Method::GET, PATH).await.data();
-    assert_eq!(entry(&data, "fire-sales")["last_gap"], gap(START + 2 * MINUTE, START + 20 * MINUTE));
-    let head = send(&cloud.url(), Method::HEAD, PATH).await;
-    assert_eq!(head.status, 404, "no other method than GET");
-    // The table is as documented: one row.
-    let request = json!({"TableName": TABLE, "Key": {"pk": {"S": "feeds"}, "sk": {"S": "fire-sales"}}});
-    let row = crate::support::call(&cloud, "GetItem", &request).await["Item"].take();
-    let gaps = [(START + 2 * MINUTE, START + 20 * MINUTE)];
-    assert_eq!(row, Value::Object(heartbeat("fire-sales", START, START + 21 * MINUTE, &gaps)));
-    drop(invoke(&cloud, "status", super::event(START, START)).await);
-    expect_clean_logs(&cloud);
 }
