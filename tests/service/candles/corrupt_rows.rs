@@ -1,30 +1,13 @@
 //! A corrupt row is skipped with a warning that names its key, and affects no other candle.
 
-use local::Cloud;
 use serde_json::{Value, json};
 
 use super::{READER, build, candles, copies, interval, only_row, page};
+use crate::history::corrupt_rows::expect_warning;
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Row, with};
 use crate::history::{MINUTE, START, start};
-use crate::support::{await_logs, expect_clean_logs, log_lines};
-
-fn is_warning(line: &Value) -> bool {
-    line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
-}
-
-/// Waits for the next warning, which must name the row.
-async fn expect_warning(cloud: &Cloud, row: &Row, warnings: &mut usize, what: &str) {
-    *warnings += 1;
-    let warning = await_logs(cloud, *warnings, is_warning).await.pop().unwrap();
-    let (partition, sort) = table::key(row);
-    assert_eq!(
-        (&warning["partition_key"], &warning["sort_key"]),
-        (&partition.into(), &sort.into()),
-        "{what}"
-    );
-    assert_eq!(log_lines(cloud).iter().filter(|line| is_warning(line)).count(), *warnings, "{what}");
-}
+use crate::support::{await_logs, expect_clean_logs};
 
 #[tokio::test]
 async fn a_corrupt_candle_hides_no_other() {
@@ -37,7 +20,6 @@ async fn a_corrupt_candle_hides_no_other() {
     let text = |text: &str| json!({"M": {"A": {"S": text}}});
     let second = copies(&row, [START + five]).next().unwrap();
     let mut now = START + 60 * MINUTE;
-    let mut warnings = 0;
     let cases = [
         json!({"M": {"A": {"N": "5"}}}),
         json!({"M": {"A": {"NULL": true}}}),
@@ -53,14 +35,14 @@ async fn a_corrupt_candle_hides_no_other() {
         text("NaN,NaN,NaN,NaN,2,2,2,2,3,4,1"),
         text("1,1,1,1,2,2,2,2,3,4,0"),
     ];
-    for products in cases {
+    for (number, products) in cases.into_iter().enumerate() {
         let what = products.to_string();
         let corrupt = with(&second, "products", products);
         table::put(&cloud, [corrupt.clone()]).await;
         cloud.kill(READER).await.unwrap();
         let shown = page(&cloud, "A", interval("5m"), "", now).await;
         assert_eq!(shown.times(), [START, START + 2 * five], "{what}");
-        expect_warning(&cloud, &corrupt, &mut warnings, &what).await;
+        expect_warning(&cloud, table::key(&corrupt), "products", number).await;
         now += MINUTE;
     }
     expect_clean_logs(&cloud);
@@ -100,13 +82,22 @@ async fn a_corrupt_source_is_left_out_of_a_candle_with_a_warning() {
         market.record(&cloud, START + minute * MINUTE).await;
     }
     let dump = table::dump(&cloud).await;
-    let second = (START + MINUTE).to_string();
-    let has_a = |row: &Row| row.get("products").is_some_and(|products| products["M"].get("A").is_some());
-    let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && has_a(row);
-    let corrupt = with(dump.values().find(is_second).unwrap(), "products", json!({"N": "5"}));
-    table::put(&cloud, [corrupt.clone()]).await;
+    let row_of_a = |minute: i64| {
+        let slot = (START + minute * MINUTE).to_string();
+        let has_a = |row: &Row| row.get("products").is_some_and(|products| products["M"].get("A").is_some());
+        dump.values().find(|row| row["sk"]["S"] == slot.as_str() && has_a(row)).unwrap()
+    };
+    let corrupt = with(row_of_a(1), "products", json!({"N": "5"}));
+    let mut products = row_of_a(2)["products"].clone();
+    products["M"]["C"] = json!({"N": "5"});
+    products["M"]["no id"] = products["M"]["A"].clone();
+    let odd = with(row_of_a(2), "products", products);
+    table::put(&cloud, [corrupt.clone(), odd.clone()]).await;
     build(&cloud, START + 7 * MINUTE).await;
-    expect_warning(&cloud, &corrupt, &mut 0, "a corrupt minute").await;
+    expect_warning(&cloud, table::key(&corrupt), "products", 0).await;
+    let is_warning = |line: &Value| line["message"] == "corrupt products of a row are skipped";
+    let warning = await_logs(&cloud, 1, is_warning).await.pop().unwrap();
+    assert_eq!((&warning["sort_key"], &warning["products"]), (&odd["sk"]["S"], &json!(2)), "{warning}");
     for (id, samples) in [("A", 2), ("B", 3)] {
         let shown = page(&cloud, id, interval("5m"), "", START + 7 * MINUTE).await;
         assert_eq!(shown.candles[0].samples, samples, "{id}");

@@ -2,11 +2,12 @@
 
 use local::Cloud;
 use serde_json::{Value, json};
+use simulator::Fault;
 
 use super::market::{Market, quote};
 use super::table::{self, Row, with};
 use super::{HOUR, MINUTE, START, event, rfc3339, start};
-use crate::support::{await_logs, expect_clean_logs, get_at, invoke, log_lines};
+use crate::support::{RECORDERS, await_logs, expect_clean_logs, get_at, invoke, log_lines, simulator};
 
 /// The history in the response of the route at the moment.
 async fn history(cloud: &Cloud, path: &str, now: i64) -> Vec<Value> {
@@ -20,8 +21,13 @@ fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
 }
 
-/// Waits for a warning that names this row and the attribute. Panics if another row has one.
-async fn expect_warning(cloud: &Cloud, (partition, sort): (String, String), attribute: &str, before: usize) {
+/// Waits for the warning after `before` others, which must name this row and the attribute. Panics if there are more.
+pub(crate) async fn expect_warning(
+    cloud: &Cloud,
+    (partition, sort): (String, String),
+    attribute: &str,
+    before: usize,
+) {
     let warnings = await_logs(cloud, before + 1, is_warning).await;
     let warning = warnings.last().unwrap();
     let named = (&warning["partition_key"], &warning["sort_key"]);
@@ -136,6 +142,42 @@ async fn a_corrupt_marker_does_not_stop_the_recorder() {
 }
 
 #[tokio::test]
+async fn a_corrupt_row_stops_no_recorder() {
+    let cloud = start().await;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
+    let sale = json!({"item_id": "A", "start": START * 1_000, "end": START * 1_000, "amount": 1, "price": 2});
+    let body = json!({"success": true, "sales": [sale]}).to_string();
+    simulator(&cloud).set_fault("/v2/skyblock/firesales", Fault::default().with_body(body));
+    let record_all = async |what: &str| {
+        for recorder in RECORDERS {
+            let now = if recorder == "record-candles" { built_at(5) } else { START };
+            let response = invoke(&cloud, recorder, event(now)).await;
+            let has_failed = response.headers.contains_key("x-amz-function-error");
+            assert!(!has_failed, "{recorder}, {what}: {}", response.text);
+        }
+    };
+    record_all("an empty table").await;
+    let dump = table::dump(&cloud).await;
+    assert_eq!(
+        dump.len(),
+        7,
+        "minutes and candles with their markers, how far those are built, a mayor and a sale"
+    );
+    for (key, row) in &dump {
+        for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {
+            for value in [json!({"S": "soon"}), json!({"N": "-1.5"}), json!({"NULL": true}), json!({"L": []})]
+            {
+                let what = format!("{key:?}: {attribute} is {value}");
+                table::put(&cloud, dump.values().cloned()).await;
+                table::put(&cloud, [with(row, attribute, value)]).await;
+                record_all(&what).await;
+            }
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn a_corrupt_mayor_hides_no_other() {
     let cloud = start().await;
     let mayor = |year: u32| {
@@ -224,33 +266,6 @@ async fn a_corrupt_fire_sale_hides_no_other() {
 /// The minute at which the candles of this many minutes from `START` on are built.
 fn built_at(minutes: i64) -> i64 {
     START + (minutes + 2) * MINUTE
-}
-
-#[tokio::test]
-async fn a_corrupt_quote_hides_no_candle_of_another_product() {
-    let cloud = start().await;
-    for minute in 0..5 {
-        Market::of("A", quote(10 + minute, 20, 3, 4)).record(&cloud, START + minute * MINUTE).await;
-    }
-    let highest = (START + 4 * MINUTE).to_string();
-    let dump = table::dump(&cloud).await;
-    let row = dump
-        .values()
-        .find(|row| table::key(row).0.starts_with("bazaar#1m#") && row["sk"]["S"] == highest.as_str())
-        .unwrap();
-    let mut products = row["products"].clone();
-    products["M"]["B"] = json!({"N": "5"});
-    products["M"]["no id"] = products["M"]["A"].clone();
-    table::put(&cloud, [with(row, "products", products)]).await;
-    invoke(&cloud, "record-candles", event(built_at(5))).await;
-    let path = "/v1/bazaar/candles?item_id=A&interval=5m";
-    let data = get_at(&cloud, path, built_at(5) * 1_000).await.data();
-    let candle = &data["candles"][0];
-    assert_eq!((&candle["samples"], &candle["sell_high"]), (&json!(5), &json!(14.0)), "{data}");
-    assert_eq!(candle["complete"], true, "{data}");
-    let is_warning = |line: &Value| line["message"] == "corrupt products of a row are skipped";
-    let warning = await_logs(&cloud, 1, is_warning).await.pop().unwrap();
-    assert_eq!((&warning["sort_key"], &warning["products"]), (&json!(highest), &json!(2)), "{warning}");
 }
 
 #[tokio::test]

@@ -9,8 +9,9 @@ use serde_json::json;
 use super::chart::{points, times};
 use super::market::{Market, quote};
 use super::table::{self, Dump, Row};
-use super::{DAY, HOUR, MINUTE, RANGES, START, rfc3339, start};
+use super::{DAY, HOUR, MINUTE, RANGES, ROUTES, START, rfc3339, start};
 use crate::candles::{MIDNIGHT, build};
+use crate::support::get_at;
 
 /// A market with a price that no other tick has.
 fn market_at(tick: i64) -> Market {
@@ -93,6 +94,22 @@ async fn a_full_range_shows_all_of_its_slots_and_none_that_is_a_range_ago() {
             assert_eq!(points.len(), usize::try_from(slots).unwrap(), "{range}");
             let expected: Vec<_> = shown(&ticks, interval, slots, START).into_iter().map(rfc3339).collect();
             assert_eq!(times(&points), expected, "{range}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_at_any_time_has_a_response() {
+    let cloud = start().await;
+    market_at(START).record(&cloud, START).await;
+    for now_ms in [i64::MIN, -100_000_000_000_000, -1, 0, 59, 100_000_000_000, 10_000_000_000_000, i64::MAX] {
+        for (range, ..) in RANGES {
+            let path = format!("/v1/bazaar/history?item_id=A&range={range}");
+            let data = get_at(&cloud, &path, now_ms).await.data();
+            assert_eq!(data["dataPoints"], 0, "{range} at {now_ms}");
+        }
+        for path in ROUTES {
+            get_at(&cloud, path, now_ms).await.data();
         }
     }
 }
