@@ -6,7 +6,6 @@ mod kept;
 mod minutes;
 mod outages;
 mod pages;
-mod parameters;
 mod random_ticks;
 mod repeated;
 mod responses;

@@ -102,6 +102,23 @@ async fn a_product_needs_a_buy_order_or_a_sell_order_to_be_recorded() {
 }
 
 #[tokio::test]
+async fn an_unusual_but_legal_item_id_is_accepted() {
+    let cloud = start().await;
+    let longest = "Z".repeat(64);
+    let ids = ["X", "0", ":", "-", "_", ":X", "A:B:C", "PRODUCTS", "SK", "--", "INK_SACK:3", "1E5", &longest];
+    let market = (1..)
+        .zip(ids)
+        .fold(Market::default(), |market, (volume, id)| market.with(id, quote("1.5", "2.5", volume, 7)));
+    market.record(&cloud, START).await;
+    for (volume, id) in (1..).zip(ids) {
+        let points = points(&cloud, id, "24h", START).await;
+        assert_eq!(points.len(), 1, "{id}");
+        assert_eq!(points[0].sell_volume, volume, "{id}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn products_with_an_invalid_id_are_left_out_with_a_warning() {
     let cloud = start().await;
     let good = quote("1.0", "2.0", 3, 4);

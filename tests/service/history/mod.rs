@@ -14,7 +14,6 @@ pub(crate) mod interrupted;
 mod limit_parameter;
 pub(crate) mod market;
 mod mayors;
-pub(crate) mod parameters;
 mod ranges;
 mod replay;
 pub(crate) mod table;
