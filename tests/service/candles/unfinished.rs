@@ -81,24 +81,3 @@ async fn pages_of_one_candle_walk_through_two_unbuilt_intervals() {
     assert_eq!(walked, minutes.candles("A", five, START + 5 * MINUTE));
     expect_clean_logs(&cloud);
 }
-
-#[tokio::test]
-async fn a_candle_under_way_is_replaced_by_a_complete_one() {
-    let cloud = start().await;
-    let mut minutes = Minutes::default();
-    for minute in [0, 3, 4] {
-        let market = Market::of("A", quote(minute + 1, "9.0", minute, 1));
-        minutes.record(&cloud, START + minute * MINUTE, &market).await;
-    }
-    let five = interval("5m");
-    for (now, settled) in [(START + 5 * MINUTE, START), (START + 7 * MINUTE, START + 5 * MINUTE)] {
-        if settled > START {
-            build(&cloud, now).await;
-        }
-        cloud.kill(READER).await.unwrap();
-        // A past `before`, as a client that follows pages sends it.
-        let page = page(&cloud, "A", five, &before(START + 5 * MINUTE), now).await;
-        assert_eq!(page.candles, minutes.candles("A", five, settled), "at {now}");
-    }
-    expect_clean_logs(&cloud);
-}
