@@ -1,8 +1,7 @@
-//! The processes of the functions: which there are, how much memory they have used, and how to kill one.
+//! The processes of the functions: which there are, and how to kill one.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tokio::process::Command;
 
@@ -10,8 +9,6 @@ use tokio::process::Command;
 #[derive(Debug, Clone)]
 pub(super) struct Process {
     id: String,
-    /// The name of the function.
-    pub(super) function: String,
     /// The address of its DynamoDB, which tells the clouds apart.
     pub(super) database: String,
 }
@@ -30,14 +27,11 @@ fn of(folder: &Path, parent: &str) -> Option<Process> {
     if !status.lines().any(|line| line == parent) {
         return None;
     }
-    let program: PathBuf = fs::read_link(folder.join("exe")).ok()?;
     let environment = fs::read(folder.join("environ")).ok()?;
     let mut variables =
         environment.split(|byte| *byte == 0).filter_map(|line| std::str::from_utf8(line).ok());
     let database = variables.find_map(|line| line.strip_prefix("AWS_ENDPOINT_URL_DYNAMODB="))?.to_owned();
-    // A program that was built again is shown as deleted.
-    let function = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
-    Some(Process { id: id.to_owned(), function, database })
+    Some(Process { id: id.to_owned(), database })
 }
 
 impl Process {
@@ -46,27 +40,5 @@ impl Process {
         // It fails if the process has just ended.
         let _ =
             Command::new("kill").args(["-9", &self.id]).stderr(std::process::Stdio::null()).status().await;
-    }
-
-    /// The peak of its resident memory in KiB.
-    fn peak(&self) -> Option<u64> {
-        let status = fs::read_to_string(Path::new("/proc").join(&self.id).join("status")).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        line.trim().strip_suffix(" kB")?.parse().ok()
-    }
-}
-
-/// The highest peaks of memory so far, in KiB by function.
-#[derive(Debug, Default)]
-pub(super) struct Peaks(pub(super) BTreeMap<String, u64>);
-
-impl Peaks {
-    pub(super) fn update(&mut self, running: &[Process]) {
-        for process in running {
-            if let Some(peak) = process.peak() {
-                let highest = self.0.entry(process.function.clone()).or_default();
-                *highest = peak.max(*highest);
-            }
-        }
     }
 }

@@ -23,7 +23,6 @@ pub(super) struct Summary {
     points: usize,
     candles: usize,
     faults: BTreeMap<&'static str, u64>,
-    peaks: BTreeMap<String, u64>,
 }
 
 impl Summary {
@@ -60,10 +59,6 @@ impl Summary {
         for (kind, count) in counts {
             *self.faults.entry(kind).or_default() += count;
         }
-    }
-
-    pub(super) fn set_peaks(&mut self, peaks: BTreeMap<String, u64>) {
-        self.peaks = peaks;
     }
 
     /// Panics if something was wrong, or if the storm tested nothing.
@@ -103,10 +98,9 @@ impl fmt::Display for Summary {
             "history: {} ticks, {} points and {} candles checked",
             self.ticks, self.points, self.candles
         )?;
-        writeln!(formatter, "function: right, failed, peak in KiB")?;
-        for (function, peak) in &self.peaks {
-            let [good, failed] = self.by_function.get(function.as_str()).copied().unwrap_or_default();
-            writeln!(formatter, "  {function}: {good}, {failed}, {peak}")?;
+        writeln!(formatter, "function: right, failed")?;
+        for (function, [good, failed]) in &self.by_function {
+            writeln!(formatter, "  {function}: {good}, {failed}")?;
         }
         writeln!(formatter, "trouble:")?;
         for (kind, count) in &self.faults {
