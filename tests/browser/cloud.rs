@@ -87,9 +87,8 @@ async fn record_minutes(cloud: &Cloud) {
     }
 }
 
-/// Stores candles that move in waves, with a gap. The table is still empty. The first candle of each interval is stored as
-/// the recorder does; the others are copies of
-/// its row, which takes a tenth of the time.
+/// Stores candles that move in waves, with a gap. The table is still empty. The first candle of each interval is stored as the recorder
+/// does; the others are copies of its row, which takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
     let (client, table) = (Client::new(&sdk), Table::of_sdk(&sdk, TABLE));

@@ -1,22 +1,21 @@
-//! One process of Chromium, with a profile of its own.
+//! The process of Chromium that all tests share, and what of it belongs to one window.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::LazyLock;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::process::{Child, Command};
+use tokio::runtime::{Builder, Runtime};
 
 use super::protocol::{Connection, Page};
 use super::seen::{REPORT, SCRIPT, Seen};
 
-/// Numbers the profiles of this process.
-static NEXT: AtomicU32 = AtomicU32::new(0);
-
-/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4.
-const WITH_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
+/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. It ends when the test program does, because its
+/// pipes end. The shell then removes its profile.
+const WITH_PIPES: &str = r#"trap "" INT
+"$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1
+rm -rf "$PROFILE" || { sleep 1; rm -rf "$PROFILE"; }"#;
 
 /// A browser that does nothing of its own accord.
 const ARGUMENTS: [&str; 20] = [
@@ -43,40 +42,52 @@ const ARGUMENTS: [&str; 20] = [
     "--no-pings",
 ];
 
-/// A running browser. Dropping it kills the process and removes the profile.
-pub(super) struct Chromium {
-    process: Child,
-    connection: Arc<Connection>,
+/// Outlives the runtimes of the tests.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+
+/// Starting it takes longer than most tests do.
+static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::start);
+
+/// A running browser.
+struct Chromium {
+    _process: Child,
+    connection: Connection,
     profile: PathBuf,
-    seen: Arc<Mutex<Seen>>,
 }
 
 impl Chromium {
-    pub(super) fn start() -> Self {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    fn start() -> Self {
+        let _runtime = RUNTIME.enter();
         let profile = local::Options::default()
             .template
-            .with_file_name(format!("target/tmp/browser/{}-{number}", std::process::id()));
+            .with_file_name(format!("target/tmp/browser/{}", std::process::id()));
         std::fs::create_dir_all(&profile).unwrap();
         // Chromium completes no download to a path with `..`.
         let profile = profile.canonicalize().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", WITH_PIPES, env!("CHROMIUM")]).args(ARGUMENTS);
-        command.arg(format!("--user-data-dir={}", profile.display()));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
-        let mut process = command.spawn().unwrap();
+        command.arg(format!("--user-data-dir={}", profile.display())).env("PROFILE", &profile);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (commands, messages) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
-        let seen = Arc::<Mutex<Seen>>::default();
-        let sink = Arc::clone(&seen);
-        let note = move |method: &str, event: &Value| sink.lock().unwrap().note(method, event);
-        let connection = Arc::new(Connection::new(commands, messages, note));
-        Self { process, connection, profile, seen }
+        Self { _process: process, connection: Connection::new(commands, messages), profile }
+    }
+}
+
+/// A session of the browser that shares nothing with others, as a private window does. Dropping it closes its tabs.
+pub(super) struct Context {
+    id: String,
+}
+
+impl Context {
+    pub(super) async fn new() -> Self {
+        let created = CHROMIUM.connection.call(None, "Target.createBrowserContext", json!({})).await.unwrap();
+        Self { id: created["browserContextId"].as_str().unwrap().to_owned() }
     }
 
     /// A page that reports what it does.
     pub(super) async fn page(&self, base: &str, key: &str) -> Page {
-        self.seen.lock().unwrap().watch(base, key);
-        let page = Page::open(&self.connection).await;
+        let page = Page::open(&CHROMIUM.connection, &self.id, Seen::of(base, key)).await;
         for domain in ["Accessibility", "Audits", "Log", "Network", "Page", "Runtime"] {
             page.call(&format!("{domain}.enable"), json!({})).await;
         }
@@ -87,36 +98,26 @@ impl Chromium {
 
     /// An empty tab in front of all others.
     pub(super) async fn cover(&self) -> Page {
-        let tab = Page::open(&self.connection).await;
+        let tab = Page::open(&CHROMIUM.connection, &self.id, Seen::default()).await;
         tab.call("Page.bringToFront", json!({})).await;
         tab
     }
 
-    /// Saves all downloads in this folder.
-    pub(super) async fn download_to(&self, folder: &Path) {
-        let behaviour = json!({"behavior": "allow", "downloadPath": folder});
-        self.connection.call(None, "Browser.setDownloadBehavior", behaviour).await.unwrap();
-    }
-
-    pub(super) fn profile(&self) -> &Path {
-        &self.profile
-    }
-
-    pub(super) fn seen(&self) -> Seen {
-        self.seen.lock().unwrap().clone()
+    /// The empty folder in which all downloads are saved from now on.
+    pub(super) async fn download_folder(&self) -> PathBuf {
+        let folder = CHROMIUM.profile.join(format!("downloads-{}", self.id));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let behaviour = json!({"behavior": "allow", "downloadPath": folder, "browserContextId": self.id});
+        CHROMIUM.connection.call(None, "Browser.setDownloadBehavior", behaviour).await.unwrap();
+        folder
     }
 }
 
-impl Drop for Chromium {
+impl Drop for Context {
     fn drop(&mut self) {
-        let _ = self.process.start_kill();
-        // Its own processes end a moment later, and write until then.
-        for _ in 0..40 {
-            let _ = std::fs::remove_dir_all(&self.profile);
-            std::thread::sleep(Duration::from_millis(25));
-            if !self.profile.exists() {
-                break;
-            }
-        }
+        let context = json!({"browserContextId": self.id});
+        // The test's own runtime may end before the response.
+        RUNTIME.spawn(CHROMIUM.connection.call(None, "Target.disposeBrowserContext", context));
     }
 }

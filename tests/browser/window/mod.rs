@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use self::chromium::Chromium;
+use self::chromium::Context;
 use self::protocol::Page;
 pub(crate) use self::seen::Seen;
 
@@ -40,12 +40,12 @@ impl Scheme {
 pub(crate) const PHONE: (u32, u32) = (390, 844);
 pub(crate) const LAPTOP: (u32, u32) = (1280, 900);
 
-/// A window of a browser that is started for it and ends with it.
+/// A private window of the browser.
 pub(crate) struct Window {
     page: Page,
     /// The tab in front of the page.
     other: Option<Page>,
-    chromium: Chromium,
+    context: Context,
     /// The address that all pages and requests begin with.
     base: String,
     scheme: Scheme,
@@ -55,10 +55,10 @@ pub(crate) struct Window {
 impl Window {
     /// Opens an empty window for pages whose addresses begin with `base`. `key` must not be seen in any address.
     pub(crate) async fn new(base: &str, key: &str) -> Self {
-        let chromium = Chromium::start();
-        let page = chromium.page(base, key).await;
+        let context = Context::new().await;
+        let page = context.page(base, key).await;
         let mut window =
-            Self { page, other: None, chromium, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
+            Self { page, other: None, context, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
         window.show_as(Scheme::Light, LAPTOP).await;
         window
     }
@@ -168,7 +168,7 @@ impl Window {
     /// Opens another tab in front of the page, which is hidden then, or closes it again.
     pub(crate) async fn cover(&mut self, is_covered: bool) {
         if is_covered {
-            let other = self.chromium.cover().await;
+            let other = self.context.cover().await;
             self.other = Some(other);
         } else if let Some(other) = self.other.take() {
             other.close().await;
@@ -196,10 +196,7 @@ impl Window {
 
     /// Saves what the page downloads, and returns the first file that `start` has downloaded.
     pub(crate) async fn download(&self, start: impl Future<Output = ()>) -> (String, String) {
-        let folder = self.chromium.profile().join("downloads");
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        self.chromium.download_to(&folder).await;
+        let folder = self.context.download_folder().await;
         start.await;
         let begun = Instant::now();
         loop {
@@ -244,7 +241,7 @@ impl Window {
 
     /// What the window has seen so far.
     pub(crate) fn seen(&self) -> Seen {
-        self.chromium.seen()
+        self.page.seen()
     }
 
     /// Panics if a page did what none may do, apart from messages in the console that contain one of these texts.

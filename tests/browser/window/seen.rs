@@ -67,8 +67,9 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn watch(&mut self, base: &str, key: &str) {
-        (self.base, self.key) = (base.to_owned(), key.to_owned());
+    /// Nothing yet, for pages whose addresses begin with `base`. `key` must not be seen in any address.
+    pub(super) fn of(base: &str, key: &str) -> Self {
+        Self { base: base.to_owned(), key: key.to_owned(), ..Self::default() }
     }
 
     /// The requests, in order.
