@@ -329,26 +329,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_limit_accepts_exactly_the_numbers_in_its_bounds(number in any::<i64>()) {
-            let parsed = number.to_string().parse::<Flips>().map(Limit::get);
-            match usize::try_from(number) {
-                Ok(number @ 1..=100) => prop_assert_eq!(parsed, Ok(number)),
-                _ => prop_assert!(parsed.is_err()),
-            }
-        }
-
-        #[test]
-        fn a_number_in_bounds_is_accepted_with_leading_zeros(number in 1_u32..=100, zeros in "0{0,5}") {
-            prop_assert_eq!(format!("{zeros}{number}").parse::<Flips>(), Ok(Limit(number)));
-        }
-
-        #[test]
-        fn a_page_accepts_exactly_what_fits_into_32_bits(number in any::<u64>()) {
-            let parsed = number.to_string().parse::<PageNumber>().map(PageNumber::get);
-            prop_assert_eq!(parsed.ok(), u32::try_from(number).ok());
-        }
-
-        #[test]
         fn every_name_that_matches_the_schema_is_accepted(name in matching::<Username>()) {
             let username = name.parse::<Username>().unwrap();
             prop_assert_eq!(username.as_str(), &name);
@@ -359,24 +339,6 @@ mod tests {
         fn every_id_that_matches_the_schema_is_accepted(id in matching::<ItemId>()) {
             let parsed = id.parse::<ItemId>().unwrap();
             prop_assert_eq!(parsed.as_str(), &id);
-        }
-    }
-
-    #[test]
-    fn signs_spaces_and_other_digits_are_no_numbers() {
-        for text in ["", "+5", "-0", " 5", "5 ", "5.0", "0x5", "٥", "5e0", "99999999999999999999"] {
-            assert!(text.parse::<Flips>().is_err(), "{text:?}");
-            assert!(text.parse::<PageNumber>().is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn names_and_ids_of_other_characters_or_lengths_are_rejected() {
-        for name in ["", "seventeen_letters", "a b", "a-b", "zoë", "a\n", "٥"] {
-            assert!(name.parse::<Username>().is_err(), "{name:?}");
-        }
-        for id in ["", "ink_sack", "A B", "A.B", "Ä", "A\n", &"A".repeat(65)] {
-            assert!(id.parse::<ItemId>().is_err(), "{id:?}");
         }
     }
 

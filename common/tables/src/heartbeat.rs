@@ -209,26 +209,6 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_more_than_two_intervals_is_a_gap() {
-        let last_gap = |minutes: &[i64]| after(&BAZAAR, minutes).last_gap();
-        assert_eq!(last_gap(&[0]), None);
-        assert_eq!(last_gap(&[0, 1, 2, 4, 6]), None);
-        assert_eq!(last_gap(&[0, 3]), Some(gap(0, 3)));
-        assert_eq!(last_gap(&[0, 3, 4, 90, 91]), Some(gap(4, 90)));
-        // What was missed is recorded after all.
-        assert_eq!(last_gap(&[0, 3, 1]), None);
-        assert_eq!(last_gap(&[0, 3, 10, 9, 7, 5]), Some(gap(0, 3)));
-        assert_eq!(last_gap(&[0, 10, 5]), Some(gap(5, 10)));
-    }
-
-    #[test]
-    fn the_gaps_of_a_feed_follow_from_its_own_interval() {
-        let last_gap = |minutes: &[i64]| after(&CANDLES, minutes).last_gap();
-        assert_eq!(last_gap(&[0, 5, 15, 20]), None);
-        assert_eq!(last_gap(&[0, 5, 20]), Some(gap(5, 20)));
-    }
-
-    #[test]
     fn a_row_keeps_the_newest_gaps_and_fits_into_one_write_unit() {
         let minutes: Vec<_> = (0..1_000).map(|number| number * 10).collect();
         let heartbeat = after(&BAZAAR, &minutes);

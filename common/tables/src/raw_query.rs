@@ -264,15 +264,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn errors_are_those_of_the_sdk() {
-        let missing = Table::of_sdk(&sdk(&serve(Database::memory().unwrap())), "History");
-        let of_sdk = session(&missing).rows(query(session(&missing)), 1).await.unwrap_err();
-        let raw = session(&missing).read_rows(query(session(&missing)), 1, |_| Some(())).await.unwrap_err();
-        assert_eq!(raw.to_string(), of_sdk.to_string());
-        assert_eq!(raw.code(), Some("ResourceNotFoundException"));
-    }
-
-    #[tokio::test]
     async fn a_response_that_is_not_a_page_is_an_error() {
         for (body, is_page) in [
             ("", false),

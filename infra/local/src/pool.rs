@@ -241,14 +241,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_ends_at_once_fails() {
-        let pool = pool(PathBuf::from("/bin/true"), Duration::from_secs(10), 1);
-        let failure = pool.invoke(say("anything")).await.unwrap_err();
-        assert!(matches!(failure, Failure::EndedInInit(_)), "{failure}");
-        pool.stop().await;
-    }
-
-    #[tokio::test]
     async fn a_kill_ends_busy_and_idle_instances_and_the_next_caller_gets_a_new_one() {
         let pool = pool(parrot(), Duration::from_mins(1), 2);
         let idle = process_of(&pool).await;

@@ -198,13 +198,7 @@ fn write_perk(name: &str, description: &str, minister: Option<bool>, perk: &mut 
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
-
-    fn state(seed: u64, now_ms: i64) -> Value {
-        serde_json::from_str(&body(seed, now_ms)).unwrap()
-    }
 
     #[test]
     fn elections_close_when_the_real_ones_closed() {
@@ -218,16 +212,5 @@ mod tests {
         assert_eq!(seated_year(1_741_802_638_810), 406);
         assert_eq!(open_year(1_741_802_638_810), Some(407));
         assert_eq!(closes_at(407) - opens_at(407), 334_800_000);
-    }
-
-    #[test]
-    fn a_mayor_takes_office_to_the_millisecond_and_the_booth_then_stays_closed_for_31_hours() {
-        let close = closes_at(519);
-        assert_eq!(state(1, close - 1)["mayor"]["election"]["year"], 518);
-        assert_eq!(state(1, close - 1)["current"]["year"], 519);
-        assert_eq!(state(1, close)["mayor"]["election"]["year"], 519);
-        assert_eq!(state(1, close)["current"], Value::Null);
-        assert_eq!(state(1, close + 31 * HOUR_MS - 1)["current"], Value::Null);
-        assert_eq!(state(1, close + 31 * HOUR_MS)["current"]["year"], 520);
     }
 }

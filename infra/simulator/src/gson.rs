@@ -186,18 +186,4 @@ mod tests {
             "\"a\\u003d\\u0027b\\u0027 \\u003c\\u0026\\u003e \\\"\\\\\\n\\u0001\u{e053}§a\""
         );
     }
-
-    #[test]
-    fn commas_separate_values() {
-        let text = object(0, |root| {
-            root.key("empty").array(|_| {});
-            root.key("list").array(|list| {
-                list.object(|row| row.key("a").null());
-                list.boolean(true);
-                list.integer(-1);
-            });
-            root.key("names").strings(["x", "y"]);
-        });
-        assert_eq!(text, r#"{"empty":[],"list":[{"a":null},true,-1],"names":["x","y"]}"#);
-    }
 }

@@ -45,18 +45,15 @@ impl Connection {
             let mut messages = BufReader::new(messages).split(0);
             while let Ok(Some(message)) = messages.next_segment().await {
                 let message: Value = serde_json::from_slice(&message).unwrap();
-                match message["id"].as_u64() {
-                    Some(id) => {
-                        let waiting = answered.lock().unwrap().remove(&id);
-                        // A window that is closed awaits no response.
-                        let _ = waiting.map(|waiting| waiting.send(message));
-                    }
-                    None => {
-                        let mut tabs = tabs.lock().unwrap();
-                        if let Some(seen) = message["sessionId"].as_str().and_then(|tab| tabs.get_mut(tab)) {
-                            seen.note(message["method"].as_str().unwrap(), &message["params"]);
-                        }
-                    }
+                if let Some(id) = message["id"].as_u64() {
+                    let waiting = answered.lock().unwrap().remove(&id);
+                    // A window that is closed awaits no response.
+                    let _ = waiting.map(|waiting| waiting.send(message));
+                    continue;
+                }
+                let mut tabs = tabs.lock().unwrap();
+                if let Some(seen) = message["sessionId"].as_str().and_then(|tab| tabs.get_mut(tab)) {
+                    seen.note(message["method"].as_str().unwrap(), &message["params"]);
                 }
             }
             // The browser has ended.

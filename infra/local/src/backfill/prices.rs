@@ -257,11 +257,6 @@ mod tests {
     const MIDNIGHT: UnixSeconds = UnixSeconds::new(1_795_219_200);
     const ID: &str = "INK_SACK:3";
 
-    fn candle_of(computed: &[(Slot, Candles)], interval: &str) -> Vec<Candle> {
-        let of_interval = computed.iter().filter(|(slot, _)| slot.interval.name == interval);
-        of_interval.map(|(_, candles)| candles[&ID.parse().unwrap()]).collect()
-    }
-
     #[test]
     fn every_interval_goes_back_as_far_as_it_says_without_gaps() {
         for days in [1, 7, 90] {
@@ -297,27 +292,6 @@ mod tests {
         let extent = Extent::of(1, 90, UnixSeconds::new(80_000));
         let slots: Vec<_> = extent.days().flat_map(|day| extent.slots(day)).collect();
         assert!(!slots.is_empty() && slots.iter().all(|slot| slot.start.get() >= 0));
-    }
-
-    #[test]
-    fn a_coarse_candle_is_made_of_finer_ones_and_the_finest_of_all_minutes() {
-        let part = Slot { interval: &INTERVALS[3], start: MIDNIGHT };
-        let mut computed = Vec::new();
-        let extent = Extent::of(1, 1, NOW);
-        let whole = extent.compute(part, &mut computed)[&ID.parse().unwrap()];
-        assert_eq!(computed.len(), 1 + 3 + 6 + 36);
-        for interval in ["5m", "30m", "1h", "3h"] {
-            let candles = candle_of(&computed, interval);
-            assert_eq!(candles.into_iter().reduce(Candle::followed_by), Some(whole), "{interval}");
-        }
-        let minutes = every(MINUTES.length, MIDNIGHT, part.end());
-        let minutes = minutes.map(|minute| of_minute(1, minute)[&ID.parse().unwrap()]);
-        assert_eq!(minutes.reduce(Candle::followed_by), Some(whole));
-        assert_eq!(whole.samples, 180);
-        // The same seed gives the same past.
-        let mut others = Vec::new();
-        Extent::of(2, 1, NOW).compute(part, &mut others);
-        assert_ne!(computed, others);
     }
 
     #[test]
