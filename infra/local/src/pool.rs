@@ -276,17 +276,4 @@ mod tests {
         assert_ne!(process_of(&pool).await, idle);
         pool.stop().await;
     }
-
-    #[tokio::test]
-    async fn a_stop_ends_running_invocations() {
-        let pool = pool(parrot(), Duration::from_mins(1), 1);
-        let hanging = tokio::spawn({
-            let pool = Arc::clone(&pool);
-            async move { pool.invoke(say("hang")).await }
-        });
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        pool.stop().await;
-        assert!(matches!(hanging.await.unwrap(), Err(Failure::Stopped)));
-        assert!(matches!(pool.invoke(say("process")).await, Err(Failure::Stopped)));
-    }
 }

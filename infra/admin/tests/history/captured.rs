@@ -1,56 +1,11 @@
 //! Captures of the provider's history, as import files: an export has the same lines.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::support::{DynamoDb, file, line, path, start, summary, text, this_morning};
-
-#[derive(Deserialize)]
-struct Elections {
-    elections: Vec<Election>,
-}
-
-#[derive(Deserialize)]
-struct Election {
-    year: u32,
-    mayor: Option<Winner>,
-}
-
-#[derive(Deserialize)]
-struct Winner {
-    name: String,
-    perks: Vec<String>,
-}
-
-#[test]
-#[cfg_attr(not(captures), ignore = "needs captures")]
-fn captured_mayors_come_back_as_they_were() {
-    let capture = captures::text("history/mayors-y179-y444.json").unwrap();
-    let Elections { elections } = serde_json::from_str(&capture).unwrap();
-    let mut lines = String::new();
-    for Election { year, mayor } in elections {
-        let Some(Winner { name, perks }) = mayor else { continue };
-        // With its fields in the order of the files.
-        let perk = |perk| format!("{{\"name\":{},\"description\":\"\"}}", json!(perk));
-        let perks = perks.iter().map(perk).collect::<Vec<_>>().join(",");
-        let (key, name) = (json!(name.to_lowercase()), json!(name));
-        writeln!(lines, "{{\"year\":{year},\"name\":{name},\"key\":{key},\"perks\":[{perks}]}}").unwrap();
-    }
-    let dynamodb = DynamoDb::start();
-    let count = lines.lines().count();
-    assert!(count > 250);
-    let messages = dynamodb.succeed(&["import", "events", text(&file("events.ndjson", &lines))]);
-    assert_eq!(messages, summary(count, 0, 0, 0));
-    assert_eq!(dynamodb.export("events", "History"), lines);
-    let dump = dynamodb.dump("History");
-    let again = dynamodb.import("events", "History", lines.as_bytes());
-    assert_eq!(again, (summary(0, count, 0, 0), Some(0)));
-    assert_eq!(dynamodb.dump("History"), dump);
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -288,13 +288,6 @@ mod tests {
     }
 
     #[test]
-    fn an_early_clock_has_no_past_before_1970() {
-        let extent = Extent::of(1, 90, UnixSeconds::new(80_000));
-        let slots: Vec<_> = extent.days().flat_map(|day| extent.slots(day)).collect();
-        assert!(!slots.is_empty() && slots.iter().all(|slot| slot.start.get() >= 0));
-    }
-
-    #[test]
     fn where_finer_candles_do_not_reach_a_candle_is_made_of_the_price_at_the_start_of_each() {
         for (interval, age, samples) in [(1, 4, 6), (2, 8, 2), (3, 8, 6)] {
             let start = MIDNIGHT.minus(DAY * age);

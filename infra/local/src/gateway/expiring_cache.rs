@@ -44,23 +44,3 @@ impl<Key: Hash + Eq, Value: Clone> ExpiringCache<Key, Value> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).put(key, entry);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_expires_by_the_clock_also_when_it_is_set_back() {
-        let clock = Clock::system();
-        let cache = ExpiringCache::new(clock.clone());
-        cache.put("key", 1, Duration::from_mins(5));
-        clock.advance(Duration::from_secs(290));
-        assert_eq!(cache.get(&"key"), Some(1));
-        clock.advance(Duration::from_secs(10));
-        assert_eq!(cache.get(&"key"), None);
-
-        cache.put("key", 2, Duration::from_mins(5));
-        clock.set(Clock::system().now_ms());
-        assert_eq!(cache.get(&"key"), None);
-    }
-}

@@ -85,17 +85,6 @@ async fn a_failing_function_is_the_gateways_error_and_the_log_has_the_reason() {
 }
 
 #[tokio::test]
-async fn the_gateway_responds_itself_without_a_route() {
-    let cloud = Cloud::start(options("own", TEMPLATE)).await.unwrap();
-    for (method, target) in
-        [("GET", "/"), ("POST", "/v1/parrot"), ("HEAD", "/v1/parrot"), ("OPTIONS", "/v1/parrot")]
-    {
-        assert_eq!(request(&cloud.url(), method, target).await.status, 403, "{method} {target}");
-    }
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
 async fn a_half_closed_connection_gets_its_response() {
     let cloud = Cloud::start(options("half-close", TEMPLATE)).await.unwrap();
     let invocation = "POST /2015-03-31/functions/parrot/invocations HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 16\r\n\r\n{\"say\":\"slowly\"}";

@@ -123,17 +123,3 @@ async fn a_port_in_use_is_named() {
         format!("cannot listen on {address}: another program uses port {}", address.port())
     );
 }
-
-#[tokio::test]
-async fn a_dropped_simulator_stops() {
-    let (simulator, _clock) = start().await;
-    let address = simulator.url().trim_start_matches("http://").to_owned();
-    drop(simulator);
-    for _ in 0..6_000 {
-        if tokio::net::TcpStream::connect(&address).await.is_err() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{address} still accepts connections");
-}
