@@ -382,7 +382,7 @@ class RevokeKeyOfTwoStacks(RevokeKey):
         CLOUD.add_to_plan(self.key, "other")
 
     def check(self, ended):
-        self.assertEqual(CLOUD.plans_of(self.key), ["other"])
+        self.assertEqual((list(CLOUD.keys().values()), CLOUD.plans_of(self.key)), ([self.key], ["other"]))
         CLOUD.gateway.delete_usage_plan_key(usagePlanId=CLOUD.plans["other"], keyId=self.key)
         self.succeed(*self.arguments)
         super().check(ended)
