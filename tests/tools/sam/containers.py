@@ -81,17 +81,10 @@ REQUESTS = [("GET", path) for path in EXAMPLES if path != "/v1/status"] + [
 class Sam:
     """`sam local` with the options and the environment that the functions need."""
 
-    def __init__(self, image, game_url, scratch):
-        # No credentials, no telemetry.
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
-            "HOME": str(scratch),
-            "TMPDIR": str(scratch),
-            "AWS_DEFAULT_REGION": "eu-central-1",
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "SAM_CLI_TELEMETRY": "0",
-        }
-        variables = {"HYPIXEL_BASE_URL": game_url, "MOJANG_BASE_URL": game_url, "HYPIXEL_API_KEY": UPSTREAM_KEY}
+    def __init__(self, image, game, scratch):
+        # `check_with_sam.sh` has removed all credentials.
+        self.environment = {**os.environ, "HOME": str(scratch), "TMPDIR": str(scratch)}
+        variables = {"HYPIXEL_BASE_URL": game, "MOJANG_BASE_URL": game, "HYPIXEL_API_KEY": UPSTREAM_KEY}
         overrides = scratch / "variables.json"
         overrides.write_text(json.dumps({"Parameters": variables}))
         self.options = ["--config-env", CONFIGURATION, "--skip-pull-image", "--invoke-image", image]
