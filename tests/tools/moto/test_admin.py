@@ -100,7 +100,7 @@ class Cloud:
         """Creates a stack with the tables of the template and all outputs but one."""
         yaml.add_multi_constructor("", yaml_tag_constructor)
         template = yaml.load((ROOT / "template.yaml").read_text(), Loader=yaml.Loader)
-        outputs = {table: template["Outputs"][table] for table in ("AccessTable", "HistoryTable")}
+        outputs = {f"{table}Table": {"Value": {"Ref": table}} for table in ("Access", "History")}
         outputs |= {f"{tier.title()}UsagePlan": {"Value": self.plans[tier]} for tier in ("starter", "pro")}
         part = {
             "Parameters": {"TableProtection": template["Parameters"]["TableProtection"]},
