@@ -512,10 +512,15 @@ async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
     for plan in &template.usage_plans {
         let throttle = plan.throttle.unwrap();
         let sentence = format!(
-            "`{}` allows {} requests per second and {} at once after a pause",
-            plan.tier, throttle.rate, throttle.burst
+            "`{}` allows {} requests per second, {} at once after a pause, and {} in a calendar month (UTC)",
+            plan.tier,
+            throttle.rate,
+            throttle.burst,
+            plan.monthly_quota.unwrap()
         );
         assert!(introduction.contains(&sentence), "{sentence}");
+        let of_profiles = plan.method_throttles["/v1/profile/{username}/GET"];
+        assert_eq!((of_profiles.rate, of_profiles.burst), (1.0, 10), "as the document says");
     }
     for route in VERSION_1 {
         let operation = &document.value()["paths"][route.path]["get"];

@@ -148,7 +148,9 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         let mut state = self.lock();
         let expired = match state.entries.get(key) {
             Some(entry) if self.is_fresh(entry.fetched_at, now) => return Found::Value(entry.cached(None)),
-            entry => entry.filter(|entry| self.may_serve_stale(entry.fetched_at, now)).cloned(),
+            entry => entry
+                .filter(|entry| entry.value.may_be_stale() && self.may_serve_stale(entry.fetched_at, now))
+                .cloned(),
         };
         let is_paused = state.timed_out_at.is_some_and(|then| then.distance(now) < PAUSE_AFTER_TIMEOUT);
         match expired {

@@ -102,8 +102,7 @@ fn base_url(variable: &'static str, value: Option<String>, default: &str) -> Res
 
 fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigError> {
     // A secret that was created from a file often ends with a line break.
-    let mut header = HeaderValue::from_str(value.trim())
-        .map_err(|_| ConfigError { variable, expected: "one line of visible ASCII" })?;
+    let mut header = visible_ascii(variable, value.trim())?;
     header.set_sensitive(true);
     Ok(header)
 }
@@ -111,8 +110,12 @@ fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigErro
 fn user_agent(value: Option<String>) -> Result<HeaderValue, ConfigError> {
     let text =
         value.unwrap_or_else(|| concat!("game-data-query-service/", env!("CARGO_PKG_VERSION")).to_owned());
-    HeaderValue::from_str(&text)
-        .map_err(|_| ConfigError { variable: "USER_AGENT", expected: "one line of visible ASCII" })
+    visible_ascii("USER_AGENT", &text)
+}
+
+fn visible_ascii(variable: &'static str, text: &str) -> Result<HeaderValue, ConfigError> {
+    let header = HeaderValue::from_str(text).ok().filter(|header| header.to_str().is_ok());
+    header.ok_or(ConfigError { variable, expected: "one line of visible ASCII" })
 }
 
 fn gateway_cache(value: Option<&str>) -> Result<GatewayCache, ConfigError> {
@@ -144,6 +147,7 @@ mod tests {
     #[test]
     fn an_empty_variable_counts_as_unset() {
         assert!(with("HYPIXEL_API_KEY", "").unwrap().hypixel_api_key.is_none());
+        assert!(with("HYPIXEL_API_KEY", "SECR\u{c9}T").is_err(), "a key that no log could hide");
         // The SDK would panic at the first call if it read the empty variable itself.
         assert!(with("AWS_ENDPOINT_URL_DYNAMODB", "").unwrap().dynamodb_endpoint.is_none());
         assert!(with("AWS_ENDPOINT_URL", "").unwrap().dynamodb_endpoint.is_none());

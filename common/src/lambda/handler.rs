@@ -17,6 +17,7 @@ use super::invocation::Invocation;
 use super::log::milliseconds;
 use super::runtime::{block_on, deadline, failed_invocation, serve};
 use super::start::{IsCold, LogName, StartError, set_up};
+use crate::auth::without_keys;
 use crate::request::{ProxyEvent, Request};
 use crate::response::Response;
 use crate::response::envelope::{Body, Document};
@@ -124,8 +125,10 @@ impl<H: Handler> Instance<H> {
                 if self.gateway_cache == GatewayCache::Off || error.may_be_stored() {
                     return Ok((Ok(ProxyResponse::error(&error, body)), line));
                 }
-                line.cause.get_or_insert_with(|| error.message().to_owned());
-                Ok((Err(failed_invocation(error.message())), line))
+                // A message repeats what a client has sent, such as a key in a parameter.
+                let message = without_keys(error.message());
+                line.cause.get_or_insert_with(|| message.clone());
+                Ok((Err(failed_invocation(message)), line))
             }
         }
     }

@@ -14,6 +14,8 @@ use crate::response::excerpt::Excerpt;
 
 /// How many characters of an upstream's text a cause repeats.
 const LONGEST_CAUSE: usize = 256;
+/// How much of a body is searched for the key: what is left is longer than an excerpt, even if the body repeats nothing else.
+const MASKED: usize = 8_192;
 
 /// A response with an expected status.
 #[derive(Debug, Clone)]
@@ -48,14 +50,19 @@ impl UpstreamResponse {
     #[must_use]
     pub fn invalid(&self, cause: impl fmt::Display) -> UpstreamError {
         let cause = self.excerpt(&cause.to_string());
-        let beginning: String = self.body.chars().take(LONGEST_CAUSE).collect();
+        let beginning: String = self.body.chars().take(MASKED).collect();
         let body = Excerpt::of(&without_key(self.key.as_ref(), &beginning)).to_string();
         UpstreamError::Invalid { path: self.path.clone(), cause, body }
     }
 
     /// Returns the beginning of a text about this response, for the log: the parser's messages can quote the whole body.
     pub(super) fn excerpt(&self, text: &str) -> String {
-        Excerpt::up_to(LONGEST_CAUSE, &without_key(self.key.as_ref(), text)).to_string()
+        Excerpt::up_to(LONGEST_CAUSE, &self.masked(text)).to_string()
+    }
+
+    /// Returns a text about this response without the key.
+    pub(super) fn masked(&self, text: &str) -> String {
+        without_key(self.key.as_ref(), text)
     }
 }
 
@@ -97,6 +104,10 @@ mod tests {
         let error = response.parse::<Body>().unwrap_err().to_string();
         assert!(error.contains("[key]") && !error.contains("kite"), "{error}");
         assert!(response.body.contains("kite"));
+        let key = "0f8fad5b-d9cb-469f-a165-70867728950e";
+        response.key = Some(HeaderValue::from_static(key));
+        response.body = Arc::new(Text::new(format!("{key},").repeat(100)));
+        assert!(!response.invalid("x").to_string().contains("0f8f"));
     }
 
     #[test]

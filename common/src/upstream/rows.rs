@@ -72,8 +72,13 @@ impl Skipped {
     /// Returns the names of the first five rows, for the log.
     #[must_use]
     pub fn first_names(&self) -> String {
-        let names: Vec<_> = self.names.iter().take(NAMED).map(|name| Excerpt::of(name).to_string()).collect();
-        names.join(", ")
+        self.first_names_as(str::to_owned)
+    }
+
+    /// The same with what `masked` leaves of each name.
+    fn first_names_as(&self, masked: impl Fn(&str) -> String) -> String {
+        let names = self.names.iter().take(NAMED).map(|name| Excerpt::of(&masked(name)).to_string());
+        names.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -85,13 +90,13 @@ impl<T> Rows<T> {
     pub fn into_usable(self, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
         let Self { usable, skipped } = self;
         let Some(reason) = &skipped.reason else { return Ok(usable) };
-        let (count, ids) = (skipped.names.len(), skipped.first_names());
+        let (count, ids) = (skipped.names.len(), skipped.first_names_as(|name| response.masked(name)));
         if count > usable.len() {
             let total = count + usable.len();
             return Err(response
                 .invalid(format_args!("{count} of {total} rows make no sense, such as {ids}: {reason}")));
         }
-        let (ids, reason) = (response.excerpt(&ids), response.excerpt(reason));
+        let reason = response.excerpt(reason);
         tracing::warn!(path = response.path, skipped = count, ids, reason, "rows are left out");
         Ok(usable)
     }

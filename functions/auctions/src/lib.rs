@@ -116,11 +116,9 @@ impl Handler for Auctions {
             kept.as_ref().is_some_and(|kept| self.rhythm.is_latest(kept.refresh, now))
         };
         let lookup = self.pages.get_revalidated(page, invocation, is_latest, fetch).await?;
-        match (&lookup.value, &lookup.refresh_failure) {
-            (Some(cached), _) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
-            // An expired 404 is no good response: the page may exist by now.
-            (None, Some(failure)) => Err(ApiError::internal(failure.clone())),
-            (None, None) => Err(unknown_page(page)),
+        match &lookup.value {
+            Some(cached) => Ok(Response::of_lookup(&lookup, Arc::clone(&cached.document))),
+            None => Err(unknown_page(page)),
         }
     }
 }

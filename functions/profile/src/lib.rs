@@ -133,11 +133,9 @@ impl Handler for Profiles {
         let invocation = request.invocation();
         let fetch = async || self.fetch(invocation, &username).await;
         let lookup = self.players.get(username.folded(), invocation, fetch).await?;
-        match (&lookup.value, &lookup.refresh_failure) {
-            (Some(document), _) => Ok(Response::of_lookup(&lookup, Arc::clone(document))),
-            // An expired 404 is no good response: the player may exist by now.
-            (None, Some(failure)) => Err(ApiError::internal(failure.clone())),
-            (None, None) => Err(unknown_player(&username)),
+        match &lookup.value {
+            Some(document) => Ok(Response::of_lookup(&lookup, Arc::clone(document))),
+            None => Err(unknown_player(&username)),
         }
     }
 }

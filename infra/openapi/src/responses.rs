@@ -71,14 +71,21 @@ const RATE_LIMITED: SharedError = SharedError {
     name: "RateLimited",
     code: "RATE_LIMITED",
     status: 429,
-    description: "There were more requests than the tier of the key allows, or than the route allows for all clients together. \
-        Wait for the seconds in `Retry-After`, then send requests more slowly.",
+    description: "There were more requests than the key may send, in all, for profiles or in this month, or than the route allows for \
+        all clients together. Wait for the seconds in `Retry-After`, then send requests more slowly.",
     retry_after: true,
-    messages: &[Message {
-        name: "throttled",
-        message: "Too many requests: the rate of your subscription, or the rate of the route for all clients together, is \
-            used up. Wait for the seconds in Retry-After.",
-    }],
+    messages: &[
+        Message {
+            name: "throttled",
+            message: "Too many requests: the rate of your key, or the rate of the route for all clients together, is used up. \
+                Wait for the seconds in Retry-After.",
+        },
+        Message {
+            name: "quota_exceeded",
+            message: "Too many requests: the monthly quota of your key is used up. It begins again on the first day of the month \
+                (UTC).",
+        },
+    ],
 };
 
 const INTERNAL_ERROR: SharedError = SharedError {

@@ -215,6 +215,17 @@ async fn two_different_values_of_a_parameter_fail_and_nothing_is_stored() {
     expect_clean_logs(&cloud);
 }
 
+#[tokio::test]
+async fn a_key_in_a_parameter_does_not_reach_the_log() {
+    let (cloud, _) = start().await;
+    let key = cloud.keys().unwrap().starter.expose().to_owned();
+    let path = format!("/v1/bazaar?mode=item&id={key}&id=x");
+    get(&cloud, &path).await.error("INTERNAL_ERROR");
+    let line = await_logs(&cloud, 1, |line| line["status"] == 400).await.remove(0);
+    assert!(line["cause"].as_str().unwrap().contains("'gd_…"), "{line}");
+    assert!(!cloud.logs().concat().contains(&key[..12]), "{:?}", cloud.logs());
+}
+
 /// Panics unless both responses have the same body and the same headers, but for those that belong to one request.
 #[track_caller]
 fn expect_same(again: &Response, first: &Response) {
