@@ -8,7 +8,7 @@ import re
 import unittest
 
 from deployed import FUNCTIONS, MONITORING, NESTED_STACK, NOTHING, RESOURCES, SOURCE
-from deployed import attribute, either, is_given, of_type, reference
+from deployed import attribute, either, is_given, of_type, reference, text_with
 
 # The parameters of the nested stack. The dimensions of metrics are names of an API and of a queue, not ids or URLs.
 PARAMETERS = {
@@ -22,9 +22,10 @@ PARAMETERS = {
     "RecordFireSales": reference(FUNCTIONS["record-fire-sales"][0]),
     "RecordMayor": reference(FUNCTIONS["record-mayor"][0]),
     "Authorizer": reference(FUNCTIONS["authorizer"][0]),
-    "HistoryTable": reference("History"),
-    "AccessTable": reference("Access"),
+    "HistoryTable": either("HasHistoryTable", reference("HistoryTableName"), reference("History")),
+    "AccessTable": either("HasAccessTable", reference("AccessTableName"), reference("Access")),
     "DeadLetters": attribute("DeadLetters", "QueueName"),
+    "ConcurrencyQuota": reference("ConcurrencyQuota"),
     "AlarmEmail": reference("AlarmEmail"),
 }
 
@@ -41,10 +42,10 @@ def single(measured, statistic, period):
     return {**measured, "Statistic": statistic, "Period": period}
 
 
-def calculated(expression, period, **metrics):
-    """An expression over the sums of metrics. Only its result is compared with the threshold."""
+def calculated(expression, period, statistic="Sum", **metrics):
+    """An expression over metrics, their sums for example. Only its result is compared with the threshold."""
     sums = [
-        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": measured, "Period": period, "Stat": "Sum"}}
+        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": measured, "Period": period, "Stat": statistic}}
         for name, measured in metrics.items()
     ]
     return {"Metrics": [{"Expression": expression}, *sums]}
@@ -63,11 +64,35 @@ def alarm(measured, comparison="GreaterThanThreshold", threshold=0, points=1, of
 
 AUTHORIZER_ERRORS = metric(reference("Service"), "AuthorizerErrors")
 CANDLES_BUILT = metric(reference("Service"), "CandlesBuilt")
+RATE_LIMITED = metric(reference("Service"), "RateLimited")
+KEY_REFUSED = metric(reference("Service"), "KeyRefused")
+REFUSED_REQUESTS = metric(reference("Service"), "RefusedRequests")
+
+
+def of_api(name):
+    return metric("AWS/ApiGateway", name, ApiName="ApiName", Stage="Stage")
+
+
 ALARMS = {
-    # The average of this metric is a ratio. Its other statistics count requests.
+    # Without requests there is no share, and no alarm.
     "ServerErrors": alarm(
-        single(metric("AWS/ApiGateway", "5XXError", ApiName="ApiName", Stage="Stage"), "Average", 300),
+        calculated(
+            "(errors - FILL(limited, 0)) / requests", 300,
+            errors=of_api("5XXError"), limited=RATE_LIMITED, requests=of_api("Count"),
+        ),
         threshold=0.05, points=2, of=3,
+    ),
+    "KeyRefused": alarm(single(KEY_REFUSED, "Sum", 300)),
+    "SlowResponses": alarm(
+        {**of_api("Latency"), "ExtendedStatistic": "p99", "EvaluateLowSampleCountPercentile": "ignore", "Period": 300},
+        threshold=3000, points=3, of=3,
+    ),
+    "RefusedRequests": alarm(single(REFUSED_REQUESTS, "Sum", 300), threshold=3000),
+    "ConcurrencyNearQuota": alarm(
+        calculated(
+            text_with("concurrent / ${ConcurrencyQuota}"), 60, "Maximum", concurrent=metric("AWS/Lambda", "ConcurrentExecutions")
+        ),
+        threshold=0.8, points=2, of=5,
     ),
     "AuthorizerErrors": alarm(single(AUTHORIZER_ERRORS, "Sum", 60), points=2, of=5),
     # Without dimensions, the metric is the sum over all functions of the account, which share its concurrency.
@@ -100,6 +125,11 @@ FILTERS = [
     (AUTHORIZER_ERRORS, "AccessLog", '{ $.error = "AUTHORIZER_FAILURE" || $.error = "AUTHORIZER_CONFIGURATION_ERROR" }'),
     (AUTHORIZER_ERRORS, "FunctionLog", '{ $.function = "authorizer" && $.level = "ERROR" }'),
     (CANDLES_BUILT, "FunctionLog", '{ $.function = "record-candles" && $.message = "recorded" }'),
+    # tests/service/upstream_faults.rs compares the texts with those that functions log.
+    (RATE_LIMITED, "FunctionLog", '{ $.status = 500 && $.cause = "the upstream limits the rate of requests*" }'),
+    (KEY_REFUSED, "FunctionLog", '{ $.cause = "the upstream refuses the API key*" }'),
+    # In the access log, numbers are texts.
+    (REFUSED_REQUESTS, "AccessLog", '{ $.status = "429" }'),
 ]
 
 # The metrics on the dashboard by namespace, and the parameters whose values each dimension may have.
@@ -108,13 +138,15 @@ SHOWN = {
         {"Count", "4XXError", "5XXError", "Latency", "CacheHitCount", "CacheMissCount"},
         {"ApiName": {"ApiName"}, "Stage": {"Stage"}},
     ),
-    "AWS/Lambda": ({"Invocations", "Errors", "Duration"}, {"FunctionName": {"Authorizer", *RECORDERS}}),
+    "AWS/Lambda": (
+        {"Invocations", "Errors", "Duration", "ConcurrentExecutions"}, {"FunctionName": {"Authorizer", *RECORDERS}}
+    ),
     "AWS/DynamoDB": (
         {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"},
         {"TableName": {"HistoryTable", "AccessTable"}},
     ),
     "AWS/SQS": ({"ApproximateNumberOfMessagesVisible"}, {"QueueName": {"DeadLetters"}}),
-    "Service": ({"AuthorizerErrors"}, {}),
+    "Service": ({"AuthorizerErrors", "RateLimited", "RefusedRequests"}, {}),
 }
 
 
@@ -138,6 +170,8 @@ class NestedStack(unittest.TestCase):
 class Alarms(unittest.TestCase):
     def alarms(self):
         alarms = of_type("AWS::CloudWatch::Alarm", MONITORING["Resources"])
+        # What is counted in the access log has no alarm without one.
+        self.assertEqual([name for name, alarm in alarms.items() if "Condition" in alarm], ["RefusedRequests"])
         return {name: dict(resource["Properties"]) for name, resource in alarms.items()}
 
     def test_every_alarm_notifies_the_topic_and_names_the_page(self):
@@ -184,15 +218,18 @@ class Dashboard(unittest.TestCase):
 
     def widgets(self):
         body = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
-        return [widget["properties"] for widget in json.loads(re.sub(r"\$\{([A-Za-z:]+)\}", r"\1", body))["widgets"]]
+        widgets = json.loads(re.sub(r"\$\{([A-Za-z:]+)\}", r"\1", body))["widgets"]
+        return [widget["properties"] for widget in widgets if widget["type"] == "metric"]
 
     def test_the_dashboard_shows_existing_metrics(self):
         shown = {}
         for widget in self.widgets():
-            for namespace, name, *dimensions, _ in widget["metrics"]:
+            for namespace, name, *dimensions, _ in (entry for entry in widget["metrics"] if len(entry) > 1):
                 shown.setdefault(namespace, set()).add(name)
                 values = dict(zip(dimensions[::2], dimensions[1::2], strict=True))
-                self.assertEqual(set(values), set(SHOWN[namespace][1]), widget["title"])
+                # Without dimensions, a metric of Lambda is that of the account.
+                expected = {} if name == "ConcurrentExecutions" else SHOWN[namespace][1]
+                self.assertEqual(set(values), set(expected), widget["title"])
                 for dimension, value in values.items():
                     self.assertIn(value, SHOWN[namespace][1][dimension], widget["title"])
         self.assertEqual(shown, {namespace: names for namespace, (names, _) in SHOWN.items()})
