@@ -2,7 +2,7 @@
 //! figures.
 
 use common::routes::{ASSETS, DOCS, FAVICON, MARKET, OPENAPI, REFERENCE_SCRIPT, STATUS, VERSION_1};
-use local::{Cloud, Options};
+use local::Cloud;
 
 use crate::pages::{PAGES, folder, sources};
 use crate::support::{get, in_repository, limits, one_instance_each, start_with};
@@ -35,6 +35,8 @@ const LONG_S: f64 = 1.0;
 /// The same for the bazaar and the complete response.
 const BAZAAR_GIGABYTES: f64 = 0.75;
 const BAZAAR_S: f64 = 0.1;
+/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed.
+const BAZAAR_BYTES: usize = 3_238_625;
 /// The size of the headers.
 const HEADERS: usize = 1_000;
 
@@ -68,10 +70,9 @@ impl Row {
         Self { abuse: abuse.to_owned(), rate, burst, dollars: requests * dollars }
     }
 
-    fn expect_on(&self, page: &str) {
+    fn on_page(&self) -> String {
         let Self { abuse, rate, burst, dollars } = self;
-        let row = format!("| {abuse} | {rate} | {burst} | {dollars:.0} |");
-        assert!(page.contains(&row), "infra/README.md has no row {row}");
+        format!("| {abuse} | {rate} | {burst} | {dollars:.0} |")
     }
 }
 
@@ -107,7 +108,7 @@ async fn open(cloud: &Cloud) -> Vec<Row> {
         ),
         Row::at_limits(
             "`/` and unknown paths, each of 13 methods",
-            limits("*", "/*"),
+            limits("'*'", "/*"),
             METHODS_OF_THE_INDEX,
             of_index,
         ),
@@ -128,7 +129,7 @@ fn with_wrong_keys() -> [Row; 2] {
     let routes = VERSION_1.iter().filter(|route| route.requires_key).count();
     let all = ["RouteRateLimit", "RouteBurstLimit"].map(|name| default_of("template.yaml", name));
     let five_minutes: f64 = default_of("infra/firewall.yaml", "RequestsPerAddress").parse().unwrap();
-    let one = [format!("{}", five_minutes / 300.0), "0".to_owned()];
+    let one = [format!("{:.1}", five_minutes / 300.0), "0".to_owned()];
     [
         Row::at_limits("wrong keys, without a web ACL, each route", all, amount(routes), refusal),
         Row::at_limits(
@@ -145,25 +146,20 @@ async fn abuse_without_a_valid_key_costs_less_than_300_dollars_in_a_month_and_th
     let cloud = start_with(one_instance_each()).await;
     let page = std::fs::read_to_string(in_repository("infra/README.md")).unwrap();
     let (open, [unbounded, of_one_address]) = (open(&cloud).await, with_wrong_keys());
-    for row in open.iter().chain([&unbounded, &of_one_address]) {
-        row.expect_on(&page);
-    }
     let total: f64 = open.iter().chain([&of_one_address]).map(|row| row.dollars).sum();
     assert!(total < MOST_WITHOUT_KEY, "{total}");
-    let sentence = format!("together at most {total:.0} dollars");
-    assert!(page.contains(&sentence), "infra/README.md does not say {sentence}");
+    let mut expected: Vec<_> = open.iter().chain([&unbounded, &of_one_address]).map(Row::on_page).collect();
+    expected.push(format!("together at most {total:.0} dollars"));
+    expected.retain(|text| !page.contains(text));
+    assert!(expected.is_empty(), "infra/README.md does not say: {}", expected.join("\n"));
 }
 
-#[tokio::test]
-async fn one_key_costs_at_most_what_its_quota_allows_and_the_page_says_how_much() {
-    let options = Options { history: 0, ..one_instance_each() };
-    options.clock.stop_at(1_795_000_000_000);
-    let cloud = start_with(options).await;
-    let largest = get(&cloud, "/v1/bazaar?mode=full").await.text.len();
+#[test]
+fn one_key_costs_at_most_what_its_quota_allows_and_the_page_says_how_much() {
     let page = std::fs::read_to_string(in_repository("infra/README.md")).unwrap();
     for (tier, quota, most) in MOST_BY_TIER {
         let quota = default_of("template.yaml", quota);
-        let total = quota.parse::<f64>().unwrap() * dollars(largest, BAZAAR_S, BAZAAR_GIGABYTES);
+        let total = quota.parse::<f64>().unwrap() * dollars(BAZAAR_BYTES, BAZAAR_S, BAZAAR_GIGABYTES);
         assert!(total < most, "{tier}: {total}");
         let row = format!(
             "| one `{tier}` key that fetches the complete bazaar uncompressed | quota of {quota} | | {total:.0} |"

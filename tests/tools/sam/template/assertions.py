@@ -120,7 +120,7 @@ ROUTE_THROTTLE = {
 }
 # The routes under /v1 that require no key, and their limits. Anybody can use them up: infra/README.md says what that costs.
 OPEN_ROUTES = ["/v1/status"]
-OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 2, "ThrottlingBurstLimit": 20}
+OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 20}
 # The limits of the preflight requests of all routes together, which the greedy path receives.
 GREEDY = "/{proxy+}"
 PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 2, "ThrottlingBurstLimit": 100}
@@ -128,12 +128,12 @@ PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 2, "ThrottlingBurstLimit": 100}
 DOCUMENT = "/openapi.json"
 DOCUMENT_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 50}
 OPEN_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 20}
-# The routes of the pages for people and their limits: per second, and at once. tests/service/pages/cost.rs says what they cost.
+# The routes of the pages for people and their limits: per second, and at once. tests/service/abuse.rs computes what they cost.
 PAGES = {
     "/docs": (0.1, 50),
     "/market": (0.4, 100),
     "/assets/{hash}/{file}": (0.6, 500),
-    "/assets/{hash}/scalar.js": (0.02, 100),
+    "/assets/{hash}/scalar.js": (0.01, 100),
     "/favicon.ico": (0.1, 50),
 }
 # Retry-After in seconds, where it is not 5.
