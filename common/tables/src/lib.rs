@@ -2,6 +2,7 @@
 //! AWS SDK. A feature of `common` would not do: cargo unifies the features of the crates that it builds together.
 
 pub mod access;
+pub mod auctions;
 pub mod bazaar;
 mod client;
 mod connector;
