@@ -114,7 +114,7 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        let response = self.attempt(invocation.now(), request);
+        let response = self.attempt(invocation, request);
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
