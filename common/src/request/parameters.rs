@@ -191,6 +191,12 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> FromStr for Limit<MIN, 
 pub struct PageNumber(u32);
 
 impl PageNumber {
+    /// The page with this number.
+    #[must_use]
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
     /// The number.
     #[must_use]
     pub const fn get(self) -> u32 {

@@ -125,3 +125,65 @@ fn read_sale(line: &str, until: UnixMilliseconds, auction: AuctionId) -> Option<
 fn fields<const COUNT: usize>(line: &str) -> Option<[&str; COUNT]> {
     line.split(' ').collect::<Vec<_>>().try_into().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const UNTIL: i64 = 1_777_388_563_162;
+
+    fn id() -> impl Strategy<Value = AuctionItemId> {
+        "[A-Z0-9_;+-]{1,64}".prop_map(|id| id.parse().unwrap())
+    }
+
+    fn minute() -> impl Strategy<Value = Minute> {
+        let coins = || (0..1_u64 << 50).prop_map(Coins::of_hundredths);
+        let price =
+            (coins(), prop::option::of(coins()), 1..9_000_u32).prop_map(|(lowest, second, listings)| Price {
+                lowest,
+                second: second.map(|second| second.max(lowest)),
+                listings,
+            });
+        let sale = (
+            (any::<[u8; ID]>(), prop::collection::vec(id(), 1..3), 1..=u32::MAX),
+            (0..=1_u64 << 40, -9_000..90_000_i64, any::<bool>()),
+        );
+        let sale = sale.prop_map(|((auction, items, count), (price, age, bin))| {
+            let (count, time) = (count.try_into().unwrap(), UnixMilliseconds::new(UNTIL - age));
+            Sale { auction: AuctionId::of_bytes(auction), items, count, price, time, bin }
+        });
+        let prices = prop::collection::btree_map(id(), price, 0..9);
+        let sales = prop::option::of(prop::collection::vec(sale, 0..4));
+        (prices, sales).prop_map(|(prices, list): (BTreeMap<_, _>, _)| Minute {
+            last_updated: UnixMilliseconds::new(0),
+            prices: prices.into_iter().collect(),
+            lowest: Vec::new(),
+            sales: list.map(|list| Sales { until: UnixMilliseconds::new(UNTIL), list }),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_minute_comes_back(minute in minute(), position in any::<prop::sample::Index>(), byte in any::<u8>()) {
+            let until = minute.sales.as_ref().map(|sales| sales.until);
+            let mut compressed = compress(&minute);
+            prop_assert_eq!(read(&compressed, until), Some((minute.prices, minute.sales)));
+            let _ = read(&compressed[..position.index(compressed.len())], until);
+            let position = position.index(compressed.len());
+            compressed[position] = byte;
+            let _ = read(&compressed, until);
+        }
+
+        #[test]
+        fn any_text_is_a_content_or_corrupt(text in "[0-9]{1,2} [0-9]\n([0-9A-Z ab,]{0,9}\n){0,9}") {
+            let mut compressor = Compressor::new(CompressionLvl::fastest());
+            let mut compressed = vec![0; compressor.gzip_compress_bound(text.len())];
+            let length = compressor.gzip_compress(text.as_bytes(), &mut compressed).unwrap();
+            let _ = read(&compressed[..length], Some(UnixMilliseconds::new(UNTIL)));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A minute: what one run has found.
 
-use std::num::NonZeroU8;
+use std::num::NonZeroU32;
 
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixMilliseconds;
@@ -19,7 +19,7 @@ impl Coins {
 
     /// Returns the price of one item of a stack, rounded to the nearest hundredth.
     #[must_use]
-    pub const fn of_one(stack: u64, count: NonZeroU8) -> Self {
+    pub const fn of_one(stack: u64, count: NonZeroU32) -> Self {
         let count = count.get() as u64;
         Self((stack.saturating_mul(100).saturating_add(count / 2)) / count)
     }
@@ -60,7 +60,7 @@ pub struct Sale {
     /// The ids that the item counts under.
     pub items: Vec<AuctionItemId>,
     /// The number of items in the stack.
-    pub count: NonZeroU8,
+    pub count: NonZeroU32,
     /// The price of the whole stack, in coins.
     pub price: u64,
     /// When it was sold.

@@ -60,7 +60,7 @@ pub struct RecordedMinute {
     /// The minute.
     pub slot: UnixSeconds,
     /// The hash of what its run has found.
-    hash: String,
+    pub hash: String,
     /// When the provider refreshed what the prices are from.
     pub last_updated: UnixMilliseconds,
     /// The prices.
@@ -261,4 +261,109 @@ pub async fn minutes(
         }
     }
     Ok(minutes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+    use crate::auctions::{Coins, Price, Sale, covered, sales};
+    use crate::raw_query::tests::{session, table};
+
+    fn time(minute: i64) -> UnixSeconds {
+        UnixSeconds::new(1_777_388_400 + 60 * minute)
+    }
+
+    /// A run with this many items, whose list has the sales of these auctions and was refreshed then.
+    fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
+        let until = UnixMilliseconds::new(refreshed);
+        let auction = |number: u8| AuctionId::of_bytes([number; 16]);
+        let sale = |number: &u8| Sale {
+            auction: auction(*number),
+            items: vec!["SHEEP;4".parse().unwrap(), "SHEEP;4+100".parse().unwrap()],
+            count: 1.try_into().unwrap(),
+            price: 3_015_293_760,
+            time: until,
+            bin: true,
+        };
+        // Prices that do not compress.
+        let price = |number: u32| Price {
+            lowest: Coins::of_hundredths(crc32fast::hash(&number.to_be_bytes()).into()),
+            second: None,
+            listings: 1,
+        };
+        Minute {
+            last_updated: until,
+            prices: (0..items).map(|at| (format!("ITEM_{at:07}").parse().unwrap(), price(at))).collect(),
+            lowest: (0..items).map(|at| auction(at.to_be_bytes()[3])).collect(),
+            sales: Some(Sales { until, list: sold.iter().map(sale).collect() }),
+        }
+    }
+
+    async fn put(table: &Table, minute: i64, run: &Minute) -> Written {
+        record(session(table), Tick::of(time(minute)), run).await.unwrap()
+    }
+
+    async fn expect_newest(table: &Table, now: i64, minute: i64, expected: &Minute) {
+        let newest = newest(session(table), time(now)).await.unwrap().unwrap();
+        assert_eq!((newest.slot, newest.last_updated), (time(minute), expected.last_updated));
+        assert!(newest.prices == expected.prices && newest.sales == expected.sales);
+        let auctions = lowest_auctions(session(table), &newest).await.unwrap().unwrap();
+        assert!(auctions == expected.lowest[..expected.lowest.len().min(MOST_AUCTIONS)]);
+    }
+
+    #[tokio::test]
+    async fn the_newest_whole_minute_is_read_with_the_auctions_that_fit_it() {
+        let table = table();
+        let (large, other) = (run(90_000, &[1], 1), run(3, &[2], 2));
+        put(&table, 1, &other).await;
+        assert!(put(&table, 2, &large).await.rows > 1, "in several rows");
+        expect_newest(&table, 2, 2, &large).await;
+        // Late.
+        put(&table, 0, &other).await;
+        expect_newest(&table, 12, 2, &large).await;
+        assert_eq!(newest(session(&table), time(13)).await.unwrap(), None);
+        // Corrupt.
+        let partition = MINUTES.partition(0);
+        let parts = session(&table).query_between(&partition, slot_key(time(2)), slot_key(time(3)));
+        let part = session(&table).rows(parts, 1).await.unwrap().remove(0);
+        let key = item::key(partition, text(&part, SORT_KEY).unwrap());
+        session(&table).delete_item().set_key(Some(key)).send().await.unwrap();
+        expect_newest(&table, 2, 1, &other).await;
+    }
+
+    #[tokio::test]
+    async fn of_two_runs_of_a_minute_the_same_one_wins_in_any_order() {
+        let runs = [run(3, &[1], 1), run(4, &[2], 2)];
+        let mut winners = Vec::new();
+        for order in [[0, 1], [1, 0], [0, 0], [1, 1]] {
+            let table = table();
+            for number in order {
+                put(&table, 0, &runs[number]).await;
+            }
+            let winner = newest(session(&table), time(0)).await.unwrap().unwrap();
+            let winner = runs.iter().position(|run| run.last_updated == winner.last_updated).unwrap();
+            expect_newest(&table, 0, 0, &runs[winner]).await;
+            winners.push(winner);
+        }
+        assert_eq!((winners[0], &winners[2..]), (winners[1], &[0, 1][..]));
+    }
+
+    #[tokio::test]
+    async fn a_sale_counts_once_and_a_gap_is_not_covered() {
+        let table = table();
+        for (minute, sold, refreshed) in
+            [(0, &[1, 2][..], 100_000), (1, &[2, 3], 158_000), (2, &[2, 3], 158_000), (5, &[9], 400_000)]
+        {
+            put(&table, minute, &run(1, sold, refreshed)).await;
+        }
+        put(&table, 3, &Minute { sales: None, ..run(1, &[], 1) }).await;
+        let recorded = minutes(session(&table), time(0), time(6)).await.unwrap();
+        let counted = |minute| {
+            let sales = sales(&recorded, time(minute));
+            sales.iter().map(|sale| sale.auction.bytes()[0]).collect::<Vec<_>>()
+        };
+        assert_eq!((counted(0), counted(1)), (vec![1, 2, 3, 9], vec![3, 9]));
+        assert_eq!(covered(&recorded), Duration::from_secs(60 + 58 + 60));
+    }
 }
