@@ -10,15 +10,14 @@ use serde_json::{Value, json};
 use simulator::{Clock, Fault, Garbage, Simulator};
 
 use crate::support::{
-    Example, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at, in_repository,
-    live_examples, one_instance_each, serve_small_bodies, simulator, start, start_with,
+    Example, NAME_SERVICE, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at,
+    in_repository, live_examples, one_instance_each, serve_small_bodies, simulator, start, start_with,
 };
 
 /// 2026-04-28 15:03:20 UTC.
 const START: i64 = 1_777_388_600_000;
 
 const BAZAAR: &str = "/v2/skyblock/bazaar";
-const NAME_SERVICE: &str = "/users/";
 const NAMES: &str = "/users/profiles/minecraft/*";
 const PROFILES: &str = "/v2/skyblock/profiles";
 

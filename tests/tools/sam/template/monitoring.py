@@ -210,6 +210,11 @@ class Alarms(unittest.TestCase):
             self.assertEqual((counted["MetricValue"], counted["DefaultValue"]), ("1", 0), name)
         self.assertCountEqual(filters, FILTERS)
 
+    def test_saved_queries_of_the_access_log_exist_only_with_it(self):
+        for name, resource in of_type("AWS::Logs::QueryDefinition", MONITORING["Resources"]).items():
+            logs = [log["Ref"] for log in resource["Properties"]["LogGroupNames"]]
+            self.assertEqual(resource.get("Condition"), "HasAccessLog" if "AccessLog" in logs else None, name)
+
 
 class Dashboard(unittest.TestCase):
     def test_the_output_has_the_address_of_the_dashboard(self):
@@ -234,6 +239,11 @@ class Dashboard(unittest.TestCase):
                 for dimension, value in values.items():
                     self.assertIn(value, SHOWN[namespace][1][dimension], widget["title"])
         self.assertEqual(shown, {namespace: names for namespace, (names, _) in SHOWN.items()})
+
+    def test_the_availability_counts_what_the_alarm_counts(self):
+        [[shown]] = [entry for widget in self.widgets() for entry in widget["metrics"] if len(entry) == 1]
+        share = ALARMS["ServerErrors"]["Metrics"][0]["Expression"]
+        self.assertEqual(shown["expression"], f"100 * (1 - {share})")
 
     def test_each_widget_about_recorders_shows_all_of_them(self):
         widgets = [widget for widget in self.widgets() if widget["title"].startswith("Recorders")]
