@@ -27,7 +27,7 @@ pub(super) struct Auction {
     item_bytes: String,
 }
 
-/// A bid.
+/// A bid. The purchase of a buy-it-now auction is one, too.
 struct Bid {
     bidder: String,
     profile_id: String,
@@ -105,6 +105,20 @@ impl Auction {
         if let Some(item_uuid) = &self.item_uuid {
             row.key("item_uuid").string(item_uuid);
         }
+    }
+
+    /// The row in a list of ended auctions, if it is sold.
+    pub(super) fn write_sale(&self, row: &mut Writer) {
+        let purchase = self.bid((self.life.bids - 1).max(0));
+        row.key("auction_id").string(&self.uuid);
+        row.key("seller").string(&self.auctioneer);
+        row.key("seller_profile").string(&self.profile_id);
+        row.key("buyer").string(&purchase.bidder);
+        row.key("buyer_profile").string(&purchase.profile_id);
+        row.key("timestamp").integer(self.life.gone);
+        row.key("price").integer(purchase.amount);
+        row.key("bin").boolean(self.life.is_bin);
+        row.key("item_bytes").string(&self.item_bytes);
     }
 
     /// The bid with this number; the first one is the starting bid.

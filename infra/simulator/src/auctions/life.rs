@@ -26,6 +26,8 @@ pub(super) struct Life {
     /// When it leaves the list: sold, cancelled, or over.
     pub(super) gone: i64,
     pub(super) is_bin: bool,
+    /// Whether it leaves because it is sold.
+    pub(super) is_sold: bool,
     pub(super) bids: i64,
 }
 
@@ -50,8 +52,9 @@ impl Life {
         let part = ((chance >> 40) % 1_000).cast_signed();
         let early = length * part.pow(3) / 1_000_000_000;
         let bids = if is_bin { 0 } else { (((chance >> 52) % 16).cast_signed() - 4).max(0) };
+        let is_sold = if is_bin { fate < 68 } else { bids > 0 };
         let gone = if is_bin && fate < 85 { start + early } else { start + length };
-        Self { number, start, end: start + length, gone, is_bin, bids }
+        Self { number, start, end: start + length, gone, is_bin, is_sold, bids }
     }
 
     pub(super) fn bid_at(&self, bid: i64) -> i64 {

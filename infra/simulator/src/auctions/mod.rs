@@ -1,9 +1,10 @@
 //! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page at its own time.
 //!
 //! Auctions are numbered in the order of their creation, and everything about an auction follows from its number. A
-//! refresh lists those that are neither sold, cancelled nor over by `last_updated`, newest first.
+//! refresh lists those that are neither sold, cancelled nor over by `last_updated`, newest first. [`ended`] lists the sold.
 
 mod auction;
+pub mod ended;
 mod life;
 
 use std::cmp::Reverse;
