@@ -1,0 +1,3 @@
+//! The prices of items in auctions, for the recorder `record-auctions`.
+
+pub mod item;
