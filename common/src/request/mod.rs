@@ -3,6 +3,7 @@
 //! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
 //! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
+pub mod auction_item_id;
 pub mod ids;
 pub mod parameters;
 

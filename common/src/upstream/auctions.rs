@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::StatusCode;
 use super::bazaar::HIGHEST_PRICE;
@@ -128,6 +128,12 @@ impl AuctionId {
 impl fmt::Display for AuctionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{:032x}", self.0)
+    }
+}
+
+impl Serialize for AuctionId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

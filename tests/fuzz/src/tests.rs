@@ -1,6 +1,7 @@
 //! The bodies with generated inputs. `PROPTEST_CASES` is the number of inputs.
 
 use common::auth::ApiKey;
+use fastnbt::{Value as Nbt, nbt};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -54,6 +55,29 @@ fn shortened(body: &str) -> Value {
     value
 }
 
+/// The NBT of items whose attributes decide their ids, with up to three bytes replaced, most of them by a type.
+fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
+    let nbt = |attributes: Nbt| {
+        let tag = nbt!({"display": {"Name": "[Lvl 100] Bee"}, "ExtraAttributes": attributes});
+        fastnbt::to_bytes(&nbt!({"i": [{"Count": 1, "tag": tag}]})).unwrap()
+    };
+    let attributes = vec![
+        nbt!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"RARE"}"#}),
+        nbt!({"id": "RUNE", "runes": {"ICE": 1}}),
+        nbt!({"id": "POTION", "potion": "speed", "potion_level": 8, "effects": [{"a": [B; 1, 2]}]}),
+        nbt!({"id": "LOG:2", "baseStatBoostPercentage": 50, "timestamp": 1_i64}),
+    ];
+    let byte = prop_oneof![3 => 0..14_u8, 1 => any::<u8>()];
+    let changes = vec((any::<Index>(), byte), 0..4);
+    (select(attributes).prop_map(nbt), changes).prop_map(|(mut nbt, changes)| {
+        for (at, byte) in changes {
+            let position = at.index(nbt.len());
+            nbt[position] = byte;
+        }
+        nbt
+    })
+}
+
 /// A key with up to three characters replaced, and texts around it.
 fn nearly_a_key() -> impl Strategy<Value = String> {
     let key =
@@ -94,8 +118,14 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_are_an_item_or_refused(nbt in prop_oneof![nearly_an_item(), vec(0..14_u8, 0..200)]) {
+        item_bytes(&nbt);
+    }
+
+    #[test]
     fn bytes_that_are_no_text_are_refused(bytes in vec(any::<u8>(), 0..200)) {
         event_to_request(&bytes);
+        item_bytes(&bytes);
         key(&bytes);
         provider_body(&bytes);
     }

@@ -7,10 +7,10 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
-use serde::Serialize;
 
 use super::content;
 use super::minute::{Minute, Prices, Sales};
+use crate::bazaar::Written;
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, string, text};
 use crate::series::keys::{Interval, Slot, slot_key, slot_of};
@@ -43,17 +43,6 @@ const MOST_AUCTIONS: usize = 25_000;
 /// For how long a minute is the newest if no later one is recorded.
 const LONGEST_AGE: Duration = Duration::from_mins(10);
 
-/// The rows of a minute that was recorded.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Written {
-    /// The number of rows with the content.
-    pub rows: usize,
-    /// The bytes of the compressed content.
-    pub bytes: usize,
-    /// The write units of these rows and of the row of auctions.
-    pub write_units: f64,
-}
-
 /// A minute as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedMinute {
@@ -85,7 +74,7 @@ pub async fn is_due(table: Session<'_>, tick: Tick, now: UnixSeconds) -> Result<
 /// If a part was not written before the deadline.
 pub async fn record(table: Session<'_>, tick: Tick, minute: &Minute) -> Result<Written, Error> {
     let slot = MINUTES.at(tick.time());
-    let content = content::compress(minute);
+    let content = content::compress(minute).map_err(Error::unwritable)?;
     let auctions: Vec<_> = minute.lowest.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
     let sales_until = minute.sales.as_ref().map(|sales| sales.until);
     let hash = hash(minute.last_updated, sales_until, &content, &auctions);
@@ -114,7 +103,7 @@ pub async fn record(table: Session<'_>, tick: Tick, minute: &Minute) -> Result<W
         marker = marker.item(SALES_UNTIL, number(until.get()));
     }
     table.write("PutItem", marker.send()).await?;
-    Ok(Written { rows, bytes: content.len(), write_units })
+    Ok(Written { rows, write_units })
 }
 
 /// Returns a request that puts the row with the hash unless `condition` says that there is one that stays.
@@ -349,21 +338,26 @@ mod tests {
         assert_eq!((winners[0], &winners[2..]), (winners[1], &[0, 1][..]));
     }
 
-    #[tokio::test]
-    async fn a_sale_counts_once_and_a_gap_is_not_covered() {
-        let table = table();
-        for (minute, sold, refreshed) in
-            [(0, &[1, 2][..], 100_000), (1, &[2, 3], 158_000), (2, &[2, 3], 158_000), (5, &[9], 400_000)]
-        {
-            put(&table, minute, &run(1, sold, refreshed)).await;
-        }
-        put(&table, 3, &Minute { sales: None, ..run(1, &[], 1) }).await;
-        let recorded = minutes(session(&table), time(0), time(6)).await.unwrap();
-        let counted = |minute| {
-            let sales = sales(&recorded, time(minute));
+    #[test]
+    fn a_sale_counts_once_and_a_gap_is_not_covered() {
+        let minute = |(minute, sold, refreshed): (i64, &[u8], i64)| {
+            let Minute { last_updated, prices, sales, .. } = run(1, sold, refreshed);
+            RecordedMinute { slot: time(minute), hash: String::new(), last_updated, prices, sales }
+        };
+        let mut minutes = [
+            (0, &[1, 2][..], 100_000),
+            (1, &[2, 3], 158_000),
+            (2, &[2, 3], 158_000),
+            (3, &[4], 200_000),
+            (5, &[9], 400_000),
+        ]
+        .map(minute);
+        minutes[3].sales = None;
+        let counted = |from| {
+            let sales = sales(&minutes, time(from));
             sales.iter().map(|sale| sale.auction.bytes()[0]).collect::<Vec<_>>()
         };
         assert_eq!((counted(0), counted(1)), (vec![1, 2, 3, 9], vec![3, 9]));
-        assert_eq!(covered(&recorded), Duration::from_secs(60 + 58 + 60));
+        assert_eq!(covered(&minutes), Duration::from_secs(60 + 58 + 60));
     }
 }
