@@ -21,7 +21,10 @@ pub fn provider_body(data: &[u8]) {
         }
     }
     check(&response, market.map(|market| market.products));
-    check(&response, auctions::parse(PageNumber::default(), &response).map(|page| page.auctions));
+    check(
+        &response,
+        auctions::parse::<auctions::Auction<'_>>(PageNumber::default(), &response).map(|page| page.auctions),
+    );
     check(&response, fire_sales::parse(&response));
     check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
     check(&response, profiles::parse(&response));
