@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::request::ids::Ids;
 use crate::request::parameters::{Allowed, Before, ItemId, Limit, PageNumber, Username, Value};
 
 /// Where a parameter is in a request.
@@ -160,7 +161,7 @@ pub const BAZAAR_MODES: Allowed =
     Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book"], default: "full" };
 
 /// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
-pub const BAZAAR_IDS: Allowed = Allowed::List { most: 100, longest: 64, entries: "ids" };
+pub type BazaarIds = Ids<true>;
 
 /// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
 pub const BAZAAR_RANGES: Allowed =
@@ -237,7 +238,7 @@ pub const BAZAAR: Route = Route {
             "The id of a bazaar product, as mode=list returns it; required with mode=item and mode=book",
             Allowed::AnyText,
         ),
-        Parameter::query("ids", "The bazaar products to return, required with mode=items", BAZAAR_IDS),
+        Parameter::query("ids", "The bazaar products to return, required with mode=items", BazaarIds::ALLOWED),
         Parameter::query("limit", "The maximum number of flips with mode=flips", FlipsLimit::ALLOWED),
     ],
 };

@@ -20,8 +20,14 @@ from stack import Stack, eventually, expect
 
 SECRET = "game-data-query-service/upstream-key"
 # The limits are far above what one client sends, so that the first check is fast.
-FIRST = {"GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "TableProtection": "off"}
-SECOND = {"GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "TableProtection": "on"}
+FIRST = {
+    "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
+    "TableProtection": "off",
+}
+SECOND = {
+    "GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "ProMonthlyQuota": "70000", "ProfileRateLimit": "1",
+    "ProfileBurstLimit": "20", "TableProtection": "on",
+}
 
 
 @contextlib.contextmanager
@@ -54,6 +60,8 @@ class Rehearsal:
             self.fail_protected_creation()
         with step("fails to create a stack without a role for logs, and leaves nothing behind"):
             self.fail_first_creation()
+        with step("creates the web ACL"):
+            self.create_web_acl()
         with step("creates the stack"):
             self.create()
         with step("issues keys with cargo admin, which needs the documented rights only"):
@@ -78,6 +86,10 @@ class Rehearsal:
             self.update()
         with step("passes cargo admin check --throttle"):
             self.check("--rate", "10", "--throttle")
+        with step("enforces limits below one request per second"):
+            self.exhaust_page()
+        with step("uses restored tables, and then its own again"):
+            self.use_restored_tables()
         with step("differs from AWS as listed"):
             self.compare_differences()
         with step("removes the stack, but not its tables"):
@@ -130,8 +142,15 @@ class Rehearsal:
         for group in logs:
             self.account.client("logs").create_log_group(logGroupName=group)
 
+    def create_web_acl(self):
+        """infra/README.md, What abuse costs. MiniStack does not know its association with a stage."""
+        arn = self.stack.create_beside("firewall", "firewall.yaml")["WebAclArn"]
+        [web_acl] = self.account.client("wafv2").list_web_acls(Scope="REGIONAL")["WebACLs"]
+        expect(web_acl["ARN"] == arn, f"the output is {arn}, and the web ACL {web_acl['ARN']}")
+
     def create(self):
-        self.stack.create_account_settings()
+        # infra/README.md, Deploy, step 1.
+        self.stack.create_beside("api-gateway-log-role", "account.yaml")
         self.empty = inventory(self.account)
         self.stack.create(**FIRST)
 
@@ -161,14 +180,14 @@ class Rehearsal:
         passing = FAILED_CHECKS.keys() - failed.keys()
         expect(not passing, f"these checks no longer fail; remove them from FAILED_CHECKS: {sorted(passing)}")
         skipped = {check["name"] for check in report["checks"] if check["outcome"] == "skipped"}
-        known = set() if "--throttle" in options else {"error 429"}
+        known = set() if "--throttle" in options else {"error 429", "limit of profiles is their own"}
         expect(skipped == known, f"skipped: {sorted(skipped - known)}; no longer skipped: {sorted(known - skipped)}")
         print(f"        {report['passed']} passed, {report['failed']} failed as listed; {report['requests']} requests")
 
     def wait_for_records(self):
         """Each recorder that fetches has a kind of row of its own, and all of them note heartbeats. Candles follow later."""
         table = self.account.outputs()["HistoryTable"]
-        kinds = {"bazaar", "feeds", "fire-sales", "mayors"}
+        kinds = {"auctions", "bazaar", "feeds", "fire-sales", "mayors"}
         found = set()
 
         def has_all():
@@ -212,10 +231,12 @@ class Rehearsal:
         """A use of every function with a table fails without its policies, and succeeds with them."""
         uses = {
             "AuthorizerFunction": lambda _: self.status_of("/v1/mayor", self.keys["spare"]),
+            "AuctionsPricesFunction": lambda _: self.status_of("/v1/auctions/prices"),
             "BazaarCandlesFunction": lambda _: self.status_of("/v1/bazaar/candles?item_id=INK_SACK:3"),
             "BazaarHistoryFunction": lambda _: self.status_of("/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),
             "FireSalesHistoryFunction": lambda _: self.status_of("/v1/fire-sales/history"),
             "MayorHistoryFunction": lambda _: self.status_of("/v1/mayor/history"),
+            "RecordAuctionsFunction": self.record_now,
             "RecordBazaarFunction": self.record_now,
             "RecordCandlesFunction": self.record_now,
             "RecordFireSalesFunction": self.record_now,
@@ -304,12 +325,67 @@ class Rehearsal:
         plan = self.account.client("apigateway").get_usage_plan(usagePlanId=before["ProUsagePlan"])
         limits = plan["throttle"]
         expect(limits == {"rateLimit": 20, "burstLimit": 200}, f"the limits of pro are {limits}")
+        quota = {name: plan["quota"][name] for name in ("limit", "period")}
+        expect(quota == {"limit": 70000, "period": "MONTH"}, f"the quota of pro is {quota}")
+        [stage] = plan["apiStages"]
+        methods = {"/v1/profile/{username}/GET": {"rateLimit": 1, "burstLimit": 20}}
+        expect(stage["throttle"] == methods, f"the limits of methods are {stage['throttle']}")
         # The first request for this item.
         new = self.account.get("/v1/bazaar/history?item_id=REHEARSAL:NEW", self.keys["good"]).json()
         expect(new["meta"]["cached"], "the functions do not expect the stage cache")
 
     def stage(self):
         return self.account.client("apigateway").get_stage(restApiId=self.account.outputs()["ApiId"], stageName="live")
+
+    def exhaust_page(self):
+        """infra/README.md, Rehearsal, step 4."""
+        statuses = [self.account.get("/docs").status for _ in range(60)]
+        expect(statuses[0] == 200 and statuses[-1] == 429, f"60 requests to /docs are answered with {statuses}")
+        time.sleep(20)
+        statuses = [self.account.get("/docs").status for _ in range(2)]
+        expect(statuses == [200, 200], f"20 s later, two requests to /docs are answered with {statuses}")
+
+    def use_restored_tables(self):
+        """infra/README.md, Restore a table."""
+        own = self.account.outputs()
+        restored_tables = {name: self.restored(own[name]) for name in ("HistoryTable", "AccessTable")}
+        ended = self.stack.deploy(**SECOND, **{f"{name}Name": restored for name, restored in restored_tables.items()})
+        expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.stack.reasons()}")
+        expect(self.account.outputs() == own | restored_tables, f"other outputs: {self.account.outputs()}")
+        for name, function in functions_with_tables(self.account).items():
+            environment = function["Environment"]["Variables"]
+            tables = {value for variable, value in environment.items() if variable.endswith("_TABLE")}
+            expect(tables <= set(restored_tables.values()), f"{name} uses {tables}")
+        # Rows that only the restored table has: an account that exists nowhere else, and its key.
+        operator_of_the_own_tables, self.account.operator = self.account.operator, {}
+        only_there = self.issue("restored")
+        eventually(lambda: self.status_of("/v1/mayor/history", only_there) == 200, "a key of the restored table is not accepted")
+        [issued] = json.loads(self.account.admin("key", "list", "restored", "--json"))["keys"]
+        self.account.admin("key", "revoke", issued["id"])
+        self.account.operator = operator_of_the_own_tables
+        rows = self.rows_of(own["HistoryTable"])
+        before = self.rows_of(restored_tables["HistoryTable"])
+        eventually(lambda: self.rows_of(restored_tables["HistoryTable"]) > before, "nothing is recorded in the restored table")
+        expect(self.rows_of(own["HistoryTable"]) == rows, "something is still recorded in the stack's own table")
+        ended = self.stack.deploy(**SECOND)
+        expect(ended.returncode == 0, f"sam deploy fails: {ended.stderr}{self.stack.reasons()}")
+        expect(self.account.outputs() == own, f"other outputs than at first: {self.account.outputs()}")
+        expect(self.status_of("/v1/mayor/history") == 200, "a key of the stack's own table is not accepted")
+        for restored in restored_tables.values():
+            self.account.client("dynamodb").update_table(TableName=restored, DeletionProtectionEnabled=False)
+            self.account.client("dynamodb").delete_table(TableName=restored)
+
+    def restored(self, table):
+        """The name of the table that holds what this one holds now, with its settings switched on again."""
+        dynamodb, name = self.account.client("dynamodb"), f"restored-{table}"
+        dynamodb.restore_table_to_point_in_time(SourceTableName=table, TargetTableName=name, UseLatestRestorableTime=True)
+        dynamodb.get_waiter("table_exists").wait(TableName=name, WaiterConfig={"Delay": 1})
+        dynamodb.update_time_to_live(TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ttl"})
+        dynamodb.update_continuous_backups(
+            TableName=name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+        )
+        dynamodb.update_table(TableName=name, DeletionProtectionEnabled=True)
+        return name
 
     def compare_differences(self):
         gone = [difference.what for difference in DIFFERENCES if difference.is_there(self.account)]
@@ -356,8 +432,12 @@ class Rehearsal:
 
     def rows(self):
         """The number of rows in each table."""
+        return [self.rows_of(table) for table in self.tables]
+
+    def rows_of(self, table):
+        """The number of rows in the table."""
         scan = self.account.client("dynamodb").get_paginator("scan")
-        return [sum(page["Count"] for page in scan.paginate(TableName=table, Select="COUNT")) for table in self.tables]
+        return sum(page["Count"] for page in scan.paginate(TableName=table, Select="COUNT"))
 
 
 def main():

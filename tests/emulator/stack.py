@@ -83,12 +83,13 @@ class Stack:
             return error.response["Error"]["Message"]
         return ""
 
-    def create_account_settings(self):
-        """infra/README.md, Deploy, step 1."""
-        name = "api-gateway-log-role"
-        template = (self.built / "infra" / "account.yaml").read_text()
-        self.formation.create_stack(StackName=name, TemplateBody=template, Capabilities=CAPABILITIES)
+    def create_beside(self, name, template):
+        """Creates another stack from a template of this folder, and returns its outputs."""
+        body = (self.built / "infra" / template).read_text()
+        self.formation.create_stack(StackName=name, TemplateBody=body, Capabilities=CAPABILITIES)
         self.formation.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 1})
+        [stack] = self.formation.describe_stacks(StackName=name)["Stacks"]
+        return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
 
     def events(self):
         """What happened to the stack."""

@@ -8,6 +8,7 @@
 
 mod support;
 
+mod abuse;
 mod access;
 mod arbitrary_events;
 mod caching;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use simulator::{Clock, Fault, Garbage, Simulator};
 
 use crate::support::{
-    Example, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at, live_examples,
-    one_instance_each, serve_small_bodies, simulator, start, start_with,
+    Example, NAME_SERVICE, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at,
+    in_repository, live_examples, one_instance_each, serve_small_bodies, simulator, start, start_with,
 };
 
 /// 2026-04-28 15:03:20 UTC.
@@ -116,11 +116,16 @@ async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
 async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_cause_in_the_log() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
-        let expired = START + milliseconds(example.route.cache + SLACK);
-        let (mut earlier, mut failures) = (None::<Response>, 0);
-        for now in [START, expired] {
+        let (mut earlier, mut failures, mut now) = (None::<Response>, 0, START);
+        for _ in 0..2 {
             for upstream in example.upstream {
+                // The name is known by now.
+                if earlier.is_some() && upstream.starts_with(NAME_SERVICE) {
+                    continue;
+                }
                 for Case { name, fault, requests, cause } in cases() {
+                    let is_refusal = name == "403" && upstream.starts_with(NAME_SERVICE);
+                    let cause = if is_refusal { "limits the rate" } else { cause };
                     let what = format!("{name} on {upstream}");
                     let before = simulator(&cloud).requests(upstream);
                     simulator(&cloud).set_fault(upstream, fault);
@@ -138,6 +143,8 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
                         expect_failure(&response, &what);
                         assert_eq!(logged, (&json!(500), &json!("ERROR")), "{what}: {line}");
                         assert!(line["upstream_ms"].as_f64().unwrap() > 0.0, "{what}: {line}");
+                        // The name service gets no request for a minute after it has refused one.
+                        now += milliseconds(Duration::from_mins(2));
                     }
                     assert!(line["cause"].as_str().unwrap().contains(cause), "{what}: {line}");
                 }
@@ -147,6 +154,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
             let fetched = get_at(&cloud, example.path, now).await;
             assert!(!fetched.cached(), "{} after all faults", example.path);
             earlier = Some(fetched);
+            now += milliseconds(example.route.cache + SLACK);
         }
     })
     .await;
@@ -159,7 +167,9 @@ async fn a_stale_response_serves_for_ten_further_ttls_and_an_hour_at_most() {
     serve_small_bodies(&cloud);
     for example in live_examples() {
         let earlier = get_at(&cloud, example.path, START).await;
-        simulator(&cloud).set_fault(example.upstream[0], Fault::status(403));
+        for upstream in example.upstream {
+            simulator(&cloud).set_fault(upstream, Fault::status(403));
+        }
         let ttl = example.route.cache;
         let oldest = START + milliseconds(ttl + (ttl * 10).min(Duration::from_hours(1)));
         get_at(&cloud, example.path, oldest).await.expect_replay_of(&earlier);
@@ -181,7 +191,8 @@ async fn a_first_failure_is_retried_once() {
                 simulator(&cloud).set_fault(upstream, fault.clone().times(1));
                 assert!(!get_at(&cloud, example.path, moment).await.cached(), "{upstream} after {fault:?}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{upstream} after {fault:?}");
-                moment += milliseconds(example.route.cache + SLACK);
+                // The longest time for which anything is kept is a day, for names.
+                moment += milliseconds(Duration::from_hours(25));
             }
         }
     })
@@ -212,8 +223,8 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
                 }
                 assert!(!get_at(&cloud, example.path, now + 40_000).await.cached(), "{what}");
                 assert_eq!(simulator(&cloud).requests(upstream) - before, 2, "{what}");
-                // So late that the cached response is too old to be served.
-                now += milliseconds(Duration::from_hours(24));
+                // So late that the cached response is too old to be served, and the name is no longer known.
+                now += milliseconds(Duration::from_hours(25));
             }
         }
     })
@@ -252,7 +263,7 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
     let cloud = start_with(one_instance_each()).await;
     let message =
         r#"{"path":"/users/profiles/minecraft/x","errorMessage":"Couldn't find any profile with name x"}"#;
-    for (name, fault, code) in [
+    for (case, now) in [
         ("unknown", Fault::status(404).with_body(message), "NOT_FOUND"),
         ("refused", Fault::status(400).with_body(message), "NOT_FOUND"),
         ("no_content", Fault::status(204).with_body(""), "NOT_FOUND"),
@@ -271,13 +282,71 @@ async fn an_unknown_name_is_not_found_and_a_failing_name_service_is_an_error() {
             Fault::default().with_body(r#"{"id":"../../../../../../../etc/hostname1","name":"x"}"#),
             "INTERNAL_ERROR",
         ),
-    ] {
+    ]
+    .into_iter()
+    // After the pause of a refusal.
+    .zip((START..).step_by(120_000))
+    {
+        let (name, fault, code) = case;
         simulator(&cloud).set_fault(NAMES, fault);
-        let message = get(&cloud, &format!("/v1/profile/{name}")).await.error(code);
+        let response = get_at(&cloud, &format!("/v1/profile/{name}"), now).await;
+        let message = response.error(code);
         assert_eq!(message.contains(name), code == "NOT_FOUND", "{message}");
         assert_eq!(simulator(&cloud).requests(PROFILES), 0, "{name}");
     }
     expect_clean_logs(&cloud);
+}
+
+/// Panics unless a metric filter of `infra/monitoring.yaml` counts causes that begin like this, and that of the line does.
+#[track_caller]
+fn expect_counted(line: &Value, beginning: &str) {
+    let filters = std::fs::read_to_string(in_repository("infra/monitoring.yaml")).unwrap();
+    assert!(filters.contains(&format!("$.cause = \"{beginning}*\"")), "no filter for {beginning}");
+    assert!(line["cause"].as_str().unwrap().starts_with(beginning), "{line}");
+}
+
+#[tokio::test]
+async fn after_a_refusal_the_name_service_gets_no_request_for_a_minute_and_known_names_need_none() {
+    for status in [403, 429] {
+        let cloud = start_with(one_instance_each()).await;
+        assert!(!get_at(&cloud, "/v1/profile/Known", START).await.cached());
+        // The profile has expired, and may be served stale.
+        let now = START + milliseconds(Duration::from_mins(20));
+        simulator(&cloud).set_fault(NAMES, Fault::status(status).with_body("").times(1));
+        for after in [0, 30_000, 59_999] {
+            let response = get_at(&cloud, "/v1/profile/Other", now + after).await;
+            expect_failure(&response, "a name that is not known");
+        }
+        assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
+        let line = await_logs(&cloud, 3, |line| line["status"] == 500).await.remove(0);
+        expect_counted(&line, "the upstream limits the rate of requests");
+        assert!(
+            !get_at(&cloud, "/v1/profile/known", now).await.cached(),
+            "fetched, without the name service"
+        );
+        assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
+        assert!(!get_at(&cloud, "/v1/profile/Other", now + 60_000).await.cached());
+        // A name is known for a day. A quarter of an hour later, the profile has expired again.
+        let day = START + milliseconds(Duration::from_hours(24));
+        for (now, requests) in [(day - 1, 3), (day + milliseconds(Duration::from_mins(15)), 4)] {
+            get_at(&cloud, "/v1/profile/Known", now).await.data();
+            assert_eq!(simulator(&cloud).requests(NAMES), requests, "{status}");
+        }
+        expect_clean_logs(&cloud);
+    }
+}
+
+#[tokio::test]
+async fn the_age_of_an_upstream_response_is_in_the_log() {
+    let cloud = start_with(one_instance_each()).await;
+    simulator(&cloud).set_fault(NAMES, Fault::default().with_header("Age", "86000"));
+    simulator(&cloud).set_fault(PROFILES, Fault::default().with_header("Age", "7"));
+    get(&cloud, "/v1/profile/Notch").await.data();
+    get(&cloud, "/v1/mayor").await.data();
+    for (route, age) in [("/v1/profile/{username}", json!(86_000)), ("/v1/mayor", Value::Null)] {
+        let line = await_logs(&cloud, 1, |line| line["route"] == route).await.remove(0);
+        assert_eq!(line["upstream_age_s"], age, "{line}");
+    }
 }
 
 #[tokio::test]
@@ -351,6 +420,7 @@ async fn an_upstream_key_that_the_provider_refuses_is_the_500_envelope() {
     expect_failure(&get(&cloud, "/v1/profile/Notch").await, "an invalid key");
     assert_eq!(game.requests(PROFILES), 1, "a refused key is not retried");
     let line = await_logs(&cloud, 1, |line| line["status"] == 500).await.remove(0);
+    expect_counted(&line, "the upstream refuses the API key");
     assert!(line["cause"].as_str().unwrap().contains("403"), "{line}");
     assert!(get(&cloud, "/v1/mayor").await.data().is_object(), "nothing else needs the key");
 }

@@ -123,7 +123,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         };
         if let Some(latest) = expired.as_ref().filter(|expired| is_latest(&expired.value)) {
             let latest = Entry { value: latest.value.clone(), fetched_at: now };
-            self.lock().entries.put(key, latest.clone());
+            self.put(key, latest.value.clone(), now);
             return Ok(latest.cached(None));
         }
         let start = Instant::now();
@@ -131,7 +131,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
             Ok(value) => {
                 // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
                 let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
-                self.lock().entries.put(key, Entry { value: value.clone(), fetched_at });
+                self.put(key, value.clone(), fetched_at);
                 Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
             }
             Err(failure) => {
@@ -163,6 +163,11 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         let entry = state.entries.peek(key)?;
         let may_serve = self.is_fresh(entry.fetched_at, now) || self.may_serve_stale(entry.fetched_at, now);
         may_serve.then(|| entry.cached(None))
+    }
+
+    /// Keeps `value` for `key` as one that was fetched at the time `now`.
+    pub fn put(&self, key: K, value: V, now: UnixMilliseconds) {
+        self.lock().entries.put(key, Entry { value, fetched_at: now });
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K, V>> {

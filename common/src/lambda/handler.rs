@@ -285,6 +285,7 @@ impl LogLine {
                     status,
                     duration_ms = milliseconds(duration),
                     upstream_ms = milliseconds(request.invocation().upstream_time()),
+                    upstream_age_s = request.invocation().upstream_age(),
                     bytes,
                     cached,
                     cold_start,

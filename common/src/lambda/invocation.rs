@@ -28,6 +28,8 @@ pub struct Invocation {
 struct Waits {
     upstream_nanoseconds: AtomicU64,
     retried: Mutex<Option<String>>,
+    /// The largest `Age` of a response in seconds, plus 1; 0 without one.
+    age_plus_1: AtomicU64,
 }
 
 impl Invocation {
@@ -87,6 +89,17 @@ impl Invocation {
     #[must_use]
     pub fn retried(&self) -> Option<String> {
         self.waits.retried.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes the `Age` of a response of an upstream, in seconds, if it has one.
+    pub fn note_age(&self, age: Option<u64>) {
+        self.waits.age_plus_1.fetch_max(age.map_or(0, |age| age.saturating_add(1)), Ordering::Relaxed);
+    }
+
+    /// The largest `Age` of the responses of upstreams, in seconds, if one has it: how long a cache on the way has held the response.
+    #[must_use]
+    pub fn upstream_age(&self) -> Option<u64> {
+        self.waits.age_plus_1.load(Ordering::Relaxed).checked_sub(1)
     }
 
     /// How long this invocation has waited for upstreams and tables so far.

@@ -52,6 +52,8 @@ pub struct Upstream {
     client: Client,
     base: Url,
     key: Option<HeaderValue>,
+    /// How long to send no request after a refusal without a wait; `None` if only a 429 is a refusal.
+    pause_after_refusal: Option<Duration>,
     spare: Arc<Spare>,
     /// No request is sent before this time, in Unix milliseconds by the clock of the events, because of the provider's limit.
     blocked_until: AtomicI64,
@@ -66,7 +68,15 @@ impl Upstream {
         // The HTTP client leaves bodies compressed: decompressing them in one go takes half the time.
         let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]);
         let client = http::client(|client| client.user_agent(user_agent).default_headers(headers))?;
-        Ok(Self { client, base, key, spare: Arc::default(), blocked_until: AtomicI64::new(i64::MIN) })
+        let blocked_until = AtomicI64::new(i64::MIN);
+        Ok(Self { client, base, key, pause_after_refusal: None, spare: Arc::default(), blocked_until })
+    }
+
+    /// The same for an upstream that limits the requests of an address, with a 403 as well as with a 429, and may not say for how
+    /// long: then no request is sent for `pause`. Lambda's addresses are shared, so requests of others count, too.
+    #[must_use]
+    pub fn limited_by_address(self, pause: Duration) -> Self {
+        Self { pause_after_refusal: Some(pause), ..self }
     }
 
     /// A client for the game's provider, without a key.
@@ -104,7 +114,7 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        let response = self.attempt(invocation.now(), request);
+        let response = self.attempt(invocation, request);
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
@@ -131,11 +141,11 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        match self.attempt(invocation.now(), request).await {
+        match self.attempt(invocation, request).await {
             Err(failure) if is_transient(&failure) => {
                 invocation.note_retry(chain(&failure));
                 tokio::time::sleep(Duration::from_millis(fastrand::u64(RETRY_PAUSE_MS))).await;
-                self.attempt(invocation.now(), request).await
+                self.attempt(invocation, request).await
             }
             result => result,
         }
@@ -143,18 +153,21 @@ impl Upstream {
 
     async fn attempt(
         &self,
-        now: UnixMilliseconds,
+        invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        let path = request.path;
+        let (now, path) = (invocation.now(), request.path);
         let mut builder = self.client.get(self.url(request));
         if let Some(key) = &self.key {
             builder = builder.header(API_KEY, key);
         }
         let response = builder.send().await.map_err(|error| failure(path, error))?;
         let (status, headers) = (response.status(), response.headers().clone());
-        if status == StatusCode::TOO_MANY_REQUESTS {
+        invocation.note_age(age(&headers));
+        let is_refused_address = status == StatusCode::FORBIDDEN && self.pause_after_refusal.is_some();
+        if status == StatusCode::TOO_MANY_REQUESTS || is_refused_address {
             let wait = requested_wait(&headers, now);
+            let wait = if wait.is_zero() { self.pause_after_refusal.unwrap_or_default() } else { wait };
             self.block(now, wait);
             return Err(UpstreamError::RateLimited { wait });
         }
@@ -173,7 +186,11 @@ impl Upstream {
         }
         let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
         let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
-        Err(UpstreamError::Status { path: path.to_owned(), status, body })
+        let path = path.to_owned();
+        if key.is_some() && matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Err(UpstreamError::KeyRefused { path, status, body });
+        }
+        Err(UpstreamError::Status { path, status, body })
     }
 
     /// Sends no request for this long. Of several responses at once, the latest time holds.
@@ -196,6 +213,11 @@ impl Upstream {
         }
         url
     }
+}
+
+/// The `Age` of a response, in seconds.
+fn age(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
 }
 
 /// Whether an immediate retry may succeed.
@@ -297,7 +319,8 @@ mod tests {
         let upstream = Upstream { key: Some(HeaderValue::from_static("key")), ..upstream(&base.await) };
         let now = UnixMilliseconds::new(1_777_388_600_000);
         let request = UpstreamRequest::of("/");
-        let running = upstream.attempt(now, &request);
+        let invocation = Invocation::new(now, Instant::now() + Duration::from_secs(10));
+        let running = upstream.attempt(&invocation, &request);
         upstream.block(now, Duration::from_secs(100));
         running.await.unwrap();
         assert_eq!(upstream.blocked_until.load(Ordering::Relaxed), now.plus(Duration::from_secs(100)).get());

@@ -42,6 +42,16 @@ pub enum UpstreamError {
         /// The beginning of the body.
         body: String,
     },
+    /// The upstream does not accept the API key.
+    #[error("the upstream refuses the API key: it responded to {path} with {status}: {body}")]
+    KeyRefused {
+        /// The path of the request.
+        path: String,
+        /// The status.
+        status: StatusCode,
+        /// The beginning of the body.
+        body: String,
+    },
     /// The upstream limits the rate of requests: with this response, or with an earlier one that still holds.
     #[error("the upstream limits the rate of requests for another {} s", wait.as_secs())]
     RateLimited {
@@ -70,6 +80,7 @@ impl UpstreamError {
         match self {
             Self::RateLimited { wait } => Some(*wait),
             Self::Status { status, .. } if status.is_client_error() => None,
+            Self::KeyRefused { .. } => None,
             _ => Some(Duration::ZERO),
         }
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::StatusCode;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
+use crate::cache::Weight;
 use crate::lambda::invocation::Invocation;
 use crate::request::parameters::Username;
 
@@ -21,6 +22,12 @@ pub struct Player {
     pub uuid: String,
     /// The player's own spelling of the name.
     pub name: String,
+}
+
+impl Weight for Player {
+    fn bytes(&self) -> usize {
+        self.uuid.len() + self.name.len()
+    }
 }
 
 /// The error body for an unknown or illegal name.
@@ -50,6 +57,6 @@ pub async fn look_up(
         return Ok(None);
     }
     let player: Player = response.parse()?;
-    let is_uuid = player.uuid.len() == 32 && player.uuid.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_uuid = player.uuid.len() == 32 && player.uuid.as_bytes().iter().all(u8::is_ascii_hexdigit);
     if is_uuid { Ok(Some(player)) } else { Err(response.invalid("the id is not 32 hexadecimal digits")) }
 }

@@ -278,6 +278,7 @@ impl<R: Recorder> Instance<R> {
                     tick = tick.to_string(),
                     duration_ms = milliseconds(start.elapsed()),
                     upstream_ms = milliseconds(invocation.upstream_time()),
+                    upstream_age_s = invocation.upstream_age(),
                     cold_start = self.is_cold.take(),
                     request_id,
                     retried = invocation.retried(),

@@ -2,6 +2,7 @@
 //! provider has the profiles of the id.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::cache::Cache;
 use common::lambda::config::Config;
@@ -23,6 +24,15 @@ use serde::Serialize;
 
 /// Room for a few very large players or hundreds of usual ones.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long a name and its id are kept, so that refreshing a profile needs no request to the name service.
+const NAME_TTL: Duration = Duration::from_hours(24);
+/// Room for several thousand names.
+const NAME_BYTES: usize = 1024 * 1024;
+
+/// How long the name service gets no request after it has refused one without a wait. It counts the requests of an address in windows
+/// of a minute or more.
+const NAME_PAUSE: Duration = Duration::from_mins(1);
 
 /// A player and their profiles.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -73,6 +83,8 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
 pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
+    /// The players with a known id, by name in lower case.
+    names: Cache<String, Arc<Player>>,
     /// The players by name in lower case; `None` for a name without a player.
     players: Cache<String, Option<Arc<Document>>>,
 }
@@ -83,8 +95,15 @@ impl Profiles {
         invocation: &Invocation,
         username: &Username,
     ) -> Result<Option<Arc<Document>>, UpstreamError> {
-        let Some(player) = mojang::look_up(&self.name_service, invocation, username).await? else {
-            return Ok(None);
+        let now = invocation.now();
+        let player = match self.names.kept(&username.folded(), now) {
+            Some(known) => known.value,
+            None => {
+                let player = mojang::look_up(&self.name_service, invocation, username).await?;
+                let Some(player) = player.map(Arc::new) else { return Ok(None) };
+                self.names.put(username.folded(), Arc::clone(&player), now);
+                player
+            }
         };
         let response = profiles::fetch(&self.provider, invocation, &player.uuid).await?;
         Ok(Some(Arc::new(shape(&player, &response)?)))
@@ -98,7 +117,9 @@ impl Handler for Profiles {
         let (agent, key) = (&config.user_agent, config.hypixel_api_key.clone());
         Ok(Self {
             provider: Upstream::new(config.hypixel_base_url.clone(), agent, key)?,
-            name_service: Upstream::new(config.mojang_base_url.clone(), agent, None)?,
+            name_service: Upstream::new(config.mojang_base_url.clone(), agent, None)?
+                .limited_by_address(NAME_PAUSE),
+            names: Cache::new(NAME_TTL, NAME_BYTES).never_stale(),
             players: Cache::new(Self::ROUTE.cache, CACHE_BYTES),
         })
     }

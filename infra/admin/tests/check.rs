@@ -240,5 +240,5 @@ async fn a_local_cloud_keeps_every_promise() {
     assert!(!output.contains(pro.expose()), "{output}");
     assert!(output.contains("\nskip  page GET /market: the pages are switched off\n"), "{output}");
     let last = output.lines().last().unwrap();
-    assert!(last.contains(" passed, 0 failed, 8 skipped; ") && last.ends_with(" requests"), "{last}");
+    assert!(last.contains(" passed, 0 failed, 9 skipped; ") && last.ends_with(" requests"), "{last}");
 }

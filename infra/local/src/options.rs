@@ -19,8 +19,16 @@ const DASHBOARD_PARAMETER: &str = "DashboardUrl";
 /// A placeholder: there is no dashboard.
 const DASHBOARD_URL: &str = "https://dashboard.example";
 /// The limits of the usage plans, and a value that no test reaches.
-const LIMIT_PARAMETERS: [&str; 4] =
-    ["StarterRateLimit", "StarterBurstLimit", "ProRateLimit", "ProBurstLimit"];
+const LIMIT_PARAMETERS: [&str; 8] = [
+    "StarterRateLimit",
+    "StarterBurstLimit",
+    "StarterMonthlyQuota",
+    "ProRateLimit",
+    "ProBurstLimit",
+    "ProMonthlyQuota",
+    "ProfileRateLimit",
+    "ProfileBurstLimit",
+];
 const HIGH_LIMIT: &str = "1000000";
 /// The API key for upstreams that do not check it.
 const PLACEHOLDER_KEY: &str = "local";
@@ -46,7 +54,7 @@ pub struct Options {
     /// minutes.
     pub schedules_at_start: bool,
     /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, past
-    /// mayors and fire sales. The recorders generate them in the background, after the start.
+    /// mayors and fire sales. They are generated in the background, after the start.
     pub history: u16,
     /// Receives the progress of that.
     pub progress: Option<ProgressSink>,

@@ -1,8 +1,10 @@
-//! A key gets the rate and the burst of its tier, no more and no less.
+//! A key gets the rate, the burst and the quota of its tier, no more and no less, and one profile per second.
 
 use std::time::Duration;
 
+use common::auth::ApiKey;
 use hyper::Method;
+use local::Cloud;
 
 use crate::support::{KEY_HEADER, one_instance_each, send_with, start_with, with_parameters};
 
@@ -50,4 +52,62 @@ async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
         let bounds = expected * 95..=expected * 105;
         assert!(bounds.contains(&(let_through * 100)), "{tier}: {let_through} of {expected}");
     }
+}
+
+/// The status of a request for the path with this key.
+async fn status(cloud: &Cloud, path: &str, key: &ApiKey) -> u16 {
+    let response = send_with(&cloud.url(), Method::GET, path, &[(KEY_HEADER, key.expose())]).await;
+    if response.status == 429 {
+        response.error("RATE_LIMITED");
+    }
+    response.status.as_u16()
+}
+
+#[tokio::test]
+async fn a_key_that_has_used_up_its_quota_is_refused_until_the_next_month() {
+    let quotas = [("StarterMonthlyQuota", "5"), ("ProMonthlyQuota", "0")];
+    let cloud = start_with(with_parameters(one_instance_each(), &quotas)).await;
+    let keys = cloud.keys().unwrap();
+    // Two seconds before May.
+    cloud.clock().stop_at(1_777_593_598_000);
+    // Every request counts, whatever its route and even if it is invalid.
+    for path in ["/v1/mayor", "/v1/items", "/v1/auctions?page=x", "/v1/mayor", "/v1/mayor"] {
+        assert_ne!(status(&cloud, path, &keys.starter).await, 429, "{path}");
+    }
+    let headers = [(KEY_HEADER, keys.starter.expose())];
+    let refused = send_with(&cloud.url(), Method::GET, "/v1/mayor", &headers).await;
+    let message = refused.error("RATE_LIMITED");
+    assert!(message.contains("monthly quota") && message.contains("first day of the month"), "{message}");
+    assert_eq!(refused.headers["retry-after"], "3600");
+    assert_eq!(status(&cloud, "/v1/items", &keys.starter).await, 429);
+    for _ in 0..10 {
+        assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200, "a quota of 0 is none");
+    }
+    cloud.clock().stop_at(1_777_593_600_000);
+    for _ in 0..5 {
+        assert_eq!(status(&cloud, "/v1/mayor", &keys.starter).await, 200, "in May");
+    }
+    assert_eq!(status(&cloud, "/v1/mayor", &keys.starter).await, 429);
+}
+
+#[tokio::test]
+async fn profiles_have_a_limit_of_their_own_for_each_key() {
+    let limits = [("ProfileRateLimit", "1"), ("ProfileBurstLimit", "10")];
+    let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
+    let keys = cloud.keys().unwrap();
+    cloud.clock().stop_at(START);
+    for player in 0..10 {
+        let path = format!("/v1/profile/player_{player}");
+        assert_eq!(status(&cloud, &path, &keys.pro).await, 200, "{path}");
+    }
+    assert_eq!(status(&cloud, "/v1/profile/player_0", &keys.pro).await, 429);
+    // Neither other routes nor other keys are limited by that.
+    assert_eq!(status(&cloud, "/v1/mayor", &keys.pro).await, 200);
+    assert_eq!(status(&cloud, "/v1/profile/player_0", &keys.starter).await, 200);
+    cloud.clock().stop_at(START + 1_000);
+    let after_a_second = [
+        status(&cloud, "/v1/profile/player_0", &keys.pro).await,
+        status(&cloud, "/v1/profile/player_1", &keys.pro).await,
+    ];
+    assert_eq!(after_a_second, [200, 429]);
 }

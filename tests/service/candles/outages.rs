@@ -41,7 +41,7 @@ async fn an_outage_of_36_hours_loses_nothing_and_status_shows_how_far_it_is_made
             break;
         }
         let built = super::build(&cloud, end).await;
-        assert!((20..30).contains(&built.len()) || frontiers.len() > 2, "{built:?}");
+        assert!(built.len() < 30, "a run is bounded: {built:?}");
         frontiers.push(frontier_of(&cloud).await);
         cloud.kill("status").await.unwrap();
         let status = get_at(&cloud, "/v1/status", end * 1_000).await.data();

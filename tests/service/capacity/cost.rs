@@ -16,13 +16,15 @@ const PER_GIGABYTE: f64 = 0.25 + 0.20;
 
 // The page's other figures, in dollars.
 const RECORDERS: f64 = 0.5;
-const ALARMS: f64 = 5.9;
+const ALARMS: f64 = 7.4;
 const STAGE_CACHE: f64 = 14.6;
 const PER_MILLION_REQUESTS: f64 = 3.50 + 0.30;
 /// Functions and log, without reads.
 const PER_MILLION_MISSES: f64 = 0.28 + 0.35;
 const PER_KEY_HOUR: f64 = 0.000_05;
 const PER_GIGABYTE_SENT: f64 = 0.09;
+/// The gigabytes that a million responses have.
+const GIGABYTES_PER_MILLION: f64 = 30.0;
 
 /// The series that candles of each interval are made of.
 const SOURCES: [(&str, &str); 5] = [
@@ -77,7 +79,8 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
             "reads {reads:.2} if one request in ten is for the history of a price ({chart:.1} units) | {per_million_misses:.2} |"
         ),
         format!(
-            "`cost = {fixed:.1} + {STAGE_CACHE} · cache + ({PER_MILLION_REQUESTS:.2} + {per_million_misses:.2} · misses) · R"
+            "`cost = {fixed:.1} + {STAGE_CACHE} · cache + ({PER_MILLION_REQUESTS:.2} + {per_million_misses:.2} · misses) · R \
+             + 0.00005 · H + {PER_GIGABYTE_SENT} · max(0, {GIGABYTES_PER_MILLION} · R − 100)`"
         ),
     ];
     let cost = |millions: f64, hours: f64, cache: f64| {
@@ -86,7 +89,7 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
             + STAGE_CACHE * cache
             + (PER_MILLION_REQUESTS + per_million_misses * misses) * millions
             + PER_KEY_HOUR * hours
-            + PER_GIGABYTE_SENT * (10.0 * millions - 100.0).max(0.0)
+            + PER_GIGABYTE_SENT * (GIGABYTES_PER_MILLION * millions - 100.0).max(0.0)
     };
     for (millions, hours, shown) in
         [(0.1, 750.0, "0.1 | 750"), (3.0, 36_500.0, "3 | 36,500"), (30.0, 182_500.0, "30 | 182,500")]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use common::request::parameters::Allowed;
-use common::routes::{STATUS, VERSION_1};
+use common::routes::{OPENAPI, STATUS, VERSION_1};
 use hyper::Method;
 use serde_json::Value;
 use tables::bazaar::{INTERVALS, RANGES};
@@ -183,10 +183,13 @@ fn the_table_of_errors_has_every_status_with_its_code() {
 fn the_table_of_limits_has_the_defaults_of_the_template() {
     let page = MarkdownPage::read(CONTRACT);
     let parameters = template().parameters;
-    let rows = page.by_first_cell("Limits", 0);
+    let rows = page.by_first_cell("Limits", 0).into_iter();
+    let rows: BTreeMap<_, Vec<_>> = rows
+        .map(|(tier, limits)| (tier, limits.iter().map(|limit| limit.replace(',', "")).collect()))
+        .collect();
     let expected = BTreeMap::from([("starter", "Starter"), ("pro", "Pro")].map(|(tier, prefix)| {
-        let limit = |kind: &str| parameters[&format!("{prefix}{kind}Limit")].as_str();
-        (tier, vec![limit("Rate"), limit("Burst")])
+        let limit = |name: &str| parameters[&format!("{prefix}{name}")].clone();
+        (tier, ["RateLimit", "BurstLimit", "MonthlyQuota"].map(limit).to_vec())
     }));
     assert_eq!(rows, expected);
 }
@@ -198,14 +201,13 @@ fn the_pages_state_the_limits_for_all_clients_together() {
     // The first method setting is for what has no other one.
     let [open_rate, open_burst] = limits("'*'", "/*");
     let [status_rate, status_burst] = limits("GET", STATUS.path);
-    let status = format!("{status_rate} requests per second");
+    let [_, document_burst] = limits("GET", OPENAPI.path);
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
-        (CONTRACT, format!("takes {status} with a burst of {status_burst}")),
-        (CONTRACT, format!("and unknown routes, each take {open_rate} with a burst of {open_burst}")),
-        (OPERATIONS, format!("{status} and a burst of {status_burst} for `/v1/status`")),
+        (CONTRACT, format!("takes {status_rate} request per second with a burst of {status_burst}")),
+        (CONTRACT, format!("each take {open_rate}: `GET /openapi.json` with a burst of {document_burst}")),
+        (CONTRACT, format!("`GET /` and unknown routes with one of {open_burst}")),
         (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
-        (OPERATIONS, format!("{open_rate} requests per second and a burst of {open_burst} for each of")),
     ] {
         let text = read(page).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(&sentence), "{page} does not say: {sentence}");

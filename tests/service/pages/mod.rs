@@ -1,6 +1,5 @@
 //! The pages for people: `GET /docs`, `GET /market` and the files that they load. `tests/browser` opens them in a browser.
 
-mod cost;
 mod files;
 mod redirects;
 mod responses;
@@ -12,7 +11,7 @@ use local::Cloud;
 use crate::support::{Response, get, in_repository};
 
 /// The pages, with their files.
-const PAGES: [(&str, &str); 2] = [("/docs", "docs.html"), ("/market", "market.html")];
+pub(crate) const PAGES: [(&str, &str); 2] = [("/docs", "docs.html"), ("/market", "market.html")];
 
 /// The script of the API reference, which is in no folder: a crate carries it.
 const REFERENCE_SCRIPT: &str = "scalar.js";
@@ -21,7 +20,7 @@ const REFERENCE_SCRIPT: &str = "scalar.js";
 const ASSETS: &str = "{assets}";
 
 /// The files of the pages, by name, with their texts.
-fn sources() -> BTreeMap<String, String> {
+pub(crate) fn sources() -> BTreeMap<String, String> {
     sources_of(&["docs", "market", "vendor"])
 }
 
@@ -37,7 +36,7 @@ fn sources_of(folders: &[&str]) -> BTreeMap<String, String> {
 }
 
 /// The folder of the pages' files, as an absolute path: `/assets/HASH`.
-async fn folder(cloud: &Cloud) -> String {
+pub(crate) async fn folder(cloud: &Cloud) -> String {
     let page = get(cloud, "/market").await.text;
     let (_, rest) = page.split_once("\"assets/").unwrap();
     let (hash, _) = rest.split_once('/').unwrap();

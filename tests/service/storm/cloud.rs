@@ -62,6 +62,8 @@ impl StormCloud {
             ("GatewayCache", cache),
             ("ProRateLimit", "100000"),
             ("ProBurstLimit", "100000"),
+            ("ProfileRateLimit", "100000"),
+            ("ProfileBurstLimit", "100000"),
             ("StarterRateLimit", "1"),
             ("StarterBurstLimit", "1"),
         ];

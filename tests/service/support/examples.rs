@@ -10,6 +10,9 @@ use tokio::task::JoinSet;
 /// The functions that pass on the content of one resource of the provider, byte for byte.
 const PASSING: [&str; 1] = ["collections"];
 
+/// The beginning of the paths of the name service.
+pub(crate) const NAME_SERVICE: &str = "/users/";
+
 /// A request to one route, and the upstream requests that it causes: none if the route serves history.
 #[derive(Debug)]
 pub(crate) struct Example {

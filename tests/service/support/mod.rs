@@ -18,7 +18,8 @@ use tokio::process::Command;
 
 pub(crate) use dynamodb::call;
 pub(crate) use examples::{
-    Example, examples, for_every_live_route, live_examples, passing_examples, serve_small_bodies,
+    Example, NAME_SERVICE, examples, for_every_live_route, live_examples, passing_examples,
+    serve_small_bodies,
 };
 pub(crate) use http::{KEY_HEADER, Response, cache_authorization, get, get_raw, send, send_with};
 pub(crate) use invoke::{event, get_at, invoke};

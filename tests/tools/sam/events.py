@@ -5,6 +5,8 @@ import json
 from processes import REPOSITORY, Failure
 
 FOLDER = REPOSITORY / "events"
+# Auctions begin and end between two responses, so these are not compared with each other.
+MOVING = {"auctions-prices", "record-auctions"}
 
 
 class Event:
@@ -76,7 +78,7 @@ def problem_between(event, runner, response, expected):
     problem = event.problem_with(response)
     if problem:
         return f"{problem}: {shortened(response)}"
-    if response != expected:
+    if response != expected and event.function not in MOVING:
         return f"not the response of the local cloud.\n  {runner}: {shortened(response)}\n  local cloud: {shortened(expected)}"
     return None
 

@@ -101,10 +101,10 @@ pub struct QuickStatus {
     /// The number of items in open sell offers.
     #[serde(deserialize_with = "whole_number")]
     pub buy_volume: i64,
-    /// The number of items sold instantly in the last seven days.
+    /// The number of items sold instantly in the last seven days and, by the provider's account, the live state.
     #[serde(deserialize_with = "whole_number")]
     pub sell_moving_week: i64,
-    /// The number of items bought instantly in the last seven days.
+    /// The number of items bought instantly in the last seven days and, by the provider's account, the live state.
     #[serde(deserialize_with = "whole_number")]
     pub buy_moving_week: i64,
 }

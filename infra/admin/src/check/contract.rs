@@ -5,7 +5,8 @@
 use common::auth::ApiKey;
 use common::request::parameters::Username;
 use common::routes::{
-    BAZAAR, BAZAAR_HISTORY, DOCS, FAVICON, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY, OPENAPI, STATUS,
+    BAZAAR, BAZAAR_HISTORY, DOCS, FAVICON, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY, OPENAPI, PROFILE,
+    STATUS,
 };
 use conformance::{Document, Mismatch, Operation};
 use reqwest::Method;
@@ -62,11 +63,23 @@ pub(super) fn promises<'a>(subject: &Subject<'a>) -> Result<Vec<Promise<'a>>, Er
     promises.extend(subject.of_pages());
     // An invalid parameter makes the cheapest request.
     let request = subject.keyed(format!("{}?limit=0", MAYOR_HISTORY.path));
-    let ask = if subject.throttles { Ok(Ask::UntilThrottled(request)) } else { Err(NO_THROTTLE) };
-    promises.push(Promise::of("error 429", ask, |responses| match responses {
-        [response] => judge::error(response, 429).map(drop),
-        _ => Err(Mismatch::new("a 429", "no response")),
+    let until_throttled = |request, others| {
+        if subject.throttles { Ok(Ask::UntilThrottled(request, others)) } else { Err(NO_THROTTLE) }
+    };
+    let profile = subject.keyed(PROFILE.path.replace("{username}", WRONG_VALUE));
+    let ask = until_throttled(profile, vec![request.clone()]);
+    promises.push(Promise::of("limit of profiles is their own", ask, |responses| match responses {
+        [profile, other] => judge::error(profile, 429).and_then(|_| judge::error(other, 400)).map(drop),
+        _ => Err(Mismatch::new("a 429, and then a response of another route", "no response")),
     }));
+    promises.push(Promise::of(
+        "error 429",
+        until_throttled(request, Vec::new()),
+        |responses| match responses {
+            [response] => judge::error(response, 429).map(drop),
+            _ => Err(Mismatch::new("a 429", "no response")),
+        },
+    ));
     Ok(promises)
 }
 

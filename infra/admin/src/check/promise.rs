@@ -31,8 +31,8 @@ pub(super) enum Ask {
     Each(Vec<Request>),
     /// A page, and then every file that it loads.
     Page(Request),
-    /// A request that is repeated until a response is a 429, which is then the only one.
-    UntilThrottled(Request),
+    /// The first request is repeated until a response is a 429; only its last response is judged. Then the others follow once each.
+    UntilThrottled(Request, Vec<Request>),
 }
 
 impl<'a> Promise<'a> {
@@ -93,7 +93,7 @@ impl Ask {
                     responses.push(client.send(&Request::anonymous(file)).await?);
                 }
             }
-            Self::UntilThrottled(request) => {
+            Self::UntilThrottled(request, others) => {
                 let sent = stream::iter(0..MOST_UNTIL_THROTTLED).map(|_| client.send_once(request));
                 let mut received = sent.buffer_unordered(CONCURRENCY);
                 while let Some(response) = received.next().await {
@@ -101,6 +101,10 @@ impl Ask {
                     if responses.iter().any(|response| response.status == 429) {
                         break;
                     }
+                }
+                drop(received);
+                for request in others {
+                    responses.push(client.send_once(request).await?);
                 }
             }
         }

@@ -55,6 +55,9 @@ const BREAKAGES: &[Breakage] = &[
     (&["error 404 HEAD "], "another status", |r| r[0].status = 405),
     (&["error 429"], "no Retry-After", |r| remove(&mut r[0], "retry-after")),
     (&["error 429"], "no limit", |r| r.clear()),
+    (&["limit of profiles "], "no limit", |r| r[0].status = 400),
+    (&["limit of profiles "], "a limit for all routes", |r| r[1] = r[0].clone()),
+    (&["limit of profiles "], "no response", |r| r.clear()),
     (&["key in the header "], "one spelling of the header", |r| r[0].status = 401),
     (&["cached response "], "a response without a key", |r| r[2] = r[0].clone()),
     (&["cached response "], "a response with an unknown key", |r| r[3] = r[0].clone()),
@@ -111,8 +114,14 @@ fn each(responses: &mut [Response], change: impl Fn(&mut Response, usize)) {
 
 #[tokio::test]
 async fn a_local_cloud_keeps_every_promise_and_each_can_be_broken() {
-    // The last promise uses up the burst.
-    let parameters = [("GatewayCache", "on"), ("ProRateLimit", "1"), ("ProBurstLimit", "400")];
+    // The last promises use up the bursts.
+    let parameters = [
+        ("GatewayCache", "on"),
+        ("ProRateLimit", "1"),
+        ("ProBurstLimit", "400"),
+        ("ProfileRateLimit", "1"),
+        ("ProfileBurstLimit", "50"),
+    ];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let cloud = Cloud::start(Options { parameters, ..Options::for_tests() }).await.unwrap();
     let issued = cloud.keys().unwrap();

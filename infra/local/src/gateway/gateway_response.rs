@@ -28,6 +28,8 @@ pub(super) enum GatewayError {
     InvalidApiKey,
     /// The key has used up its rate.
     Throttled,
+    /// The key has used up its quota.
+    QuotaExceeded,
     /// The body is incomplete or badly framed.
     BadRequestBody,
     /// The body is larger than the gateway's or Lambda's limit.
@@ -38,7 +40,7 @@ impl GatewayError {
     /// The response type in the template, and AWS's own status and message.
     fn defaults(self) -> (&'static str, u16, &'static str) {
         match self {
-            Self::IntegrationFailure => ("INTEGRATION_FAILURE", 502, "Internal server error"),
+            Self::IntegrationFailure => ("INTEGRATION_FAILURE", 504, "Internal server error"),
             Self::IntegrationTimeout => ("INTEGRATION_TIMEOUT", 504, "Endpoint request timed out"),
             Self::MissingAuthenticationToken => {
                 ("MISSING_AUTHENTICATION_TOKEN", 403, "Missing Authentication Token")
@@ -48,6 +50,7 @@ impl GatewayError {
             Self::AuthorizerFailure => ("AUTHORIZER_FAILURE", 500, "Internal server error"),
             Self::InvalidApiKey => ("INVALID_API_KEY", 403, "Forbidden"),
             Self::Throttled => ("THROTTLED", 429, "Too Many Requests"),
+            Self::QuotaExceeded => ("QUOTA_EXCEEDED", 429, "Limit Exceeded"),
             Self::BadRequestBody => ("BAD_REQUEST_BODY", 400, "Invalid request body"),
             Self::RequestTooLarge => ("REQUEST_TOO_LARGE", 413, "Request Too Long"),
         }
@@ -91,9 +94,10 @@ mod tests {
             (GatewayError::AuthorizerFailure, "AUTHORIZER_FAILURE", 500),
             (GatewayError::InvalidApiKey, "INVALID_API_KEY", 403),
             (GatewayError::Throttled, "THROTTLED", 429),
+            (GatewayError::QuotaExceeded, "QUOTA_EXCEEDED", 429),
             (GatewayError::BadRequestBody, "BAD_REQUEST_BODY", 400),
             (GatewayError::RequestTooLarge, "REQUEST_TOO_LARGE", 413),
-            (GatewayError::IntegrationFailure, "INTEGRATION_FAILURE", 502),
+            (GatewayError::IntegrationFailure, "INTEGRATION_FAILURE", 504),
             (GatewayError::IntegrationTimeout, "INTEGRATION_TIMEOUT", 504),
             (GatewayError::MissingAuthenticationToken, "MISSING_AUTHENTICATION_TOKEN", 403),
         ] {

@@ -138,7 +138,7 @@ impl Gateway {
         };
         let mut caller = Caller { authorization: authorization.as_deref(), api_key: None };
         if route.key_required {
-            match self.usage.admit(caller.authorization) {
+            match self.usage.admit(caller.authorization, route) {
                 Ok(key) => caller.api_key = Some(key),
                 Err(error) => return (self.error(error), GATEWAY),
             }

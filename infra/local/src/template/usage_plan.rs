@@ -1,7 +1,7 @@
-//! Usage plans: the rates of the tiers. On AWS a key is attached to its plan; here the plan's tag `tier` names its tier,
+//! Usage plans: the rates and quotas of the tiers. On AWS a key is attached to its plan; here the plan's tag `tier` names its tier,
 //! and the authorizer names the tier of a key.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -21,6 +21,10 @@ pub struct UsagePlan {
     pub tier: String,
     /// The rate of each of its keys, if it is limited.
     pub throttle: Option<Throttle>,
+    /// The rate of each of its keys for single methods, as in `/v1/mayor/GET`. It replaces `throttle` there.
+    pub method_throttles: BTreeMap<String, Throttle>,
+    /// The requests of each of its keys in a calendar month (UTC), if they are limited.
+    pub monthly_quota: Option<u64>,
 }
 
 /// `Throttle` of a usage plan.
@@ -35,7 +39,7 @@ pub struct Throttle {
 /// The template's usage plans.
 ///
 /// # Errors
-/// When one has no tier or another plan's, or a limit is not a number.
+/// When one has no tier or another plan's, a limit is not a number, or a quota is not for a month.
 pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<UsagePlan>, Error> {
     let mut tiers = BTreeSet::new();
     let mut plans = Vec::new();
@@ -48,8 +52,13 @@ pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<
         if !tiers.insert(tier.clone()) {
             return Err(section.invalid("Tags", format!("another usage plan also has the tier {tier}")));
         }
-        let throttle = read_throttle(&section.section("Throttle")?)?;
-        plans.push(UsagePlan { logical_id: logical_id.clone(), tier, throttle });
+        plans.push(UsagePlan {
+            logical_id: logical_id.clone(),
+            tier,
+            throttle: read_throttle(&section.section("Throttle")?)?,
+            method_throttles: read_method_throttles(&section)?,
+            monthly_quota: read_quota(&section)?,
+        });
     }
     Ok(plans)
 }
@@ -61,6 +70,32 @@ fn read_tier(section: &Section<'_>) -> Result<Option<String>, Error> {
         return Err(section.invalid("Tags", format!("the tag {TAG} must name the tier of the plan")));
     };
     Ok(tag.get("Value").and_then(text))
+}
+
+/// The throttles of methods in all entries of `ApiStages`.
+fn read_method_throttles(plan: &Section<'_>) -> Result<BTreeMap<String, Throttle>, Error> {
+    let mut throttles = BTreeMap::new();
+    let stages = plan.entries.get("ApiStages").and_then(Value::as_array).map(Vec::as_slice);
+    for stage in stages.unwrap_or_default() {
+        let entries = stage.as_object().cloned().unwrap_or_default();
+        let stage = Section { place: plan.place("ApiStages"), entries, scope: plan.scope };
+        let methods = stage.section("Throttle")?;
+        for method in methods.entries.keys() {
+            throttles
+                .extend(read_throttle(&methods.section(method)?)?.map(|throttle| (method.clone(), throttle)));
+        }
+    }
+    Ok(throttles)
+}
+
+fn read_quota(plan: &Section<'_>) -> Result<Option<u64>, Error> {
+    let Some(quota) = plan.value("Quota")? else { return Ok(None) };
+    let entries = quota.as_object().cloned().unwrap_or_default();
+    let quota = Section { place: plan.place("Quota"), entries, scope: plan.scope };
+    if quota.text("Period")?.as_deref() != Some("MONTH") {
+        return Err(quota.invalid("Period", "the local cloud supports only MONTH"));
+    }
+    quota.required("Limit", quota.number("Limit")?).map(Some)
 }
 
 fn read_throttle(section: &Section<'_>) -> Result<Option<Throttle>, Error> {

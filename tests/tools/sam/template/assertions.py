@@ -12,7 +12,7 @@ import re
 import sys
 import unittest
 
-from deployed import ACCOUNT, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
+from deployed import ACCOUNT, FIREWALL, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
 from deployed import attribute, either, is_given, is_on, is_positive, reference, text_with
 from monitoring import Alarms, Dashboard, NestedStack  # unittest runs these, too
 
@@ -58,9 +58,11 @@ RIGHTS = {
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
     "bazaar-candles": {"History": {"dynamodb:Query"}},
+    "auctions-prices": {"History": {"dynamodb:Query"}},
     "status": {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}},
     "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
     "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "record-auctions": {"History": HEARTBEAT | {"dynamodb:BatchWriteItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
         "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"},
         "DeadLetters": {"sqs:SendMessage"},
@@ -70,14 +72,18 @@ RIGHTS = {
         "DeadLetters": {"sqs:SendMessage"},
     },
 }
+# The tables that functions use: the stack's own ones, or those that the operator names.
+HISTORY_TABLE = either("HasHistoryTable", reference("HistoryTableName"), reference("History"))
+ACCESS_TABLE = either("HasAccessTable", reference("AccessTableName"), reference("Access"))
 # The environment of functions, in addition to GatewayCache. All other functions have that of the provider.
 UPSTREAM = {"HYPIXEL_BASE_URL": reference("UpstreamBaseUrl"), "USER_AGENT": reference("UserAgent")}
-HISTORY = {"HISTORY_TABLE": reference("History")}
+HISTORY = {"HISTORY_TABLE": HISTORY_TABLE}
 ENVIRONMENT = {
     "mayor-history": HISTORY,
     "fire-sales-history": HISTORY,
     "bazaar-history": HISTORY,
     "bazaar-candles": HISTORY,
+    "auctions-prices": HISTORY,
     "profile": UPSTREAM | {
         "MOJANG_BASE_URL": reference("NamesBaseUrl"),
         # The parameter is the name of the secret.
@@ -90,7 +96,8 @@ ENVIRONMENT = {
             "HasDocumentation", reference("DocumentationUrl"), either("PagesAreOn", "/docs", "")
         ),
     },
-    "authorizer": {"ACCESS_TABLE": reference("Access")},
+    "authorizer": {"ACCESS_TABLE": ACCESS_TABLE},
+    "record-auctions": UPSTREAM | HISTORY,
     "record-bazaar": UPSTREAM | HISTORY,
     "record-candles": HISTORY,
     "record-fire-sales": UPSTREAM | HISTORY,
@@ -98,6 +105,7 @@ ENVIRONMENT = {
 }
 # The schedules, on which histories and alarms rely.
 SCHEDULES = {
+    "record-auctions": "rate(1 minute)",
     "record-bazaar": "rate(1 minute)",
     # Two minutes after the end of an interval: the last minute of the interval is recorded then.
     "record-candles": "cron(2/5 * * * ? *)",
@@ -117,18 +125,20 @@ ROUTE_THROTTLE = {
 }
 # The routes under /v1 that require no key, and their limits. Anybody can use them up: infra/README.md says what that costs.
 OPEN_ROUTES = ["/v1/status"]
-OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 20}
+OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 20}
 # The limits of the preflight requests of all routes together, which the greedy path receives.
 GREEDY = "/{proxy+}"
-PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 5, "ThrottlingBurstLimit": 100}
-# The limits of everything else that requires no key.
-OPEN_THROTTLE = {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
-# The routes of the pages for people and their limits: per second, and at once. tests/service/pages/cost.rs says what they cost.
+PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 2, "ThrottlingBurstLimit": 100}
+# The limits of the OpenAPI document, and those of everything else that requires no key.
+DOCUMENT = "/openapi.json"
+DOCUMENT_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 50}
+OPEN_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 20}
+# The routes of the pages for people and their limits: per second, and at once. tests/service/abuse.rs computes what they cost.
 PAGES = {
     "/docs": (0.1, 50),
     "/market": (0.4, 100),
     "/assets/{hash}/{file}": (0.6, 500),
-    "/assets/{hash}/scalar.js": (0.02, 100),
+    "/assets/{hash}/scalar.js": (0.01, 100),
     "/favicon.ico": (0.1, 50),
 }
 # Retry-After in seconds, where it is not 5.
@@ -166,6 +176,7 @@ TABLES = {
 NAMES = {
     "AWS::ApiGateway::RestApi": "Name",
     "AWS::ApiGateway::UsagePlan": "UsagePlanName",
+    "AWS::Logs::QueryDefinition": "Name",
     "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::CloudWatch::Dashboard": "DashboardName",
     "AWS::DynamoDB::Table": "TableName",
@@ -186,8 +197,8 @@ OUTPUTS = {
         text_with("https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}/${Stage}"),
     ),
     "DomainTarget": attribute("Domain", "RegionalDomainName"),
-    "HistoryTable": reference("History"),
-    "AccessTable": reference("Access"),
+    "HistoryTable": HISTORY_TABLE,
+    "AccessTable": ACCESS_TABLE,
     "StarterUsagePlan": reference("StarterUsagePlan"),
     "ProUsagePlan": reference("ProUsagePlan"),
     "FunctionLog": reference("FunctionLog"),
@@ -202,6 +213,9 @@ OPTIONAL = {
     "DomainName": "",
     "WebAclArn": "",
     "PermissionsBoundary": "",
+    "HistoryTableName": "",
+    "AccessTableName": "",
+    "MonthlyBudget": 0,
     "AuthorizerReservedConcurrency": 0,
     "ProviderReservedConcurrency": 0,
     "BazaarReservedConcurrency": 0,
@@ -287,7 +301,7 @@ class Routes(unittest.TestCase):
         self.assertIs(every["CachingEnabled"], False)
         self.assertLessEqual(OPEN_THROTTLE.items(), every.items())
         routes = {("GET", path) for path in (*self.routes(), *PAGES)}
-        self.assertEqual(set(settings), routes | {("OPTIONS", GREEDY)})
+        self.assertEqual(set(settings), routes | {("OPTIONS", GREEDY), ("GET", DOCUMENT)})
         for (method, path), setting in settings.items():
             self.assertIn(method.lower(), PATHS[path])
             if path not in self.routes():
@@ -301,6 +315,8 @@ class Routes(unittest.TestCase):
     def throttle(self, path):
         if path == GREEDY:
             return PREFLIGHT_THROTTLE
+        if path == DOCUMENT:
+            return DOCUMENT_THROTTLE
         if path in PAGES:
             rate, burst = PAGES[path]
             return {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
@@ -513,10 +529,21 @@ class Functions(unittest.TestCase):
                 self.assertEqual(set(statement), {"Effect", "Action", "Resource"})
                 self.assertEqual(statement["Effect"], "Allow")
                 for resource in listed(statement["Resource"]):
+                    resource = self.own(resource)
                     target, attribute = resource["Fn::GetAtt"]
                     self.assertEqual(attribute, "Arn")
                     rights.setdefault(target, set()).update(listed(statement["Action"]))
         return rights
+
+    def own(self, resource):
+        """The resource if the operator names no other table, which must be the one of the parameter."""
+        if "Fn::If" not in resource:
+            return resource
+        condition, other, own = resource["Fn::If"]
+        table, _ = own["Fn::GetAtt"]
+        arn = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${%sTableName}" % table
+        self.assertEqual((condition, other), (f"Has{table}Table", text_with(arn)))
+        return own
 
     def test_every_function_can_write_its_log_and_traces_only_with_tracing_on(self):
         [policy] = of_type("AWS::IAM::ManagedPolicy").values()
@@ -585,9 +612,9 @@ class Recorders(unittest.TestCase):
         for name, configuration in of_type("AWS::Lambda::EventInvokeConfig").items():
             properties = configuration["Properties"]
             self.assertEqual(properties["DestinationConfig"], {"OnFailure": {"Destination": dead_letters}}, name)
-            # Lambda allows two at most.
+            # Lambda's first retry comes after one minute, the second one two minutes later.
             retries = (properties["MaximumEventAgeInSeconds"], properties["MaximumRetryAttempts"])
-            self.assertEqual(retries, (LATEST, 2), name)
+            self.assertEqual(retries, (LATEST, 1), name)
             configured.add(properties["FunctionName"]["Ref"])
         self.assertEqual(configured, {FUNCTIONS[binary][0] for binary in SCHEDULES})
 
@@ -639,7 +666,16 @@ class Plans(unittest.TestCase):
             [tier] = [tag["Value"] for tag in plan["Properties"]["Tags"] if tag["Key"] == "tier"]
             throttle = plan["Properties"]["Throttle"]
             plans[tier] = (throttle["RateLimit"]["Ref"], throttle["BurstLimit"]["Ref"])
-            self.assertEqual(plan["Properties"]["ApiStages"], [{"ApiId": {"Ref": "Api"}, "Stage": {"Ref": "ApiStage"}}])
+            name = tier.capitalize()
+            quota = {"Limit": reference(f"{name}MonthlyQuota"), "Period": "MONTH"}
+            self.assertEqual(plan["Properties"]["Quota"], either(f"Has{name}Quota", quota, NOTHING), tier)
+            profiles = {"RateLimit": reference("ProfileRateLimit"), "BurstLimit": reference("ProfileBurstLimit")}
+            stage = {"ApiId": reference("Api"), "Stage": reference("ApiStage")}
+            methods = {"/v1/profile/{username}/GET": profiles}
+            self.assertEqual(plan["Properties"]["ApiStages"], [stage | {"Throttle": methods}])
+            for method in methods:
+                path, verb = method.rsplit("/", 1)
+                self.assertIn(verb.lower(), PATHS[path], "AWS refuses a throttle of a method that does not exist")
         self.assertEqual(
             plans,
             {"starter": ("StarterRateLimit", "StarterBurstLimit"), "pro": ("ProRateLimit", "ProBurstLimit")},
@@ -647,6 +683,20 @@ class Plans(unittest.TestCase):
 
     def test_only_one_plan_changes_at_a_time(self):
         self.assertEqual(RESOURCES["ProUsagePlan"]["DependsOn"], "StarterUsagePlan")
+
+
+class Firewall(unittest.TestCase):
+    def test_addresses_that_send_too_many_requests_are_blocked(self):
+        acl = FIREWALL["Resources"]["WebAcl"]["Properties"]
+        self.assertEqual((acl["Scope"], acl["DefaultAction"]), ("REGIONAL", {"Allow": {}}))
+        [rule] = acl["Rules"]
+        self.assertEqual(rule["Action"], {"Block": {}})
+        limit = {"AggregateKeyType": "IP", "EvaluationWindowSec": 300, "Limit": reference("RequestsPerAddress")}
+        self.assertEqual(rule["Statement"], {"RateBasedStatement": limit})
+        # Samples would have the keys of clients.
+        for visible in (acl["VisibilityConfig"], rule["VisibilityConfig"]):
+            self.assertIs(visible["SampledRequestsEnabled"], False)
+        self.assertEqual(FIREWALL["Outputs"]["WebAclArn"]["Value"], attribute("WebAcl", "Arn"))
 
 
 class Stack(unittest.TestCase):
@@ -659,6 +709,11 @@ class Stack(unittest.TestCase):
             "PagesAreOn": is_on("Pages"),
             "HasDocumentation": is_given("DocumentationUrl"),
             "HasDomain": is_given("DomainName"),
+            "HasStarterQuota": is_positive("StarterMonthlyQuota"),
+            "HasProQuota": is_positive("ProMonthlyQuota"),
+            "HasBudget": is_positive("MonthlyBudget"),
+            "HasHistoryTable": is_given("HistoryTableName"),
+            "HasAccessTable": is_given("AccessTableName"),
             "HasWebAcl": is_given("WebAclArn"),
             "HasPermissionsBoundary": is_given("PermissionsBoundary"),
             "AuthorizerIsReserved": is_positive("AuthorizerReservedConcurrency"),
@@ -675,7 +730,7 @@ class Stack(unittest.TestCase):
         self.assertEqual(defaults, OPTIONAL)
 
     def test_a_domain_wants_a_certificate_and_leads_to_the_stage(self):
-        [rule] = SOURCE["Rules"].values()
+        rule = SOURCE["Rules"]["DomainHasCertificate"]
         self.assertEqual(rule["RuleCondition"], is_given("DomainName"))
         self.assertEqual([entry["Assert"] for entry in rule["Assertions"]], [is_given("CertificateArn")])
         domain, mapping = RESOURCES["Domain"], RESOURCES["DomainMapping"]
@@ -684,6 +739,23 @@ class Stack(unittest.TestCase):
         self.assertEqual(domain["Properties"]["RegionalCertificateArn"], reference("CertificateArn"))
         leads_to = {"DomainName": reference("Domain"), "RestApiId": reference("Api"), "Stage": reference("ApiStage")}
         self.assertEqual(mapping["Properties"], leads_to)
+
+    def test_a_budget_needs_an_address_and_warns_it_before_everything_is_spent(self):
+        rule = SOURCE["Rules"]["BudgetHasAddress"]
+        self.assertEqual(rule["RuleCondition"], is_positive("MonthlyBudget"))
+        self.assertEqual([entry["Assert"] for entry in rule["Assertions"]], [is_given("AlarmEmail")])
+        self.assertEqual(RESOURCES["Budget"]["Condition"], "HasBudget")
+        properties = RESOURCES["Budget"]["Properties"]
+        self.assertEqual(properties["Budget"]["BudgetLimit"], {"Amount": reference("MonthlyBudget"), "Unit": "USD"})
+        subscriber = {"SubscriptionType": "EMAIL", "Address": reference("AlarmEmail")}
+        for entry in properties["NotificationsWithSubscribers"]:
+            self.assertEqual(entry["Subscribers"], [subscriber])
+        limits = [(n["Notification"]["NotificationType"], n["Notification"]["Threshold"]) for n in properties["NotificationsWithSubscribers"]]
+        self.assertEqual(limits, [("ACTUAL", 80), ("FORECASTED", 100)])
+
+    def test_the_tables_of_the_stack_stay_whatever_table_is_used(self):
+        for name, table in of_type("AWS::DynamoDB::Table").items():
+            self.assertNotIn("Condition", table, name)
 
     def test_outputs_match_their_names(self):
         self.assertEqual({name: output["Value"] for name, output in SOURCE["Outputs"].items()}, OUTPUTS)

@@ -21,6 +21,8 @@ def of_type(resource_type, resources=RESOURCES):
 MONITORING = load(str(TEMPLATE.parent / NESTED_STACK["Properties"]["TemplateURL"]))
 # The stack of the account, which operators deploy before.
 ACCOUNT = load(str(TEMPLATE.parent / "infra" / "account.yaml"))
+# The web ACL, which operators may deploy before.
+FIREWALL = load(str(TEMPLATE.parent / "infra" / "firewall.yaml"))
 
 FUNCTIONS = {
     function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])

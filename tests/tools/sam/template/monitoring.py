@@ -8,7 +8,7 @@ import re
 import unittest
 
 from deployed import FUNCTIONS, MONITORING, NESTED_STACK, NOTHING, RESOURCES, SOURCE
-from deployed import attribute, either, is_given, of_type, reference
+from deployed import attribute, either, is_given, of_type, reference, text_with
 
 # The parameters of the nested stack. The dimensions of metrics are names of an API and of a queue, not ids or URLs.
 PARAMETERS = {
@@ -17,14 +17,16 @@ PARAMETERS = {
     "Stage": RESOURCES["ApiStage"]["Properties"]["StageName"],
     "FunctionLog": reference("FunctionLog"),
     "AccessLog": either("AccessLoggingIsOn", reference("AccessLog"), ""),
+    "RecordAuctions": reference(FUNCTIONS["record-auctions"][0]),
     "RecordBazaar": reference(FUNCTIONS["record-bazaar"][0]),
     "RecordCandles": reference(FUNCTIONS["record-candles"][0]),
     "RecordFireSales": reference(FUNCTIONS["record-fire-sales"][0]),
     "RecordMayor": reference(FUNCTIONS["record-mayor"][0]),
     "Authorizer": reference(FUNCTIONS["authorizer"][0]),
-    "HistoryTable": reference("History"),
-    "AccessTable": reference("Access"),
+    "HistoryTable": either("HasHistoryTable", reference("HistoryTableName"), reference("History")),
+    "AccessTable": either("HasAccessTable", reference("AccessTableName"), reference("Access")),
     "DeadLetters": attribute("DeadLetters", "QueueName"),
+    "ConcurrencyQuota": reference("ConcurrencyQuota"),
     "AlarmEmail": reference("AlarmEmail"),
 }
 
@@ -41,10 +43,10 @@ def single(measured, statistic, period):
     return {**measured, "Statistic": statistic, "Period": period}
 
 
-def calculated(expression, period, **metrics):
-    """An expression over the sums of metrics. Only its result is compared with the threshold."""
+def calculated(expression, period, statistic="Sum", **metrics):
+    """An expression over metrics, their sums for example. Only its result is compared with the threshold."""
     sums = [
-        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": measured, "Period": period, "Stat": "Sum"}}
+        {"Id": name, "ReturnData": False, "MetricStat": {"Metric": measured, "Period": period, "Stat": statistic}}
         for name, measured in metrics.items()
     ]
     return {"Metrics": [{"Expression": expression}, *sums]}
@@ -63,11 +65,35 @@ def alarm(measured, comparison="GreaterThanThreshold", threshold=0, points=1, of
 
 AUTHORIZER_ERRORS = metric(reference("Service"), "AuthorizerErrors")
 CANDLES_BUILT = metric(reference("Service"), "CandlesBuilt")
+RATE_LIMITED = metric(reference("Service"), "RateLimited")
+KEY_REFUSED = metric(reference("Service"), "KeyRefused")
+REFUSED_REQUESTS = metric(reference("Service"), "RefusedRequests")
+
+
+def of_api(name):
+    return metric("AWS/ApiGateway", name, ApiName="ApiName", Stage="Stage")
+
+
 ALARMS = {
-    # The average of this metric is a ratio. Its other statistics count requests.
+    # Without requests there is no share, and no alarm.
     "ServerErrors": alarm(
-        single(metric("AWS/ApiGateway", "5XXError", ApiName="ApiName", Stage="Stage"), "Average", 300),
+        calculated(
+            "(errors - FILL(limited, 0)) / requests", 300,
+            errors=of_api("5XXError"), limited=RATE_LIMITED, requests=of_api("Count"),
+        ),
         threshold=0.05, points=2, of=3,
+    ),
+    "KeyRefused": alarm(single(KEY_REFUSED, "Sum", 300)),
+    "SlowResponses": alarm(
+        {**of_api("Latency"), "ExtendedStatistic": "p99", "EvaluateLowSampleCountPercentile": "ignore", "Period": 300},
+        threshold=3000, points=3, of=3,
+    ),
+    "RefusedRequests": alarm(single(REFUSED_REQUESTS, "Sum", 300), threshold=3000),
+    "ConcurrencyNearQuota": alarm(
+        calculated(
+            text_with("concurrent / ${ConcurrencyQuota}"), 60, "Maximum", concurrent=metric("AWS/Lambda", "ConcurrentExecutions")
+        ),
+        threshold=0.8, points=2, of=5,
     ),
     "AuthorizerErrors": alarm(single(AUTHORIZER_ERRORS, "Sum", 60), points=2, of=5),
     # Without dimensions, the metric is the sum over all functions of the account, which share its concurrency.
@@ -77,7 +103,7 @@ ALARMS = {
     ),
 }
 # Each recorder, and the seconds without a success after which its alarm rings.
-RECORDERS = {"RecordBazaar": 300, "RecordCandles": 900, "RecordFireSales": 300, "RecordMayor": 900}
+RECORDERS = {"RecordAuctions": 300, "RecordBazaar": 300, "RecordCandles": 900, "RecordFireSales": 300, "RecordMayor": 900}
 for recorder, seconds in RECORDERS.items():
     invocations, errors = (metric("AWS/Lambda", name, FunctionName=recorder) for name in ("Invocations", "Errors"))
     # A recorder that is never invoked has no data at all, so missing data must ring.
@@ -100,6 +126,11 @@ FILTERS = [
     (AUTHORIZER_ERRORS, "AccessLog", '{ $.error = "AUTHORIZER_FAILURE" || $.error = "AUTHORIZER_CONFIGURATION_ERROR" }'),
     (AUTHORIZER_ERRORS, "FunctionLog", '{ $.function = "authorizer" && $.level = "ERROR" }'),
     (CANDLES_BUILT, "FunctionLog", '{ $.function = "record-candles" && $.message = "recorded" }'),
+    # tests/service/upstream_faults.rs compares the texts with those that functions log.
+    (RATE_LIMITED, "FunctionLog", '{ $.status = 500 && $.cause = "the upstream limits the rate of requests*" }'),
+    (KEY_REFUSED, "FunctionLog", '{ $.cause = "the upstream refuses the API key*" }'),
+    # In the access log, numbers are texts.
+    (REFUSED_REQUESTS, "AccessLog", '{ $.status = "429" }'),
 ]
 
 # The metrics on the dashboard by namespace, and the parameters whose values each dimension may have.
@@ -108,13 +139,15 @@ SHOWN = {
         {"Count", "4XXError", "5XXError", "Latency", "CacheHitCount", "CacheMissCount"},
         {"ApiName": {"ApiName"}, "Stage": {"Stage"}},
     ),
-    "AWS/Lambda": ({"Invocations", "Errors", "Duration"}, {"FunctionName": {"Authorizer", *RECORDERS}}),
+    "AWS/Lambda": (
+        {"Invocations", "Errors", "Duration", "ConcurrentExecutions"}, {"FunctionName": {"Authorizer", *RECORDERS}}
+    ),
     "AWS/DynamoDB": (
         {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"},
         {"TableName": {"HistoryTable", "AccessTable"}},
     ),
     "AWS/SQS": ({"ApproximateNumberOfMessagesVisible"}, {"QueueName": {"DeadLetters"}}),
-    "Service": ({"AuthorizerErrors"}, {}),
+    "Service": ({"AuthorizerErrors", "RateLimited", "RefusedRequests"}, {}),
 }
 
 
@@ -138,6 +171,8 @@ class NestedStack(unittest.TestCase):
 class Alarms(unittest.TestCase):
     def alarms(self):
         alarms = of_type("AWS::CloudWatch::Alarm", MONITORING["Resources"])
+        # What is counted in the access log has no alarm without one.
+        self.assertEqual([name for name, alarm in alarms.items() if "Condition" in alarm], ["RefusedRequests"])
         return {name: dict(resource["Properties"]) for name, resource in alarms.items()}
 
     def test_every_alarm_notifies_the_topic_and_names_the_page(self):
@@ -175,6 +210,11 @@ class Alarms(unittest.TestCase):
             self.assertEqual((counted["MetricValue"], counted["DefaultValue"]), ("1", 0), name)
         self.assertCountEqual(filters, FILTERS)
 
+    def test_saved_queries_of_the_access_log_exist_only_with_it(self):
+        for name, resource in of_type("AWS::Logs::QueryDefinition", MONITORING["Resources"]).items():
+            logs = [log["Ref"] for log in resource["Properties"]["LogGroupNames"]]
+            self.assertEqual(resource.get("Condition"), "HasAccessLog" if "AccessLog" in logs else None, name)
+
 
 class Dashboard(unittest.TestCase):
     def test_the_output_has_the_address_of_the_dashboard(self):
@@ -184,18 +224,26 @@ class Dashboard(unittest.TestCase):
 
     def widgets(self):
         body = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
-        return [widget["properties"] for widget in json.loads(re.sub(r"\$\{([A-Za-z:]+)\}", r"\1", body))["widgets"]]
+        widgets = json.loads(re.sub(r"\$\{([A-Za-z:]+)\}", r"\1", body))["widgets"]
+        return [widget["properties"] for widget in widgets if widget["type"] == "metric"]
 
     def test_the_dashboard_shows_existing_metrics(self):
         shown = {}
         for widget in self.widgets():
-            for namespace, name, *dimensions, _ in widget["metrics"]:
+            for namespace, name, *dimensions, _ in (entry for entry in widget["metrics"] if len(entry) > 1):
                 shown.setdefault(namespace, set()).add(name)
                 values = dict(zip(dimensions[::2], dimensions[1::2], strict=True))
-                self.assertEqual(set(values), set(SHOWN[namespace][1]), widget["title"])
+                # Without dimensions, a metric of Lambda is that of the account.
+                expected = {} if name == "ConcurrentExecutions" else SHOWN[namespace][1]
+                self.assertEqual(set(values), set(expected), widget["title"])
                 for dimension, value in values.items():
                     self.assertIn(value, SHOWN[namespace][1][dimension], widget["title"])
         self.assertEqual(shown, {namespace: names for namespace, (names, _) in SHOWN.items()})
+
+    def test_the_availability_counts_what_the_alarm_counts(self):
+        [[shown]] = [entry for widget in self.widgets() for entry in widget["metrics"] if len(entry) == 1]
+        share = ALARMS["ServerErrors"]["Metrics"][0]["Expression"]
+        self.assertEqual(shown["expression"], f"100 * (1 - {share})")
 
     def test_each_widget_about_recorders_shows_all_of_them(self):
         widgets = [widget for widget in self.widgets() if widget["title"].startswith("Recorders")]

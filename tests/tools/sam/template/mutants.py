@@ -20,6 +20,7 @@ from pathlib import Path
 import translate  # noqa: F401 (imported once here, and not by the process of each mutant)
 
 SERVICE, MONITORING, ACCOUNT = "template.yaml", "infra/monitoring.yaml", "infra/account.yaml"
+FIREWALL = "infra/firewall.yaml"
 BOUNDARY = "      PermissionsBoundary: !If [HasPermissionsBoundary, !Ref PermissionsBoundary, !Ref AWS::NoValue]\n"
 RESERVED = "      ReservedConcurrentExecutions: !If [{0}IsReserved, !Ref {0}ReservedConcurrency, !Ref AWS::NoValue]\n"
 RESERVED_ALONE = ("Bazaar", "Auctions", "Profile")
@@ -29,9 +30,25 @@ ANYBODY = "            Condition:\n              StringEquals: {'aws:SourceAccou
 # The template, the text to replace, and its replacement. Each occurrence of the text makes a mutant of its own.
 REPLACEMENTS = [
     # Limits for all clients together.
-    (SERVICE, "ThrottlingRateLimit: 10", "ThrottlingRateLimit: 200"),
+    (SERVICE, "ThrottlingRateLimit: 1\n", "ThrottlingRateLimit: 10\n"),
     (SERVICE, "ThrottlingBurstLimit: 20", "ThrottlingBurstLimit: 400"),
-    (SERVICE, "ThrottlingRateLimit: 5", "ThrottlingRateLimit: !Ref RouteRateLimit"),
+    (SERVICE, "ThrottlingRateLimit: 2\n", "ThrottlingRateLimit: !Ref RouteRateLimit\n"),
+    # Limits of each key.
+    (SERVICE, "Quota: !If [HasStarterQuota, ", "Quota: !If [HasProQuota, "),
+    (SERVICE, "Period: MONTH", "Period: DAY"),
+    (SERVICE, "Limit: !Ref ProMonthlyQuota", "Limit: !Ref StarterMonthlyQuota"),
+    (SERVICE, "MonthlyQuota, '0']", "MonthlyQuota, '1']"),
+    (SERVICE, "'/v1/profile/{username}/GET'", "'/v1/profile/GET'"),
+    (SERVICE, "{RateLimit: !Ref ProfileRateLimit, ", "{RateLimit: !Ref ProRateLimit, "),
+    # A budget, and the web ACL.
+    (SERVICE, "    Condition: HasBudget\n", ""),
+    (SERVICE, "Threshold: 80,", "Threshold: 180,"),
+    (SERVICE, "!Not [!Equals [!Ref AlarmEmail, '']]", "!Equals [!Ref AlarmEmail, '']"),
+    (FIREWALL, "Scope: REGIONAL", "Scope: CLOUDFRONT"),
+    (FIREWALL, "Action: {Block: {}}", "Action: {Count: {}}"),
+    (FIREWALL, "AggregateKeyType: IP", "AggregateKeyType: FORWARDED_IP"),
+    (FIREWALL, "SampledRequestsEnabled: false", "SampledRequestsEnabled: true"),
+    (FIREWALL, "    Value: !GetAtt WebAcl.Arn", "    Value: !Ref WebAcl"),
     # Preflight requests: without the greedy method, the index answers them at the limits of unknown paths.
     (SERVICE, "HttpMethod: OPTIONS", "HttpMethod: ANY"),
     (SERVICE, "Method: OPTIONS\n", "Method: HEAD\n"),
@@ -63,6 +80,11 @@ REPLACEMENTS = [
     (SERVICE, "DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Retain"),
     (SERVICE, "DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Delete"),
     (SERVICE, "UpdateReplacePolicy: Retain", "UpdateReplacePolicy: Delete"),
+    (SERVICE, "!If [HasHistoryTable, !Ref HistoryTableName, !Ref History]", "!Ref History"),
+    (SERVICE, "!If [HasAccessTable, !Ref AccessTableName, !Ref Access]", "!Ref Access"),
+    (SERVICE, "                  - HasHistoryTable\n", "                  - HasAccessTable\n"),
+    (SERVICE, "table/${AccessTableName}", "table/*"),
+    (SERVICE, "  History:\n    Type: AWS", "  History:\n    Condition: HasHistoryTable\n    Type: AWS"),
     # Roles.
     (SERVICE, BOUNDARY, ""),
     (SERVICE, ANYBODY, ""),
@@ -112,6 +134,14 @@ REPLACEMENTS = [
     (SERVICE, "/stages/${Api.Stage}", "/stages/${Stage}"),
     (SERVICE, "WebACLArn: !Ref WebAclArn", "WebACLArn: !Ref CertificateArn"),
     (MONITORING, "MetricName: Throttles", "MetricName: Throttle"),
+    (MONITORING, "MetricName: RateLimited", "MetricName: RateLimit"),
+    (MONITORING, "(errors - FILL(limited, 0))", "errors"),
+    (MONITORING, "the upstream refuses the API key*", "the upstream refuses the API key"),
+    (MONITORING, "ExtendedStatistic: p99", "ExtendedStatistic: p50"),
+    (MONITORING, '$.status = "429"', "$.status = 429"),
+    (MONITORING, "concurrent / ${ConcurrencyQuota}", "concurrent"),
+    (SERVICE, "ConcurrencyQuota: !Ref ConcurrencyQuota", "ConcurrencyQuota: !Ref ProRateLimit"),
+    (SERVICE, "        MaximumRetryAttempts: 1\n", "        MaximumRetryAttempts: 2\n"),
     # Candles: each right of their recorder, its schedule, timeout and queue, the cache keys of the route, the alarms.
     (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem]"),
     (SERVICE, "dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "dynamodb:Query, dynamodb:UpdateItem]"),
@@ -171,7 +201,7 @@ def main(arguments):
         print("usage: mutants.py TEMPLATE OPENAPI", file=sys.stderr)
         return 2
     root, openapi = Path(arguments[0]).parent, Path(arguments[1]).resolve()
-    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT)}
+    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT, FIREWALL)}
     count, wrong = 0, []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
