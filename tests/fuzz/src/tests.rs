@@ -18,6 +18,7 @@ fn sample_event() -> impl Strategy<Value = Value> {
         read(include_str!("../../../events/bazaar.json")),
         read(include_str!("../../../events/bazaar-history.json")),
         read(include_str!("../../../events/bazaar-candles.json")),
+        read(include_str!("../../../events/auctions-prices.json")),
     ])
 }
 
