@@ -28,6 +28,7 @@ fn sample_body() -> impl Strategy<Value = Value> {
     select(vec![
         shortened(&bazaar::body(1, NOW_MS)),
         shortened(&auctions::Snapshot::new(1, auctions::refreshed_at(1, 0, NOW_MS)).page(0).unwrap()),
+        shortened(&auctions::ended::body(1, NOW_MS)),
         shortened(&fire_sales::body(1, NOW_MS)),
         shortened(&election::body(1, NOW_MS)),
         shortened(&profiles::body(1, &names::uuid(1, "Notch").unwrap(), NOW_MS)),
