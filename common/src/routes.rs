@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::request::ids::Ids;
 use crate::request::parameters::{Allowed, Before, ItemId, Limit, PageNumber, Username, Value};
 
 /// Where a parameter is in a request.
@@ -160,7 +161,10 @@ pub const BAZAAR_MODES: Allowed =
     Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book"], default: "full" };
 
 /// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
-pub const BAZAAR_IDS: Allowed = Allowed::List { most: 100, longest: 64, entries: "ids" };
+pub type BazaarIds = Ids<true>;
+
+/// `ids` of `GET /v1/auctions/prices`.
+pub type AuctionIds = Ids<false>;
 
 /// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
 pub const BAZAAR_RANGES: Allowed =
@@ -237,7 +241,11 @@ pub const BAZAAR: Route = Route {
             "The id of a bazaar product, as mode=list returns it; required with mode=item and mode=book",
             Allowed::AnyText,
         ),
-        Parameter::query("ids", "The bazaar products to return, required with mode=items", BAZAAR_IDS),
+        Parameter::query(
+            "ids",
+            "The bazaar products to return, required with mode=items",
+            BazaarIds::ALLOWED,
+        ),
         Parameter::query("limit", "The maximum number of flips with mode=flips", FlipsLimit::ALLOWED),
     ],
 };
@@ -295,6 +303,20 @@ pub const AUCTIONS: Route = Route {
     description: "One page of the running auctions.",
     tag: Tag::Auctions,
     parameters: &[Parameter::query("page", "The page number, counted from 0", PageNumber::ALLOWED)],
+};
+
+/// `GET /v1/auctions/prices`
+pub const AUCTIONS_PRICES: Route = Route {
+    function: "auctions-prices",
+    path: "/v1/auctions/prices",
+    cache: Duration::from_mins(1),
+    requires_key: true,
+    summary: "Get the lowest prices of items in auctions",
+    description: "The lowest buy-it-now price of every item that is sold by auction, or of up to 100 items. With `ids`, also \
+        the auction of each lowest price, and the ids that are not listed. In a query, `;` must be sent as `%3B` and `+` as \
+        `%2B`.",
+    tag: Tag::Auctions,
+    parameters: &[Parameter::query("ids", "The items to return, all if absent", AuctionIds::ALLOWED)],
 };
 
 /// `GET /v1/collections`
@@ -439,7 +461,7 @@ const fn page(
 pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 12] = [
+pub const VERSION_1: [&Route; 13] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
@@ -448,6 +470,7 @@ pub const VERSION_1: [&Route; 12] = [
     &BAZAAR_HISTORY,
     &BAZAAR_CANDLES,
     &AUCTIONS,
+    &AUCTIONS_PRICES,
     &COLLECTIONS,
     &ITEMS,
     &PROFILE,

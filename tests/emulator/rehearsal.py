@@ -187,7 +187,7 @@ class Rehearsal:
     def wait_for_records(self):
         """Each recorder that fetches has a kind of row of its own, and all of them note heartbeats. Candles follow later."""
         table = self.account.outputs()["HistoryTable"]
-        kinds = {"bazaar", "feeds", "fire-sales", "mayors"}
+        kinds = {"auctions", "bazaar", "feeds", "fire-sales", "mayors"}
         found = set()
 
         def has_all():
@@ -231,10 +231,12 @@ class Rehearsal:
         """A use of every function with a table fails without its policies, and succeeds with them."""
         uses = {
             "AuthorizerFunction": lambda _: self.status_of("/v1/mayor", self.keys["spare"]),
+            "AuctionsPricesFunction": lambda _: self.status_of("/v1/auctions/prices"),
             "BazaarCandlesFunction": lambda _: self.status_of("/v1/bazaar/candles?item_id=INK_SACK:3"),
             "BazaarHistoryFunction": lambda _: self.status_of("/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),
             "FireSalesHistoryFunction": lambda _: self.status_of("/v1/fire-sales/history"),
             "MayorHistoryFunction": lambda _: self.status_of("/v1/mayor/history"),
+            "RecordAuctionsFunction": self.record_now,
             "RecordBazaarFunction": self.record_now,
             "RecordCandlesFunction": self.record_now,
             "RecordFireSalesFunction": self.record_now,

@@ -8,8 +8,8 @@ use local::{Cloud, Options};
 use simulator::Fault;
 
 use crate::support::{
-    NAME_SERVICE, examples, expect_clean_logs, get, get_at, one_instance_each, serve_small_bodies, simulator,
-    start_with, with_parameters,
+    NAME_SERVICE, examples, expect_clean_logs, get, get_at, one_instance_each, record_prices,
+    serve_small_bodies, simulator, start_with, with_parameters,
 };
 
 /// 2026-04-28 15:03:20.999 UTC.
@@ -35,6 +35,7 @@ fn milliseconds(duration: Duration) -> i64 {
 async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl() {
     let cloud = start_with(one_instance_each()).await;
     serve_small_bodies(&cloud);
+    record_prices(&cloud, START).await;
     for example in examples() {
         let ttl = milliseconds(example.route.cache);
         for (fetched_at, requests) in [(START, 1), (START + ttl, 2)] {
@@ -63,6 +64,7 @@ async fn headers_say_when_the_data_was_fetched_and_when_it_expires() {
         let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
         format!("Tue, 28 Apr 2026 {hour:02}:{minute:02}:{second:02} GMT")
     };
+    record_prices(&cloud, START).await;
     for example in examples() {
         let ttl = example.route.cache;
         for after in [0, milliseconds(ttl) - 1] {
@@ -99,6 +101,7 @@ async fn no_response_has_a_header_that_would_be_wrong_once_it_is_replayed() {
 #[tokio::test]
 async fn no_response_may_be_stored_by_a_shared_cache() {
     let cloud = start_with(behind_a_gateway_cache()).await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     for path in examples().map(|example| example.path) {
         for _ in 0..2 {
             assert_eq!(get(&cloud, path).await.headers["cache-control"], "private", "{path}");
@@ -243,6 +246,7 @@ fn behind_a_gateway_cache() -> Options {
 #[tokio::test]
 async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fresh() {
     let cloud = start_with(behind_a_gateway_cache()).await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     for example in examples() {
         let (first, second) = (get(&cloud, example.path).await, get(&cloud, example.path).await);
         let is_stored = first.text.len() <= 1_048_576;

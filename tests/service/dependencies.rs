@@ -10,12 +10,14 @@ use common::routes::{DOCS, INDEX, VERSION_1};
 use crate::support::in_repository;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 10] = [
+const WITH_TABLE: [&str; 12] = [
+    "auctions-prices",
     "authorizer",
     "bazaar-candles",
     "bazaar-history",
     "fire-sales-history",
     "mayor-history",
+    "record-auctions",
     "record-bazaar",
     "record-candles",
     "record-fire-sales",

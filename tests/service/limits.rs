@@ -5,7 +5,9 @@ use local::Cloud;
 use serde_json::Value;
 use simulator::{Fault, Garbage};
 
-use crate::support::{await_logs, examples, expect_clean_logs, get, live_examples, simulator, start};
+use crate::support::{
+    await_logs, examples, expect_clean_logs, get, live_examples, record_prices, simulator, start,
+};
 
 /// The cause in the log of the first request that failed.
 async fn cause_of_failure(cloud: &Cloud) -> String {
@@ -63,6 +65,7 @@ async fn a_query_of_twelve_hundred_parameters_is_read_to_its_end() {
     let padding: Vec<String> = (0..1_200).map(|number| format!("p{number}=x")).collect();
     let padding = padding.join("&");
     assert!(padding.len() > 8_192);
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     for example in examples() {
         let separator = if example.path.contains('?') { '&' } else { '?' };
         get(&cloud, &format!("{}{separator}{padding}", example.path)).await.data();

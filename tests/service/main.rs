@@ -11,6 +11,7 @@ mod support;
 mod abuse;
 mod access;
 mod arbitrary_events;
+mod auction_prices;
 mod caching;
 mod candles;
 mod capacity;

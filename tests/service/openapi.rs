@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use simulator::Fault;
 
 use crate::support::{
-    KEY_HEADER, Response, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each, send,
-    send_with, simulator, start, start_with, template,
+    KEY_HEADER, Response, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each,
+    record_prices, send, send_with, simulator, start, start_with, template,
 };
 
 /// Values to try for every parameter: bounds, their neighbours, words.
@@ -233,6 +233,7 @@ async fn every_response_fits_its_schema() {
     // Candles are built two minutes after the end of their interval.
     cloud.clock().advance(Duration::from_mins(8));
     recorded("record-candles", "/v1/bazaar/candles").await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     let mut requests: Vec<(String, String)> = Vec::new();
     for operation in document.operations() {
         let examples = complete_examples(&operation, 200).into_iter();
@@ -260,6 +261,8 @@ async fn every_response_fits_its_schema() {
         ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=1d"),
         ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=NEVER_RECORDED"),
         ("/v1/auctions", "/v1/auctions?page=1"),
+        ("/v1/auctions/prices", "/v1/auctions/prices"),
+        ("/v1/auctions/prices", "/v1/auctions/prices?ids=NEVER_LISTED"),
         ("/v1/profile/{username}", "/v1/profile/NeverPlayed"),
         ("/v1/profile/{username}", "/v1/profile/player_7"),
     ];
@@ -535,6 +538,7 @@ async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
 async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
     let cloud = start_with(one_instance_each()).await;
     let document = served_document(&cloud).await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     let mut parameters = 0;
     for operation in document.operations() {
         let path = operation.path();

@@ -4,11 +4,12 @@ use common::routes::{Location, Parameter};
 use local::Cloud;
 use simulator::{bazaar, names};
 
-use crate::support::{expect_clean_logs, get, get_raw, one_instance_each, start, start_with};
+use crate::support::{expect_clean_logs, get, get_raw, one_instance_each, record_prices, start, start_with};
 
 const MODES: &str = "one of full, list, item, flips, items, book";
 const IDS: &str = "1 to 100 ids of 1 to 64 characters, separated by commas";
 const LIMITS: &str = "a whole number from 1 to 100";
+const PRICES: &str = "/v1/auctions/prices";
 const PAGES: &str = "a whole number from 0 to 4294967295";
 const ITEM_IDS: &str = "1 to 64 capital letters (A-Z), digits and the characters _ : -";
 const RANGES: &str = "one of 1h, 24h, 7d, 30d, 90d";
@@ -29,13 +30,15 @@ enum Expected {
     Flawed(&'static str, &'static str),
     /// 400: the parameter has these two values.
     Conflicting(&'static str, &'static str, &'static str),
+    /// 400: the query was split at a `;`, and this is the rest.
+    Split(&'static str),
     /// 400: the parameter is required.
     Missing(&'static str),
     /// 404, with this text in the message.
     NotFound(&'static str),
 }
 
-use Expected::{Accepted, Conflicting, Flawed, Missing, NotFound, Refused};
+use Expected::{Accepted, Conflicting, Flawed, Missing, NotFound, Refused, Split};
 
 /// Sends each target byte for byte and checks the response.
 async fn expect_responses<Target: AsRef<[u8]>>(
@@ -64,6 +67,9 @@ async fn expect_responses<Target: AsRef<[u8]>>(
                 let (must, had) =
                     (format!("'{name}' must be given once"), format!("'{first}' and '{other}'"));
                 ("BAD_REQUEST", vec![must, had])
+            }
+            Split(rest) => {
+                ("BAD_REQUEST", vec![format!("split at a ';' before '{rest}'"), "'%3B'".to_owned()])
             }
             Missing(name) => ("BAD_REQUEST", vec![format!("'{name}' is required")]),
             NotFound(part) => ("NOT_FOUND", vec![part.to_owned()]),
@@ -282,6 +288,51 @@ async fn a_flips_limit_is_a_whole_number_from_1_to_100_and_other_modes_ignore_it
     expect_responses(&cloud, [(long("/v1/bazaar?mode=flips&limit=", '9'), refused(shortened))]).await;
     let data = get(&cloud, "/v1/bazaar?mode=flips&limit=3&limit=3").await.data();
     assert_eq!(data["count"], 3);
+}
+
+#[tokio::test]
+async fn auction_ids_are_texts_without_blanks_and_a_raw_semicolon_is_told() {
+    let cloud = start().await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
+    let rows: [(&str, Expected); 27] = [
+        ("", Accepted),
+        ("?", Accepted),
+        ("?4", Accepted),
+        ("?IDS=,", Accepted),
+        ("?mode=items&id=&limit=0", Accepted),
+        ("?ids=X", Accepted),
+        ("?ids=X,X,none,x,-1,%00,%ff,%22", Accepted),
+        ("?ids=ENDER_DRAGON%3B4%2CNEW_YEAR_CAKE%2B383", Accepted),
+        ("?ids=ENDER_DRAGON%3b4%2b100", Accepted),
+        ("?ids=X&ids=X&x&4=4&_=1795325498613&1795325498613&100&4x", Accepted),
+        ("?ids=X;", Accepted),
+        ("?ids=X;x=4", Accepted),
+        ("?ids", Flawed("", "entry 1 is empty")),
+        ("?ids=", Flawed("", "entry 1 is empty")),
+        ("?ids=,", Flawed(",", "entry 1 is empty")),
+        ("?ids=X,", Flawed("X,", "entry 2 is empty")),
+        ("?ids=;4", Flawed("", "entry 1 is empty")),
+        ("?ids=X,,Y", Flawed("X,,Y", "entry 2 is empty")),
+        ("?ids=X+PERFECT", Flawed("X PERFECT", "entry 1 has a blank, and a + must be sent as %2B")),
+        ("?ids=X,Y%20", Flawed("X,Y ", "entry 2 has a blank, and a + must be sent as %2B")),
+        ("?ids=X&ids=Y", Conflicting("ids", "X", "Y")),
+        ("?ids=X;4", Split("4")),
+        ("?ids=X;4+100", Split("4 100")),
+        ("?ids=X;4%2B100,Y;5", Split("4+100,Y")),
+        ("?ids=X;10,Y&limit=1", Split("10,Y")),
+        ("?ids=X;Y;5", Split("5")),
+        ("?0;ids=X", Split("0")),
+    ];
+    let rows = rows.map(|(query, expected)| (format!("{PRICES}{query}"), expected));
+    expect_responses(&cloud, rows).await;
+    let ids = |count: usize| (1..=count).map(|id| format!("N{id}")).collect::<Vec<_>>().join(",");
+    let hundred = get(&cloud, &format!("{PRICES}?ids={}", ids(100))).await.data();
+    assert_eq!(hundred["unknown"].as_array().unwrap().len(), 100);
+    for (too_much, flaw) in [(ids(101), "it has 101 entries"), ("A".repeat(65), "entry 1 has 65 characters")]
+    {
+        let message = get(&cloud, &format!("{PRICES}?ids={too_much}")).await.error("BAD_REQUEST");
+        assert!(message.ends_with(&format!("': {flaw}.")), "{message}");
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,9 @@ use common::routes::{ASSETS, DOCS, INDEX, Location, OPENAPI, PAGES, VERSION_1};
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
-use crate::support::{AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, invoke, start, template};
+use crate::support::{
+    AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, invoke, record_prices, start, template,
+};
 
 /// The names of the entries of a folder of the repository, without its README.
 fn names_in(folder: &str) -> BTreeSet<String> {
@@ -144,6 +146,8 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
 #[tokio::test]
 async fn every_function_has_a_sample_event_that_it_responds_to() {
     let cloud = start().await;
+    // The time of all events.
+    record_prices(&cloud, 1_794_830_400_000).await;
     let mut missing: BTreeSet<&str> = VERSION_1
         .into_iter()
         .chain([&INDEX, &DOCS])

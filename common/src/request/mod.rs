@@ -3,6 +3,8 @@
 //! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
 //! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
+pub mod auction_item_id;
+pub mod ids;
 pub mod parameters;
 
 use std::borrow::Cow;
@@ -129,8 +131,16 @@ impl Request {
     /// # Errors
     /// `BAD_REQUEST` if the value is not allowed.
     pub fn parameter<T: Value + Default>(&self, name: &str) -> Result<T, ApiError> {
+        Ok(self.optional(name)?.unwrap_or_default())
+    }
+
+    /// Returns the parameter `name`; `None` if it is absent.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if the value is not allowed.
+    pub fn optional<T: Value>(&self, name: &str) -> Result<Option<T>, ApiError> {
         let declared = self.declared::<T>(name)?;
-        self.text(declared)?.map_or_else(|| Ok(T::default()), |text| parse(name, &text))
+        self.text(declared)?.map(|text| parse(name, &text)).transpose()
     }
 
     /// Returns the parameter `name`, which is required. `condition` follows "is required" in the error, such as
@@ -164,6 +174,16 @@ impl Request {
                 Ok(Some(text))
             }
         }
+    }
+
+    /// Returns the names of the query parameters that the route does not declare and that have no value. The gateway splits a query
+    /// at a raw `;`, so the rest of a value can be among them.
+    pub fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
+        let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
+        let single = self.event.query_string_parameters.iter().flat_map(Members::iter);
+        let empty = lists.filter(|(_, values)| values.iter().all(String::is_empty)).map(|(name, _)| name);
+        let empty = empty.chain(single.filter(|(_, value)| value.is_empty()).map(|(name, _)| name));
+        empty.map(String::as_str).filter(|name| self.route.parameter(name).is_none())
     }
 
     /// Checks that no declared parameter has two different values, whether the handler reads it or not. Which of them forms the

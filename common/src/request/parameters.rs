@@ -47,6 +47,8 @@ pub enum Allowed {
         longest: usize,
         /// What the entries are, in the plural.
         entries: &'static str,
+        /// Whether a blank may be in an entry. Otherwise it was a `+` that is not percent-encoded.
+        blanks: bool,
     },
     /// Any text but the empty one.
     AnyText,
@@ -71,8 +73,9 @@ impl Allowed {
             Self::Characters { longest, class, .. } => {
                 json_schema!({"type": "string", "pattern": format!("^{class}{{1,{longest}}}$")})
             }
-            Self::List { most, longest, .. } => {
-                let entry = format!("[^,]{{1,{longest}}}");
+            Self::List { most, longest, blanks, .. } => {
+                let class = if *blanks { "[^,]" } else { "[^, ]" };
+                let entry = format!("{class}{{1,{longest}}}");
                 let others = most.saturating_sub(1);
                 json_schema!({"type": "string", "pattern": format!("^{entry}(,{entry}){{0,{others}}}$")})
             }
@@ -84,16 +87,18 @@ impl Allowed {
     /// Returns what is wrong with `text` if the value alone does not show it: a message repeats only its beginning.
     #[must_use]
     pub fn flaw(&self, text: &str) -> Option<String> {
-        let Self::List { most, longest, .. } = self else { return None };
+        let Self::List { most, longest, blanks, .. } = self else { return None };
         let (mut count, mut first) = (0, None);
         // One pass: a request that a cache answers spends most of its own time here.
         for entry in text.split(',') {
             count += 1;
-            let may_be_flawed = entry.is_empty() || entry.len() > *longest;
+            let has_blank = !blanks && entry.as_bytes().contains(&b' ');
+            let may_be_flawed = entry.is_empty() || entry.len() > *longest || has_blank;
             if may_be_flawed && first.is_none() {
                 first = match entry.chars().count() {
                     0 => Some(format!("entry {count} is empty")),
                     length if length > *longest => Some(format!("entry {count} has {length} characters")),
+                    _ if has_blank => Some(format!("entry {count} has a blank, and a + must be sent as %2B")),
                     _ => None,
                 };
             }
@@ -108,7 +113,7 @@ impl fmt::Display for Allowed {
             Self::WholeNumber { min, max, .. } => write!(formatter, "a whole number from {min} to {max}"),
             Self::OneOf { words, .. } => write!(formatter, "one of {}", words.join(", ")),
             Self::Characters { longest, set, .. } => write!(formatter, "1 to {longest} {set}"),
-            Self::List { most, longest, entries } => {
+            Self::List { most, longest, entries, .. } => {
                 write!(formatter, "1 to {most} {entries} of 1 to {longest} characters, separated by commas")
             }
             Self::AnyText => formatter.write_str("a text of at least one character"),
@@ -186,6 +191,12 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> FromStr for Limit<MIN, 
 pub struct PageNumber(u32);
 
 impl PageNumber {
+    /// The page with this number.
+    #[must_use]
+    pub const fn new(number: u32) -> Self {
+        Self(number)
+    }
+
     /// The number.
     #[must_use]
     pub const fn get(self) -> u32 {

@@ -7,12 +7,15 @@
 //! - Of the fields that a response has, `highest_bid_amount` is always present: 0 without bids.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::StatusCode;
+use super::bazaar::HIGHEST_PRICE;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
 use super::json::{Object, StringText, whole_number};
@@ -104,6 +107,99 @@ impl<'a> Row for Auction<'a> {
     }
 }
 
+/// The id of an auction. It displays as 32 hexadecimal digits, as the provider writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AuctionId(u128);
+
+impl AuctionId {
+    /// The id with these bytes, the first digits first.
+    #[must_use]
+    pub const fn of_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(bytes))
+    }
+
+    /// The bytes, the first digits first.
+    #[must_use]
+    pub const fn bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+}
+
+impl fmt::Display for AuctionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:032x}", self.0)
+    }
+}
+
+impl Serialize for AuctionId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for AuctionId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <&str>::deserialize(deserializer)?;
+        let is_id = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = is_id.then(|| u128::from_str_radix(text, 16).ok()).flatten();
+        id.map(Self).ok_or_else(|| D::Error::custom("an auction has 32 hexadecimal digits"))
+    }
+}
+
+/// What decides about the price of an item: the fields of a running auction that the recorder reads.
+#[derive(Debug, Deserialize)]
+pub struct Listing<'a> {
+    /// The auction.
+    pub uuid: AuctionId,
+    /// Whether it is a buy-it-now auction. Old responses have the field only if it is.
+    #[serde(default)]
+    pub bin: bool,
+    /// The first bid, or the price of a buy-it-now auction, in coins, for the whole stack.
+    #[serde(deserialize_with = "whole_number")]
+    pub starting_bid: i64,
+    /// When it started, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
+    pub start: i64,
+    /// When it ends, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
+    pub end: i64,
+    /// The time of the newest bid, or when it started, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
+    pub last_updated: i64,
+    /// The item: Base64 of gzip of NBT.
+    #[serde(borrow)]
+    pub item_bytes: Cow<'a, str>,
+}
+
+impl Row for Listing<'_> {
+    const NAME: &'static str = "uuid";
+
+    type Key = AuctionId;
+
+    fn key(&self) -> AuctionId {
+        self.uuid
+    }
+
+    fn name(&self) -> String {
+        self.uuid.to_string()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        check_price(self.starting_bid)?;
+        check_period(self.start, self.end)
+    }
+}
+
+/// Checks the price of a stack, in coins.
+///
+/// # Errors
+/// If it is below 1 or above all purses of the game.
+pub(super) fn check_price(coins: i64) -> Result<(), &'static str> {
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+    const HIGHEST: i64 = HIGHEST_PRICE as i64;
+    if (1..=HIGHEST).contains(&coins) { Ok(()) } else { Err("its price is below 1 or too high") }
+}
+
 /// The provider's error body.
 #[derive(Deserialize)]
 struct Failure {
@@ -133,8 +229,11 @@ pub async fn fetch(
     if failure.success { Err(response.invalid("an error that says success: true")) } else { Ok(None) }
 }
 
-impl<'a, A: Into<Rows<Auction<'a>>>> AuctionsPage<A> {
-    fn with_rows(self) -> AuctionsPage<Rows<Auction<'a>>> {
+impl<A> AuctionsPage<A> {
+    fn with_rows<T>(self) -> AuctionsPage<Rows<T>>
+    where
+        A: Into<Rows<T>>,
+    {
         let Self { page, total_pages, total_auctions, last_updated, auctions, .. } = self;
         AuctionsPage {
             _success: Success,
@@ -147,17 +246,18 @@ impl<'a, A: Into<Rows<Auction<'a>>>> AuctionsPage<A> {
     }
 }
 
-/// Parses the provider's response to the request for the page `requested`.
+/// Parses the provider's response to the request for the page `requested`, whose rows are of the type `A`: [`Auction`] or
+/// [`Listing`].
 ///
 /// # Errors
 /// If the response is invalid or holds another page.
-pub fn parse(
+pub fn parse<'a, A: Row + Deserialize<'a>>(
     requested: PageNumber,
-    response: &UpstreamResponse,
-) -> Result<AuctionsPage<Rows<Auction<'_>>>, UpstreamError> {
-    let page = match response.parse::<AuctionsPage<Vec<Object<Auction<'_>>>>>() {
+    response: &'a UpstreamResponse,
+) -> Result<AuctionsPage<Rows<A>>, UpstreamError> {
+    let page = match response.parse::<AuctionsPage<Vec<Object<A>>>>() {
         Ok(page) => page.with_rows(),
-        Err(_) => response.parse::<AuctionsPage<Vec<Entry<'_, Auction<'_>>>>>()?.with_rows(),
+        Err(_) => response.parse::<AuctionsPage<Vec<Entry<'_, A>>>>()?.with_rows(),
     };
     if page.page != i64::from(requested.get()) {
         return Err(response.invalid("it holds another page"));

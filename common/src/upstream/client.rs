@@ -101,13 +101,28 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        invocation.waiting_for(self.within_limits(invocation, request)).await
+        let response = self.attempts(invocation, request);
+        invocation.waiting_for(self.within_limits(invocation, request, response)).await
+    }
+
+    /// Returns the response to `request`, which is sent at most once: for callers that limit the rate of their requests.
+    ///
+    /// # Errors
+    /// As [`Upstream::get`].
+    pub async fn get_once(
+        &self,
+        invocation: &Invocation,
+        request: &UpstreamRequest<'_>,
+    ) -> Result<UpstreamResponse, UpstreamError> {
+        let response = self.attempt(invocation, request);
+        invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
     async fn within_limits(
         &self,
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
+        response: impl Future<Output = Result<UpstreamResponse, UpstreamError>>,
     ) -> Result<UpstreamResponse, UpstreamError> {
         let blocked_until = UnixMilliseconds::new(self.blocked_until.load(Ordering::Relaxed));
         if invocation.now() < blocked_until {
@@ -117,7 +132,7 @@ impl Upstream {
                 return Err(UpstreamError::RateLimited { wait });
             }
         }
-        let in_time = timeout_at(invocation.upstream_deadline(), self.attempts(invocation, request)).await;
+        let in_time = timeout_at(invocation.upstream_deadline(), response).await;
         in_time.unwrap_or_else(|_| Err(UpstreamError::Timeout { path: request.path.to_owned() }))
     }
 

@@ -28,6 +28,7 @@ pub mod auctions;
 pub mod bazaar;
 pub mod calendar;
 pub mod election;
+pub mod ended_auctions;
 pub mod fire_sales;
 pub mod http;
 pub mod json;

@@ -29,8 +29,12 @@ pub const MAYOR: Feed =
 pub const FIRE_SALES: Feed =
     Feed { name: "fire-sales", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
 
+/// The prices of items in auctions, and the sales.
+pub const AUCTIONS: Feed =
+    Feed { name: "auctions", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
+
 /// Every feed, in the order of `GET /v1/status`.
-pub const FEEDS: [&Feed; 4] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES];
+pub const FEEDS: [&Feed; 5] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES, &AUCTIONS];
 
 /// How much later than planned a record can be in the table: up to a minute, because it has the time of a full minute and a schedule can
 /// begin at any second, and the 50 seconds that a run may take.

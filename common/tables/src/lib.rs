@@ -2,6 +2,7 @@
 //! AWS SDK. A feature of `common` would not do: cargo unifies the features of the crates that it builds together.
 
 pub mod access;
+pub mod auctions;
 pub mod bazaar;
 mod client;
 mod connector;
@@ -24,6 +25,6 @@ pub use aws_config::SdkConfig;
 pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
 pub use self::error::{Error, cause};
 pub use self::history_list::{HistoryList, HistoryListHandler};
-pub use self::recorder::{Recorder, Ticks, repeat, run_recorder};
+pub use self::recorder::{Recorder, Ticks, fetching_deadline, repeat, run_recorder};
 pub use self::session::Session;
 pub use self::table::Table;

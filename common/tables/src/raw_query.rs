@@ -85,7 +85,7 @@ pub(crate) async fn read_rows<T>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::time::Duration;
 
     use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedCredentialsProvider};
@@ -107,7 +107,7 @@ mod tests {
     const ID: &str = "A \"product\"";
 
     /// A table in the embedded DynamoDB, behind its HTTP server.
-    fn table() -> Table {
+    pub(crate) fn table() -> Table {
         let key = |name: &str, kind: &str| json!({"AttributeName": name, "KeyType": kind});
         let text = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
         let definition = json!({
@@ -144,7 +144,7 @@ mod tests {
             .build()
     }
 
-    fn session(table: &Table) -> Session<'_> {
+    pub(crate) fn session(table: &Table) -> Session<'_> {
         table.with_timeout(Duration::from_mins(3))
     }
 

@@ -41,6 +41,12 @@ const WRITING_TIME: Duration = Duration::from_millis(8_500);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
+/// Returns when fetching must end, so that there is time left to write.
+#[must_use]
+pub fn fetching_deadline(invocation: &Invocation) -> Instant {
+    invocation.deadline().checked_sub(WRITING_TIME).unwrap_or_else(Instant::now)
+}
+
 /// Returns the result of `fetch`, which is repeated after a failure of the provider, with pauses, while there is time left to write.
 ///
 /// # Errors
@@ -53,7 +59,7 @@ where
     F: Future<Output = Result<T, UpstreamError>>,
 {
     let started = Instant::now();
-    let end = invocation.deadline().checked_sub(WRITING_TIME).unwrap_or(started);
+    let end = fetching_deadline(invocation);
     let mut attempt = invocation.next_attempt(Duration::ZERO, invocation.deadline());
     let mut pause = FIRST_PAUSE;
     loop {

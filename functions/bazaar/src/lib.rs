@@ -22,7 +22,6 @@ use common::routes::{self, Route};
 use common::upstream::bazaar::{Orders, PATH, REFRESH};
 use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
 
-pub use self::items::ProductIds;
 pub use self::query::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, ProductId, Query, unknown_item};
 pub use self::snapshot::Snapshot;
 

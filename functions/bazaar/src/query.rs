@@ -6,9 +6,8 @@ use common::request::Request;
 use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::response::error::ApiError;
 use common::response::excerpt::Excerpt;
-use common::routes::FlipsLimit;
+use common::routes::{BazaarIds, FlipsLimit};
 
-use crate::items::ProductIds;
 use crate::mode::Mode;
 
 /// A request to this route, with the parameters of its mode.
@@ -23,7 +22,7 @@ pub enum Query {
     /// The products with the highest spreads.
     Flips(FlipsLimit),
     /// The products with these ids.
-    Items(ProductIds),
+    Items(BazaarIds),
     /// The open orders of the product with this id.
     Book(ProductId),
 }

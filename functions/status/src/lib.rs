@@ -16,9 +16,10 @@ use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use futures_util::FutureExt;
-use futures_util::future::{try_join, try_join3};
+use futures_util::future::{try_join, try_join4};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tables::auctions::MINUTES;
 use tables::bazaar::INTERVALS;
 use tables::feed::{FEEDS, Feed};
 use tables::heartbeat::{self, Heartbeat, heartbeats};
@@ -34,7 +35,7 @@ struct Data {
     version: &'static str,
     /// When the feeds were checked. A response from a cache is of an earlier time than its request.
     checked_at: UnixSeconds,
-    /// The feeds: `bazaar`, `candles`, `mayor` and `fire-sales`, in this order.
+    /// The feeds: `bazaar`, `candles`, `mayor`, `fire-sales` and `auctions`, in this order.
     feeds: Vec<FeedStatus>,
     /// Whether all feeds are healthy.
     is_healthy: bool,
@@ -144,9 +145,10 @@ async fn recorded_since(
     let candles = candles_since(table, now).boxed();
     let mayors = mayors::recorded_since(table).boxed();
     let fire_sales = fire_sales::recorded_since(table).boxed();
-    let (candles, mayors, fire_sales) = try_join3(candles, mayors, fire_sales).await?;
-    // The minutes live on in candles.
-    Ok([candles, candles, mayors, fire_sales])
+    let auctions = series::oldest(table, &MINUTES, now).boxed();
+    let (candles, mayors, fire_sales, auctions) = try_join4(candles, mayors, fire_sales, auctions).await?;
+    // The minutes of the bazaar live on in candles.
+    Ok([candles, candles, mayors, fire_sales, auctions.map(|oldest| oldest.start)])
 }
 
 /// Returns when the oldest candle opened. It is a daily one, or one of the finest interval before the first day has ended. Reads one

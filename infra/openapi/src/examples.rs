@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::routes::{Location, Parameter, Route};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +30,7 @@ impl Example {
         serde_json::from_str(&text).map_err(|cause| Error::Example { name: name.to_owned(), cause })
     }
 
-    /// Returns the value of the parameter in the request: a number if the schema requires one.
+    /// Returns the value of the parameter in the request, decoded: a number if the schema requires one.
     pub(crate) fn value(&self, route: &Route, parameter: &Parameter, schema: &Value) -> Option<Value> {
         let text = match parameter.location {
             Location::Path => {
@@ -41,6 +42,7 @@ impl Example {
                 query.split('&').find_map(|pair| pair.strip_prefix(parameter.name)?.strip_prefix('='))?
             }
         };
+        let text = percent_decode_str(text).decode_utf8().ok()?;
         let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
         if is_integer { text.parse::<i64>().ok().map(Value::from) } else { Some(text.into()) }
     }

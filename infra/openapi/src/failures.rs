@@ -2,12 +2,14 @@
 //! Tests send the requests.
 
 use auctions::unknown_page;
+use auctions_prices::split_id;
 use bazaar::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
 use common::request::parameters::InvalidValue;
 use common::request::{invalid_parameter, missing_parameter};
 use common::response::error::{ApiError, Code};
 use common::routes::{
-    AUCTIONS, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route,
+    AUCTIONS, AUCTIONS_PRICES, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY,
+    PROFILE, Route,
 };
 use profile::unknown_player;
 
@@ -82,6 +84,15 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
                 failure("page", request, &unknown_page(page)),
             ]
         }
+        "auctions-prices" => vec![
+            invalid(
+                &AUCTIONS_PRICES,
+                "ids",
+                "HYPERION,,TERMINATOR",
+                "/v1/auctions/prices?ids=HYPERION,,TERMINATOR",
+            )?,
+            failure("semicolon", "/v1/auctions/prices?ids=ENDER_DRAGON;4", &split_id("4")),
+        ],
         "profile" => {
             let request = "/v1/profile/nobody_here";
             let username = "nobody_here".parse().map_err(|_| Error::NoFailure(request))?;

@@ -42,6 +42,7 @@ fn descriptions() -> Vec<Description> {
         bazaar_history::BazaarHistory::description(),
         bazaar_candles::BazaarCandles::description(),
         auctions::Auctions::description(),
+        auctions_prices::AuctionsPrices::description(),
         collections::Collections::description(),
         items::Items::description(),
         profile::Profiles::description(),
@@ -121,7 +122,7 @@ fn introduction() -> String {
     let open = open.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
-         with a history of mayors, fire sales and bazaar prices, and candles.\n\n\
+         with a history of mayors, fire sales and bazaar prices, candles, and the lowest prices of items in auctions.\n\n\
          **Responses** are JSON in one of two envelopes, except for this document: `success: true` with `data` and `meta`, or \
          `success: false` with `error`. New fields may be added to a response at any time; within `{API_VERSION}`, no field that is \
          described here is removed or changes its type. Where a schema says `additionalProperties: true`, the game's provider adds \

@@ -1,3 +1,4 @@
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::*;
@@ -137,7 +138,8 @@ fn parameters_have_their_values_under_the_name_of_the_response() {
                 })
                 .collect();
             filled.sort_unstable();
-            let mut sent: Vec<&str> = query.split('&').collect();
+            let decoded = |pair| percent_decode_str(pair).decode_utf8().unwrap().into_owned();
+            let mut sent: Vec<String> = query.split('&').map(decoded).collect();
             sent.sort_unstable();
             assert_eq!(filled, sent, "{path} {name}");
             requests += 1;

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub struct Fault {
     /// The delay before anything else, in milliseconds.
     pub delay_ms: u64,
+    /// Respond with the game of this many milliseconds ago.
+    pub back_ms: u32,
     /// Accept the request and never respond.
     pub hang: bool,
     /// Close the connection without a response.
@@ -25,7 +27,7 @@ pub struct Fault {
     pub body: Option<String>,
     /// Headers to set on the response, also on the game's own.
     pub headers: BTreeMap<String, String>,
-    /// Respond with status 200 (or [`Fault::status`]) and an unusable body.
+    /// Respond with status 200 (or [`Fault::status`]) and an unusable body, or with unusable parts.
     pub garbage: Option<Garbage>,
     /// Respond as to an exhausted API key: 429 with `RateLimit-Remaining: 0`, and this many seconds in `RateLimit-Reset`.
     pub rate_limit: Option<u32>,
@@ -50,6 +52,8 @@ pub enum Garbage {
     /// A small gzip stream that inflates to 48 MiB. It is sent with `Content-Encoding: gzip` even to clients that do not
     /// accept it.
     GzipBomb,
+    /// The game's own response, with an unusable `item_bytes` in every fourth row.
+    ItemBytes,
 }
 
 impl Fault {
@@ -118,7 +122,7 @@ impl Fault {
 /// A fault and the path it applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultRule {
-    /// The path, without query and without `/at/...`. A trailing `*` matches any rest.
+    /// The path, without `/at/...`, with or without a query. A trailing `*` matches any rest.
     pub path: String,
     /// The fault.
     pub fault: Fault,

@@ -102,9 +102,9 @@ impl Simulator {
         format!("http://{}", self.address)
     }
 
-    /// Puts `fault` on `path` (without query and `/at/...`) until cleared, or for [`Fault::times`] requests. It replaces
-    /// an earlier fault on that path. A trailing `*` in `path` matches any rest, as in `/users/profiles/minecraft/*`;
-    /// a fault on the exact path takes precedence.
+    /// Puts `fault` on `path` (without `/at/...`) until cleared, or for [`Fault::times`] requests. It replaces an earlier
+    /// fault on that path. A query as in `/v2/skyblock/auctions?page=7` limits it to this query. A trailing `*` matches any
+    /// rest. The longest path takes precedence.
     pub fn set_fault(&self, path: &str, fault: Fault) {
         self.world.set_fault(FaultRule { path: path.to_owned(), fault });
     }

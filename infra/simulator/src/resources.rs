@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::auctions::ended;
 use crate::{bazaar, collections, election, fire_sales, items};
 
 /// A resource without parameters.
@@ -18,7 +19,13 @@ pub struct Resource {
 }
 
 /// Each resource without parameters.
-pub const RESOURCES: [Resource; 5] = [
+pub const RESOURCES: [Resource; 6] = [
+    Resource {
+        path: "/v2/skyblock/auctions_ended",
+        content: "auctions",
+        refreshed_at: ended::refreshed_at,
+        body: ended::body,
+    },
     Resource {
         path: "/v2/skyblock/bazaar",
         content: "products",

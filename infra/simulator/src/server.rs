@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::fault::{Fault, FaultRule, Garbage};
-use crate::item_bytes::gzip;
+use crate::item_bytes::{garble, gzip};
 use crate::resources::Resource;
 use crate::world::{RateLimit, Rendered, Target, World, provider_error};
 
@@ -90,7 +90,8 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
     if request.method() != Method::GET {
         return Ok(error(405, "Method not allowed"));
     }
-    let fault = world.admit(&path);
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    let fault = world.admit(&path, &format!("{path}{query}"));
     tokio::time::sleep(Duration::from_millis(fault.delay_ms)).await;
     if fault.hang {
         return std::future::pending().await;
@@ -100,7 +101,7 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
     }
     let response = match fault_response(&fault, &path).await {
         Some(response) => response,
-        None => game_response(world, &request, &path, moment, fault.truncate.is_none()).await,
+        None => game_response(world, &request, &path, moment, &fault).await,
     };
     Ok(finish(response, &fault))
 }
@@ -128,14 +129,17 @@ async fn fault_response(fault: &Fault, path: &str) -> Option<Response<Body>> {
     if let Some(body) = &fault.body {
         return Some(json(status, body.clone()));
     }
-    if let Some(garbage) = fault.garbage {
-        return Some(garbage_response(status, garbage).await);
+    if let Some(garbage) = fault.garbage
+        && let Some(response) = garbage_response(status, garbage).await
+    {
+        return Some(response);
     }
     fault.status.map(|status| json(status, error_body(status, path)))
 }
 
-async fn garbage_response(status: u16, garbage: Garbage) -> Response<Body> {
-    match garbage {
+/// The response that has nothing of the game's, if it is of that kind.
+async fn garbage_response(status: u16, garbage: Garbage) -> Option<Response<Body>> {
+    let response = match garbage {
         Garbage::Bytes => {
             let mut bytes = vec![0; 4_096];
             fastrand::Rng::with_seed(1).fill(&mut bytes);
@@ -160,7 +164,9 @@ async fn garbage_response(status: u16, garbage: Garbage) -> Response<Body> {
             response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response
         }
-    }
+        Garbage::ItemBytes => return None,
+    };
+    Some(response)
 }
 
 /// The game's own response.
@@ -169,7 +175,7 @@ async fn game_response(
     request: &Request<Incoming>,
     path: &str,
     moment: Option<i64>,
-    may_gzip: bool,
+    fault: &Fault,
 ) -> Response<Body> {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     let is_keyed = path == "/v2/skyblock/profiles";
@@ -182,10 +188,19 @@ async fn game_response(
     let mut response = match target {
         Err((status, cause)) => error(status, cause),
         Ok(target) => {
-            let accepts_gzip = may_gzip
+            let is_garbled = fault.garbage == Some(Garbage::ItemBytes);
+            let accepts_gzip = fault.truncate.is_none()
+                && !is_garbled
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
             let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end));
-            let render = move || world.render(&target, now_ms, accepts_gzip);
+            let now_ms = now_ms - i64::from(fault.back_ms);
+            let render = move || {
+                let mut rendered = world.render(&target, now_ms, accepts_gzip);
+                if is_garbled {
+                    rendered.body = garble(&rendered.body).into();
+                }
+                rendered
+            };
             match tokio::task::spawn_blocking(render).await {
                 Ok(Rendered { status, body, is_gzipped }) => {
                     let mut response = json(status, body);

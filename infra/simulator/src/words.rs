@@ -126,7 +126,7 @@ pub(crate) const MATERIALS: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// Enchantments that come in levels 1 to 6.
-const ENCHANTMENTS: &[&str] = &[
+pub(crate) const ENCHANTMENTS: &[&str] = &[
     "ANGLER",
     "AQUA_AFFINITY",
     "BANE_OF_ARTHROPODS",
@@ -233,7 +233,7 @@ const ENCHANTMENTS: &[&str] = &[
 ];
 
 /// Ultimate enchantments, levels 1 to 5. One of them is the row that real dumps show half filled.
-const ULTIMATE_ENCHANTMENTS: &[&str] = &[
+pub(crate) const ULTIMATE_ENCHANTMENTS: &[&str] = &[
     "BANK",
     "BOBBIN_TIME",
     "CHIMERA",

@@ -131,14 +131,17 @@ impl World {
         locked(&self.seen).clone()
     }
 
-    /// Counts a request for `path` and returns its fault: the one on the path itself, or else the one on its longest
-    /// prefix.
-    pub(crate) fn admit(&self, path: &str) -> Fault {
+    /// Counts a request for `path` and returns its fault: that of the longest rule for the path or, with its query, the
+    /// `target`.
+    pub(crate) fn admit(&self, path: &str, target: &str) -> Fault {
         *locked(&self.seen).entry(path.to_owned()).or_default() += 1;
         let mut faults = locked(&self.faults);
-        let covers =
-            |rule: &str| rule == path || rule.strip_suffix('*').is_some_and(|start| path.starts_with(start));
-        let rank = |rule: &str| (rule == path, rule.len());
+        let covers = |rule: &str| {
+            [path, target].contains(&rule)
+                || rule.strip_suffix('*').is_some_and(|start| target.starts_with(start))
+        };
+        // Of two that are equally long, the one without a star.
+        let rank = |rule: &str| (rule.trim_end_matches('*').len(), !rule.ends_with('*'));
         let Some(rule) = faults.keys().filter(|rule| covers(rule)).max_by_key(|rule| rank(rule)).cloned()
         else {
             return Fault::default();

@@ -4,7 +4,7 @@ use common::lambda::invocation::Invocation;
 use common::request::parameters::{Before, ItemId, PageNumber, Username};
 use common::request::{ProxyEvent, Request};
 use common::response::error::{ApiError, Code};
-use common::routes::{self, CandlesLimit, FireSalesLimit, FlipsLimit, MayorsLimit, Route};
+use common::routes::{self, AuctionIds, CandlesLimit, FireSalesLimit, FlipsLimit, MayorsLimit, Route};
 
 /// Longer than any message, even if it repeats values of control characters, which are escaped.
 const LONGEST_MESSAGE: usize = 600;
@@ -23,6 +23,7 @@ pub fn event_to_request(data: &[u8]) {
         request.parameter::<CandlesLimit>("limit").map(drop)
     });
     read(data, &routes::AUCTIONS, |request| request.parameter::<PageNumber>("page").map(drop));
+    read(data, &routes::AUCTIONS_PRICES, |request| request.optional::<AuctionIds>("ids").map(drop));
     read(data, &routes::MAYOR_HISTORY, |request| request.parameter::<MayorsLimit>("limit").map(drop));
     read(data, &routes::FIRE_SALES_HISTORY, |request| request.parameter::<FireSalesLimit>("limit").map(drop));
 }

@@ -4,10 +4,12 @@
 pub mod json;
 
 mod event;
+mod item_bytes;
 mod key;
 mod provider;
 
 pub use self::event::event_to_request;
+pub use self::item_bytes::item_bytes;
 pub use self::key::key;
 pub use self::provider::provider_body;
 

@@ -1,7 +1,8 @@
 //! From a body of the provider to the rows that the service reads.
 
 use common::request::parameters::PageNumber;
-use common::upstream::{Rows, auctions, bazaar, election, fire_sales, profiles, resources};
+use common::upstream::auctions::{Auction, Listing};
+use common::upstream::{Rows, auctions, bazaar, election, ended_auctions, fire_sales, profiles, resources};
 use common::upstream::{UpstreamError, UpstreamResponse};
 
 /// Longer than the error about any body. Of a body it shows a few hundred characters, whose escapes are longer.
@@ -21,7 +22,10 @@ pub fn provider_body(data: &[u8]) {
         }
     }
     check(&response, market.map(|market| market.products));
-    check(&response, auctions::parse(PageNumber::default(), &response).map(|page| page.auctions));
+    let first = PageNumber::default();
+    check(&response, auctions::parse::<Auction<'_>>(first, &response).map(|page| page.auctions));
+    check(&response, auctions::parse::<Listing<'_>>(first, &response).map(|page| page.auctions));
+    check(&response, ended_auctions::parse(&response).map(|list| list.auctions));
     check(&response, fire_sales::parse(&response));
     check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
     check(&response, profiles::parse(&response));

@@ -1,6 +1,7 @@
 //! The bodies with generated inputs. `PROPTEST_CASES` is the number of inputs.
 
 use common::auth::ApiKey;
+use fastnbt::{Value as Nbt, nbt};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -17,6 +18,7 @@ fn sample_event() -> impl Strategy<Value = Value> {
         read(include_str!("../../../events/bazaar.json")),
         read(include_str!("../../../events/bazaar-history.json")),
         read(include_str!("../../../events/bazaar-candles.json")),
+        read(include_str!("../../../events/auctions-prices.json")),
     ])
 }
 
@@ -26,6 +28,7 @@ fn sample_body() -> impl Strategy<Value = Value> {
     select(vec![
         shortened(&bazaar::body(1, NOW_MS)),
         shortened(&auctions::Snapshot::new(1, auctions::refreshed_at(1, 0, NOW_MS)).page(0).unwrap()),
+        shortened(&auctions::ended::body(1, NOW_MS)),
         shortened(&fire_sales::body(1, NOW_MS)),
         shortened(&election::body(1, NOW_MS)),
         shortened(&profiles::body(1, &names::uuid(1, "Notch").unwrap(), NOW_MS)),
@@ -52,6 +55,29 @@ fn shortened(body: &str) -> Value {
     let mut value = serde_json::from_str(body).unwrap();
     shorten(&mut value);
     value
+}
+
+/// The NBT of items whose attributes decide their ids, with up to three bytes replaced, most of them by a type.
+fn nearly_an_item() -> impl Strategy<Value = Vec<u8>> {
+    let nbt = |attributes: Nbt| {
+        let tag = nbt!({"display": {"Name": "[Lvl 100] Bee"}, "ExtraAttributes": attributes});
+        fastnbt::to_bytes(&nbt!({"i": [{"Count": 1, "tag": tag}]})).unwrap()
+    };
+    let attributes = vec![
+        nbt!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"RARE"}"#}),
+        nbt!({"id": "RUNE", "runes": {"ICE": 1}}),
+        nbt!({"id": "POTION", "potion": "speed", "potion_level": 8, "effects": [{"a": [B; 1, 2]}]}),
+        nbt!({"id": "LOG:2", "baseStatBoostPercentage": 50, "timestamp": 1_i64}),
+    ];
+    let byte = prop_oneof![3 => 0..14_u8, 1 => any::<u8>()];
+    let changes = vec((any::<Index>(), byte), 0..4);
+    (select(attributes).prop_map(nbt), changes).prop_map(|(mut nbt, changes)| {
+        for (at, byte) in changes {
+            let position = at.index(nbt.len());
+            nbt[position] = byte;
+        }
+        nbt
+    })
 }
 
 /// A key with up to three characters replaced, and texts around it.
@@ -94,8 +120,14 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_are_an_item_or_refused(nbt in prop_oneof![nearly_an_item(), vec(0..14_u8, 0..200)]) {
+        item_bytes(&nbt);
+    }
+
+    #[test]
     fn bytes_that_are_no_text_are_refused(bytes in vec(any::<u8>(), 0..200)) {
         event_to_request(&bytes);
+        item_bytes(&bytes);
         key(&bytes);
         provider_body(&bytes);
     }

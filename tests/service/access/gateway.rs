@@ -11,8 +11,8 @@ use simulator::Fault as UpstreamFault;
 use super::expect_no_secrets;
 use super::rows::{account_row, key, key_row, put};
 use crate::support::{
-    KEY_HEADER, Response, examples, expect_clean_logs, get, one_instance_each, send_with, simulator,
-    start_with, with_parameters,
+    KEY_HEADER, Response, examples, expect_clean_logs, get, one_instance_each, record_prices, send_with,
+    simulator, start_with, with_parameters,
 };
 
 const PATH: &str = "/v1/mayor";
@@ -111,6 +111,7 @@ async fn too_many_requests_are_rate_limited_for_one_key_only() {
 #[tokio::test]
 async fn every_route_requires_a_key_and_accepts_that_of_a_paid_account() {
     let cloud = start("off").await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     let keys = cloud.keys().unwrap();
     for example in examples().filter(|example| example.route.requires_key) {
         get_with(&cloud, example.path, &[]).await.error("UNAUTHORIZED");
@@ -192,6 +193,7 @@ async fn a_key_counts_only_in_its_header_and_only_once() {
 #[tokio::test]
 async fn a_cached_response_is_served_only_to_valid_keys() {
     let cloud = start("on").await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     let keys = cloud.keys().unwrap();
     for example in examples().filter(|example| example.route.requires_key) {
         let first = get_with_key(&cloud, example.path, &keys.pro).await;

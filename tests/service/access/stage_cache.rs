@@ -8,8 +8,8 @@ use common::routes::{Location, VERSION_1};
 use local::{Cloud, Options};
 
 use crate::support::{
-    Response, await_logs, examples, expect_clean_logs, get, one_instance_each, simulator, start_with,
-    with_parameters,
+    Response, await_logs, examples, expect_clean_logs, get, one_instance_each, record_prices, simulator,
+    start_with, with_parameters,
 };
 
 /// A cloud with a stage cache and a stopped clock, and the lines of its access log.
@@ -22,6 +22,7 @@ async fn start() -> (Cloud, Arc<Mutex<Vec<String>>>) {
     };
     let cloud = start_with(options).await;
     cloud.clock().stop_at(cloud.clock().now_ms());
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     (cloud, lines)
 }
 
@@ -91,7 +92,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
 #[tokio::test]
 async fn no_two_queries_share_a_response() {
     let (cloud, lines) = start().await;
-    let groups: [&[&str]; 6] = [
+    let groups: [&[&str]; 7] = [
         &[
             "/v1/bazaar?mode=item&id=Q",
             "/v1/bazaar?mode=item%26id=Q",
@@ -143,6 +144,18 @@ async fn no_two_queries_share_a_response() {
             "/v1/auctions?page=01",
             "/v1/auctions?page=",
             "/v1/auctions?page=5000",
+        ],
+        &[
+            "/v1/auctions/prices",
+            "/v1/auctions/prices?ids=A",
+            "/v1/auctions/prices?ids=A,B",
+            "/v1/auctions/prices?ids=B,A",
+            "/v1/auctions/prices?ids=A%3B1",
+            "/v1/auctions/prices?ids=A%2B1",
+            "/v1/auctions/prices?ids=A+1",
+            "/v1/auctions/prices?ids=A%26ids%3DB",
+            "/v1/auctions/prices?ids=",
+            "/v1/auctions/prices?ids=A,",
         ],
         &["/v1/mayor/history?limit=0", "/v1/mayor/history?limit=00x", "/v1/mayor/history?limit="],
         &[
@@ -245,6 +258,7 @@ fn expect_same(again: &Response, first: &Response) {
 async fn a_cached_response_is_the_same_until_its_ttl_ends() {
     let (cloud, lines) = start().await;
     for example in examples() {
+        record_prices(&cloud, cloud.clock().now_ms()).await;
         let first = get(&cloud, example.path).await;
         assert!(first.data().is_object());
         // API Gateway does not cache larger bodies.

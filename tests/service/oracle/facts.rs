@@ -61,6 +61,8 @@ impl Facts {
                 Value::Null => Some(json!([])),
                 profiles => usable(profiles, profile),
             },
+            // No route has them.
+            Source::EndedAuctions => None,
             Source::Bazaar | Source::Passed(_) | Source::Names => unreachable!(),
         };
         Self::Single(data.map(Data::Parsed))

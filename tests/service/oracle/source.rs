@@ -9,6 +9,7 @@ pub(crate) enum Source {
     FireSales,
     Bazaar,
     Auctions(u32),
+    EndedAuctions,
     Items,
     /// A resource whose content a route passes on.
     Passed(Resource),

@@ -15,8 +15,13 @@ use crate::support::{Response, get_at, invoke};
 const PATH: &str = "/v1/status";
 
 /// Each feed with the interval of its recorder in seconds, in the order of the response (`functions/README.md`, Status).
-const FEEDS: [(&str, i64); 4] =
-    [("bazaar", MINUTE), ("candles", 5 * MINUTE), ("mayor", 5 * MINUTE), ("fire-sales", MINUTE)];
+const FEEDS: [(&str, i64); 5] = [
+    ("bazaar", MINUTE),
+    ("candles", 5 * MINUTE),
+    ("mayor", 5 * MINUTE),
+    ("fire-sales", MINUTE),
+    ("auctions", MINUTE),
+];
 
 /// How much older than two of its intervals the latest record of a healthy feed may be.
 fn delay(feed: &str) -> i64 {

@@ -136,6 +136,8 @@ impl StormCloud {
             candles: BTreeMap::new(),
             mayors: read("/v1/mayor/history?limit=100").await,
             sales: read("/v1/fire-sales/history?limit=200").await,
+            prices: read("/v1/auctions/prices").await,
+            now_ms,
             now: now_ms / 1_000,
             recorded_until,
         };

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use simulator::Clock;
 
+use super::prices::Served;
 use super::snapshot::Snapshot;
 use crate::oracle::{Facts, Quote, Source, past_mayor, sale};
 
@@ -40,7 +41,8 @@ pub(super) struct Failure {
 }
 
 /// Parts of the causes that faults of the storm have, or a machine that is too busy.
-const CAUSES: [&str; 9] = [
+const CAUSES: [&str; 10] = [
+    "no run of record-auctions has succeeded",
     "upstream",
     "the table ",
     "of another request did not end in time",
@@ -88,6 +90,8 @@ struct Entries {
     sales: Vec<Arc<Shown<Vec<Value>>>>,
     mayors: BTreeMap<i64, Vec<Value>>,
     counts: BTreeMap<&'static str, u64>,
+    /// Pages of auctions that are not yet in `served`.
+    pages: Vec<Arc<Snapshot>>,
 }
 
 /// The journal of one cloud.
@@ -96,11 +100,12 @@ pub(super) struct Journal {
     /// The products whose history is checked.
     observed: Vec<&'static str>,
     entries: Mutex<Entries>,
+    served: Mutex<Served>,
 }
 
 impl Journal {
     pub(super) fn new(clock: Clock, observed: Vec<&'static str>) -> Self {
-        Self { clock, observed, entries: Mutex::default() }
+        Self { clock, observed, entries: Mutex::default(), served: Mutex::default() }
     }
 
     pub(super) fn observed(&self) -> &[&'static str] {
@@ -119,6 +124,7 @@ impl Journal {
         let mut entries = self.entries.lock().unwrap();
         match &snapshot.source {
             Source::Bazaar => entries.quotes.push(Arc::new(Shown { requested, sent, content: quotes })),
+            Source::Auctions(_) => entries.pages.push(Arc::clone(snapshot)),
             Source::FireSales => {
                 let body: Value = serde_json::from_str(&snapshot.text).unwrap();
                 let content = body["sales"].as_array().unwrap().iter().filter_map(sale).collect();
@@ -187,6 +193,16 @@ impl Journal {
         self.entries.lock().unwrap().lost_pages.iter().any(|lost_ms| *lost_ms >= time_ms)
     }
 
+    /// What `check` says about all auctions that were served so far.
+    pub(super) fn with_served<T>(&self, check: impl FnOnce(&Served) -> T) -> T {
+        let mut served = self.served.lock().unwrap();
+        let pages = std::mem::take(&mut self.entries.lock().unwrap().pages);
+        for page in pages {
+            served.add(page.offers());
+        }
+        check(&served)
+    }
+
     pub(super) fn recorded(&self) -> Vec<Recorded> {
         self.entries.lock().unwrap().recorded.clone()
     }
@@ -220,7 +236,7 @@ impl Journal {
         for (source, servings) in &mut entries.servings {
             let kept_ms = match source {
                 Source::Bazaar => 5 * 60_000,
-                Source::Auctions(_) => 20 * 60_000,
+                Source::Auctions(_) | Source::EndedAuctions => 20 * 60_000,
                 _ => 4 * 60 * 60_000,
             };
             servings.retain(|serving| is_kept(serving.sent, kept_ms));

@@ -9,6 +9,7 @@ mod cloud;
 mod exchange;
 mod journal;
 mod past;
+mod prices;
 mod processes;
 mod query;
 mod snapshot;
@@ -240,6 +241,10 @@ impl Storm {
             self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
             return;
         }
+        if let Some(missing) = self.await_auctions().await {
+            self.summary.lock().unwrap().add_wrong(format!("{missing} after the storm"));
+            return;
+        }
         for cloud in 0..self.clouds.len() {
             self.clouds[cloud].kill_all().await;
             for query in Query::every_route(OBSERVED[0]) {
@@ -296,6 +301,14 @@ impl Storm {
     /// Waits until candles contain all that is recorded now, and returns the recorder if they do not.
     async fn await_candles(&self) -> Option<String> {
         self.await_ticks(&["record-candles"], NEXT_CANDLES).await
+    }
+
+    /// Waits until prices of auctions are those of a recorder that has just read all pages, and returns the recorder if they are not.
+    async fn await_auctions(&self) -> Option<String> {
+        for cloud in &self.clouds {
+            cloud.local.kill("record-auctions").await.unwrap();
+        }
+        self.await_ticks(&["record-auctions"], Duration::from_mins(5)).await
     }
 
     /// Waits until each of these recorders has recorded a tick from now on, with one due after `step`, and returns one that does

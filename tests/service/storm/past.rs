@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::candles::{self, READING, time};
 use super::exchange::Exchange;
 use super::journal::{Journal, Quotes, Recorded};
+use super::prices;
 use super::query::{INTERVALS, Kind, Query, RANGES};
 use crate::oracle::Quote;
 
@@ -42,6 +43,7 @@ pub(super) fn expect_history(
         Kind::Candles { id, interval, limit } => {
             candles::page(journal, &data, id, interval, *limit, until).map(drop)
         }
+        Kind::Prices(ids) => prices::expect(journal, &data, ids.as_deref(), exchange.sent.cloud_ms),
         Kind::Status => status(&data, until),
         _ => unreachable!("not a history"),
     }
@@ -53,7 +55,7 @@ fn status(data: &Value, until: i64) -> Result<(), String> {
     let checked_at = time(&data["checked_at"])?;
     let feeds = data["feeds"].as_array().ok_or("a status has feeds")?;
     let names: Vec<_> = feeds.iter().filter_map(|feed| feed["name"].as_str()).collect();
-    if names != ["bazaar", "candles", "mayor", "fire-sales"] || checked_at > until {
+    if names != ["bazaar", "candles", "mayor", "fire-sales", "auctions"] || checked_at > until {
         return wrong();
     }
     let mut is_healthy = true;
@@ -175,6 +177,7 @@ pub(super) struct Checked {
     pub(super) ticks: usize,
     pub(super) points: usize,
     pub(super) candles: usize,
+    pub(super) prices: usize,
 }
 
 /// The histories at the end, read by functions without a cache.
@@ -185,6 +188,10 @@ pub(super) struct Archive {
     pub(super) candles: BTreeMap<(&'static str, &'static str), Value>,
     pub(super) mayors: Value,
     pub(super) sales: Value,
+    /// The prices of all items in auctions.
+    pub(super) prices: Value,
+    /// When they were read, in Unix milliseconds.
+    pub(super) now_ms: i64,
     /// When they were read, in Unix seconds.
     pub(super) now: i64,
     /// Candles contain what was recorded before this time.
@@ -217,14 +224,15 @@ impl Archive {
                 "record-mayor" => self.expect_mayor(line)?,
                 "record-fire-sales" => Self::expect_sales(journal, line, &sales)?,
                 "record-bazaar" => self.expect_quotes(journal, line, &charts)?,
-                "record-candles" => {}
+                "record-auctions" | "record-candles" => {}
                 other => return Err(format!("{other} is not a recorder")),
             }
         }
         let candles =
             candles::expect_built(journal, &self.candles, &recorded, &charts, self.recorded_until, self.now)?;
+        let prices = prices::expect_complete(journal, &self.prices, self.now_ms)?;
         let points = charts.values().map(BTreeMap::len).sum();
-        Ok(Checked { ticks: recorded.len(), points, candles })
+        Ok(Checked { ticks: recorded.len(), points, candles, prices })
     }
 
     fn expect_mayor(&self, line: &Recorded) -> Result<(), String> {

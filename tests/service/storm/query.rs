@@ -3,6 +3,7 @@
 use common::routes::VERSION_1;
 use fastrand::Rng;
 
+use super::snapshot::PAGES;
 use crate::oracle::Source;
 use crate::support::passing_examples;
 
@@ -38,6 +39,8 @@ pub(super) enum Kind {
     /// The products with these ids, which are 1 to 100 different ones.
     Items(Vec<String>),
     Book(String),
+    /// The prices of all items in auctions, or of these, which are different ones.
+    Prices(Option<Vec<&'static str>>),
     /// It requires no key.
     Status,
     /// A parameter is not allowed.
@@ -68,6 +71,10 @@ pub(super) const OBSERVED: [&str; 12] = [
     "SUGAR_CANE",
     "DIAMOND",
 ];
+
+/// Items of which auctions have some, and one of which there is none.
+const PRICED: [&str; 6] =
+    ["ENDER_DRAGON;4", "ENDER_DRAGON;4+100", "HYPERION", "SHARPNESS;5", "NEW_YEAR_CAKE", "NOTHING"];
 
 /// The ranges of charts: the interval of their points and their length, in seconds.
 pub(super) const RANGES: [(&str, i64, i64); 5] = [
@@ -111,7 +118,7 @@ impl Query {
                 Self::new(format!("/v1/bazaar?mode=flips&limit={limit}"), Kind::Flips(limit), "bazaar")
             }
             52..60 => {
-                let page = rng.u32(..4);
+                let page = rng.u32(..PAGES);
                 Self::new(format!("/v1/auctions?page={page}"), Kind::Page(page), "auctions")
             }
             60 => Self::new("/v1/auctions?page=9999", Kind::NoPage, "auctions"),
@@ -131,7 +138,9 @@ impl Query {
             }
             83..90 => Self::chart(product, rng.choice(RANGES).unwrap().0),
             90..95 => Self::candles(product, rng.choice(INTERVALS).unwrap().0, rng.usize(1..=400)),
-            95..97 => Self::status(),
+            95 => Self::status(),
+            96 => Self::prices(rng),
+            97 => Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
             _ => Self::invalid(rng),
         }
     }
@@ -170,6 +179,15 @@ impl Query {
         Self::new(format!("/v1/bazaar?mode=book&id={id}"), Kind::Book(id.to_owned()), "bazaar")
     }
 
+    fn prices(rng: &mut Rng) -> Self {
+        let mut ids = PRICED.to_vec();
+        rng.shuffle(&mut ids);
+        ids.truncate(rng.usize(1..=ids.len()));
+        let path =
+            format!("/v1/auctions/prices?ids={}", ids.join(",").replace(';', "%3B").replace('+', "%2B"));
+        Self::new(path, Kind::Prices(Some(ids)), "auctions-prices")
+    }
+
     fn status() -> Self {
         Self::new("/v1/status", Kind::Status, "status")
     }
@@ -184,6 +202,7 @@ impl Query {
                 ("/v1/bazaar/candles?item_id=COAL&interval=2h", "bazaar-candles"),
                 ("/v1/bazaar/candles?item_id=COAL&before=now", "bazaar-candles"),
                 ("/v1/auctions?page=-1", "auctions"),
+                ("/v1/auctions/prices?ids=HYPERION,", "auctions-prices"),
                 ("/v1/mayor/history?limit=0", "mayor-history"),
                 ("/v1/profile/far_too_long_for_a_name", "profile"),
             ])
@@ -204,6 +223,7 @@ impl Query {
             Self::candles(product, "1h", 288),
             Self::status(),
             Self::new("/v1/auctions?page=1", Kind::Page(1), "auctions"),
+            Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
             Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
             Self::player("storm_rider"),
         ];

@@ -12,10 +12,15 @@ use hyper::body::Bytes;
 use serde_json::Value;
 use simulator::{auctions, bazaar, election, fire_sales, items, profiles};
 
+use super::prices::{self, Offer};
 use crate::oracle::{Facts, Source};
 
 /// The number of snapshots that are kept for further requests.
 const KEPT: usize = 64;
+
+/// The number of pages of auctions: far fewer than in the game, because a recorder reads all of them and takes a quarter of a second for
+/// each.
+pub(super) const PAGES: u32 = 3;
 
 /// One body of a resource.
 pub(super) struct Snapshot {
@@ -23,16 +28,28 @@ pub(super) struct Snapshot {
     pub(super) text: String,
     gzipped: OnceLock<Bytes>,
     facts: OnceLock<Facts>,
+    offers: OnceLock<Vec<Offer>>,
 }
 
 impl Snapshot {
     fn new(source: Source, text: String) -> Arc<Self> {
-        Arc::new(Self { source, text, gzipped: OnceLock::new(), facts: OnceLock::new() })
+        Arc::new(Self {
+            source,
+            text,
+            gzipped: OnceLock::new(),
+            facts: OnceLock::new(),
+            offers: OnceLock::new(),
+        })
     }
 
     /// What responses to this snapshot say.
     pub(super) fn facts(&self) -> &Facts {
         self.facts.get_or_init(|| Facts::of(&self.source, &self.text))
+    }
+
+    /// The buy-it-now auctions of a page.
+    pub(super) fn offers(&self) -> &[Offer] {
+        self.offers.get_or_init(|| prices::offers(&self.text))
     }
 
     pub(super) fn gzipped(&self) -> Bytes {
@@ -51,6 +68,7 @@ impl Snapshot {
             Source::Bazaar => ("products", BAZAAR_FIELDS),
             Source::Items => ("items", ITEM_FIELDS),
             Source::Auctions(_) => ("auctions", AUCTION_FIELDS),
+            Source::EndedAuctions => ("auctions", SOLD_FIELDS),
             Source::FireSales => ("sales", SALE_FIELDS),
             Source::Profiles(_) => ("profiles", PROFILE_FIELDS),
             _ => return None,
@@ -93,7 +111,10 @@ const AUCTION_FIELDS: &[&str] = &[
     "/bin",
     "/start",
     "/end",
+    "/last_updated",
+    "/item_bytes",
 ];
+const SOLD_FIELDS: &[&str] = &["/auction_id", "/timestamp", "/price", "/bin", "/item_bytes"];
 const SALE_FIELDS: &[&str] = &["/item_id", "/start", "/end", "/amount", "/price"];
 const PROFILE_FIELDS: &[&str] = &["/profile_id", "/cute_name", "/members"];
 
@@ -137,6 +158,7 @@ impl Game {
             Source::Auctions(page) => {
                 auctions::refreshed_at(self.seed, usize::try_from(*page).unwrap(), now_ms)
             }
+            Source::EndedAuctions => auctions::ended::refreshed_at(now_ms),
             Source::Items => items::refreshed_at(now_ms),
             Source::Passed(resource) => (resource.refreshed_at)(now_ms),
             Source::Profiles(_) => profiles::refreshed_at(now_ms),
@@ -162,11 +184,16 @@ impl Game {
                 body.to_string()
             }
             Source::Bazaar => bazaar::body(seed, now_ms),
+            Source::Auctions(page) if *page >= PAGES => return None,
             Source::Auctions(page) => {
                 let auctions = once(&self.auctions, refresh);
                 let auctions = auctions.get_or_init(|| auctions::Snapshot::new(seed, refresh));
-                tagged(auctions.page(usize::try_from(*page).unwrap())?, "item_name")
+                let text = tagged(auctions.page(usize::try_from(*page).unwrap())?, "item_name");
+                let pages = format!("\"totalPages\":{},", auctions.total_pages());
+                assert!(text.contains(&pages), "the number of pages is spelled in another way");
+                text.replace(&pages, &format!("\"totalPages\":{PAGES},"))
             }
+            Source::EndedAuctions => auctions::ended::body(seed, now_ms),
             Source::Items => tagged(items::body(seed, now_ms), "name"),
             Source::Passed(resource) => tagged((resource.body)(seed, now_ms), "name"),
             Source::Profiles(id) => tagged(profiles::body(seed, id, now_ms), "cute_name"),

@@ -22,6 +22,7 @@ pub(super) struct Summary {
     ticks: usize,
     points: usize,
     candles: usize,
+    prices: usize,
     faults: BTreeMap<&'static str, u64>,
 }
 
@@ -49,10 +50,11 @@ impl Summary {
         self.wrong.len() >= ENOUGH
     }
 
-    pub(super) fn add_history(&mut self, Checked { ticks, points, candles }: Checked) {
+    pub(super) fn add_history(&mut self, Checked { ticks, points, candles, prices }: Checked) {
         self.ticks += ticks;
         self.points += points;
         self.candles += candles;
+        self.prices += prices;
     }
 
     pub(super) fn add_counts(&mut self, counts: &BTreeMap<&'static str, u64>) {
@@ -75,7 +77,8 @@ impl Summary {
             assert!(*good > 0, "no right response of {function}. {repeat}");
         }
         assert_eq!(self.by_function.len(), VERSION_1.len(), "every route was requested. {repeat}");
-        assert!(self.points > 0 && self.ticks > 0 && self.candles > 0, "nothing was recorded. {repeat}");
+        let are_checked = [self.points, self.ticks, self.candles, self.prices].iter().all(|count| *count > 0);
+        assert!(are_checked, "nothing was recorded. {repeat}");
     }
 }
 
@@ -95,8 +98,8 @@ impl fmt::Display for Summary {
         writeln!(formatter, "slowest: {:.1?} for {}", self.slowest.0, self.slowest.1)?;
         writeln!(
             formatter,
-            "history: {} ticks, {} points and {} candles checked",
-            self.ticks, self.points, self.candles
+            "history: {} ticks, {} points, {} candles and {} prices checked",
+            self.ticks, self.points, self.candles, self.prices
         )?;
         writeln!(formatter, "function: right, failed")?;
         for (function, [good, failed]) in &self.by_function {

@@ -208,6 +208,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
         "/v2/skyblock/firesales" => Source::FireSales,
         "/v2/skyblock/bazaar" => Source::Bazaar,
         "/v2/skyblock/auctions" => Source::Auctions(parameter.parse().unwrap()),
+        "/v2/skyblock/auctions_ended" => Source::EndedAuctions,
         "/v2/skyblock/profiles" => Source::Profiles(parameter),
         other => Resource::at(other).map_or(Source::Names, Source::Passed),
     };

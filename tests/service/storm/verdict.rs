@@ -188,6 +188,7 @@ impl ResponseCheck<'_> {
             | Kind::FireSalesHistory(_)
             | Kind::Chart { .. }
             | Kind::Candles { .. }
+            | Kind::Prices(_)
             | Kind::Status => return Ok(None),
             Kind::NoPage | Kind::NoPlayer | Kind::Invalid => {
                 return Err("a request that must fail got a response".to_owned());

@@ -35,6 +35,7 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
             "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
             "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
             "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
+            "auctions-prices" => ("/v1/auctions/prices", &[]),
             "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
             "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),
             "status" => ("/v1/status", &[]),

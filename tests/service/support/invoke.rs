@@ -9,6 +9,7 @@ use hyper::body::Bytes;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use local::Cloud;
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 
 use super::examples::examples;
@@ -19,7 +20,7 @@ pub(crate) fn event(path: &str, time_ms: i64) -> (&'static str, String) {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let mut parameters = BTreeMap::<_, Vec<_>>::new();
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-        parameters.entry(name).or_default().push(value);
+        parameters.entry(name).or_default().push(percent_decode_str(value).decode_utf8_lossy());
     }
     let route = examples()
         .map(|example| example.route)

@@ -5,6 +5,7 @@ mod examples;
 mod http;
 mod invoke;
 mod logs;
+mod prices;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU16;
@@ -24,10 +25,11 @@ pub(crate) use examples::{
 pub(crate) use http::{KEY_HEADER, Response, cache_authorization, get, get_raw, send, send_with};
 pub(crate) use invoke::{event, get_at, invoke};
 pub(crate) use logs::{await_logs, expect_clean_logs, log_lines};
+pub(crate) use prices::{record_prices, record_prices_of};
 
 /// The functions that run on schedules. No route leads to them.
-pub(crate) const RECORDERS: [&str; 4] =
-    ["record-bazaar", "record-candles", "record-fire-sales", "record-mayor"];
+pub(crate) const RECORDERS: [&str; 5] =
+    ["record-auctions", "record-bazaar", "record-candles", "record-fire-sales", "record-mayor"];
 
 /// The function that decides on keys.
 pub(crate) const AUTHORIZER: &str = "authorizer";

@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::item::{self, Corrupt, Item, integer, number, readable};
 use crate::session::Session;
 
-const ROWS: &str = "rows";
+pub(crate) const ROWS: &str = "rows";
 
 /// The markers of the interval from the slot `first` to the time `last`.
-fn markers(
+pub(crate) fn markers(
     table: Session<'_>,
     interval: &Interval,
     first: UnixSeconds,

@@ -63,10 +63,11 @@ pub(super) struct MatchedRoute<'request> {
     pub(super) query: BTreeMap<String, Vec<String>>,
 }
 
-/// The parameters of a query string.
+/// The parameters of a query string. API Gateway also splits it at a raw `;`.
 pub(super) fn parse_query(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut query = BTreeMap::<String, Vec<String>>::new();
-    for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+    let pairs = text.split(';').flat_map(|part| form_urlencoded::parse(part.as_bytes()));
+    for (name, value) in pairs {
         query.entry(name.into_owned()).or_default().push(value.into_owned());
     }
     query

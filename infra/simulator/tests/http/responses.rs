@@ -89,6 +89,7 @@ async fn any_time_can_be_requested_and_is_counted_under_the_plain_path() {
         for path in [
             "skyblock/bazaar",
             "skyblock/auctions?page=1",
+            "skyblock/auctions_ended",
             "skyblock/firesales",
             "resources/skyblock/election",
         ] {

@@ -58,9 +58,11 @@ RIGHTS = {
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
     "bazaar-candles": {"History": {"dynamodb:Query"}},
+    "auctions-prices": {"History": {"dynamodb:Query"}},
     "status": {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}},
     "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
     "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "record-auctions": {"History": HEARTBEAT | {"dynamodb:BatchWriteItem"}, "DeadLetters": {"sqs:SendMessage"}},
     "record-bazaar": {
         "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"},
         "DeadLetters": {"sqs:SendMessage"},
@@ -81,6 +83,7 @@ ENVIRONMENT = {
     "fire-sales-history": HISTORY,
     "bazaar-history": HISTORY,
     "bazaar-candles": HISTORY,
+    "auctions-prices": HISTORY,
     "profile": UPSTREAM | {
         "MOJANG_BASE_URL": reference("NamesBaseUrl"),
         # The parameter is the name of the secret.
@@ -94,6 +97,7 @@ ENVIRONMENT = {
         ),
     },
     "authorizer": {"ACCESS_TABLE": ACCESS_TABLE},
+    "record-auctions": UPSTREAM | HISTORY,
     "record-bazaar": UPSTREAM | HISTORY,
     "record-candles": HISTORY,
     "record-fire-sales": UPSTREAM | HISTORY,
@@ -101,6 +105,7 @@ ENVIRONMENT = {
 }
 # The schedules, on which histories and alarms rely.
 SCHEDULES = {
+    "record-auctions": "rate(1 minute)",
     "record-bazaar": "rate(1 minute)",
     # Two minutes after the end of an interval: the last minute of the interval is recorded then.
     "record-candles": "cron(2/5 * * * ? *)",

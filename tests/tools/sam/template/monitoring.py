@@ -17,6 +17,7 @@ PARAMETERS = {
     "Stage": RESOURCES["ApiStage"]["Properties"]["StageName"],
     "FunctionLog": reference("FunctionLog"),
     "AccessLog": either("AccessLoggingIsOn", reference("AccessLog"), ""),
+    "RecordAuctions": reference(FUNCTIONS["record-auctions"][0]),
     "RecordBazaar": reference(FUNCTIONS["record-bazaar"][0]),
     "RecordCandles": reference(FUNCTIONS["record-candles"][0]),
     "RecordFireSales": reference(FUNCTIONS["record-fire-sales"][0]),
@@ -102,7 +103,7 @@ ALARMS = {
     ),
 }
 # Each recorder, and the seconds without a success after which its alarm rings.
-RECORDERS = {"RecordBazaar": 300, "RecordCandles": 900, "RecordFireSales": 300, "RecordMayor": 900}
+RECORDERS = {"RecordAuctions": 300, "RecordBazaar": 300, "RecordCandles": 900, "RecordFireSales": 300, "RecordMayor": 900}
 for recorder, seconds in RECORDERS.items():
     invocations, errors = (metric("AWS/Lambda", name, FunctionName=recorder) for name in ("Invocations", "Errors"))
     # A recorder that is never invoked has no data at all, so missing data must ring.

@@ -1,0 +1,98 @@
+//! The auctions that players have won lately: `/v2/skyblock/auctions_ended`.
+//!
+//! - The list is refreshed every 60 s, and has the sales of the 60 to 64 s before: two successive lists overlap by seconds, and a list
+//!   that is missed is lost.
+//! - Auctions that expired or were cancelled are not in it.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::auctions::{AuctionId, check_price};
+use super::error::UpstreamError;
+use super::json::{Object, whole_number};
+use super::response::{Success, UpstreamResponse};
+use super::rows::{Entry, Row, Rows, check_period};
+
+/// The provider's path.
+pub const PATH: &str = "/v2/skyblock/auctions_ended";
+
+/// The time before its refresh of which a list has every sale.
+pub const COVERED: Duration = Duration::from_mins(1);
+
+/// The provider's response.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedAuctions<A> {
+    #[serde(rename = "success")]
+    _success: Success,
+    /// When the provider refreshed the list, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
+    pub last_updated: i64,
+    /// The auctions.
+    pub auctions: A,
+}
+
+/// An auction that a player has won. Nobody's name or id is read.
+#[derive(Debug, Deserialize)]
+pub struct EndedAuction<'a> {
+    /// The auction.
+    pub auction_id: AuctionId,
+    /// When it was sold, in Unix milliseconds.
+    #[serde(deserialize_with = "whole_number")]
+    pub timestamp: i64,
+    /// The price of the whole stack, in coins.
+    #[serde(deserialize_with = "whole_number")]
+    pub price: i64,
+    /// Whether it was a buy-it-now auction.
+    #[serde(default)]
+    pub bin: bool,
+    /// The item: Base64 of gzip of NBT.
+    #[serde(borrow)]
+    pub item_bytes: Cow<'a, str>,
+}
+
+impl Row for EndedAuction<'_> {
+    const NAME: &'static str = "auction_id";
+
+    type Key = AuctionId;
+
+    fn key(&self) -> AuctionId {
+        self.auction_id
+    }
+
+    fn name(&self) -> String {
+        self.auction_id.to_string()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        check_price(self.price)?;
+        check_period(self.timestamp, self.timestamp)
+    }
+}
+
+impl<A> EndedAuctions<A> {
+    fn with_rows<T>(self) -> EndedAuctions<Rows<T>>
+    where
+        A: Into<Rows<T>>,
+    {
+        let Self { last_updated, auctions, .. } = self;
+        EndedAuctions { _success: Success, last_updated, auctions: auctions.into() }
+    }
+}
+
+/// Parses the provider's response.
+///
+/// # Errors
+/// If the response is invalid.
+pub fn parse(response: &UpstreamResponse) -> Result<EndedAuctions<Rows<EndedAuction<'_>>>, UpstreamError> {
+    let list = match response.parse::<EndedAuctions<Vec<Object<EndedAuction<'_>>>>>() {
+        Ok(list) => list.with_rows(),
+        Err(_) => response.parse::<EndedAuctions<Vec<Entry<'_, EndedAuction<'_>>>>>()?.with_rows(),
+    };
+    if list.last_updated < 0 {
+        return Err(response.invalid("its time is negative"));
+    }
+    Ok(list)
+}

@@ -1,0 +1,92 @@
+//! A minute: what one run has found.
+
+use std::num::NonZeroU32;
+
+use common::request::auction_item_id::AuctionItemId;
+use common::time::UnixMilliseconds;
+use common::upstream::auctions::AuctionId;
+
+/// A price, exact to 0.01 coins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Coins(u64);
+
+impl Coins {
+    /// The price with this many hundredths of a coin.
+    #[must_use]
+    pub const fn of_hundredths(hundredths: u64) -> Self {
+        Self(hundredths)
+    }
+
+    /// Returns the price of one item of a stack, rounded to the nearest hundredth.
+    #[must_use]
+    pub const fn of_one(stack: u64, count: NonZeroU32) -> Self {
+        let count = count.get() as u64;
+        Self((stack.saturating_mul(100).saturating_add(count / 2)) / count)
+    }
+
+    /// The hundredths of a coin.
+    #[must_use]
+    pub const fn hundredths(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the price in coins: the floating-point number that is nearest to the exact value.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "prices have fewer than 53 bits")]
+    pub const fn coins(self) -> f64 {
+        self.0 as f64 / 100.0
+    }
+}
+
+/// The prices of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// The lowest buy-it-now price of one item.
+    pub lowest: Coins,
+    /// The second lowest, which may be the same; `None` with one listing.
+    pub second: Option<Coins>,
+    /// The number of running buy-it-now auctions.
+    pub listings: u32,
+}
+
+/// The prices of all items that are listed, sorted by id.
+pub type Prices = Vec<(AuctionItemId, Price)>;
+
+/// An auction that a player has won.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sale {
+    /// The auction.
+    pub auction: AuctionId,
+    /// The ids that the item counts under.
+    pub items: Vec<AuctionItemId>,
+    /// The number of items in the stack.
+    pub count: NonZeroU32,
+    /// The price of the whole stack, in coins.
+    pub price: u64,
+    /// When it was sold.
+    pub time: UnixMilliseconds,
+    /// Whether it was a buy-it-now auction.
+    pub bin: bool,
+}
+
+/// A list of ended auctions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sales {
+    /// When the provider refreshed the list. It covers the minute before.
+    pub until: UnixMilliseconds,
+    /// The sales.
+    pub list: Vec<Sale>,
+}
+
+/// What one run has found.
+#[derive(Debug, Clone)]
+pub struct Minute {
+    /// When the provider refreshed what the prices are from.
+    pub last_updated: UnixMilliseconds,
+    /// The prices.
+    pub prices: Prices,
+    /// The auction of each lowest price, in the order of the prices.
+    pub lowest: Vec<AuctionId>,
+    /// The sales; `None` if the list could not be fetched.
+    pub sales: Option<Sales>,
+}

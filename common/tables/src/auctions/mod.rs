@@ -1,0 +1,24 @@
+//! Prices of auctions over time. Every minute, `record-auctions` writes the lowest buy-it-now prices of all items together with the
+//! list of ended auctions of the same run. A minute is one compressed content ([`content`]), in as many rows as its size needs:
+//!
+//! | `pk` | `sk` | attributes |
+//! |---|---|---|
+//! | `auctions#1m#000` | `SLOT#HASH#PART`: the minute, the CRC-32 of the compressed content, the position of the row | `content` |
+//! | `auctions#1m` | the minute: the marker, written last | `hash`, `rows`, `last_updated`, `sales_until` |
+//! | `auctions#lowest` | `0` or `1`, the parity of the minute | `slot`, `hash`, `auctions`: the auction of each lowest price |
+//!
+//! Of two runs for the same minute, the one with the larger hash wins, whatever their order: rows of different runs are never mixed.
+//! What a killed or beaten run leaves expires. A row of auctions is overwritten two minutes later, so a reader that has found the newest
+//! marker finds the row that fits it. A run that is late replaces no row of a later minute.
+//!
+//! Every minute stores the whole list of ended auctions. Lists overlap, so sales are counted when they are read ([`sales`]), and no
+//! run depends on an earlier one.
+
+mod content;
+mod minute;
+mod rows;
+mod sales;
+
+pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
+pub use self::rows::{MINUTES, RecordedMinute, is_due, lowest_auctions, minutes, newest, record};
+pub use self::sales::{covered, sales};

@@ -1,0 +1,363 @@
+//! Writes and reads the rows of minutes.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::upstream::auctions::AuctionId;
+
+use super::content;
+use super::minute::{Minute, Prices, Sales};
+use crate::bazaar::Written;
+use crate::error::Error;
+use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, string, text};
+use crate::series::keys::{Interval, Slot, slot_key, slot_of};
+use crate::series::marker::{ROWS, is_recorded, markers};
+use crate::session::Session;
+
+/// The recorded minutes. They are kept for two days.
+pub const MINUTES: Interval = Interval {
+    series: "auctions",
+    name: "1m",
+    length: Duration::from_mins(1),
+    kept: Some(Duration::from_hours(48)),
+    shards: 1,
+};
+
+/// The partition key of the auctions of the lowest prices.
+const LOWEST: &str = "auctions#lowest";
+
+const SLOT: &str = "slot";
+const HASH: &str = "hash";
+const CONTENT: &str = "content";
+const AUCTIONS: &str = "auctions";
+const LAST_UPDATED: &str = "last_updated";
+const SALES_UNTIL: &str = "sales_until";
+
+/// The most bytes of the content in a row, and the most auctions. DynamoDB's limit of a row is 400 kB.
+const LARGEST_PART: usize = 300_000;
+const MOST_AUCTIONS: usize = 25_000;
+
+/// For how long a minute is the newest if no later one is recorded.
+const LONGEST_AGE: Duration = Duration::from_mins(10);
+
+/// A minute as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedMinute {
+    /// The minute.
+    pub slot: UnixSeconds,
+    /// The hash of what its run has found.
+    pub hash: String,
+    /// When the provider refreshed what the prices are from.
+    pub last_updated: UnixMilliseconds,
+    /// The prices.
+    pub prices: Prices,
+    /// The sales; `None` if the list could not be fetched.
+    pub sales: Option<Sales>,
+}
+
+/// Whether the tick must be recorded at the time `now`: it is not recorded yet, and its rows have not expired.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn is_due(table: Session<'_>, tick: Tick, now: UnixSeconds) -> Result<bool, Error> {
+    let minute = MINUTES.at(tick.time());
+    Ok(MINUTES.keeps(minute.start, now) && !is_recorded(table, minute).await?)
+}
+
+/// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
+/// nothing, so after a failure the same call completes it.
+///
+/// # Errors
+/// If a part was not written before the deadline.
+pub async fn record(table: Session<'_>, tick: Tick, minute: &Minute) -> Result<Written, Error> {
+    let slot = MINUTES.at(tick.time());
+    let content = content::compress(minute).map_err(Error::unwritable)?;
+    let auctions: Vec<_> = minute.lowest.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
+    let sales_until = minute.sales.as_ref().map(|sales| sales.until);
+    let hash = hash(minute.last_updated, sales_until, &content, &auctions);
+    let parts = content.chunks(LARGEST_PART).enumerate().map(|(part, bytes)| {
+        let mut row = slot.row(0);
+        row.insert(SORT_KEY.to_owned(), string(part_key(slot, &hash, part)));
+        row.insert(CONTENT.to_owned(), binary(bytes));
+        table.put_request(row)
+    });
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let rows = parts.len();
+    let mut write_units = table.write_all(parts).await?;
+    let put = |row, condition| put_if(table, row, condition, &hash);
+    let lowest = put(lowest_key(slot), "NOT (#slot > :slot OR (#slot = :slot AND #hash > :hash))")
+        .expression_attribute_names("#slot", SLOT)
+        .expression_attribute_values(":slot", number(slot.start.get()))
+        .item(SLOT, number(slot.start.get()))
+        .item(AUCTIONS, binary(&auctions))
+        .return_consumed_capacity(ReturnConsumedCapacity::Total);
+    let written = table.write("PutItem", lowest.send()).await?;
+    write_units += written.and_then(|put| put.consumed_capacity?.capacity_units).unwrap_or_default();
+    let mut marker = put(slot.marker(), "NOT (#hash > :hash)")
+        .item(ROWS, number(rows))
+        .item(LAST_UPDATED, number(minute.last_updated.get()));
+    if let Some(until) = sales_until {
+        marker = marker.item(SALES_UNTIL, number(until.get()));
+    }
+    table.write("PutItem", marker.send()).await?;
+    Ok(Written { rows, write_units })
+}
+
+/// Returns a request that puts the row with the hash unless `condition` says that there is one that stays.
+fn put_if(table: Session<'_>, row: Item, condition: &str, hash: &str) -> PutItemFluentBuilder {
+    table
+        .put_item()
+        .set_item(Some(row))
+        .item(HASH, string(hash))
+        .condition_expression(condition)
+        .expression_attribute_names("#hash", HASH)
+        .expression_attribute_values(":hash", string(hash))
+}
+
+fn binary(bytes: &[u8]) -> AttributeValue {
+    AttributeValue::B(Blob::new(bytes))
+}
+
+/// Returns eight digits that are the same for two runs only if both have found the same.
+fn hash(
+    last_updated: UnixMilliseconds,
+    sales_until: Option<UnixMilliseconds>,
+    content: &[u8],
+    auctions: &[u8],
+) -> String {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&last_updated.get().to_be_bytes());
+    hasher.update(&sales_until.map_or(0, UnixMilliseconds::get).to_be_bytes());
+    hasher.update(content);
+    hasher.update(auctions);
+    format!("{:08x}", hasher.finalize())
+}
+
+/// Returns the sort key of a part of the content.
+fn part_key(slot: Slot, hash: &str, part: usize) -> String {
+    format!("{}#{hash}#{part:02}", slot_key(slot.start))
+}
+
+/// Returns the key of the row with the auctions.
+fn lowest_key(slot: Slot) -> Item {
+    item::key(LOWEST, parity(slot.start))
+}
+
+fn parity(slot: UnixSeconds) -> String {
+    (slot.get() / 60).rem_euclid(2).to_string()
+}
+
+/// What a marker says.
+struct Marker {
+    slot: Slot,
+    hash: String,
+    rows: usize,
+    last_updated: UnixMilliseconds,
+    sales_until: Option<UnixMilliseconds>,
+}
+
+impl Marker {
+    fn of_row(row: &Item) -> Result<Self, Corrupt> {
+        let time = |attribute| integer(row, attribute).map(UnixMilliseconds::new);
+        Ok(Self {
+            slot: slot_of(&MINUTES, row)?,
+            hash: text(row, HASH)?,
+            rows: usize::try_from(integer(row, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))?,
+            last_updated: time(LAST_UPDATED)?,
+            sales_until: row.contains_key(SALES_UNTIL).then(|| time(SALES_UNTIL)).transpose()?,
+        })
+    }
+
+    /// Reads the content. `None` if it is missing or corrupt, which is logged.
+    async fn minute(self, table: Session<'_>) -> Result<Option<RecordedMinute>, Error> {
+        let Self { slot, hash, rows, last_updated, sales_until } = self;
+        let partition = MINUTES.partition(0);
+        let [first, last] = [0, rows.saturating_sub(1)].map(|part| part_key(slot, &hash, part));
+        let query = table.query_between(&partition, first.as_str(), last).consistent_read(true);
+        let parts = table.rows(query, rows.max(1)).await?;
+        let parts: Vec<_> = readable(&parts, &partition, |row| bytes(row, CONTENT).map(Some));
+        let content = Some(parts).filter(|parts| parts.len() == rows).map(|parts| parts.concat());
+        let read = content.and_then(|content| content::read(&content, sales_until));
+        let read = read.ok_or(Corrupt::new(CONTENT, "the content of its minute"));
+        let read = item::unless_corrupt(read.map(Some), &partition, || first);
+        Ok(read.map(|(prices, sales)| RecordedMinute { slot: slot.start, hash, last_updated, prices, sales }))
+    }
+}
+
+/// Returns the bytes in `attribute`.
+fn bytes(row: &Item, attribute: &'static str) -> Result<Vec<u8>, Corrupt> {
+    let bytes = row.get(attribute).and_then(|value| value.as_b().ok());
+    Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
+}
+
+/// Returns the newest minute that was recorded in the ten minutes before `now`; `None` if there is none. A minute whose rows are missing
+/// or corrupt is logged, and the one before it is returned. Only queries.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn newest(table: Session<'_>, now: UnixSeconds) -> Result<Option<RecordedMinute>, Error> {
+    let query = markers(table, &MINUTES, MINUTES.slot(now.minus(LONGEST_AGE)), now);
+    let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
+    for marker in readable(&rows, &MINUTES.markers(), |row| Marker::of_row(row).map(Some)) {
+        if let Some(minute) = marker.minute(table).await? {
+            return Ok(Some(minute));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the auctions of the lowest prices of the minute, which [`newest`] has returned, in the order of its prices. `None` if they are
+/// not known: a later minute has replaced them. There can be fewer auctions than prices. Only queries.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn lowest_auctions(
+    table: Session<'_>,
+    minute: &RecordedMinute,
+) -> Result<Option<Vec<AuctionId>>, Error> {
+    let parity = parity(minute.slot);
+    let query = table.query_between(LOWEST, parity.as_str(), parity.as_str()).consistent_read(true);
+    let rows = table.rows(query, 1).await?;
+    let auctions = readable(&rows, LOWEST, |row| {
+        let fits = integer(row, SLOT)? == minute.slot.get() && text(row, HASH)? == minute.hash;
+        let bytes = bytes(row, AUCTIONS)?;
+        let (ids, rest) = bytes.as_chunks();
+        if !rest.is_empty() {
+            return Err(Corrupt::new(AUCTIONS, "ids of 16 bytes"));
+        }
+        Ok(fits.then(|| ids.iter().map(|id| AuctionId::of_bytes(*id)).collect()))
+    });
+    Ok(auctions.into_iter().next())
+}
+
+/// Returns the recorded minutes from `from` until before `end`, in order. One whose rows are missing or corrupt is logged and left out.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn minutes(
+    table: Session<'_>,
+    from: UnixSeconds,
+    end: UnixSeconds,
+) -> Result<Vec<RecordedMinute>, Error> {
+    let mut minutes = Vec::new();
+    let rows = table.rows(markers(table, &MINUTES, from, end), usize::MAX).await?;
+    for marker in readable(&rows, &MINUTES.markers(), |row| Marker::of_row(row).map(Some)) {
+        if marker.slot.start < end {
+            minutes.extend(marker.minute(table).await?);
+        }
+    }
+    Ok(minutes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Table;
+    use crate::auctions::{Coins, Price, Sale, covered, sales};
+    use crate::raw_query::tests::{session, table};
+
+    fn time(minute: i64) -> UnixSeconds {
+        UnixSeconds::new(1_777_388_400 + 60 * minute)
+    }
+
+    /// A run with this many items, whose list has the sales of these auctions and was refreshed then.
+    fn run(items: u32, sold: &[u8], refreshed: i64) -> Minute {
+        let until = UnixMilliseconds::new(refreshed);
+        let auction = |number: u8| AuctionId::of_bytes([number; 16]);
+        let sale = |number: &u8| Sale {
+            auction: auction(*number),
+            items: vec!["SHEEP;4".parse().unwrap(), "SHEEP;4+100".parse().unwrap()],
+            count: 1.try_into().unwrap(),
+            price: 3_015_293_760,
+            time: until,
+            bin: true,
+        };
+        // Prices that do not compress.
+        let price = |number: u32| Price {
+            lowest: Coins::of_hundredths(crc32fast::hash(&number.to_be_bytes()).into()),
+            second: None,
+            listings: 1,
+        };
+        Minute {
+            last_updated: until,
+            prices: (0..items).map(|at| (format!("ITEM_{at:07}").parse().unwrap(), price(at))).collect(),
+            lowest: (0..items).map(|at| auction(at.to_be_bytes()[3])).collect(),
+            sales: Some(Sales { until, list: sold.iter().map(sale).collect() }),
+        }
+    }
+
+    async fn put(table: &Table, minute: i64, run: &Minute) -> Written {
+        record(session(table), Tick::of(time(minute)), run).await.unwrap()
+    }
+
+    async fn expect_newest(table: &Table, now: i64, minute: i64, expected: &Minute) {
+        let newest = newest(session(table), time(now)).await.unwrap().unwrap();
+        assert_eq!((newest.slot, newest.last_updated), (time(minute), expected.last_updated));
+        assert!(newest.prices == expected.prices && newest.sales == expected.sales);
+        let auctions = lowest_auctions(session(table), &newest).await.unwrap().unwrap();
+        assert!(auctions == expected.lowest[..expected.lowest.len().min(MOST_AUCTIONS)]);
+    }
+
+    #[tokio::test]
+    async fn the_newest_whole_minute_is_read_with_the_auctions_that_fit_it() {
+        let table = table();
+        let (large, other) = (run(90_000, &[1], 1), run(3, &[2], 2));
+        put(&table, 1, &other).await;
+        assert!(put(&table, 2, &large).await.rows > 1, "in several rows");
+        expect_newest(&table, 2, 2, &large).await;
+        // Late.
+        put(&table, 0, &other).await;
+        expect_newest(&table, 12, 2, &large).await;
+        assert_eq!(newest(session(&table), time(13)).await.unwrap(), None);
+        // Corrupt.
+        let partition = MINUTES.partition(0);
+        let parts = session(&table).query_between(&partition, slot_key(time(2)), slot_key(time(3)));
+        let part = session(&table).rows(parts, 1).await.unwrap().remove(0);
+        let key = item::key(partition, text(&part, SORT_KEY).unwrap());
+        session(&table).delete_item().set_key(Some(key)).send().await.unwrap();
+        expect_newest(&table, 2, 1, &other).await;
+    }
+
+    #[tokio::test]
+    async fn of_two_runs_of_a_minute_the_same_one_wins_in_any_order() {
+        let runs = [run(3, &[1], 1), run(4, &[2], 2)];
+        let mut winners = Vec::new();
+        for order in [[0, 1], [1, 0], [0, 0], [1, 1]] {
+            let table = table();
+            for number in order {
+                put(&table, 0, &runs[number]).await;
+            }
+            let winner = newest(session(&table), time(0)).await.unwrap().unwrap();
+            let winner = runs.iter().position(|run| run.last_updated == winner.last_updated).unwrap();
+            expect_newest(&table, 0, 0, &runs[winner]).await;
+            winners.push(winner);
+        }
+        assert_eq!((winners[0], &winners[2..]), (winners[1], &[0, 1][..]));
+    }
+
+    #[test]
+    fn a_sale_counts_once_and_a_gap_is_not_covered() {
+        let minute = |(minute, sold, refreshed): (i64, &[u8], i64)| {
+            let Minute { last_updated, prices, sales, .. } = run(1, sold, refreshed);
+            RecordedMinute { slot: time(minute), hash: String::new(), last_updated, prices, sales }
+        };
+        let mut minutes = [
+            (0, &[1, 2][..], 100_000),
+            (1, &[2, 3], 158_000),
+            (2, &[2, 3], 158_000),
+            (3, &[4], 200_000),
+            (5, &[9], 400_000),
+        ]
+        .map(minute);
+        minutes[3].sales = None;
+        let counted = |from| {
+            let sales = sales(&minutes, time(from));
+            sales.iter().map(|sale| sale.auction.bytes()[0]).collect::<Vec<_>>()
+        };
+        assert_eq!((counted(0), counted(1)), (vec![1, 2, 3, 9], vec![3, 9]));
+        assert_eq!(covered(&minutes), Duration::from_secs(60 + 58 + 60));
+    }
+}

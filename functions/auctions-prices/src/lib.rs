@@ -1,0 +1,84 @@
+//! `GET /v1/auctions/prices`: the lowest prices of items in auctions, from the newest recorded minute.
+
+mod query;
+mod snapshot;
+
+use std::sync::Arc;
+
+use common::cache::{Cache, SourceError};
+use common::lambda::config::Config;
+use common::lambda::{Handler, StartError};
+use common::request::Request;
+use common::response::Response;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
+use common::routes::{self, Route};
+use tables::Table;
+use tables::auctions::{self, RecordedMinute};
+
+pub use self::query::split_id;
+use self::snapshot::{Data, Snapshot};
+
+/// Why there are no prices to serve.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Table(#[from] tables::Error),
+    #[error("no run of record-auctions has succeeded for ten minutes")]
+    NotRecorded,
+}
+
+impl SourceError for Failure {
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Table(error) if error.is_timeout())
+    }
+
+    fn paused() -> Self {
+        Self::Table(tables::Error::paused())
+    }
+}
+
+/// The handler.
+#[derive(Debug)]
+pub struct AuctionsPrices {
+    table: Table,
+    snapshot: Cache<(), Arc<Snapshot>>,
+}
+
+impl Handler for AuctionsPrices {
+    const ROUTE: &'static Route = &routes::AUCTIONS_PRICES;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { table: Table::history(config)?, snapshot: Cache::new(Self::ROUTE.cache, usize::MAX) })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ids = query::ids(request)?;
+        let invocation = request.invocation();
+        let now = invocation.now().into();
+        let fetch = async || {
+            let table = self.table.during(invocation);
+            let minute = auctions::newest(table, now).await?.ok_or(Failure::NotRecorded)?;
+            let lowest = auctions::lowest_auctions(table, &minute).await?.unwrap_or_default();
+            let RecordedMinute { slot, last_updated, prices, .. } = minute;
+            Ok::<_, Failure>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
+        };
+        let lookup = self.snapshot.get((), invocation, fetch).await.map_err(ApiError::internal)?;
+        // What the cache keeps when refreshes fail is not served for longer than what is recorded.
+        if !lookup.value.is_recent(now) {
+            return Err(ApiError::internal(Failure::NotRecorded));
+        }
+        let document = lookup.value.document(ids.as_ref()).map_err(ApiError::internal)?;
+        Ok(Response::of_lookup(&lookup, document))
+    }
+}
+
+impl Describe for AuctionsPrices {
+    fn description() -> Description {
+        Description::of::<Data<'_>>(Self::ROUTE)
+    }
+}

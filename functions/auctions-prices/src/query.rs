@@ -1,0 +1,52 @@
+//! The query of a request: the ids of items, and what API Gateway leaves of an id that is not percent-encoded.
+
+use common::request::Request;
+use common::response::error::ApiError;
+use common::response::excerpt::Excerpt;
+use common::routes::AuctionIds;
+
+/// The largest number of digits behind the `;` of an id: levels go up to 10.
+const LONGEST_LEVEL: usize = 2;
+
+/// Returns the ids in the request; `None` if all items are requested.
+///
+/// # Errors
+/// `BAD_REQUEST` if they are not allowed, or if they had a raw `;`.
+pub(crate) fn ids(request: &Request) -> Result<Option<AuctionIds>, ApiError> {
+    let ids = request.optional("ids")?;
+    let rest =
+        ids.as_ref().and_then(|_| request.undeclared_without_value().find(|name| continues_an_id(name)));
+    rest.map_or(Ok(ids), |rest| Err(split_id(rest)))
+}
+
+/// Whether an id can go on so behind a `;`: with a level, such as `4`, `4+100` or `4,COAL`. The gateway turns a `+` into a blank.
+fn continues_an_id(name: &str) -> bool {
+    let level = name.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=LONGEST_LEVEL).contains(&level)
+        && matches!(name.as_bytes().get(level), None | Some(b',' | b'+' | b' '))
+}
+
+/// The error of a query with a raw `;`, of which `rest` is left. It must not be stored: the rest is not part of the cache key, so the
+/// response could reach a client that sent the same ids without it.
+#[must_use]
+pub fn split_id(rest: &str) -> ApiError {
+    let rest = Excerpt::of(rest);
+    let message =
+        format!("Parameter 'ids' must have ';' as '%3B', but the query was split at a ';' before '{rest}'.");
+    ApiError::bad_request(message).never_stored()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_rest_of_an_id_is_refused() {
+        for name in ["4", "10", "0,COAL", "4,", "4+100", "4 100,COAL"] {
+            assert!(continues_an_id(name), "{name}");
+        }
+        for name in ["", "x", ",4", "4x", "4;5", "-4", "100", "1795325498613", "_4"] {
+            assert!(!continues_an_id(name), "{name}");
+        }
+    }
+}

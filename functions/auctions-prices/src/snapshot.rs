@@ -1,0 +1,149 @@
+//! One recorded minute of prices, which serves all requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::cache::Weight;
+use common::response::envelope::Document;
+use common::routes::AuctionIds;
+use common::time::{UnixMilliseconds, UnixSeconds};
+use common::upstream::auctions::AuctionId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tables::auctions::{Coins, Price, Prices};
+
+/// Prices that were recorded longer ago are not served.
+const LONGEST_AGE: Duration = Duration::from_mins(10);
+
+/// The lowest prices of items in auctions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuctionsPrices")]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Data<'a> {
+    /// When the provider generated the auctions that the prices are from, in Unix milliseconds.
+    last_updated: i64,
+    /// The number of items.
+    count: usize,
+    /// The items that are listed: with `ids` in the order of the request, otherwise sorted by id.
+    items: Vec<ItemPrices<'a>>,
+    /// Only with `ids`: the ids in the request that are not listed, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<String>")]
+    unknown: Option<Vec<&'a str>>,
+}
+
+/// The prices of an item in its running buy-it-now auctions: those of one item, also if stacks are sold.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuctionsItemPrices")]
+struct ItemPrices<'a> {
+    /// The item's id.
+    id: &'a str,
+    /// The lowest price in coins, exact to 0.01.
+    lowest: f64,
+    /// The second lowest price in coins, exact to 0.01; null if there is only one auction. A large distance shows an outlier.
+    second: Option<f64>,
+    /// The number of running auctions.
+    listings: u32,
+    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip_serializing_if = "Option::is_none", with = "Option<String>")]
+    auction: Option<Option<String>>,
+}
+
+impl<'a> ItemPrices<'a> {
+    fn new(id: &'a str, Price { lowest, second, listings }: Price) -> Self {
+        Self { id, lowest: lowest.coins(), second: second.map(Coins::coins), listings, auction: None }
+    }
+}
+
+/// One recorded minute.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    recorded_at: UnixSeconds,
+    last_updated: UnixMilliseconds,
+    /// Sorted by id.
+    prices: Prices,
+    /// The auctions of the lowest prices, in the order of the prices, as far as they are known.
+    lowest: Vec<AuctionId>,
+    /// The data of the response with all items, which most clients request.
+    all: Arc<Document>,
+}
+
+impl Snapshot {
+    /// Returns the snapshot of the minute `recorded_at`. `prices` are sorted by id.
+    ///
+    /// # Errors
+    /// If the prices cannot be written as JSON.
+    pub(crate) fn new(
+        recorded_at: UnixSeconds,
+        last_updated: UnixMilliseconds,
+        prices: Prices,
+        lowest: Vec<AuctionId>,
+    ) -> Result<Self, tables::Error> {
+        let items: Vec<_> = prices.iter().map(|(id, price)| ItemPrices::new(id.as_str(), *price)).collect();
+        let data = Data { last_updated: last_updated.get(), count: items.len(), items, unknown: None };
+        let all = Document::of(&data).map_err(tables::Error::unwritable)?;
+        Ok(Self { recorded_at, last_updated, prices, lowest, all: Arc::new(all) })
+    }
+
+    /// Whether it may still be served at the time `now`.
+    pub(crate) fn is_recent(&self, now: UnixSeconds) -> bool {
+        now.get().abs_diff(self.recorded_at.get()) <= LONGEST_AGE.as_secs()
+    }
+
+    /// Returns the data of the response: all items, or those with these ids.
+    ///
+    /// # Errors
+    /// If the prices cannot be written as JSON.
+    pub(crate) fn document(&self, ids: Option<&AuctionIds>) -> Result<Arc<Document>, serde_json::Error> {
+        let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
+        let ids = ids.distinct();
+        let (mut items, mut unknown) = (Vec::with_capacity(ids.len()), Vec::new());
+        for id in ids {
+            let found = self.prices.binary_search_by(|(known, _)| known.as_str().cmp(id)).ok();
+            match found.and_then(|position| Some((position, self.prices.get(position)?))) {
+                None => unknown.push(id),
+                Some((position, (id, price))) => {
+                    let auction = self.lowest.get(position).map(ToString::to_string);
+                    items.push(ItemPrices { auction: Some(auction), ..ItemPrices::new(id.as_str(), *price) });
+                }
+            }
+        }
+        let last_updated = self.last_updated.get();
+        Document::of(&Data { last_updated, count: items.len(), items, unknown: Some(unknown) }).map(Arc::new)
+    }
+}
+
+impl Weight for Snapshot {
+    fn bytes(&self) -> usize {
+        size_of_val(self.prices.as_slice()) + self.all.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: UnixSeconds = UnixSeconds::new(1_777_388_580);
+
+    /// As many items as are sold today, with the longest ids and prices that there can be.
+    fn largest() -> Prices {
+        let highest = Coins::of_hundredths(199_999_999_999);
+        let price = Price { lowest: highest, second: Some(highest), listings: 65_000 };
+        (0..6_500).map(|number| (format!("{number:064}").parse().unwrap(), price)).collect()
+    }
+
+    #[test]
+    fn the_response_with_all_items_fits_into_the_stage_cache() {
+        let snapshot = Snapshot::new(MINUTE, UnixMilliseconds::new(0), largest(), Vec::new()).unwrap();
+        let bytes = snapshot.document(None).unwrap().envelope_bytes(true);
+        assert!((800_000..1_000_000).contains(&bytes), "{bytes}");
+    }
+
+    #[test]
+    fn what_is_made_of_all_items_is_made_once() {
+        let snapshot = Snapshot::new(MINUTE, UnixMilliseconds::new(0), largest(), Vec::new()).unwrap();
+        let [first, second] = [(); 2].map(|()| snapshot.document(None).unwrap());
+        assert!(Arc::ptr_eq(&first, &second));
+    }
+}

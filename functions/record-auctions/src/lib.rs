@@ -1,0 +1,170 @@
+//! Every minute, records the lowest buy-it-now prices of all items and the auctions that players have won, for
+//! `GET /v1/auctions/prices`.
+//!
+//! `item` reads the item of an auction, `house` knows the running auctions, `reading` decides what a run reads, and `prices` finds the
+//! lowest prices. This file sends the requests.
+
+mod house;
+pub mod item;
+mod prices;
+pub mod reading;
+
+use std::error::Error;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use common::lambda::StartError;
+use common::lambda::config::Config;
+use common::lambda::invocation::Invocation;
+use common::response::error::chain;
+use common::time::Tick;
+use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended_auctions};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use serde::Serialize;
+use tables::auctions::{is_due, record};
+use tables::bazaar::Written;
+use tables::feed::{self, Feed};
+use tables::{Recorder, Session, Ticks, fetching_deadline, repeat};
+use tokio::time::{Instant, sleep_until};
+
+use self::reading::{Found, Reading, Request};
+
+/// The most requests at the same time, and the least time between the beginnings of two: fewer than five a second.
+const CONCURRENT_REQUESTS: usize = 4;
+const BETWEEN_REQUESTS: Duration = Duration::from_millis(250);
+
+/// The outcome of one tick.
+#[derive(Debug, Default, Serialize)]
+pub struct Outcome {
+    /// The number of pages that were read; 0 if the tick was recorded before.
+    pages: usize,
+    /// The number of running buy-it-now auctions.
+    auctions: usize,
+    /// The number of items with a price.
+    items: usize,
+    /// The number of sales; `None` if there was no list of them.
+    sales: Option<usize>,
+    /// The number of auctions that make no sense or whose item has no id.
+    left_out: usize,
+    /// The rows that were written.
+    #[serde(flatten)]
+    written: Written,
+}
+
+/// The `record-auctions` recorder.
+pub struct RecordAuctions {
+    upstream: Upstream,
+    reading: Mutex<Reading>,
+    /// No request begins earlier.
+    next_request_at: tokio::sync::Mutex<Instant>,
+}
+
+impl Recorder for RecordAuctions {
+    const NAME: &'static str = "record-auctions";
+
+    const FEED: &'static Feed = &feed::AUCTIONS;
+
+    type Outcome = Outcome;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let (upstream, reading) = (Upstream::provider(config)?, Mutex::default());
+        Ok(Self { upstream, reading, next_request_at: Instant::now().into() })
+    }
+
+    async fn warm_up(&self) {
+        self.upstream.warm_up().await;
+    }
+
+    async fn record(
+        &self,
+        table: Session<'_>,
+        ticks: Ticks,
+        invocation: &Invocation,
+    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
+        let now = invocation.now().into();
+        let tick = ticks.current();
+        if !is_due(table, tick, now).await? {
+            return Ok((tick, Outcome::default()));
+        }
+        self.reading().begin(invocation.now());
+        // In a short run, there is little time to write.
+        let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
+        let end = fetching_deadline(invocation).max(Instant::now() + half);
+        // What has failed is pending.
+        let _ = repeat(invocation, |attempt| self.attempt(attempt, ticks, end)).await;
+        let found = self.reading().finish()?;
+        let Found { tick: fetched_at, minute, pages, auctions, missing, failure, left_out } = found;
+        if missing > 0 {
+            let cause = failure.as_ref().map(|failure| chain(failure));
+            tracing::warn!(missing, cause, "pages or sales are missing");
+        }
+        if let Some(first) = &left_out.reason {
+            let (count, some) = (left_out.names.len(), left_out.first_names());
+            tracing::warn!(count, some, first, "auctions without an item id are left out");
+        }
+        let fetched_at = fetched_at.unwrap_or(tick);
+        if fetched_at != tick && !is_due(table, fetched_at, now).await? {
+            return Ok((fetched_at, Outcome::default()));
+        }
+        let written = record(table, fetched_at, &minute).await?;
+        let (items, sales) = (minute.prices.len(), minute.sales.map(|sales| sales.list.len()));
+        let left_out = left_out.names.len();
+        Ok((fetched_at, Outcome { pages, auctions, items, sales, left_out, written }))
+    }
+
+    fn is_nothing(outcome: &Outcome) -> bool {
+        outcome.items == 0
+    }
+}
+
+impl RecordAuctions {
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads what is pending until `end`. Fails if a part may succeed when it is repeated.
+    async fn attempt(&self, invocation: Invocation, ticks: Ticks, end: Instant) -> Result<(), UpstreamError> {
+        self.reading().begin_attempt();
+        let next_request = || (Instant::now() < end).then(|| self.reading().next_request()).flatten();
+        let mut running = FuturesUnordered::new();
+        let mut failure = None;
+        loop {
+            while running.len() < CONCURRENT_REQUESTS
+                && let Some(request) = next_request()
+            {
+                running.push(self.read(request, &invocation, ticks, end));
+            }
+            let Some((request, read)) = running.next().await else { return failure.map_or(Ok(()), Err) };
+            if let Err(error) = read {
+                failure = Some(error.clone()).filter(|error| error.wait_before_retry().is_some()).or(failure);
+                self.reading().note_failure(request, error);
+            }
+        }
+    }
+
+    /// Sends the request when it is its turn, and learns from the response.
+    async fn read(
+        &self,
+        request: Request,
+        invocation: &Invocation,
+        ticks: Ticks,
+        end: Instant,
+    ) -> (Request, Result<(), UpstreamError>) {
+        let number;
+        let sent = match request {
+            Request::EndedAuctions => UpstreamRequest::of(ended_auctions::PATH),
+            Request::Page(page) => {
+                number = page.to_string();
+                UpstreamRequest { parameter: Some(("page", &number)), ..UpstreamRequest::of(auctions::PATH) }
+            }
+        };
+        let mut turn = self.next_request_at.lock().await;
+        sleep_until(*turn).await;
+        *turn = Instant::now() + BETWEEN_REQUESTS;
+        drop(turn);
+        let in_time = invocation.next_attempt(Duration::ZERO, end);
+        let read = self.upstream.get_once(&in_time, &sent).await;
+        (request, read.and_then(|response| self.reading().learn(request, &response, ticks.current())))
+    }
+}

@@ -1,0 +1,363 @@
+//! Random histories of an auction house against a computation that sees everything at once.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::upstream::{UpstreamError, UpstreamResponse, auctions, ended_auctions};
+use fastnbt::{Value, nbt};
+use proptest::prelude::*;
+use record_auctions::reading::{Failure, Found, Reading, Request};
+use serde_json::json;
+use tables::auctions::{Coins, RecordedMinute, covered, sales};
+
+const START: i64 = 1_777_388_460_000;
+const MINUTE: i64 = 60_000;
+
+/// For how long a list of ended auctions has the sales.
+const LISTED: i64 = 62_000;
+
+/// The rows of a page, and the number of auctions that stay.
+const PAGE: usize = 3;
+const STAYING: usize = PAGE + 1;
+
+/// The items: the ids that each counts under, the count of a stack, and its bytes. The last one makes no sense.
+static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
+    let bytes = |attributes: Value, count: i8| {
+        let item = nbt!({"i": [{"Count": count, "tag": {"ExtraAttributes": attributes}}]});
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&fastnbt::to_bytes(&item).unwrap()).unwrap();
+        STANDARD.encode(encoder.finish().unwrap())
+    };
+    let cake = bytes(nbt!({"id": "NEW_YEAR_CAKE", "new_years_cake": 40}), 1);
+    [
+        (vec!["HYPERION"], 1, bytes(nbt!({"id": "HYPERION"}), 1)),
+        (vec!["LOG-2"], 51, bytes(nbt!({"id": "LOG:2"}), 51)),
+        (vec!["NEW_YEAR_CAKE", "NEW_YEAR_CAKE+40"], 1, cake),
+        (vec![], 1, "AAAA".to_owned()),
+    ]
+});
+
+#[derive(Debug, Clone)]
+struct Auction {
+    item: usize,
+    price: i64,
+    is_bin: bool,
+    start: i64,
+    end: i64,
+    updated: i64,
+    sold: Option<i64>,
+    is_cancelled: bool,
+}
+
+impl Auction {
+    fn is_listed(&self, now: i64) -> bool {
+        !self.is_cancelled && self.sold.is_none_or(|sold| sold > now) && self.end > now
+    }
+}
+
+/// What happens in a minute, and what its run cannot see.
+#[derive(Debug, Clone, Default)]
+struct Minute {
+    /// Item, price, length in minutes, and whether it is buy-it-now.
+    begun: Vec<(usize, i64, i64, bool)>,
+    /// Positions of auctions, modulo their number.
+    bid: Vec<usize>,
+    sold: Vec<usize>,
+    cancelled: Vec<usize>,
+    /// The pages that show the minute before, and the requests that fail: a bit for each.
+    lagging: u64,
+    lost: u64,
+    is_without_run: bool,
+    is_restarted: bool,
+}
+
+fn minute() -> impl Strategy<Value = Minute> {
+    let some = |most| prop::collection::vec(any::<usize>(), 0..most);
+    let begun = prop::collection::vec((0..4_usize, 1..300_i64, 1..40_i64, prop::bool::weighted(0.8)), 0..6);
+    let bits = || prop_oneof![2 => Just(0), 1 => (0..64).prop_map(|bit| 1_u64 << bit), 1 => any::<u64>()];
+    let flags = (prop::bool::weighted(0.1), prop::bool::weighted(0.05));
+    (begun, some(3), some(2), some(2), bits(), bits(), flags).prop_map(
+        |(begun, bid, sold, cancelled, lagging, lost, (is_without_run, is_restarted))| Minute {
+            begun,
+            bid,
+            sold,
+            cancelled,
+            lagging,
+            lost,
+            is_without_run,
+            is_restarted,
+        },
+    )
+}
+
+/// The auction house, and the rows that it listed at each refresh.
+#[derive(Debug, Default)]
+struct World {
+    auctions: Vec<Auction>,
+    refreshes: Vec<Vec<serde_json::Value>>,
+}
+
+fn refresh_at(minute: usize) -> i64 {
+    START + MINUTE * i64::try_from(minute).unwrap()
+}
+
+impl World {
+    /// The auction at this position modulo their number, unless it is over or stays.
+    fn running(&mut self, position: usize, now: i64) -> Option<&mut Auction> {
+        let position = position % self.auctions.len().max(1);
+        self.auctions.get_mut(position).filter(|auction| position >= STAYING && auction.is_listed(now))
+    }
+
+    fn pass(&mut self, minute: &Minute) {
+        let now = refresh_at(self.refreshes.len());
+        for &(item, price, minutes, is_bin) in &minute.begun {
+            let (start, sold, is_cancelled) = (now - price, None, false);
+            let end = start + MINUTE * minutes;
+            self.auctions.push(Auction {
+                item,
+                price,
+                is_bin,
+                start,
+                end,
+                updated: start,
+                sold,
+                is_cancelled,
+            });
+        }
+        for position in &minute.bid {
+            if let Some(auction) = self.running(*position, now).filter(|auction| !auction.is_bin) {
+                (auction.updated, auction.sold) = (now - 7, Some(auction.end));
+            }
+        }
+        for position in &minute.sold {
+            if let Some(auction) = self.running(*position, now).filter(|auction| auction.is_bin) {
+                auction.sold = Some(now - 199 * auction.price);
+            }
+        }
+        for position in &minute.cancelled {
+            if let Some(auction) = self.running(*position, now) {
+                auction.is_cancelled = true;
+            }
+        }
+        let mut listed: Vec<_> = self.auctions.iter().enumerate().collect();
+        listed.retain(|(_, auction)| auction.is_listed(now));
+        listed.sort_by_key(|(_, auction)| -auction.updated);
+        let row = |(id, auction): (usize, &Auction)| {
+            let Auction { item, price, is_bin, start, end, updated, .. } = auction;
+            json!({
+                "uuid": format!("{id:032x}"), "start": start, "end": end, "last_updated": updated, "bin": is_bin,
+                "starting_bid": price, "item_bytes": ITEMS[*item].2,
+            })
+        };
+        self.refreshes.push(listed.into_iter().map(row).collect());
+    }
+
+    fn pages(&self, minute: usize) -> usize {
+        self.refreshes[minute].len().div_ceil(PAGE)
+    }
+
+    /// The auctions in the list of this minute.
+    fn ended(&self, minute: usize) -> impl Iterator<Item = (usize, &Auction)> {
+        let now = refresh_at(minute);
+        let is_in = move |sold: i64| now - LISTED < sold && sold <= now;
+        self.auctions.iter().enumerate().filter(move |(_, auction)| auction.sold.is_some_and(is_in))
+    }
+
+    fn list(&self, minute: usize) -> UpstreamResponse {
+        let row = |(id, auction): (usize, &Auction)| {
+            json!({
+                "auction_id": format!("{id:032x}"), "timestamp": auction.sold, "price": auction.price,
+                "bin": auction.is_bin, "item_bytes": ITEMS[auction.item].2,
+            })
+        };
+        let rows: Vec<_> = self.ended(minute).map(row).collect();
+        let body = json!({"success": true, "lastUpdated": refresh_at(minute), "auctions": rows});
+        UpstreamResponse::new(ended_auctions::PATH, body.to_string())
+    }
+
+    /// The page in this minute; `None` if there is none.
+    fn page(&self, page: usize, minute: usize, lagging: u64) -> Option<UpstreamResponse> {
+        let minute = minute - usize::from(page > 0 && minute > 0 && lagging >> page.min(63) & 1 == 1);
+        let rows = self.refreshes[minute].chunks(PAGE).nth(page)?;
+        let body = json!({
+            "success": true, "page": page, "totalPages": self.pages(minute), "totalAuctions": 0,
+            "lastUpdated": refresh_at(minute), "auctions": rows,
+        });
+        Some(UpstreamResponse::new(auctions::PATH, body.to_string()))
+    }
+
+    /// For each id the prices of its auctions in this minute, in hundredths of a coin and from low to high, each with its auction.
+    fn prices(&self, minute: usize) -> BTreeMap<&'static str, BTreeSet<(u64, u128)>> {
+        let mut prices = BTreeMap::<_, BTreeSet<_>>::new();
+        for (id, auction) in (0..).zip(&self.auctions) {
+            if auction.is_bin && auction.is_listed(refresh_at(minute)) {
+                let (ids, count, _) = &ITEMS[auction.item];
+                let price = (auction.price * 200 + count) / (count * 2);
+                for item in ids {
+                    prices.entry(*item).or_default().insert((price.unsigned_abs(), id));
+                }
+            }
+        }
+        prices
+    }
+}
+
+/// Runs the recorder in this minute, with this many attempts, and returns the number of requests as well.
+fn run(
+    reading: &mut Reading,
+    world: &World,
+    minute: usize,
+    (lagging, lost): (u64, u64),
+    attempts: usize,
+) -> (Result<Found, Failure>, usize) {
+    let now = UnixMilliseconds::new(refresh_at(minute) + 5_000);
+    let mut requests = 0;
+    reading.begin(now);
+    for _ in 0..attempts {
+        reading.begin_attempt();
+        while let Some(request) = reading.next_request() {
+            requests += 1;
+            let (bit, response) = match request {
+                Request::EndedAuctions => (0, Some(world.list(minute))),
+                Request::Page(page) => (page + 1, world.page(page as usize, minute, lagging)),
+            };
+            match response.filter(|_| lost >> bit.min(63) & 1 == 0) {
+                Some(response) => reading.learn(request, &response, Tick::of(now)).unwrap(),
+                None => reading.note_failure(request, UpstreamError::Paused),
+            }
+        }
+    }
+    (reading.finish(), requests)
+}
+
+/// Panics unless each price is that of an auction of the item that has begun, and is neither over nor sold.
+fn expect_real(world: &World, minute: &tables::auctions::Minute, sold: &BTreeSet<usize>) {
+    let refresh = minute.last_updated.get();
+    for ((id, price), auction) in minute.prices.iter().zip(&minute.lowest) {
+        let position = usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
+        assert!(!sold.contains(&position), "{position} is sold");
+        let auction = &world.auctions[position];
+        let (ids, count, _) = &ITEMS[auction.item];
+        assert!(ids.contains(&id.as_str()) && auction.is_bin, "{id:?}: {auction:?}");
+        assert!(auction.start <= refresh && refresh < auction.end, "{id:?}: {auction:?}");
+        let rounded = price.lowest.hundredths().cast_signed() * count - auction.price * 100;
+        assert!(rounded.abs() * 2 <= *count, "{id:?}: {price:?} of {auction:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn after_two_complete_readings_prices_are_right_and_sales_count_once(
+        history in prop::collection::vec(minute(), 1..40),
+    ) {
+        let (mut world, mut reading) = (World::default(), Reading::default());
+        let first = Minute { begun: vec![(0, 100, 9_000, true); STAYING], ..Minute::default() };
+        let quiet = Minute::default();
+        // What the present recorder must know.
+        let mut sold = BTreeSet::new();
+        let (mut recorded, mut lists, mut complete) = (Vec::new(), Vec::new(), 0);
+        for (at, minute) in [first].iter().chain(&history).chain(std::iter::repeat(&quiet)).enumerate() {
+            prop_assert!(at < history.len() + 60, "no two complete readings in an hour");
+            world.pass(minute);
+            if minute.is_restarted {
+                (reading, sold) = (Reading::default(), BTreeSet::new());
+            }
+            if minute.is_without_run {
+                continue;
+            }
+            let Ok(found) = run(&mut reading, &world, at, (minute.lagging, minute.lost), 1).0 else { continue };
+            if found.minute.sales.is_some() {
+                lists.push(at);
+                sold.extend(world.ended(at).map(|(position, _)| position));
+            }
+            expect_real(&world, &found.minute, &sold);
+            complete += usize::from(at > history.len() + 1 && found.pages == world.pages(at));
+            let slot = UnixSeconds::from(UnixMilliseconds::new(refresh_at(at)));
+            let tables::auctions::Minute { last_updated, prices, sales, .. } = found.minute;
+            recorded.push(RecordedMinute { slot, hash: String::new(), last_updated, prices, sales });
+            if complete == 2 {
+                break;
+            }
+        }
+        let expected = world.prices(world.refreshes.len() - 1);
+        let expected = expected.iter().map(|(id, auctions)| {
+            let mut prices = auctions.iter().map(|(price, _)| *price);
+            (id.to_string(), prices.next().unwrap(), prices.next(), auctions.len())
+        });
+        let prices = recorded.last().unwrap().prices.iter().map(|(id, price)| {
+            let second = price.second.map(Coins::hundredths);
+            (id.as_str().to_owned(), price.lowest.hundredths(), second, price.listings as usize)
+        });
+        prop_assert_eq!(prices.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+
+        // The sales of every list that was read, as far as the item makes sense.
+        let sold = lists.iter().flat_map(|minute| world.ended(*minute));
+        let sold = sold.filter(|(_, auction)| !ITEMS[auction.item].0.is_empty());
+        let sold: BTreeMap<_, _> = sold.map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs())).collect();
+        let counted = sales(&recorded, UnixSeconds::new(0));
+        prop_assert_eq!(counted.len(), sold.len());
+        let counted: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
+        prop_assert_eq!(counted, sold);
+        prop_assert_eq!(covered(&recorded), Duration::from_mins(lists.len() as u64));
+    }
+}
+
+#[test]
+fn requests_stay_within_ten_a_minute_whatever_fails() {
+    let minutes = 360;
+    let begun = (0..3 * 60).map(|number| (0, number + 1, 9_000, true)).collect();
+    for (lost, least) in
+        [(0_u64, minutes / 10), (1, minutes / 12), (1 << 9, 0), (!0, 0), (!0 << 2, 0), (!0 << 30, 0)]
+    {
+        let (mut world, mut reading) = (World::default(), Reading::default());
+        world.pass(&Minute { begun: Vec::clone(&begun), ..Minute::default() });
+        let (mut requests, mut complete) = (0, 0);
+        for minute in 0..minutes {
+            let (found, sent) = run(&mut reading, &world, minute, (0, lost), 8);
+            requests += sent;
+            complete += usize::from(found.is_ok_and(|found| found.pages == 60));
+            world.pass(&Minute::default());
+        }
+        assert!(requests <= 150 + 10 * minutes, "{requests} requests with {lost:x}");
+        assert!(complete >= least, "{complete} complete readings with {lost:x}");
+    }
+}
+
+#[test]
+fn a_new_auction_is_found_at_once_and_a_cancelled_one_after_two_complete_readings() {
+    let (mut world, mut reading) = (World::default(), Reading::default());
+    let begin = |count| Minute { begun: vec![(0, 100, 9_000, true); count], ..Minute::default() };
+    let mut listings = |minute: Minute, at, lost, pages| {
+        world.pass(&minute);
+        let found = run(&mut reading, &world, at, (0, lost), 1).0.unwrap();
+        assert_eq!(found.pages, pages, "minute {at}");
+        found.minute.prices[0].1.listings
+    };
+    assert_eq!(listings(begin(60), 0, 0, 20), 60);
+    // On three pages.
+    assert_eq!(listings(begin(7), 1, 0, 3), 67);
+    let cancelled = Minute { cancelled: vec![30], ..Minute::default() };
+    assert_eq!(listings(cancelled, 2, 0, 1), 67);
+    // A lost page is read by the next run, but such a reading is not complete. The next one begins when there are enough requests.
+    for at in 3..30 {
+        let (lost, pages) = match at {
+            10 => (1 << 9, 22 - 1),
+            11 | 21 => (0, 22),
+            _ => (0, 1),
+        };
+        assert_eq!(
+            listings(Minute::default(), at, lost, pages),
+            if at < 21 { 67 } else { 66 },
+            "minute {at}"
+        );
+    }
+}

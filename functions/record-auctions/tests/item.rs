@@ -1,0 +1,202 @@
+//! From `item_bytes` to the id and count of an item: examples of every kind, real items, and the bounds.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fastnbt::nbt;
+use record_auctions::item::{Buffers, DEEPEST, Item, LARGEST_NBT, LONGEST_TEXT, Reason, read};
+use serde_json::{Value as Json, json};
+
+const LIST: u8 = 9;
+const COMPOUND: u8 = 10;
+const END: u8 = 0;
+
+/// The attributes, with the name of the item among them, and its ids or the reason why it has none.
+const EXAMPLES: &str = r#"
+{"id":"HYPERION","timestamp":"6/1/21 9:05 PM"} = HYPERION
+{"id":"HYPERION","timestamp":1577,"enchantments":{"a":1,"b":-1},"attributes":{"lifeline":1}} = HYPERION
+{"id":"LEATHER_BOOTS:58"} = LEATHER_BOOTS-58
+{"id":"PET_SKIN_RAT_RAT-STRONAUT"} = PET_SKIN_RAT_RAT-STRONAUT
+{"id":"GLACITE_BOOTS","baseStatBoostPercentage":49} = GLACITE_BOOTS
+{"id":"GLACITE_BOOTS","baseStatBoostPercentage":50} = GLACITE_BOOTS GLACITE_BOOTS+PERFECT
+{"id":"PET","petInfo":"{\"exp\":1.0E7,\"type\":\"SHEEP\",\"tier\":\"EPIC\"}","name":"§7[Lvl 99] §5Sheep"} = SHEEP;3
+{"id":"PET","petInfo":"{\"type\":\"SHEEP\",\"tier\":\"MYTHIC\",\"a\":{}}","name":"§7[Lvl 100] §dSheep"} = SHEEP;5 SHEEP;5+100
+{"id":"PET","petInfo":"{\"type\":\"JADE_DRAGON\",\"tier\":\"RARE\"}","name":"[Lvl 199] a"} = JADE_DRAGON;2 JADE_DRAGON;2+100
+{"id":"PET","petInfo":"{\"type\":\"ROSE_DRAGON\",\"tier\":\"LEGENDARY\"}","name":"[Lvl 200] 🦴"} = ROSE_DRAGON;4 ROSE_DRAGON;4+200
+{"id":"PET","petInfo":"{\"type\":\"BEE\",\"tier\":\"COMMON\"}","name":"Bee"} = BEE;0
+{"id":"PET","petInfo":"{\"type\":\"BEE\",\"tier\":\"DIVINE\"}"} = Undecided
+{"id":"PET","petInfo":"{\"type\":\"A B\",\"tier\":\"RARE\"}"} = Id
+{"id":"PET","petInfo":{"type":"BEE"}} = NotAnItem
+{"id":"RUNE","runes":{"ICE":1}} = ICE_RUNE;1
+{"id":"UNIQUE_RUNE","runes":{"GOLDEN_CARPET":3}} = GOLDEN_CARPET_RUNE;3
+{"id":"RUNE","runes":{}} = Undecided
+{"id":"RUNE","runes":{"ICE":"1"}} = NotAnItem
+{"id":"ENCHANTED_BOOK","enchantments":{"ultimate_reiterate":3}} = ULTIMATE_REITERATE;3
+{"id":"ENCHANTED_BOOK","enchantments":{"growth":5,"protection":5}} = Book
+{"id":"ENCHANTED_BOOK"} = Book
+{"id":"ATTRIBUTE_SHARD","attributes":{"trophy_hunter":2}} = ATTRIBUTE_SHARD_TROPHY_HUNTER;2
+{"id":"ATTRIBUTE_SHARD"} = Undecided
+{"id":"POTION","potion":"speed","potion_type":"POTION","potion_level":8,"splash":1} = POTION_SPEED;8
+{"id":"POTION","potion":"ice","potion_name":"Wisp Ice","potion_level":1} = POTION_WISP_ICE;1
+{"id":"POTION","potion_type":"awkward"} = POTION_AWKWARD
+{"id":"POTION"} = WATER_BOTTLE
+{"id":"POTION","potion":"speed"} = Undecided
+{"id":"PARTY_HAT_CRAB","party_hat_color":"pink","party_hat_year":2020} = PARTY_HAT_CRAB_PINK
+{"id":"PARTY_HAT_CRAB_ANIMATED","party_hat_color":"red","party_hat_year":2022} = PARTY_HAT_CRAB_RED_ANIMATED
+{"id":"PARTY_HAT_SLOTH","party_hat_emoji":"cute"} = PARTY_HAT_SLOTH_CUTE
+{"id":"BALLOON_HAT_2024","party_hat_color":"green"} = BALLOON_HAT_2024_GREEN BALLOON_HAT_2024
+{"id":"CAKE_HAT_2026","party_hat_color":"aqua"} = CAKE_HAT_2026_AQUA CAKE_HAT_2026
+{"id":"CAKE_HAT_2026"} = Undecided
+{"id":"ABICASE","model":"SUMSUNG_1"} = ABICASE_SUMSUNG_1
+{"id":"NEW_YEAR_CAKE","new_years_cake":486} = NEW_YEAR_CAKE NEW_YEAR_CAKE+486
+{"id":""} = Id
+{"id":"Ä"} = Id
+{"id":7} = NotAnItem
+{"uuid":"a"} = NotAnItem"#;
+
+fn compressed(nbt: &[u8]) -> String {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(nbt).unwrap();
+    STANDARD.encode(encoder.finish().unwrap())
+}
+
+/// The NBT of the only item of a list. Its lore has a character that NBT stores as a pair of surrogates.
+fn nbt_of_item(attributes: &Json) -> Vec<u8> {
+    let name = attributes["name"].as_str().unwrap_or_default();
+    let display = nbt!({"Lore": ["§7A bone: 🦴", "§6§lLEGENDARY"], "Name": name});
+    let tag = nbt!({"HideFlags": 254, "display": display, "ExtraAttributes": attributes});
+    fastnbt::to_bytes(&nbt!({"i": [{"id": 397_i16, "Count": 1_i8, "Damage": 3_i16, "tag": tag}]})).unwrap()
+}
+
+fn item_of(attributes: &Json) -> Result<Item, Reason> {
+    read(&compressed(&nbt_of_item(attributes)), &mut Buffers::default())
+}
+
+#[test]
+fn every_kind_of_item_has_the_id_that_mods_use() {
+    for example in EXAMPLES.trim().lines() {
+        let (attributes, expected) = example.split_once(" = ").unwrap();
+        let found = match item_of(&serde_json::from_str(attributes).unwrap()) {
+            Ok(Item { id, also: Some(also), .. }) => format!("{} {}", id.as_str(), also.as_str()),
+            Ok(Item { id, .. }) => id.as_str().to_owned(),
+            Err(reason) => format!("{reason:?}"),
+        };
+        assert_eq!(found, expected, "{attributes}");
+    }
+}
+
+#[test]
+fn there_is_one_item_and_its_count_is_positive() {
+    let reason = |items: Json| {
+        read(&compressed(&fastnbt::to_bytes(&nbt!({"i": items})).unwrap()), &mut Buffers::default()).err()
+    };
+    let item = |count: i32| json!({"Count": count, "tag": {"ExtraAttributes": {"id": "HYPERION"}}});
+    assert_eq!(reason(json!([item(64)])), None);
+    assert_eq!(reason(json!([item(0)])), Some(Reason::Count));
+    assert_eq!(reason(json!([item(-1)])), Some(Reason::Count));
+    for items in [json!([]), json!([item(1), item(1)]), json!([{"Count": 1}]), json!(1)] {
+        assert_eq!(reason(items), Some(Reason::NotAnItem));
+    }
+}
+
+#[test]
+fn text_and_bytes_are_bounded() {
+    let mut buffers = Buffers::default();
+    let mut reason = |text: &str| read(text, &mut buffers).err();
+    assert_eq!(reason(&"A".repeat(LONGEST_TEXT)), Some(Reason::Encoding));
+    assert_eq!(reason(&"A".repeat(LONGEST_TEXT + 4)), Some(Reason::TooLarge));
+    assert_eq!(reason(&compressed(&vec![0; LARGEST_NBT])), Some(Reason::Nbt));
+    assert_eq!(reason(&compressed(&vec![0; LARGEST_NBT + 1])), Some(Reason::TooLarge));
+    for text in ["ä", "AA=", "AAA", "A===", " AAAA", "AA==AA==", "____"] {
+        assert_eq!(reason(text), Some(Reason::Encoding), "{text}");
+    }
+    let nbt = nbt_of_item(&json!({"id": "HYPERION"}));
+    let text = compressed(&nbt);
+    assert_eq!(reason(&text), None);
+    for length in 0..text.len() {
+        assert_eq!(reason(&text[..length]), Some(Reason::Encoding), "{length}");
+    }
+    for length in 0..nbt.len() {
+        assert_eq!(reason(&compressed(&nbt[..length])), Some(Reason::Nbt), "{length}");
+    }
+    assert_eq!(reason(&compressed(&[&nbt[..], &[END]].concat())), Some(Reason::Nbt));
+    // Half of the pair of surrogates in the lore.
+    let half = nbt.windows(3).position(|bytes| bytes == [0xed, 0xb6, 0xb4]).unwrap();
+    assert_eq!(reason(&compressed(&[&nbt[..half], b"abc", &nbt[half + 3..]].concat())), None);
+    for (length, expected) in [(64, None), (65, Some(Reason::Id)), (60_000, Some(Reason::Id))] {
+        assert_eq!(item_of(&json!({"id": "A".repeat(length)})).err(), expected);
+    }
+}
+
+#[test]
+fn nesting_is_bounded_and_lengths_are_not_trusted() {
+    // The root has one entry: a type, the name `x`, and the value.
+    let reason = |kind: u8, value: &[u8]| {
+        let nbt = [&[COMPOUND, 0, 0, kind, 0, 1, b'x'], value, &[END]].concat();
+        read(&compressed(&nbt), &mut Buffers::default()).unwrap_err()
+    };
+    let lists = |depth: usize| [[LIST, 0, 0, 0, 1].repeat(depth - 1), vec![END; 5]].concat();
+    let compounds = |depth: usize| [[COMPOUND, 0, 0].repeat(depth - 1), vec![END; depth]].concat();
+    assert_eq!(reason(LIST, &lists(DEEPEST - 1)), Reason::NotAnItem);
+    assert_eq!(reason(COMPOUND, &compounds(DEEPEST - 1)), Reason::NotAnItem);
+    for depth in [DEEPEST, LARGEST_NBT / 6] {
+        assert_eq!(reason(LIST, &lists(depth)), Reason::Nbt);
+        assert_eq!(reason(COMPOUND, &compounds(depth)), Reason::Nbt);
+    }
+    for length in [i32::MAX, 1, -1].map(i32::to_be_bytes) {
+        for array in [7, 11, 12] {
+            assert_eq!(reason(array, &length), Reason::Nbt, "{array} {length:?}");
+        }
+        for element in [END, 1, COMPOUND, 13, 255] {
+            let list = [&[element], &length[..]].concat();
+            assert_eq!(reason(LIST, &list), Reason::Nbt, "{element} {length:?}");
+        }
+    }
+    assert_eq!(reason(8, &[0, 200]), Reason::Nbt);
+    assert_eq!(reason(13, &[]), Reason::Nbt);
+}
+
+#[test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+fn the_ids_are_the_internal_names_of_mods() {
+    let pairs = captures::text("../../auctions/neu-ids.json").unwrap();
+    let pairs: Vec<Json> = serde_json::from_str(&pairs).unwrap();
+    assert_eq!(pairs.len(), 3_988);
+    for pair in pairs {
+        let item = item_of(&pair["extra_attributes"]);
+        let id = item.as_ref().map(|item| item.id.as_str());
+        assert_eq!(id, Ok(pair["internalname"].as_str().unwrap()), "{pair}");
+    }
+}
+
+/// The items of all captures in a folder.
+fn captured(folder: &str) -> Vec<Item> {
+    let mut items = Vec::new();
+    let mut buffers = Buffers::default();
+    for file in captures::folder().unwrap().join(folder).read_dir().unwrap() {
+        let body: Json = serde_json::from_slice(&std::fs::read(file.unwrap().path()).unwrap()).unwrap();
+        for auction in body["auctions"].as_array().unwrap() {
+            items.push(read(auction["item_bytes"].as_str().unwrap(), &mut buffers).unwrap());
+        }
+    }
+    items
+}
+
+#[test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+fn every_captured_auction_is_an_item() {
+    // Items, ids, stacks, items with a second id, attribute shards, and those above level 1.
+    let figures = |items: &[Item]| {
+        let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+        let count = |is: fn(&&Item) -> bool| items.iter().filter(is).count();
+        let shards: Vec<&str> = ids.iter().filter_map(|id| id.strip_prefix("ATTRIBUTE_SHARD_")).collect();
+        let higher = shards.iter().filter(|shard| !shard.ends_with(";1")).count();
+        let (stacks, seconds) = (count(|item| item.count.get() > 1), count(|item| item.also.is_some()));
+        [ids.len(), BTreeSet::from_iter(ids).len(), stacks, seconds, shards.len(), higher]
+    };
+    assert_eq!(figures(&captured("auctions")), [1_000, 506, 5, 11, 16, 11]);
+    assert_eq!(figures(&captured("auctions_ended")), [1_940, 821, 12, 47, 0, 0]);
+}

@@ -1,0 +1,132 @@
+//! The auction house: about 60,000 auctions on pages of 1,000, refreshed every 60 s, each page at its own time.
+//!
+//! Auctions are numbered in the order of their creation, and everything about an auction follows from its number. A
+//! refresh lists those that are neither sold, cancelled nor over by `last_updated`, newest first. [`ended`] lists the sold.
+
+mod auction;
+pub mod ended;
+mod life;
+
+use std::cmp::Reverse;
+
+use crate::chance::hash;
+use crate::gson;
+use auction::Auction;
+use life::Life;
+
+/// Time between two refreshes, in milliseconds.
+pub const REFRESH_MS: i64 = 60_000;
+
+/// Auctions on a full page.
+pub const PAGE_SIZE: usize = 1_000;
+
+/// Refreshes fall on second :39.
+const PHASE_MS: i64 = 39_056;
+
+/// The maximum delay of a page's refresh.
+const MOST_LAG_MS: u64 = 25_000;
+
+/// The refresh that `page` shows at `now_ms`: its `lastUpdated`, Unix milliseconds. Page 0 is up to date. Each other
+/// page has its own delay, so pages that are read together can come from different refreshes.
+#[must_use]
+pub fn refreshed_at(seed: u64, page: usize, now_ms: i64) -> i64 {
+    let lag = if page == 0 { 0 } else { hash(seed, "page lag", page as u64) % MOST_LAG_MS };
+    (now_ms - PHASE_MS - lag.cast_signed()).div_euclid(REFRESH_MS) * REFRESH_MS + PHASE_MS
+}
+
+/// All auctions of one refresh.
+#[derive(Debug)]
+pub struct Snapshot {
+    seed: u64,
+    refresh: i64,
+    /// When each auction was last updated, and its life; newest first.
+    listed: Vec<(i64, Life)>,
+}
+
+impl Snapshot {
+    /// The auctions of the refresh at `refresh` (Unix milliseconds, from [`refreshed_at`]).
+    #[must_use]
+    pub fn new(seed: u64, refresh: i64) -> Self {
+        let mut listed: Vec<(i64, Life)> = Life::between(seed, refresh, refresh)
+            .filter_map(|life| life.updated_at(refresh).map(|updated| (updated, life)))
+            .collect();
+        listed.sort_unstable_by_key(|(updated, life)| Reverse((*updated, life.number)));
+        // A refresh can miss the oldest auctions, so totals vary and the last page is not always there.
+        let missed = hash(seed, "missed auctions", refresh.cast_unsigned()) % 700;
+        listed.truncate(listed.len().saturating_sub(usize::try_from(missed).unwrap_or_default()));
+        Self { seed, refresh, listed }
+    }
+
+    /// How many auctions there are.
+    #[must_use]
+    pub fn total_auctions(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// How many pages they fill.
+    #[must_use]
+    pub fn total_pages(&self) -> usize {
+        self.listed.len().div_ceil(PAGE_SIZE)
+    }
+
+    /// The body of page `page`, none beyond the last.
+    #[must_use]
+    pub fn page(&self, page: usize) -> Option<String> {
+        let rows = self.listed.chunks(PAGE_SIZE).nth(page)?;
+        let integer = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        Some(gson::object(3 << 20, |root| {
+            root.key("success").boolean(true);
+            root.key("page").integer(integer(page));
+            root.key("totalPages").integer(integer(self.total_pages()));
+            root.key("totalAuctions").integer(integer(self.total_auctions()));
+            root.key("lastUpdated").integer(self.refresh);
+            root.key("auctions").array(|list| {
+                for (updated, life) in rows {
+                    list.object(|row| Auction::new(self.seed, *life).write(*updated, row));
+                }
+            });
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    const NOW_MS: i64 = 1_790_000_000_000;
+
+    fn snapshot(now_ms: i64) -> Snapshot {
+        Snapshot::new(1, refreshed_at(1, 0, now_ms))
+    }
+
+    #[test]
+    fn there_are_about_sixty_pages_of_about_two_and_a_half_megabytes() {
+        for seed in [1, 2] {
+            let snapshot = Snapshot::new(seed, refreshed_at(seed, 0, NOW_MS));
+            assert!((56..=64).contains(&snapshot.total_pages()), "{}", snapshot.total_auctions());
+            for page in [0, 1, 30] {
+                let size = snapshot.page(page).unwrap().len();
+                assert!((2_000_000..3_000_000).contains(&size), "{size} bytes");
+            }
+            assert!(snapshot.page(snapshot.total_pages()).is_none());
+        }
+    }
+
+    #[test]
+    fn pages_are_separate_snapshots_and_the_last_one_comes_and_goes() {
+        let refreshes: HashSet<i64> = (0..60).map(|page| refreshed_at(1, page, NOW_MS - 40_000)).collect();
+        let differences: Vec<i64> =
+            refreshes.iter().map(|refresh| refresh - refreshed_at(1, 0, NOW_MS - 40_000)).collect();
+        assert!((0..60).any(|second| {
+            let at = NOW_MS + second * 1_000;
+            (1..60).any(|page| refreshed_at(1, page, at) == refreshed_at(1, 0, at) - REFRESH_MS)
+        }));
+        assert!(differences.iter().all(|difference| [0, -REFRESH_MS].contains(difference)));
+        let totals: HashSet<usize> =
+            (0..30).map(|minute| snapshot(NOW_MS + minute * REFRESH_MS).total_pages()).collect();
+        assert!(totals.len() > 1, "{totals:?}");
+        assert!(refreshed_at(1, 0, NOW_MS) <= NOW_MS);
+    }
+}

@@ -1,0 +1,3 @@
+//! Prices of auctions: what `record-auctions` records, and what `GET /v1/auctions/prices` responds.
+
+mod responses;
