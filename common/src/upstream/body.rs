@@ -9,7 +9,6 @@ use memchr::memmem;
 use super::error::UpstreamError;
 use super::text::{Spare, Text};
 use crate::response::error::chain;
-use crate::response::excerpt::Excerpt;
 
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;
