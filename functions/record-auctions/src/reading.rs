@@ -217,12 +217,11 @@ impl Reading {
     }
 
     fn learn_sales(&mut self, response: &UpstreamResponse) -> Result<(), UpstreamError> {
-        let list = ended_auctions::parse(response)?;
-        let until = UnixMilliseconds::new(list.last_updated);
-        let invalid = list.auctions.skipped.names.clone();
-        let rows = list.auctions.into_usable(response)?;
+        let (refresh, rows) = ended_auctions::parse(response)?;
+        let invalid = rows.skipped.names.clone();
+        let rows = rows.into_usable(response)?;
         self.run.left_out.names.extend(invalid);
-        self.run.sales = Some(self.house.sell(until, &rows, &mut self.run.left_out));
+        self.run.sales = Some(self.house.sell(UnixMilliseconds::new(refresh), &rows, &mut self.run.left_out));
         self.pending.remove(&Request::EndedAuctions);
         Ok(())
     }
@@ -235,8 +234,8 @@ impl Reading {
         let lost = self.pending.range(FIRST_PAGE..).count();
         let is_complete = self.is_completing && lost == 0;
         // The next run may read the last page, which comes and goes: no row moves from it to a page that was read. From others, rows do.
-        let last = Request::Page(self.total.saturating_sub(1));
-        self.is_completing &= lost == 1 && self.pending.contains(&last);
+        let last_page = Request::Page(self.total.saturating_sub(1));
+        self.is_completing &= lost == 1 && self.pending.contains(&last_page);
         if is_lost(lost, self.total) || self.pending.contains(&FIRST_PAGE) {
             return Err(Failure::Lost { lost, total: self.total, failure: self.run.failure.take() });
         }
