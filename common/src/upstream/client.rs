@@ -105,7 +105,8 @@ impl Upstream {
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
-    /// Returns the response to `request`, which is sent at most once: for callers that limit the rate of their requests.
+    /// Returns the response to `request`, which is sent at most once. For callers that limit the rate of their requests, and charge
+    /// the invocation with the time of all of them.
     ///
     /// # Errors
     /// As [`Upstream::get`].
@@ -114,8 +115,7 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        let response = self.attempt(invocation, request);
-        invocation.waiting_for(self.within_limits(invocation, request, response)).await
+        self.within_limits(invocation, request, self.attempt(invocation, request)).await
     }
 
     async fn within_limits(

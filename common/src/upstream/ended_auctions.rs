@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::auctions::{AuctionId, check_price};
 use super::error::UpstreamError;
-use super::json::{Object, whole_number};
+use super::json::whole_number;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
 
@@ -24,14 +24,13 @@ pub const COVERED: Duration = Duration::from_mins(1);
 /// The provider's response.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct EndedAuctions<A> {
+struct Response<'a> {
     #[serde(rename = "success")]
     _success: Success,
-    /// When the provider refreshed the list, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]
-    pub last_updated: i64,
-    /// The auctions.
-    pub auctions: A,
+    last_updated: i64,
+    #[serde(borrow)]
+    auctions: Vec<Entry<'a, EndedAuction<'a>>>,
 }
 
 /// An auction that a player has won. Nobody's name or id is read.
@@ -72,27 +71,14 @@ impl Row for EndedAuction<'_> {
     }
 }
 
-impl<A> EndedAuctions<A> {
-    fn with_rows<T>(self) -> EndedAuctions<Rows<T>>
-    where
-        A: Into<Rows<T>>,
-    {
-        let Self { last_updated, auctions, .. } = self;
-        EndedAuctions { _success: Success, last_updated, auctions: auctions.into() }
-    }
-}
-
-/// Parses the provider's response.
+/// Returns when the provider refreshed the list, in Unix milliseconds, and its rows.
 ///
 /// # Errors
 /// If the response is invalid.
-pub fn parse(response: &UpstreamResponse) -> Result<EndedAuctions<Rows<EndedAuction<'_>>>, UpstreamError> {
-    let list = match response.parse::<EndedAuctions<Vec<Object<EndedAuction<'_>>>>>() {
-        Ok(list) => list.with_rows(),
-        Err(_) => response.parse::<EndedAuctions<Vec<Entry<'_, EndedAuction<'_>>>>>()?.with_rows(),
-    };
-    if list.last_updated < 0 {
+pub fn parse(response: &UpstreamResponse) -> Result<(i64, Rows<EndedAuction<'_>>), UpstreamError> {
+    let Response { last_updated, auctions, .. } = response.parse()?;
+    if last_updated < 0 {
         return Err(response.invalid("its time is negative"));
     }
-    Ok(list)
+    Ok((last_updated, auctions.into()))
 }

@@ -91,8 +91,9 @@ impl Recorder for RecordAuctions {
         // In a short run, there is little time to write.
         let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
         let end = fetching_deadline(invocation).max(Instant::now() + half);
+        let read = repeat(invocation, |attempt| self.attempt(attempt, ticks, end));
         // What has failed is pending.
-        let _ = repeat(invocation, |attempt| self.attempt(attempt, ticks, end)).await;
+        let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
         let Found { tick: fetched_at, minute, pages, auctions, missing, failure, left_out } = found;
         if missing > 0 {

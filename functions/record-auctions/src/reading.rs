@@ -93,6 +93,8 @@ pub struct Reading {
     /// When the newest first page was read, and when all pages were.
     read_at: Option<UnixMilliseconds>,
     completed_at: Option<UnixMilliseconds>,
+    /// Whether a complete reading is under way.
+    is_completing: bool,
     /// The time of the present run, and the time before it for which no request was made.
     now: Option<UnixMilliseconds>,
     credit: Duration,
@@ -129,7 +131,7 @@ impl Reading {
         let is_first = self.read_at.is_none_or(|read_at| now.distance(read_at) > LONGEST_PAUSE);
         if is_first {
             self.house.doubt();
-            self.completed_at = None;
+            (self.completed_at, self.is_completing) = (None, false);
         }
         let since = self.house.refreshed();
         self.run = Run { is_first, since, ..Run::default() };
@@ -206,21 +208,20 @@ impl Reading {
         self.read_at = self.now;
         self.pending.retain(|request| *request < Request::Page(total));
         let since = self.now.zip(self.completed_at).map(|(now, completed_at)| now.distance(completed_at));
-        let is_due = since.is_none_or(|since| since >= BETWEEN_COMPLETE);
+        let is_due = since.is_none_or(|since| since >= BETWEEN_COMPLETE) && !self.is_completing;
         if is_due && (self.run.is_first || self.credit >= PER_REQUEST * total) {
-            self.run.is_complete = true;
+            (self.run.is_complete, self.is_completing) = (true, true);
             self.pending.extend((1..total).map(Request::Page));
             self.house.begin_reading();
         }
     }
 
     fn learn_sales(&mut self, response: &UpstreamResponse) -> Result<(), UpstreamError> {
-        let list = ended_auctions::parse(response)?;
-        let until = UnixMilliseconds::new(list.last_updated);
-        let invalid = list.auctions.skipped.names.clone();
-        let rows = list.auctions.into_usable(response)?;
+        let (refresh, rows) = ended_auctions::parse(response)?;
+        let invalid = rows.skipped.names.clone();
+        let rows = rows.into_usable(response)?;
         self.run.left_out.names.extend(invalid);
-        self.run.sales = Some(self.house.sell(until, &rows, &mut self.run.left_out));
+        self.run.sales = Some(self.house.sell(UnixMilliseconds::new(refresh), &rows, &mut self.run.left_out));
         self.pending.remove(&Request::EndedAuctions);
         Ok(())
     }
@@ -231,10 +232,14 @@ impl Reading {
     /// If too little was read.
     pub fn finish(&mut self) -> Result<Found, Failure> {
         let lost = self.pending.range(FIRST_PAGE..).count();
+        let is_complete = self.is_completing && lost == 0;
+        // The next run may read the last page, which comes and goes: no row moves from it to a page that was read. From others, rows do.
+        let last_page = Request::Page(self.total.saturating_sub(1));
+        self.is_completing &= lost == 1 && self.pending.contains(&last_page);
         if is_lost(lost, self.total) || self.pending.contains(&FIRST_PAGE) {
             return Err(Failure::Lost { lost, total: self.total, failure: self.run.failure.take() });
         }
-        if lost == 0 && self.run.is_complete {
+        if is_complete {
             self.house.end_reading();
             self.completed_at = self.now;
         }

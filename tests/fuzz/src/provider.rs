@@ -25,7 +25,7 @@ pub fn provider_body(data: &[u8]) {
     let first = PageNumber::default();
     check(&response, auctions::parse::<Auction<'_>>(first, &response).map(|page| page.auctions));
     check(&response, auctions::parse::<Listing<'_>>(first, &response).map(|page| page.auctions));
-    check(&response, ended_auctions::parse(&response).map(|list| list.auctions));
+    check(&response, ended_auctions::parse(&response).map(|(_, rows)| rows));
     check(&response, fire_sales::parse(&response));
     check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
     check(&response, profiles::parse(&response));

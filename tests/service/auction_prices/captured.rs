@@ -1,0 +1,128 @@
+//! Captures of the provider's responses: every price and every sale is recorded, and the capacity that it takes.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::time::UnixSeconds;
+use serde_json::{Value, json};
+use tables::auctions::{covered, lowest_auctions, sales};
+
+use super::house::{RECORDER, listing, minutes, serve, table};
+use crate::history::{DAY, MINUTE, START, record, start};
+use crate::support::expect_clean_logs;
+
+const PAGE: &str = "auctions/v2-20250608T1707Z-page0.json";
+
+/// The list with the most sales.
+const LONGEST_LIST: &str = "auctions_ended/v2-20260425T1603Z.json";
+
+/// The most write units in a month of thirty days, for all of auctions.
+const WRITE_UNITS: f64 = 9e6;
+
+/// The number of items that are listed at a time.
+const ITEMS: usize = 6_500;
+
+fn capture(name: &str) -> Value {
+    serde_json::from_str(&captures::text(name).unwrap()).unwrap()
+}
+
+/// The table is made by `lowest.py`.
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn the_lowest_prices_of_a_real_page_are_those_of_an_independent_computation() {
+    let page = capture(PAGE);
+    let cloud = start().await;
+    let time = page["lastUpdated"].as_i64().unwrap();
+    serve(&cloud, time, page["auctions"].as_array().unwrap(), &json!([]));
+    let recorded = record(&cloud, RECORDER, START).await;
+    assert_eq!((&recorded["auctions"], &recorded["left_out"]), (&json!(878), &json!(0)));
+    let minute = minutes(&cloud, START).await.remove(0);
+    assert_eq!(minute.last_updated.get(), time);
+    let session = table(&cloud);
+    let auctions =
+        lowest_auctions(session.with_timeout(Duration::from_mins(1)), &minute).await.unwrap().unwrap();
+    let lines = minute.prices.iter().zip(auctions).map(|((id, price), auction)| {
+        let second = price.second.map(|second| second.hundredths().to_string()).unwrap_or_default();
+        format!("{}\t{}\t{second}\t{}\t{auction}", id.as_str(), price.lowest.hundredths(), price.listings)
+    });
+    let lines: Vec<_> = lines.collect();
+    let expected: Vec<_> = include_str!("lowest.tsv").lines().collect();
+    assert_eq!(lines, expected);
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn every_sale_of_the_captured_lists_is_recorded_once() {
+    let cloud = start().await;
+    let folder = captures::folder().unwrap().join("auctions_ended");
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let mut expected = BTreeMap::new();
+    let mut minute = START;
+    for name in &names {
+        let list = capture(&format!("auctions_ended/{name}"));
+        let time = list["lastUpdated"].as_i64().unwrap();
+        for row in list["auctions"].as_array().unwrap() {
+            let sale =
+                (row["price"].as_u64().unwrap(), row["timestamp"].as_i64().unwrap(), row["bin"] == true);
+            expected.insert(row["auction_id"].as_str().unwrap().to_owned(), sale);
+        }
+        // The list stays the same for two minutes.
+        for _ in 0..2 {
+            serve(&cloud, time, &[listing(1, "HYPERION", 1, time)], &list["auctions"]);
+            assert_eq!(record(&cloud, RECORDER, minute).await["left_out"], 0, "{name}");
+            minute += MINUTE;
+        }
+    }
+    let minutes = minutes(&cloud, START).await;
+    let counted = sales(&minutes, UnixSeconds::new(START));
+    let found: BTreeMap<_, _> = counted
+        .iter()
+        .map(|sale| (sale.auction.to_string(), (sale.price, sale.time.get(), sale.bin)))
+        .collect();
+    assert_eq!((counted.len(), found), (expected.len(), expected));
+    assert_eq!(covered(&minutes), Duration::from_mins(names.len() as u64));
+    expect_clean_logs(&cloud);
+}
+
+/// Real prices and sales, and as many items as there are, whose ids are made of the words of real ones.
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn a_month_of_minutes_takes_at_most_nine_million_write_units() {
+    let (page, list) = (capture(PAGE), capture(LONGEST_LIST));
+    let time = page["lastUpdated"].as_i64().unwrap();
+    let prices: Vec<_> = page["auctions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["starting_bid"].as_u64().unwrap())
+        .collect();
+    let ids = include_str!("lowest.tsv").lines().map(|line| line.split(['\t', ';', '+']).next().unwrap());
+    let words: Vec<_> = ids.flat_map(|id| id.split('_')).collect();
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut rows = Vec::new();
+    for item in 0..ITEMS {
+        let id: Vec<_> = (0..3).map(|_| words[random.usize(..words.len())]).collect();
+        // Undercut by up to a hundredth.
+        let price = prices[random.usize(..prices.len())];
+        for _ in 0..random.usize(1..4) {
+            let price = price + random.u64(..=price / 100);
+            rows.push(listing(rows.len(), &format!("{}_{item}", id.join("_")), price, time));
+        }
+    }
+    let cloud = start().await;
+    serve(&cloud, time, &rows, &list["auctions"]);
+    let recorded = record(&cloud, RECORDER, START).await;
+    assert_eq!(
+        (&recorded["items"], &recorded["sales"]),
+        (&json!(ITEMS), &json!(list["auctions"].as_array().unwrap().len()))
+    );
+    // The marker and the heartbeat take one unit each.
+    let units = (recorded["write_units"].as_f64().unwrap() + 2.0)
+        * f64::from(u32::try_from(30 * DAY / MINUTE).unwrap());
+    assert!(units <= WRITE_UNITS, "{units:.0} write units a month: {recorded}");
+}

@@ -1,0 +1,112 @@
+//! What `record-auctions` stores, however its runs end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::time::UnixSeconds;
+use local::{Cloud, Fault as TableFault};
+use serde_json::json;
+use simulator::Fault;
+use tables::auctions::{Coins, lowest_auctions, newest};
+
+use super::house::{AUCTIONS, ENDED, RECORDER, item_bytes, listing, minutes, serve, table};
+use crate::history::interrupted::{record_and_kill, writes};
+use crate::history::table::{clear, dump, dump_with_heartbeats, expect_same};
+use crate::history::{MINUTE, START, event, failure, record, recorded, start, start_with_instances};
+use crate::support::{expect_clean_logs, invoke, simulator};
+
+const START_MS: i64 = START * 1_000;
+
+/// Serves two auctions of an item, the lowest for this price, one of another item, and one sale.
+fn serve_price(cloud: &Cloud, price: u64) {
+    let rows = [("HYPERION", price + 7), ("HYPERION", price), ("LOG:2", 1)];
+    let rows: Vec<_> = (0..).zip(rows).map(|(at, (id, price))| listing(at, id, price, START_MS)).collect();
+    let sale = json!({
+        "auction_id": "f".repeat(32), "seller": "SELLER", "seller_profile": "SELLER", "buyer": "BUYER",
+        "buyer_profile": "BUYER", "timestamp": START_MS - 5, "price": 3_015_293_760_u64, "bin": true,
+        "item_bytes": item_bytes("TERMINATOR"),
+    });
+    serve(cloud, START_MS, &rows, &json!([sale]));
+}
+
+/// The lowest price of the first item in the newest minute. Panics unless the minute has all that was served, or there is none.
+async fn lowest(cloud: &Cloud) -> Option<f64> {
+    let table = table(cloud);
+    let session = table.with_timeout(Duration::from_mins(1));
+    let minute = newest(session, UnixSeconds::new(START)).await.unwrap()?;
+    let auctions = lowest_auctions(session, &minute).await.unwrap().unwrap();
+    let auctions: Vec<_> = auctions.iter().map(|auction| auction.bytes()[15]).collect();
+    assert_eq!(auctions, [1, 2]);
+    let [(_, hyperion), (log, one)] = &minute.prices[..] else { panic!("{minute:?}") };
+    assert_eq!((log.as_str(), one.lowest.coins(), one.second, one.listings), ("LOG-2", 1.0, None, 1));
+    let [second, lowest] = [hyperion.second.unwrap(), hyperion.lowest].map(Coins::coins);
+    assert_eq!((second - lowest, hyperion.listings), (7.0, 2));
+    let sales = minute.sales.unwrap().list;
+    assert_eq!((sales.len(), sales[0].price, sales[0].items[0].as_str()), (1, 3_015_293_760, "TERMINATOR"));
+    Some(lowest)
+}
+
+#[tokio::test]
+async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
+    let cloud = Arc::new(start().await);
+    serve_price(&cloud, 500);
+    let before = writes(&cloud);
+    let outcome = record(&cloud, RECORDER, START).await;
+    let needed = writes(&cloud) - before;
+    assert_eq!(needed, 4, "the content, the auctions, the marker and the heartbeat");
+    let expected = json!({
+        "pages": 1, "auctions": 3, "items": 2, "sales": 1, "left_out": 0, "rows": 1, "write_units": 2.0,
+    });
+    assert_eq!(outcome, expected);
+    let clean = dump_with_heartbeats(&cloud).await;
+    let text = format!("{clean:?}");
+    assert!(!text.contains("SELLER") && !text.contains("BUYER"));
+    for done in 0..needed {
+        clear(&cloud).await;
+        record_and_kill(&cloud, RECORDER, START, done).await;
+        assert_eq!(lowest(&cloud).await, (done == 3).then_some(500.0), "after {done} writes");
+        record(&cloud, RECORDER, START).await;
+        expect_same(&dump_with_heartbeats(&cloud).await, &clean, &format!("killed after {done} writes"));
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_run_and_two_at_once_leave_what_one_leaves() {
+    let cloud = start_with_instances(2).await;
+    serve_price(&cloud, 500);
+    record(&cloud, RECORDER, START).await;
+    let clean = dump(&cloud).await;
+    for _ in 0..2 {
+        clear(&cloud).await;
+        cloud.dynamodb().set_fault(TableFault::delay(Duration::from_millis(60)));
+        let run = || invoke(&cloud, RECORDER, event(START));
+        let (one, other) = tokio::join!(run(), run());
+        cloud.dynamodb().clear_faults();
+        for response in [one, other] {
+            recorded(&response, START);
+        }
+        expect_same(&dump(&cloud).await, &clean, "two at once");
+    }
+    // The prices have changed.
+    serve_price(&cloud, 400);
+    assert_eq!(record(&cloud, RECORDER, START).await["items"], 0);
+    expect_same(&dump(&cloud).await, &clean, "repeated");
+    assert_eq!(lowest(&cloud).await, Some(500.0));
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_lost_page_fails_the_run_and_lost_sales_do_not() {
+    let cloud = start().await;
+    serve_price(&cloud, 500);
+    simulator(&cloud).set_fault(ENDED, Fault::status(404));
+    assert_eq!(record(&cloud, RECORDER, START).await["sales"], json!(null));
+    simulator(&cloud).set_fault(AUCTIONS, Fault::status(404));
+    let message = failure(&cloud, RECORDER, event(START + MINUTE)).await;
+    assert!(message.starts_with("1 of 1 pages were not read: the upstream responded"), "{message}");
+    serve_price(&cloud, 500);
+    assert_eq!(record(&cloud, RECORDER, START + 2 * MINUTE).await["sales"], 1);
+    let sales: Vec<_> = minutes(&cloud, START).await.iter().map(|minute| minute.sales.is_some()).collect();
+    assert_eq!(sales, [false, true]);
+    expect_clean_logs(&cloud);
+}
