@@ -6,6 +6,8 @@ The rehearsal fails if an entry of these lists is no longer true, so that they s
 import dataclasses
 import typing
 
+from botocore.exceptions import ClientError
+
 from cloud import STACK
 
 # Checks of `cargo admin check` that fail on MiniStack.
@@ -39,6 +41,13 @@ def has_metric_math(account):
     return any(alarm.get("Metrics") for alarm in alarms)
 
 
+def has_saved_queries(account):
+    try:
+        return bool(account.client("logs").describe_query_definitions()["queryDefinitions"])
+    except ClientError:
+        return False
+
+
 def deletes_with_sam(account):
     return account.sam("delete", "--stack-name", STACK, "--no-prompts").returncode == 0
 
@@ -46,6 +55,7 @@ def deletes_with_sam(account):
 DIFFERENCES = [
     Difference("the access log", "tests/tools/sam/template asserts its format", has_access_log),
     Difference("refusing raw characters", "AWS's front end does, before the API sees the request", refuses_raw_characters),
+    Difference("saved queries", "tests/tools/sam/template validates them", has_saved_queries),
     Difference("alarms on metric math", "tests/tools/sam/template asserts their metrics", has_metric_math),
     Difference(
         "`sam delete`",

@@ -197,6 +197,16 @@ def throttle(original, properties):
     return {name: float(limit) if name == "rateLimit" else int(limit) for name, limit in original(properties).items()}
 
 
+# The same for quotas, and for the limits of methods, whose names MiniStack does not translate either.
+@replaces(formation, "_apigw_usage_plan_body")
+def usage_plan(original, properties):
+    plan = original(properties)
+    plan["quota"] = {name: int(value) if name == "limit" else value for name, value in plan["quota"].items()}
+    for stage in plan["apiStages"]:
+        stage["throttle"] = {path: formation._apigw_throttle(limits) for path, limits in stage["throttle"].items()}
+    return plan
+
+
 # `GetUsagePlans` with `keyId` returns the plans of that key only.
 @replaces(gateway, "_get_usage_plans")
 def usage_plans(original, query):
@@ -240,6 +250,13 @@ def delete_table(original, name, properties):
     if formation._dynamodb._tables.get(name, {}).get("DeletionProtectionEnabled"):
         raise ValueError(f"the table {name} is protected against deletion")
     return original(name, properties)
+
+
+# MiniStack has no saved queries, and refuses a template with one. It creates none, but goes on.
+formation._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {
+    "create": lambda logical_id, properties, stack: (f"{stack}-{logical_id}", {}),
+    "delete": lambda name, properties: None,
+}
 
 
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------

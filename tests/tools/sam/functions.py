@@ -10,7 +10,6 @@ import pathlib
 import platform
 import sys
 
-from samcli.lib.config.samconfig import SamConfig
 from samcli.lib.providers.sam_function_provider import SamFunctionProvider
 from samcli.lib.providers.sam_stack_provider import SamLocalStackProvider
 
@@ -34,16 +33,9 @@ class Function:
     has_table: bool
 
 
-def parameters_of_local_commands():
-    """The parameters in `samconfig.toml` for `sam local invoke` on this machine."""
-    configuration = SamConfig(REPOSITORY)
-    configured = configuration.get_all(["local", "invoke"], "parameters", CONFIGURATION)["parameter_overrides"]
-    return dict(pair.split("=", 1) for pair in configured)
-
-
 def functions(template=BUILT):
-    """The functions of a template by binary, with the parameters of local commands."""
-    stacks, _ = SamLocalStackProvider.get_stacks(str(template), parameter_overrides=parameters_of_local_commands())
+    """The functions of a template by binary, with the default parameters."""
+    stacks, _ = SamLocalStackProvider.get_stacks(str(template))
     found = {}
     for function in SamFunctionProvider(stacks).get_all():
         binary = function.metadata["BuildProperties"]["Binary"]

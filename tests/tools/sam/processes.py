@@ -56,7 +56,7 @@ def tail(path, lines=40):
 class Process:
     """A process that ends with the `with` block, together with its children."""
 
-    def __init__(self, name, command, environment=None, folder=REPOSITORY, log=None):
+    def __init__(self, name, command, environment=None, log=None):
         self.name = name
         LOGS.mkdir(parents=True, exist_ok=True)
         self.log = LOGS / f"{log or name.replace(' ', '-')}.log"
@@ -64,7 +64,7 @@ class Process:
             try:
                 self.child = subprocess.Popen(
                     [str(part) for part in command],
-                    cwd=folder,
+                    cwd=REPOSITORY,
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
@@ -124,14 +124,14 @@ class Process:
             lambda: expression.search(self.log.read_text(errors="replace")), seconds, f"it wrote /{pattern}/"
         )
 
-    def wait_for_port(self, port, seconds, host="127.0.0.1"):
+    def wait_for_port(self, port, seconds):
         """Returns once the port accepts connections."""
 
         def is_listening():
             try:
-                socket.create_connection((host, port), timeout=1).close()
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
             except OSError:
                 return False
             return True
 
-        self.wait_until(is_listening, seconds, f"it listened on {host}:{port}")
+        self.wait_until(is_listening, seconds, f"it listened on port {port}")

@@ -16,24 +16,18 @@ SIMULATED_MOMENT_MS = 1794830400000
 UPSTREAM_KEY = "local"
 
 
-class Game:
-    """A simulated game whose responses do not change."""
-
-    def __init__(self, port):
-        self.port = port
-
-    def url(self, host="127.0.0.1", port=None):
-        """Its base URL for a client that reaches it at this host and port."""
-        return f"http://{host}:{port or self.port}/at/{SIMULATED_MOMENT_MS}"
+def game_url(host, port):
+    """The base URL of the game at this host and port."""
+    return f"http://{host}:{port}/at/{SIMULATED_MOMENT_MS}"
 
 
 @contextlib.contextmanager
 def upstream():
-    """A running game."""
-    game = Game(free_port())
-    with Process("upstream", [TARGET / "debug" / "simulator", "--port", game.port]) as server:
-        server.wait_for_port(game.port, seconds=20)
-        yield game
+    """The port of a running game."""
+    port = free_port()
+    with Process("upstream", [TARGET / "debug" / "simulator", "--port", port]) as server:
+        server.wait_for_port(port, seconds=20)
+        yield port
 
 
 class LocalCloud:
@@ -54,10 +48,10 @@ class LocalCloud:
 
 @contextlib.contextmanager
 def local_cloud(game, log):
-    """A local cloud with that game upstream. Its functions are the development build."""
+    """A local cloud with the game at that port upstream. Its functions are the development build."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     environment["HYPIXEL_API_KEY"] = UPSTREAM_KEY
-    command = [TARGET / "debug" / "local", "--upstream", game.url(), "--no-schedules", "--history", "0"]
+    command = [TARGET / "debug" / "local", "--upstream", game_url("127.0.0.1", game), "--no-schedules", "--history", "0"]
     command += ["--port", "0", "--lambda-port", "0", "--dynamodb-port", "0"]
     with Process("the local cloud", command, environment, log=log) as process:
         # It builds the functions first, if they are not up to date.
