@@ -507,6 +507,7 @@ async fn a_username_has_1_to_16_letters_digits_and_underscores() {
 #[tokio::test]
 async fn unknown_parameters_and_a_trailing_slash_are_ignored() {
     let cloud = start_with(one_instance_each()).await;
+    record_prices(&cloud, cloud.clock().now_ms()).await;
     let is_required = |parameter: &Parameter| parameter.required && parameter.location == Location::Query;
     let routes: Vec<_> = common::routes::VERSION_1
         .iter()

@@ -7,7 +7,7 @@ import { nameOfId } from "./names.js";
 import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
-const LABELS = { bazaar: "Bazaar prices", candles: "Candles", mayor: "Mayors", "fire-sales": "Fire sales" };
+const LABELS = { auctions: "Auction prices", bazaar: "Bazaar prices", candles: "Candles", mayor: "Mayors", "fire-sales": "Fire sales" };
 
 /** The state in a sign and in words, so that colour is not needed. */
 const State = ({ isHealthy }) =>

@@ -12,9 +12,9 @@ async fn each_feed_says_in_words_whether_it_is_healthy_and_without_a_key() {
     cloud.invoke("record-mayor", format!(r#"{{"time":"{time}","backfill":true}}"#)).await.unwrap();
     let mut window = Window::new(&cloud.url(), &key(&cloud)).await;
     window.open("/market?view=status").await;
-    window.wait_for_text("Not healthy: Bazaar prices, Candles, Fire sales.").await;
+    window.wait_for_text("Not healthy: Bazaar prices, Candles, Fire sales, Auction prices.").await;
     let states = texts_of(&window, "[data-feed] > p").await;
-    assert_eq!(states, ["✕ Not healthy", "✕ Not healthy", "✓ Healthy", "✕ Not healthy"]);
+    assert_eq!(states, ["✕ Not healthy", "✕ Not healthy", "✓ Healthy", "✕ Not healthy", "✕ Not healthy"]);
     assert_eq!(texts_of(&window, "[data-feed=bazaar] dd").await[..2], ["Nothing yet", "–"]);
     assert_eq!(window.inspect("market-status-unhealthy").await, NOTHING);
     window.expect_clean(&[]);

@@ -16,14 +16,14 @@ use tables::auctions::{self, RecordedMinute};
 
 use crate::support::simulator;
 
-pub(super) const RECORDER: &str = "record-auctions";
+pub(crate) const RECORDER: &str = "record-auctions";
 
 /// The provider's paths.
-pub(super) const AUCTIONS: &str = "/v2/skyblock/auctions";
-pub(super) const ENDED: &str = "/v2/skyblock/auctions_ended";
+pub(crate) const AUCTIONS: &str = "/v2/skyblock/auctions";
+pub(crate) const ENDED: &str = "/v2/skyblock/auctions_ended";
 
 /// The `item_bytes` of one piece of an item.
-pub(super) fn item_bytes(id: &str) -> String {
+pub(crate) fn item_bytes(id: &str) -> String {
     let named =
         |kind: u8, name: &str| [&[kind, 0, u8::try_from(name.len()).unwrap()], name.as_bytes()].concat();
     let id = [named(8, "id"), named(0, id).split_off(1)].concat();
@@ -45,7 +45,7 @@ pub(super) fn item_bytes(id: &str) -> String {
 }
 
 /// A row of a page at this time in Unix milliseconds.
-pub(super) fn listing(number: usize, id: &str, price: u64, time_ms: i64) -> Value {
+pub(crate) fn listing(number: usize, id: &str, price: u64, time_ms: i64) -> Value {
     json!({
         "uuid": format!("{number:032x}"), "bin": true, "starting_bid": price, "start": time_ms,
         "end": time_ms + 3_600_000, "last_updated": time_ms, "item_bytes": item_bytes(id),
@@ -53,7 +53,7 @@ pub(super) fn listing(number: usize, id: &str, price: u64, time_ms: i64) -> Valu
 }
 
 /// Serves these rows as the only page and the list of ended auctions, refreshed at this time in Unix milliseconds.
-pub(super) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) {
+pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) {
     let page = json!({
         "success": true, "page": 0, "totalPages": 1, "totalAuctions": rows.len(), "lastUpdated": time_ms, "auctions": rows,
     });
@@ -64,12 +64,12 @@ pub(super) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) 
 }
 
 /// The recorded minutes from this time in Unix seconds on.
-pub(super) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
+pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
     let table = table(cloud);
     let (from, end) = (UnixSeconds::new(from), UnixSeconds::new(from + 3_600));
     auctions::minutes(table.with_timeout(Duration::from_mins(1)), from, end).await.unwrap()
 }
 
-pub(super) fn table(cloud: &Cloud) -> Table {
+pub(crate) fn table(cloud: &Cloud) -> Table {
     Table::of_sdk(&cloud.dynamodb().sdk(), "History")
 }

@@ -7,6 +7,7 @@ use simulator::Fault;
 use super::market::{Market, quote};
 use super::table::{self, Row, with};
 use super::{HOUR, MINUTE, START, event, rfc3339, start};
+use crate::auction_prices::house;
 use crate::support::{RECORDERS, await_logs, expect_clean_logs, get_at, invoke, log_lines, simulator};
 
 /// The history in the response of the route at the moment.
@@ -148,6 +149,7 @@ async fn a_corrupt_row_stops_no_recorder() {
     let sale = json!({"item_id": "A", "start": START * 1_000, "end": START * 1_000, "amount": 1, "price": 2});
     let body = json!({"success": true, "sales": [sale]}).to_string();
     simulator(&cloud).set_fault("/v2/skyblock/firesales", Fault::default().with_body(body));
+    house::serve(&cloud, START * 1_000, &[house::listing(1, "A", 1, START * 1_000)], &json!([]));
     let record_all = async |what: &str| {
         for recorder in RECORDERS {
             let now = if recorder == "record-candles" { built_at(5) } else { START };
@@ -160,8 +162,8 @@ async fn a_corrupt_row_stops_no_recorder() {
     let dump = table::dump(&cloud).await;
     assert_eq!(
         dump.len(),
-        7,
-        "minutes and candles with their markers, how far those are built, a mayor and a sale"
+        10,
+        "minutes and candles with their markers, how far those are built, a mayor, a sale, and prices of auctions with the lowest ones"
     );
     for (key, row) in &dump {
         for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {

@@ -138,7 +138,7 @@ PAGES = {
     "/docs": (0.1, 50),
     "/market": (0.4, 100),
     "/assets/{hash}/{file}": (0.6, 500),
-    "/assets/{hash}/scalar.js": (0.01, 100),
+    "/assets/{hash}/scalar.js": (0.005, 100),
     "/favicon.ico": (0.1, 50),
 }
 # Retry-After in seconds, where it is not 5.
