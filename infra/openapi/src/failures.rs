@@ -91,7 +91,7 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
                 "HYPERION,,TERMINATOR",
                 "/v1/auctions/prices?ids=HYPERION,,TERMINATOR",
             )?,
-            failure("semicolon", "/v1/auctions/prices?ids=ENDER_DRAGON;4", &split_id("4")),
+            failure("semicolon", "/v1/auctions/prices?ids=GOLDEN_DRAGON;4", &split_id("4")),
         ],
         "profile" => {
             let request = "/v1/profile/nobody_here";

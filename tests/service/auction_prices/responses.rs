@@ -33,7 +33,7 @@ async fn all_items_are_sorted_by_id_with_exact_prices() {
     let cloud = start().await;
     record_prices(&cloud, NOW).await;
     let items = [
-        r#"{"id":"ENDER_DRAGON;4","lowest":219000000.0,"second":224500000.0,"listings":41}"#,
+        r#"{"id":"GOLDEN_DRAGON;4","lowest":219000000.0,"second":224500000.0,"listings":41}"#,
         r#"{"id":"HYPERION","lowest":900000000.0,"second":900000000.0,"listings":12}"#,
         r#"{"id":"ICE_RUNE;1","lowest":9803.92,"second":null,"listings":1}"#,
         r#"{"id":"NEW_YEAR_CAKE+383","lowest":300000.0,"second":310000.01,"listings":2}"#,
@@ -48,11 +48,11 @@ async fn some_items_are_in_the_order_of_the_request_with_their_auctions_and_unkn
     let cloud = start().await;
     record_prices(&cloud, NOW).await;
     let cake = r#"{"id":"NEW_YEAR_CAKE+383","lowest":300000.0,"second":310000.01,"listings":2,"auction":"00000000000000000000000000000003"}"#;
-    let dragon = r#"{"id":"ENDER_DRAGON;4","lowest":219000000.0,"second":224500000.0,"listings":41,"auction":"00000000000000000000000000000000"}"#;
+    let dragon = r#"{"id":"GOLDEN_DRAGON;4","lowest":219000000.0,"second":224500000.0,"listings":41,"auction":"00000000000000000000000000000000"}"#;
     for (ids, count, items, unknown) in [
-        ("NEW_YEAR_CAKE%2B383,ENDER_DRAGON%3B4", 2, [cake, dragon].join(","), ""),
-        ("ENDER_DRAGON%3B4,X,ENDER_DRAGON%3B4,hyperion,X", 1, dragon.to_owned(), r#""X","hyperion""#),
-        ("ENDER_DRAGON", 0, String::new(), r#""ENDER_DRAGON""#),
+        ("NEW_YEAR_CAKE%2B383,GOLDEN_DRAGON%3B4", 2, [cake, dragon].join(","), ""),
+        ("GOLDEN_DRAGON%3B4,X,GOLDEN_DRAGON%3B4,hyperion,X", 1, dragon.to_owned(), r#""X","hyperion""#),
+        ("GOLDEN_DRAGON", 0, String::new(), r#""GOLDEN_DRAGON""#),
     ] {
         let expected = format!(
             r#"{{"lastUpdated":{},"count":{count},"items":[{items}],"unknown":[{unknown}]}}"#,
@@ -144,6 +144,6 @@ async fn behind_a_stage_cache_the_refusal_of_a_split_id_reaches_no_other_client(
     cloud.clock().advance(Duration::from_mins(1));
     record_prices(&cloud, NOW + MINUTE).await;
     get(&cloud, &split).await.error("INTERNAL_ERROR");
-    let dragon = get(&cloud, &format!("{PATH}?ids=ENDER_DRAGON%3B4")).await.data();
-    assert_eq!(dragon["items"][0]["id"], "ENDER_DRAGON;4");
+    let dragon = get(&cloud, &format!("{PATH}?ids=GOLDEN_DRAGON%3B4")).await.data();
+    assert_eq!(dragon["items"][0]["id"], "GOLDEN_DRAGON;4");
 }

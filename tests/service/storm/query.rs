@@ -74,7 +74,7 @@ pub(super) const OBSERVED: [&str; 12] = [
 
 /// Items of which auctions have some, and one of which there is none.
 const PRICED: [&str; 6] =
-    ["ENDER_DRAGON;4", "ENDER_DRAGON;4+100", "HYPERION", "SHARPNESS;5", "NEW_YEAR_CAKE", "NOTHING"];
+    ["GOLDEN_DRAGON;4", "GOLDEN_DRAGON;4+100", "HYPERION", "SHARPNESS;5", "NEW_YEAR_CAKE", "NOTHING"];
 
 /// The ranges of charts: the interval of their points and their length, in seconds.
 pub(super) const RANGES: [(&str, i64, i64); 5] = [

@@ -10,7 +10,7 @@ use tables::auctions::{Coins, Minute, Price, record};
 
 /// The items of the examples in the documentation, each with its prices in hundredths of a coin, and its auctions.
 const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
-    ("ENDER_DRAGON;4", 21_900_000_000, Some(22_450_000_000), 41),
+    ("GOLDEN_DRAGON;4", 21_900_000_000, Some(22_450_000_000), 41),
     ("HYPERION", 90_000_000_000, Some(90_000_000_000), 12),
     ("ICE_RUNE;1", 980_392, None, 1),
     ("NEW_YEAR_CAKE+383", 30_000_000, Some(31_000_001), 2),
