@@ -47,8 +47,13 @@ struct ItemPrices<'a> {
     /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip_serializing_if = "Option::is_none", with = "Option<String>")]
-    auction: Option<Option<String>>,
+    auction: Option<LowestAuction>,
 }
+
+/// The id of an auction; null if it is not known.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct LowestAuction(Option<String>);
 
 impl<'a> ItemPrices<'a> {
     fn new(id: &'a str, Price { lowest, second, listings }: Price) -> Self {
@@ -104,7 +109,7 @@ impl Snapshot {
             match found.and_then(|position| Some((position, self.prices.get(position)?))) {
                 None => unknown.push(id),
                 Some((position, (id, price))) => {
-                    let auction = self.lowest.get(position).map(ToString::to_string);
+                    let auction = LowestAuction(self.lowest.get(position).map(ToString::to_string));
                     items.push(ItemPrices { auction: Some(auction), ..ItemPrices::new(id.as_str(), *price) });
                 }
             }

@@ -96,14 +96,13 @@ impl Profiles {
         username: &Username,
     ) -> Result<Option<Arc<Document>>, UpstreamError> {
         let now = invocation.now();
-        let player = match self.names.kept(&username.folded(), now) {
-            Some(known) => known.value,
-            None => {
-                let player = mojang::look_up(&self.name_service, invocation, username).await?;
-                let Some(player) = player.map(Arc::new) else { return Ok(None) };
-                self.names.put(username.folded(), Arc::clone(&player), now);
-                player
-            }
+        let player = if let Some(known) = self.names.kept(&username.folded(), now) {
+            known.value
+        } else {
+            let player = mojang::look_up(&self.name_service, invocation, username).await?;
+            let Some(player) = player.map(Arc::new) else { return Ok(None) };
+            self.names.put(username.folded(), Arc::clone(&player), now);
+            player
         };
         let response = profiles::fetch(&self.provider, invocation, &player.uuid).await?;
         Ok(Some(Arc::new(shape(&player, &response)?)))
