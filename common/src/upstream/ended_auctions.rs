@@ -33,7 +33,7 @@ struct Response<'a> {
     auctions: Vec<Entry<'a, EndedAuction<'a>>>,
 }
 
-/// An auction that a player has won. Nobody's name or id is read.
+/// An auction that a player has won. No name or id of a player is read.
 #[derive(Debug, Deserialize)]
 pub struct EndedAuction<'a> {
     /// The auction.

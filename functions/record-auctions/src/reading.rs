@@ -22,7 +22,7 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(3);
 /// The time between two complete readings.
 const BETWEEN_COMPLETE: Duration = Duration::from_mins(10);
 
-/// Requests are limited to one in this time on average. Those that were not made can be made up for, up to those of a quarter of an hour.
+/// On average, there is at most one request in this time. Unused requests are kept, up to those of a quarter of an hour.
 const PER_REQUEST: Duration = Duration::from_secs(6);
 const MOST_CREDIT: Duration = Duration::from_mins(15);
 
@@ -253,7 +253,7 @@ impl Reading {
     }
 }
 
-/// Whether so many pages are missing that what is left says too little.
+/// Whether so many pages are missing that the run fails.
 const fn is_lost(missing: usize, total: u32) -> bool {
     missing > 0 && missing * LOST >= total as usize
 }

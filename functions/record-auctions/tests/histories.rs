@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
+use std::iter;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::{UpstreamError, UpstreamResponse, auctions, ended_auctions};
 use fastnbt::{Value, nbt};
+use fastrand::Rng;
 use proptest::prelude::*;
 use record_auctions::reading::{Failure, Found, Reading, Request};
 use serde_json::json;
@@ -62,41 +64,6 @@ impl Auction {
     }
 }
 
-/// What happens in a minute, and what its run cannot see.
-#[derive(Debug, Clone, Default)]
-struct Minute {
-    /// Item, price, length in minutes, and whether it is buy-it-now.
-    begun: Vec<(usize, i64, i64, bool)>,
-    /// Positions of auctions, modulo their number.
-    bid: Vec<usize>,
-    sold: Vec<usize>,
-    cancelled: Vec<usize>,
-    /// The pages that show an earlier minute, and the requests that fail: a bit for each.
-    lagging: u64,
-    lost: u64,
-    is_without_run: bool,
-    is_restarted: bool,
-}
-
-fn minute() -> impl Strategy<Value = Minute> {
-    let some = |most| prop::collection::vec(any::<usize>(), 0..most);
-    let begun = prop::collection::vec((0..4_usize, 1..300_i64, 1..40_i64, prop::bool::weighted(0.8)), 0..6);
-    let bits = || prop_oneof![2 => Just(0), 1 => (0..64).prop_map(|bit| 1_u64 << bit), 1 => any::<u64>()];
-    let flags = (prop::bool::weighted(0.1), prop::bool::weighted(0.05));
-    (begun, some(3), some(2), some(2), bits(), bits(), flags).prop_map(
-        |(begun, bid, sold, cancelled, lagging, lost, (is_without_run, is_restarted))| Minute {
-            begun,
-            bid,
-            sold,
-            cancelled,
-            lagging,
-            lost,
-            is_without_run,
-            is_restarted,
-        },
-    )
-}
-
 /// The auction house, and the rows that it listed at each refresh.
 #[derive(Debug, Default)]
 struct World {
@@ -109,43 +76,32 @@ fn refresh_at(minute: usize) -> i64 {
 }
 
 impl World {
-    /// The auction at this position modulo their number, unless it is over or stays.
-    fn running(&mut self, position: usize, now: i64) -> Option<&mut Auction> {
-        let position = position % self.auctions.len().max(1);
-        self.auctions.get_mut(position).filter(|auction| position >= STAYING && auction.is_listed(now))
+    fn begin(&mut self, item: usize, price: i64, minutes: i64, is_bin: bool) {
+        let start = refresh_at(self.refreshes.len()) - price;
+        let (end, sold, is_cancelled) = (start + MINUTE * minutes, None, false);
+        self.auctions.push(Auction { item, price, is_bin, start, end, updated: start, sold, is_cancelled });
     }
 
-    fn pass(&mut self, minute: &Minute) {
+    /// Lets a minute pass in which auctions begin, are bid on, sold and cancelled.
+    fn pass_by_chance(&mut self, chance: &mut Rng) {
+        for _ in 0..chance.usize(..6) {
+            self.begin(chance.usize(..4), chance.i64(1..300), chance.i64(1..40), chance.u8(..5) > 0);
+        }
         let now = refresh_at(self.refreshes.len());
-        for &(item, price, minutes, is_bin) in &minute.begun {
-            let (start, sold, is_cancelled) = (now - price, None, false);
-            let end = start + MINUTE * minutes;
-            self.auctions.push(Auction {
-                item,
-                price,
-                is_bin,
-                start,
-                end,
-                updated: start,
-                sold,
-                is_cancelled,
-            });
-        }
-        for position in &minute.bid {
-            if let Some(auction) = self.running(*position, now).filter(|auction| !auction.is_bin) {
-                (auction.updated, auction.sold) = (now - 7, Some(auction.end));
+        let running = self.auctions.iter_mut().skip(STAYING).filter(|auction| auction.is_listed(now));
+        for auction in running {
+            match (chance.u8(..40), auction.is_bin) {
+                (0, _) => auction.is_cancelled = true,
+                (1 | 2, true) => auction.sold = Some(now - 199 * auction.price),
+                (1..6, false) => (auction.updated, auction.sold) = (now - 7, Some(auction.end)),
+                _ => {}
             }
         }
-        for position in &minute.sold {
-            if let Some(auction) = self.running(*position, now).filter(|auction| auction.is_bin) {
-                auction.sold = Some(now - 199 * auction.price);
-            }
-        }
-        for position in &minute.cancelled {
-            if let Some(auction) = self.running(*position, now) {
-                auction.is_cancelled = true;
-            }
-        }
+        self.refresh();
+    }
+
+    fn refresh(&mut self) {
+        let now = refresh_at(self.refreshes.len());
         let mut listed: Vec<_> = self.auctions.iter().enumerate().collect();
         listed.retain(|(_, auction)| auction.is_listed(now));
         listed.sort_by_key(|(_, auction)| -auction.updated);
@@ -259,30 +215,39 @@ proptest! {
 
     #[test]
     fn after_two_complete_readings_prices_are_right_and_sales_count_once(
-        history in prop::collection::vec(minute(), 1..40),
+        history in prop::collection::vec(any::<u64>(), 1..40),
     ) {
         let (mut world, mut reading) = (World::default(), Reading::default());
-        let first = Minute { begun: vec![(0, 100, 9_000, true); STAYING], ..Minute::default() };
-        let quiet = Minute::default();
+        (0..STAYING).for_each(|_| world.begin(0, 100, 9_000, true));
+        world.refresh();
         // What the present recorder must know.
         let mut sold = BTreeSet::new();
         let (mut recorded, mut lists, mut complete) = (Vec::new(), Vec::new(), 0);
-        for (at, minute) in [first].iter().chain(&history).chain(std::iter::repeat(&quiet)).enumerate() {
+        let chances = history.iter().map(|seed| Some(Rng::with_seed(*seed)));
+        for (at, chance) in (1..).zip(chances.chain(iter::repeat_with(|| None))) {
             prop_assert!(at < history.len() + 60, "no two complete readings in an hour");
-            world.pass(minute);
-            if minute.is_restarted {
-                (reading, sold) = (Reading::default(), BTreeSet::new());
+            let (mut lagging, mut lost) = (0, 0);
+            if let Some(mut chance) = chance {
+                world.pass_by_chance(&mut chance);
+                // None, one or many.
+                let mut bits = || [0, 0, 1 << chance.u8(..64), chance.u64(..)][chance.usize(..4)];
+                (lagging, lost) = (bits(), bits());
+                if chance.u8(..20) == 0 {
+                    (reading, sold) = (Reading::default(), BTreeSet::new());
+                }
+                if chance.u8(..10) == 0 {
+                    continue;
+                }
+            } else {
+                world.refresh();
             }
-            if minute.is_without_run {
-                continue;
-            }
-            let Ok(found) = run(&mut reading, &world, at, (minute.lagging, minute.lost), 1).0 else { continue };
+            let Ok(found) = run(&mut reading, &world, at, (lagging, lost), 1).0 else { continue };
             if found.minute.sales.is_some() {
                 lists.push(at);
                 sold.extend(world.ended(at).map(|(position, _)| position));
             }
             expect_real(&world, &found.minute, &sold);
-            complete += usize::from(at > history.len() + 1 && found.pages == world.pages(at));
+            complete += usize::from(at > history.len() && found.pages == world.pages(at));
             let slot = UnixSeconds::from(UnixMilliseconds::new(refresh_at(at)));
             let tables::auctions::Minute { last_updated, prices, sales, .. } = found.minute;
             recorded.push(RecordedMinute { slot, hash: String::new(), last_updated, prices, sales });
@@ -316,18 +281,18 @@ proptest! {
 #[test]
 fn requests_stay_within_ten_a_minute_whatever_fails() {
     let minutes = 360;
-    let begun = (0..3 * 60).map(|number| (0, number + 1, 9_000, true)).collect();
     for (lost, least) in
         [(0_u64, minutes / 10), (1, minutes / 12), (1 << 9, 0), (!0, 0), (!0 << 2, 0), (!0 << 30, 0)]
     {
         let (mut world, mut reading) = (World::default(), Reading::default());
-        world.pass(&Minute { begun: Vec::clone(&begun), ..Minute::default() });
+        (0..3 * 60).for_each(|number| world.begin(0, number + 1, 9_000, true));
+        world.refresh();
         let (mut requests, mut complete) = (0, 0);
         for minute in 0..minutes {
             let (found, sent) = run(&mut reading, &world, minute, (0, lost), 8);
             requests += sent;
             complete += usize::from(found.is_ok_and(|found| found.pages == 60));
-            world.pass(&Minute::default());
+            world.refresh();
         }
         assert!(requests <= 150 + 10 * minutes, "{requests} requests with {lost:x}");
         assert!(complete >= least, "{complete} complete readings with {lost:x}");
@@ -337,18 +302,19 @@ fn requests_stay_within_ten_a_minute_whatever_fails() {
 #[test]
 fn a_new_auction_is_found_at_once_and_a_cancelled_one_after_two_complete_readings() {
     let (mut world, mut reading) = (World::default(), Reading::default());
-    let begin = |count| Minute { begun: vec![(0, 100, 9_000, true); count], ..Minute::default() };
-    let mut listings = |minute: Minute, at, lost, pages| {
-        world.pass(&minute);
-        let found = run(&mut reading, &world, at, (0, lost), 1).0.unwrap();
+    let mut listings = |world: &mut World, at, lost, pages| {
+        world.refresh();
+        let found = run(&mut reading, world, at, (0, lost), 1).0.unwrap();
         assert_eq!(found.pages, pages, "minute {at}");
         found.minute.prices[0].1.listings
     };
-    assert_eq!(listings(begin(60), 0, 0, 20), 60);
+    (0..60).for_each(|_| world.begin(0, 100, 9_000, true));
+    assert_eq!(listings(&mut world, 0, 0, 20), 60);
     // On three pages.
-    assert_eq!(listings(begin(7), 1, 0, 3), 67);
-    let cancelled = Minute { cancelled: vec![30], ..Minute::default() };
-    assert_eq!(listings(cancelled, 2, 0, 1), 67);
+    (0..7).for_each(|_| world.begin(0, 100, 9_000, true));
+    assert_eq!(listings(&mut world, 1, 0, 3), 67);
+    world.auctions[30].is_cancelled = true;
+    assert_eq!(listings(&mut world, 2, 0, 1), 67);
     // The next run reads a page that was lost. Only the last one completes a reading so.
     for at in 3..30 {
         let (lost, pages) = match at {
@@ -358,10 +324,6 @@ fn a_new_auction_is_found_at_once_and_a_cancelled_one_after_two_complete_reading
             22 => (0, 22),
             _ => (0, 1),
         };
-        assert_eq!(
-            listings(Minute::default(), at, lost, pages),
-            if at < 22 { 67 } else { 66 },
-            "minute {at}"
-        );
+        assert_eq!(listings(&mut world, at, lost, pages), if at < 22 { 67 } else { 66 }, "minute {at}");
     }
 }
