@@ -253,7 +253,7 @@ impl Reading {
     }
 }
 
-/// Whether so many pages are missing that the run fails.
+/// Whether a tenth of the pages or more is missing, so that the run fails.
 const fn is_lost(missing: usize, total: u32) -> bool {
     missing > 0 && missing * LOST >= total as usize
 }
