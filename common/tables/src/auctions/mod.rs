@@ -1,5 +1,5 @@
 //! Prices of auctions over time. Every minute, `record-auctions` writes the lowest buy-it-now prices of all items together with the
-//! list of ended auctions of the same run. A minute is one compressed content ([`content`]), in as many rows as its size needs:
+//! list of ended auctions of the same run. A minute is one compressed content (`content.rs`), in as many rows as its size needs:
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
