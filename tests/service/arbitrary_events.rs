@@ -10,6 +10,7 @@ use proptest::test_runner::{TestError, TestRunner};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+use crate::auction_prices::house;
 use crate::support::{
     AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, log_lines, one_instance_each, record_prices,
     start_with,
@@ -184,6 +185,8 @@ fn the_authorizer_decides_or_fails_cleanly_and_lets_nobody_in() {
 fn a_recorder_records_or_fails_cleanly() {
     let runtime = Runtime::new().unwrap();
     let cloud = runtime.block_on(start_with(one_instance_each()));
+    // A run that reads the pages of the whole game takes a quarter of a minute.
+    house::serve(&cloud, NOW_MS, &[house::listing(1, "A", 1, NOW_MS)], &json!([]));
     for function in RECORDERS {
         let mut good = sample(function);
         // The minute of the event is long past.

@@ -9,6 +9,7 @@ use super::chart::{points, times};
 use super::market::{Market, RECORDER, quote};
 use super::table;
 use super::{HOUR, MINUTE, failure, nothing, record, rfc3339, start};
+use crate::auction_prices::house;
 use crate::support::{RECORDERS, await_logs, expect_clean_logs, invoke, simulator};
 
 /// The time of the system's clock in Unix seconds.
@@ -81,6 +82,7 @@ async fn a_late_event_is_filed_under_the_minute_of_the_fetch() {
     let is_same_minute =
         times(&points(&cloud, "A", "1h", clock()).await) == [repeated["tick"].as_str().unwrap()];
     assert!(!is_same_minute || repeated["recorded"] == nothing(), "{repeated}");
+    house::serve(&cloud, clock() * 1_000, &[house::listing(1, "A", 1, clock() * 1_000)], &json!([]));
     for recorder in RECORDERS {
         let response = invoke(&cloud, recorder, scheduled(clock() - MINUTE)).await;
         assert!(!response.headers.contains_key("x-amz-function-error"), "{recorder}: {}", response.text);
