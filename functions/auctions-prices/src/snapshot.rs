@@ -1,7 +1,6 @@
 //! One recorded minute of prices, which serves all requests.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use common::cache::Weight;
 use common::response::envelope::Document;
@@ -10,10 +9,7 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{Coins, Price, Prices};
-
-/// Prices that were recorded longer ago are not served.
-const LONGEST_AGE: Duration = Duration::from_mins(10);
+use tables::auctions::{Coins, LONGEST_AGE, Price, Prices};
 
 /// The lowest prices of items in auctions.
 #[derive(Debug, Serialize, JsonSchema)]

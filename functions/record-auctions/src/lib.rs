@@ -22,9 +22,9 @@ use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
-use tables::auctions::{is_due, record};
-use tables::bazaar::Written;
+use tables::auctions::{MINUTES, record};
 use tables::feed::{self, Feed};
+use tables::series::{Written, is_due};
 use tables::{Recorder, Session, Ticks, fetching_deadline, repeat};
 use tokio::time::{Instant, sleep_until};
 
@@ -84,7 +84,7 @@ impl Recorder for RecordAuctions {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
         let tick = ticks.current();
-        if !is_due(table, tick, now).await? {
+        if !is_due(table, &MINUTES, tick, now).await? {
             return Ok((tick, Outcome::default()));
         }
         self.reading().begin(invocation.now());
@@ -105,7 +105,7 @@ impl Recorder for RecordAuctions {
             tracing::warn!(count, some, first, "auctions without an item id are left out");
         }
         let fetched_at = fetched_at.unwrap_or(tick);
-        if fetched_at != tick && !is_due(table, fetched_at, now).await? {
+        if fetched_at != tick && !is_due(table, &MINUTES, fetched_at, now).await? {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, fetched_at, &minute).await?;

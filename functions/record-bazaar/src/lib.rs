@@ -10,9 +10,9 @@ use common::time::Tick;
 use common::upstream::bazaar::{Orders, PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
-use tables::bazaar::{Quote, Quotes, Written, is_due, record};
+use tables::bazaar::{MINUTES, Quote, Quotes, record};
 use tables::feed::{self, Feed};
-use tables::series::build_again;
+use tables::series::{Written, build_again, is_due};
 use tables::{Recorder, Session, Ticks, repeat};
 
 /// The outcome of one tick.
@@ -52,7 +52,7 @@ impl Recorder for RecordBazaar {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
         let tick = ticks.current();
-        if !is_due(table, tick, now).await? {
+        if !is_due(table, &MINUTES, tick, now).await? {
             note_late(table, ticks).await?;
             return Ok((tick, Outcome::default()));
         }
@@ -68,7 +68,7 @@ impl Recorder for RecordBazaar {
             }
         };
         let (fetched_at, quotes) = repeat(invocation, fetch).await?;
-        if fetched_at != tick && !is_due(table, fetched_at, now).await? {
+        if fetched_at != tick && !is_due(table, &MINUTES, fetched_at, now).await? {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, fetched_at, &quotes).await?;

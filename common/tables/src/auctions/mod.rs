@@ -20,5 +20,5 @@ mod rows;
 mod sales;
 
 pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
-pub use self::rows::{MINUTES, RecordedMinute, is_due, lowest_auctions, minutes, newest, record};
+pub use self::rows::{LONGEST_AGE, MINUTES, RecordedMinute, lowest_auctions, minutes, newest, record};
 pub use self::sales::{covered, sales};

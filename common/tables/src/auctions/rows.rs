@@ -10,11 +10,11 @@ use common::upstream::auctions::AuctionId;
 
 use super::content;
 use super::minute::{Minute, Prices, Sales};
-use crate::bazaar::Written;
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, string, text};
 use crate::series::keys::{Interval, Slot, slot_key, slot_of};
-use crate::series::marker::{ROWS, is_recorded, markers};
+use crate::series::marker::{ROWS, markers};
+use crate::series::rows::Written;
 use crate::session::Session;
 
 /// The recorded minutes. They are kept for two days.
@@ -41,7 +41,7 @@ const LARGEST_PART: usize = 300_000;
 const MOST_AUCTIONS: usize = 25_000;
 
 /// For how long a minute is the newest if no later one is recorded.
-const LONGEST_AGE: Duration = Duration::from_mins(10);
+pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 
 /// A minute as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,15 +56,6 @@ pub struct RecordedMinute {
     pub prices: Prices,
     /// The sales; `None` if the list could not be fetched.
     pub sales: Option<Sales>,
-}
-
-/// Whether the tick must be recorded at the time `now`: it is not recorded yet, and its rows have not expired.
-///
-/// # Errors
-/// If the table does not answer in time.
-pub async fn is_due(table: Session<'_>, tick: Tick, now: UnixSeconds) -> Result<bool, Error> {
-    let minute = MINUTES.at(tick.time());
-    Ok(MINUTES.keeps(minute.start, now) && !is_recorded(table, minute).await?)
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
@@ -193,7 +184,7 @@ fn bytes(row: &Item, attribute: &'static str) -> Result<Vec<u8>, Corrupt> {
     Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
 }
 
-/// Returns the newest minute that was recorded in the ten minutes before `now`; `None` if there is none. A minute whose rows are missing
+/// Returns the newest minute that was recorded in the ten minutes before `now`, if there is one. A minute whose rows are missing
 /// or corrupt is logged, and the one before it is returned. Only queries.
 ///
 /// # Errors

@@ -1,34 +1,15 @@
 //! Writes and reads the recorded minutes.
 
 use common::request::parameters::ItemId;
-use common::time::{Tick, UnixSeconds};
-use serde::Serialize;
+use common::time::Tick;
 
 use super::intervals::MINUTES;
 use super::quote::{Quote, Quotes, corrupt_products};
 use crate::error::Error;
 use crate::item::{PRODUCTS, readable};
-use crate::series::marker::{is_recorded, mark};
-use crate::series::rows::{put_rows, rows_of};
+use crate::series::marker::mark;
+use crate::series::rows::{Written, put_rows, rows_of};
 use crate::session::Session;
-
-/// The rows of a minute that was recorded.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub struct Written {
-    /// The number of rows.
-    pub rows: usize,
-    /// The write units that the rows took.
-    pub write_units: f64,
-}
-
-/// Whether the tick must be recorded at the time `now`: it is not recorded yet, and its rows have not expired.
-///
-/// # Errors
-/// If the table does not answer in time.
-pub async fn is_due(table: Session<'_>, tick: Tick, now: UnixSeconds) -> Result<bool, Error> {
-    let minute = MINUTES.at(tick.time());
-    Ok(MINUTES.keeps(minute.start, now) && !is_recorded(table, minute).await?)
-}
 
 /// Records the quotes of the tick: a row for each shard, and then the marker. Recording a tick again replaces its rows, so after a failure
 /// the same call completes it.

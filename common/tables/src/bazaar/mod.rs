@@ -16,5 +16,5 @@ pub(crate) mod quote;
 pub use self::candle::{Candle, Candles, InvalidCandle, Numbers, Prices};
 pub use self::history::{Point, points};
 pub use self::intervals::{INTERVALS, MINUTES, RANGES, Range};
-pub use self::minutes::{Written, is_due, quotes, record};
+pub use self::minutes::{quotes, record};
 pub use self::quote::{Price, Quote, Quotes};

@@ -1,7 +1,7 @@
 //! Markers: which slots are completely written.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use common::time::UnixSeconds;
+use common::time::{Tick, UnixSeconds};
 
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, Slot, slot_key, slot_of};
 use crate::error::Error;
@@ -79,9 +79,18 @@ pub(crate) async fn rows_of_slot(table: Session<'_>, slot: Slot) -> Result<Optio
     Ok(readable(marker.as_slice(), &interval.markers(), count).pop())
 }
 
-/// Whether the slot is recorded.
-pub(crate) async fn is_recorded(table: Session<'_>, slot: Slot) -> Result<bool, Error> {
-    Ok(rows_of_slot(table, slot).await?.is_some())
+/// Whether the tick must be recorded in the interval at the time `now`: it is not recorded yet, and its rows have not expired.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn is_due(
+    table: Session<'_>,
+    interval: &'static Interval,
+    tick: Tick,
+    now: UnixSeconds,
+) -> Result<bool, Error> {
+    let slot = interval.at(tick.time());
+    Ok(interval.keeps(slot.start, now) && rows_of_slot(table, slot).await?.is_none())
 }
 
 /// Notes that the slot is recorded, with this number of rows.

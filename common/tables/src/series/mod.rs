@@ -26,7 +26,7 @@ pub(crate) mod rows;
 
 pub use self::build::{Built, BuiltSlot, build};
 pub use self::keys::{Interval, Slot};
-pub use self::marker::{oldest, recorded};
+pub use self::marker::{is_due, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page, since};
 pub use self::progress::{begin_at, build_again};
-pub use self::rows::{candles, store};
+pub use self::rows::{Written, candles, store};

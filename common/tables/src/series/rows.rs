@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use common::request::parameters::ItemId;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::Serialize;
 
 use super::keys::{Slot, slot_key};
 use super::marker::{mark, rows_of_slot};
@@ -15,6 +16,15 @@ use crate::session::Session;
 
 /// The number of rows that are written at the same time, one by one: enough to hide the network latency.
 const CONCURRENT_WRITES: usize = 16;
+
+/// The rows of a slot that was recorded.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Written {
+    /// The number of rows.
+    pub rows: usize,
+    /// The write units that the rows took.
+    pub write_units: f64,
+}
 
 /// The values of the products in a row.
 type Products = HashMap<String, AttributeValue>;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, is_due, quotes, record};
-use tables::series::{self, Slot};
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, quotes, record};
+use tables::series::{self, Slot, is_due};
 use tables::{Error, Session, Table};
 
 use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently};
@@ -52,7 +52,7 @@ impl Bazaar {
     /// Records the minute, and returns whether it was not recorded before.
     async fn record_minute(&self, minute: Slot, candles: &Candles) -> Result<bool, Error> {
         let tick = Tick::of(minute.start);
-        if !patiently(async || is_due(self.session(), tick, now()).await).await? {
+        if !patiently(async || is_due(self.session(), &MINUTES, tick, now()).await).await? {
             return Ok(false);
         }
         let quotes = candles.iter().map(|(id, candle)| (id.clone(), candle.close())).collect();

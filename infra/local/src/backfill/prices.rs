@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
 use simulator::bazaar::{self, quotes};
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, Quotes, is_due, record};
-use tables::series::{Interval, Slot, begin_at, build, build_again, recorded, store};
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, Quotes, record};
+use tables::series::{Interval, Slot, begin_at, build, build_again, is_due, recorded, store};
 use tables::{Error, Session, Table};
 
 use super::progress::State;
@@ -178,7 +178,7 @@ impl Past {
 
     async fn store_minute(&self, minute: UnixSeconds) -> Result<(), Error> {
         let tick = Tick::of(minute);
-        if is_due(self.session(), tick, self.extent.now).await? {
+        if is_due(self.session(), &MINUTES, tick, self.extent.now).await? {
             record(self.session(), tick, &quotes_at(self.extent.seed, minute)).await?;
         }
         Ok(())
