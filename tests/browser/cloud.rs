@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
-use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::time::UnixSeconds;
 use local::{Cloud, Options};
 use serde_json::json;
 use tables::Table;
-use tables::auctions::{Minute, record};
 use tables::bazaar::{Candle, Candles, INTERVALS, Quote};
 use tables::series::{begin_at, store};
 
@@ -48,14 +47,6 @@ pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
     record_past(&cloud).await;
     cloud
-}
-
-/// Records an empty minute of auctions: without one, the route of their prices has nothing to serve.
-pub(crate) async fn record_prices(cloud: &Cloud) {
-    let now = UnixMilliseconds::new(cloud.clock().now_ms());
-    let minute = Minute { last_updated: now, prices: Vec::new(), lowest: Vec::new(), sales: None };
-    let table = Table::of_sdk(&cloud.dynamodb().sdk(), TABLE);
-    record(table.with_timeout(Duration::from_mins(1)), Tick::of(now), &minute).await.unwrap();
 }
 
 /// Gives the service its past.

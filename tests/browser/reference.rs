@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::cloud::{ITEM, key, record_prices, start, start_with_past};
+use crate::cloud::{ITEM, key, start, start_with_past};
 use crate::stage::Stage;
 use crate::window::Window;
 
@@ -80,7 +80,7 @@ async fn send(window: &Window) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sample_request_of_every_operation_gets_a_200() {
     let cloud = start().await;
-    record_prices(&cloud).await;
+    cloud.record_no_auctions().await.unwrap();
     let key = key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;

@@ -6,13 +6,9 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
 
-use common::time::{Tick, UnixMilliseconds};
 use local::{Cloud, Options};
 use serde_json::Value;
-use tables::Table;
-use tables::auctions::{Minute, record};
 
 /// A key that has not been issued.
 const KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
@@ -230,20 +226,12 @@ fn no_requests_are_sent_during_an_outage() {
     assert_eq!(requests.try_iter().count(), 7, "{output}");
 }
 
-/// Records an empty minute of auctions: without one, the route of their prices has nothing to serve.
-async fn record_prices(cloud: &Cloud) {
-    let now = UnixMilliseconds::new(cloud.clock().now_ms());
-    let minute = Minute { last_updated: now, prices: Vec::new(), lowest: Vec::new(), sales: None };
-    let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
-    record(table.with_timeout(Duration::from_mins(1)), Tick::of(now), &minute).await.unwrap();
-}
-
 #[tokio::test]
 async fn a_local_cloud_keeps_every_promise() {
     let off = [("GatewayCache", "off"), ("Pages", "off")];
     let parameters = off.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let cloud = Cloud::start(Options { parameters, ..Options::for_tests() }).await.unwrap();
-    record_prices(&cloud).await;
+    cloud.record_no_auctions().await.unwrap();
     let pro = &cloud.keys().unwrap().pro;
     let (url, key) = (cloud.url(), pro.expose().to_owned());
     let run = move || command(&["--url", &url, "--rate", "1000"]).env("API_KEY", key).output().unwrap();

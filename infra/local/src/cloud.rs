@@ -5,9 +5,13 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use common::time::{Tick, UnixMilliseconds};
 use simulator::{Clock, Simulator};
+use tables::Table;
+use tables::auctions::{Minute, record};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -124,7 +128,7 @@ impl Cloud {
                     table: template
                         .tables
                         .get(backfill::TABLE)
-                        .map(|table| tables::Table::of_sdk(&dynamodb.sdk(), &table.name)),
+                        .map(|table| Table::of_sdk(&dynamodb.sdk(), &table.name)),
                     logs: logs.clone(),
                     progress: options.progress,
                 })
@@ -195,6 +199,18 @@ impl Cloud {
     pub async fn kill(&self, function: &str) -> Result<(), InvocationError> {
         self.pool(function)?.kill().await;
         Ok(())
+    }
+
+    /// Records an empty minute of auctions at the time of the clock, for tests: without one, the route of their prices has nothing to
+    /// serve.
+    ///
+    /// # Errors
+    /// When the table of histories does not answer.
+    pub async fn record_no_auctions(&self) -> Result<(), tables::Error> {
+        let now = UnixMilliseconds::new(self.clock.now_ms());
+        let minute = Minute { last_updated: now, prices: Vec::new(), lowest: Vec::new(), sales: None };
+        let table = Table::of_sdk(&self.dynamodb.sdk(), backfill::TABLE);
+        record(table.with_timeout(Duration::from_mins(1)), Tick::of(now), &minute).await.map(drop)
     }
 
     fn pool(&self, function: &str) -> Result<&Arc<Pool>, InvocationError> {

@@ -1,16 +1,11 @@
 //! Every promise is checked on a local cloud, which keeps it. Then each entry of a table breaks a promise by changing the
 //! responses, and the check must fail.
 
-use std::time::Duration;
-
 use common::routes::OPENAPI;
-use common::time::{Tick, UnixMilliseconds};
 use conformance::Document;
 use indicatif::ProgressBar;
 use local::{Cloud, Options};
 use reqwest::header::{HeaderName, HeaderValue};
-use tables::Table;
-use tables::auctions::{Minute, record};
 
 use super::client::Client;
 use super::contract::{Subject, promises};
@@ -117,14 +112,6 @@ fn each(responses: &mut [Response], change: impl Fn(&mut Response, usize)) {
     responses.iter_mut().enumerate().for_each(|(number, response)| change(response, number));
 }
 
-/// Records an empty minute of auctions: without one, the route of their prices has nothing to serve.
-async fn record_prices(cloud: &Cloud) {
-    let now = UnixMilliseconds::new(cloud.clock().now_ms());
-    let minute = Minute { last_updated: now, prices: Vec::new(), lowest: Vec::new(), sales: None };
-    let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
-    record(table.with_timeout(Duration::from_mins(1)), Tick::of(now), &minute).await.unwrap();
-}
-
 #[tokio::test]
 async fn a_local_cloud_keeps_every_promise_and_each_can_be_broken() {
     // The last promises use up the bursts.
@@ -137,7 +124,7 @@ async fn a_local_cloud_keeps_every_promise_and_each_can_be_broken() {
     ];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let cloud = Cloud::start(Options { parameters, ..Options::for_tests() }).await.unwrap();
-    record_prices(&cloud).await;
+    cloud.record_no_auctions().await.unwrap();
     let issued = cloud.keys().unwrap();
     let keys = Keys {
         good: issued.pro.clone(),
