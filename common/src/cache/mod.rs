@@ -123,8 +123,9 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         };
         if let Some(latest) = expired.as_ref().filter(|expired| is_latest(&expired.value)) {
             let latest = Entry { value: latest.value.clone(), fetched_at: now };
-            self.put(key, latest.value.clone(), now);
-            return Ok(latest.cached(None));
+            let found = latest.cached(None);
+            self.put(key, latest.value, now);
+            return Ok(found);
         }
         let start = Instant::now();
         match fetch().await {

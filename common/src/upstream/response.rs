@@ -51,7 +51,7 @@ impl UpstreamResponse {
     pub fn invalid(&self, cause: impl fmt::Display) -> UpstreamError {
         let cause = self.excerpt(&cause.to_string());
         let beginning: String = self.body.chars().take(MASKED).collect();
-        let body = Excerpt::of(&without_key(self.key.as_ref(), &beginning)).to_string();
+        let body = Excerpt::of(&self.masked(&beginning)).to_string();
         UpstreamError::Invalid { path: self.path.clone(), cause, body }
     }
 

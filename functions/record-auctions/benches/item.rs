@@ -15,7 +15,7 @@ use flate2::read::GzDecoder;
 use record_auctions::item::{Buffers, read};
 use simulator::auctions::Snapshot;
 
-/// The items of the capture, or of a simulated page if there is none.
+/// The items of the capture, or of a simulated page without a capture.
 fn texts() -> Vec<String> {
     let simulated = || Snapshot::new(1, 1_777_388_580_000).page(0).unwrap();
     let page = captures::text("auctions/v2-20250608T1707Z-page0.json").unwrap_or_else(simulated);

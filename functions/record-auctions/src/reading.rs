@@ -145,7 +145,7 @@ impl Reading {
         self.run.failed = 0;
     }
 
-    /// Returns the next request of the attempt; `None` if there is none at the moment. The first page comes before all others, and too
+    /// Returns the next request of the attempt; `None` if it must wait, or if nothing is pending. The first page comes before all others, and too
     /// many failures end the attempt. Repeated requests leave enough for all pages.
     pub fn next_request(&mut self) -> Option<Request> {
         let last = if self.pending.contains(&FIRST_PAGE) { FIRST_PAGE } else { Request::Page(u32::MAX) };

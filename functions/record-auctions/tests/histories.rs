@@ -138,7 +138,7 @@ impl World {
         UpstreamResponse::new(ended_auctions::PATH, body.to_string())
     }
 
-    /// The page in this minute; `None` if there is none.
+    /// The page in this minute, if it exists.
     fn page(&self, page: usize, minute: usize, lagging: u64) -> Option<UpstreamResponse> {
         // The first page even goes back.
         let lag = if lagging >> page.min(63) & 1 == 0 { 0 } else { 1 + usize::from(page == 0) };
