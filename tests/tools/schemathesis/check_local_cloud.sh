@@ -16,7 +16,7 @@ output="$(mktemp)"
 log="$(mktemp)"
 # With the default limits, schemathesis would be throttled.
 target/debug/local --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 --port 0 --lambda-port 0 \
-    --dynamodb-port 0 --no-schedules >"$output" 2>"$log" &
+    --dynamodb-port 0 >"$output" 2>"$log" &
 cloud=$!
 finish() {
     kill "$cloud" 2>/dev/null || true
@@ -33,6 +33,17 @@ until [[ -n "$(printed ready)" ]]; do
         exit 1
     fi
     sleep 0.2
+done
+
+# The prices of auctions are an error until the schedule has recorded a minute.
+for second in {1..120}; do
+    if curl --silent --fail --output /dev/null --header "X-API-Key: $(printed 'key pro')" "$(printed ready)/v1/auctions/prices"; then
+        break
+    elif [[ $second == 120 ]]; then
+        echo "error: no prices of auctions were recorded in two minutes" >&2
+        exit 1
+    fi
+    sleep 1
 done
 
 # schemathesis writes to the folder that it runs in. One check is excluded: methods other than GET are 404, not 405.
