@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 use local::{Cloud, Options};
 use serde_json::json;
 use tables::Table;
-use tables::bazaar::{Candle, Candles, INTERVALS, Quote};
+use tables::bazaar::{Candle, Candles, INTERVALS, Quote, SERIES};
 use tables::series::{begin_at, store};
 
 /// The product with a past.
@@ -98,7 +98,7 @@ async fn store_candles(cloud: &Cloud) {
     let [sell, buy] = past.prices(past.now);
     let quote = Quote::nearest(sell, buy, 650, 650).unwrap();
     // What is missing before now is a gap, and nothing that is to be built.
-    begin_at(session, now).await.unwrap();
+    begin_at(session, &SERIES, now).await.unwrap();
     for (interval, count) in INTERVALS.iter().zip(SLOTS) {
         let length = i64::try_from(interval.length.as_secs()).unwrap();
         let slot = |number: i64| interval.slot(now).get() - number * length;

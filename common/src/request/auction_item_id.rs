@@ -23,6 +23,12 @@ impl AuctionItemId {
     }
 }
 
+impl AsRef<str> for AuctionItemId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl Value for AuctionItemId {
     const ALLOWED: Allowed = Allowed::Characters {
         longest: Self::LONGEST,

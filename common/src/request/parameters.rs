@@ -269,6 +269,12 @@ impl ItemId {
     }
 }
 
+impl AsRef<str> for ItemId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl Value for ItemId {
     const ALLOWED: Allowed = Allowed::Characters {
         longest: Self::LONGEST,

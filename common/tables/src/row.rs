@@ -69,11 +69,11 @@ impl<'a> Row<'a> {
 
 /// A string, borrowed from the response unless it has escapes.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The value of an attribute.
 #[derive(Debug)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
     Text(Text<'a>),
     Number(Text<'a>),
     List(Vec<Value<'a>>),
@@ -102,7 +102,7 @@ impl<'a> Value<'a> {
 
 /// A map. It has few entries, so they are not hashed.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Map<'a>(#[serde(borrow)] Members<Text<'a>, Value<'a>>);
+pub struct Map<'a>(#[serde(borrow)] Members<Text<'a>, Value<'a>>);
 
 impl<'a> Map<'a> {
     /// Returns the value of `key`.

@@ -73,8 +73,8 @@ struct PageEntry {
     complete: bool,
 }
 
-impl From<PagedCandle> for PageEntry {
-    fn from(PagedCandle { opened_at, candle, is_complete }: PagedCandle) -> Self {
+impl From<PagedCandle<Candle>> for PageEntry {
+    fn from(PagedCandle { opened_at, candle, is_complete }: PagedCandle<Candle>) -> Self {
         let Candle { sell, buy, sell_volume, buy_volume, samples, .. } = candle;
         let coins = |Prices { open, high, low, close }: Prices| {
             (open.coins(), high.coins(), low.coins(), close.coins())

@@ -10,7 +10,7 @@ use common::time::Tick;
 use common::upstream::bazaar::{Orders, PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
-use tables::bazaar::{MINUTES, Quote, Quotes, record};
+use tables::bazaar::{MINUTES, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
 use tables::series::{Written, build_again, is_due};
 use tables::{Recorder, Session, Ticks, repeat};
@@ -85,7 +85,7 @@ impl Recorder for RecordBazaar {
 async fn note_late(table: Session<'_>, ticks: Ticks) -> Result<(), tables::Error> {
     match ticks {
         Ticks::OfClock => Ok(()),
-        Ticks::OfEvent(tick) => build_again(table, tick.time()).await,
+        Ticks::OfEvent(tick) => build_again(table, &SERIES, tick.time()).await,
     }
 }
 

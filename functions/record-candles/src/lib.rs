@@ -8,6 +8,7 @@ use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
 use common::time::Tick;
 use serde::Serialize;
+use tables::bazaar::Candle;
 use tables::feed::{self, Feed};
 use tables::series::{self, Built, BuiltSlot};
 use tables::{Recorder, Session, Ticks};
@@ -43,7 +44,7 @@ impl Recorder for RecordCandles {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let Built { slots, ends, .. } = series::build(table, invocation.now().into()).await?;
+        let Built { slots, ends, .. } = series::build::<Candle>(table, invocation.now().into()).await?;
         let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
         Ok((ends.last().copied().unwrap_or_else(|| ticks.current()), Outcome { slots, ends }))
     }

@@ -1,6 +1,5 @@
 //! A candle: how the prices of a product moved during an interval.
 
-use std::collections::BTreeMap;
 use std::str::{FromStr, Split};
 use std::time::Duration;
 
@@ -8,9 +7,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::parameters::ItemId;
 use common::time::UnixSeconds;
 
+use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, MINUTES};
 use super::quote::{Price, Quote};
-use crate::item::{Corrupt, PRODUCTS, string};
+use crate::item::string;
 use crate::row::Value;
+use crate::series;
+use crate::series::Series;
 use crate::series::keys::Slot;
 
 /// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while its side has no orders.
@@ -44,7 +46,16 @@ pub struct Candle {
 }
 
 /// The candles of all products in a slot.
-pub type Candles = BTreeMap<ItemId, Candle>;
+pub type Candles = series::Candles<Candle>;
+
+/// The series of candles.
+pub const SERIES: Series = Series {
+    name: "candles",
+    minutes: &MINUTES,
+    finest: &FIVE_MINUTES,
+    intervals: &INTERVALS,
+    parts: &[&HOUR, &FIVE_MINUTES, &MINUTES],
+};
 
 /// A candle as a list of numbers, the form of exports: open, high, low and close of the sell price, those of the buy price, sell volume,
 /// buy volume, samples, and the number of minutes between the last recorded one and the end of the interval, 0 if it is the last.
@@ -93,17 +104,6 @@ impl Candle {
         Quote { sell_price: sell.close, buy_price: buy.close, sell_volume, buy_volume }
     }
 
-    /// Returns the candle of this interval and a later one together.
-    #[must_use]
-    pub fn followed_by(self, later: Self) -> Self {
-        Self {
-            sell: self.sell.followed_by(later.sell),
-            buy: self.buy.followed_by(later.buy),
-            samples: self.samples.saturating_add(later.samples),
-            ..later
-        }
-    }
-
     /// Returns the numbers of a candle of the slot.
     #[must_use]
     pub fn numbers(&self, slot: Slot) -> Numbers {
@@ -127,24 +127,6 @@ impl Candle {
             return Err(InvalidCandle);
         }
         Ok(Self { sell, buy, sell_volume, buy_volume, samples, closed_at })
-    }
-
-    /// The text that a row of the slot holds: the numbers, separated by commas, the last one only if it is not 0.
-    pub(crate) fn attribute(&self, slot: Slot) -> AttributeValue {
-        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
-        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
-        let (.., samples, missed) = self.numbers(slot);
-        let missed = (missed > 0).then(|| missed.to_string());
-        let numbers: Vec<_> = prices.chain(volumes).chain([samples.to_string()]).chain(missed).collect();
-        string(numbers.join(","))
-    }
-
-    pub(crate) fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
-        Self::of_text(slot, value.as_s().ok()?)
-    }
-
-    pub(crate) fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {
-        Self::of_text(slot, value.text()?)
     }
 
     /// Reads the text in a row of the slot.
@@ -171,6 +153,49 @@ impl Candle {
     }
 }
 
+impl series::Candle for Candle {
+    type Id = ItemId;
+
+    const SERIES: &'static Series = &SERIES;
+
+    fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    fn followed_by(self, later: Self) -> Self {
+        Self {
+            sell: self.sell.followed_by(later.sell),
+            buy: self.buy.followed_by(later.buy),
+            samples: self.samples.saturating_add(later.samples),
+            ..later
+        }
+    }
+
+    /// The numbers, separated by commas, the last one only if it is not 0.
+    fn attribute(&self, slot: Slot) -> AttributeValue {
+        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
+        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
+        let (.., samples, missed) = self.numbers(slot);
+        let missed = (missed > 0).then(|| missed.to_string());
+        let numbers: Vec<_> = prices.chain(volumes).chain([samples.to_string()]).chain(missed).collect();
+        string(numbers.join(","))
+    }
+
+    fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
+        if *slot.interval == MINUTES {
+            return Quote::of_attribute(value).map(|quote| Self::of(quote, slot.start));
+        }
+        Self::of_text(slot, value.as_s().ok()?)
+    }
+
+    fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {
+        if *slot.interval == MINUTES {
+            return Quote::of_value(value).map(|quote| Self::of(quote, slot.start));
+        }
+        Self::of_text(slot, value.text()?)
+    }
+}
+
 /// Numbers that are not a candle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -180,8 +205,3 @@ impl Candle {
     Price::HIGHEST
 )]
 pub struct InvalidCandle;
-
-/// The error of a row whose map of products is invalid.
-pub(crate) const fn corrupt_candles() -> Corrupt {
-    Corrupt::new(PRODUCTS, "a map of candles")
-}

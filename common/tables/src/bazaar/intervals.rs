@@ -23,12 +23,16 @@ pub const MINUTES: Interval = Interval {
 
 /// The intervals of candles, from fine to coarse. Each is a multiple of the one before.
 pub const INTERVALS: [Interval; 5] = [
-    candles("5m", Duration::from_mins(5), Some(DAY.saturating_mul(30))),
+    FIVE_MINUTES,
     candles("30m", Duration::from_mins(30), Some(DAY.saturating_mul(90))),
-    candles("1h", Duration::from_hours(1), Some(DAY.saturating_mul(365))),
+    HOUR,
     candles("3h", Duration::from_hours(3), Some(DAY.saturating_mul(3 * 365))),
     candles("1d", DAY, None),
 ];
+
+pub(super) const FIVE_MINUTES: Interval = candles("5m", Duration::from_mins(5), Some(DAY.saturating_mul(30)));
+
+pub(super) const HOUR: Interval = candles("1h", Duration::from_hours(1), Some(DAY.saturating_mul(365)));
 
 /// An interval of candles.
 ///
@@ -77,9 +81,9 @@ mod tests {
     /// and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
-        let id = "INK_SACK:3".parse().unwrap();
         let partitions = [&MINUTES].into_iter().chain(&INTERVALS);
-        let partitions: Vec<_> = partitions.map(|interval| interval.partition(interval.shard(&id))).collect();
+        let partitions: Vec<_> =
+            partitions.map(|interval| interval.partition(interval.shard("INK_SACK:3"))).collect();
         let expected = [
             "bazaar#1m#085",
             "candles#5m#322",

@@ -13,7 +13,7 @@ pub(crate) mod intervals;
 mod minutes;
 pub(crate) mod quote;
 
-pub use self::candle::{Candle, Candles, InvalidCandle, Numbers, Prices};
+pub use self::candle::{Candle, Candles, InvalidCandle, Numbers, Prices, SERIES};
 pub use self::history::{Point, points};
 pub use self::intervals::{INTERVALS, MINUTES, RANGES, Range};
 pub use self::minutes::{quotes, record};

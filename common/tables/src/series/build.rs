@@ -1,22 +1,18 @@
 //! Builds candles: the minutes of a slot make a candle of the finest interval, and finer candles make the coarser ones.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
-use aws_sdk_dynamodb::types::AttributeValue;
-use common::request::parameters::ItemId;
 use common::time::UnixSeconds;
 use serde::Serialize;
 
-use super::keys::{FIRST_SLOT, Interval, Slot, slot_key, slot_of};
+use super::candle::Candle;
+use super::keys::{FIRST_SLOT, Slot};
 use super::marker::{oldest, recorded_between, rows_of_slot};
 use super::progress::Progress;
-use super::rows::{Changed, merge};
-use crate::bazaar::candle::{Candle, Candles, corrupt_candles};
-use crate::bazaar::intervals::{INTERVALS, MINUTES};
-use crate::bazaar::quote::Quote;
+use super::rows::{Changed, merge, parts};
 use crate::error::Error;
-use crate::item::{Corrupt, Item, PRODUCTS, SORT_KEY, readable, text};
 use crate::session::Session;
 
 /// How long after the end of its last minute a slot is built. A recorder fetches during the minute, and ends within 50 s of
@@ -63,34 +59,35 @@ pub struct Built {
 ///
 /// # Errors
 /// If a part was not read or written before the deadline.
-pub async fn build(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
-    let [finest, ..] = &INTERVALS;
+pub async fn build<C: Candle>(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
+    let finest = C::SERIES.finest;
     // Everything that ends no later than this is settled.
     let settled = finest.slot(now.minus(SETTLE));
     let mut run = Run {
         table,
         now,
-        progress: Progress::read(table).await?,
+        progress: Progress::read(table, C::SERIES).await?,
         begun: Instant::now(),
         looked_at: 0,
         slots: Vec::new(),
+        candle: PhantomData::<C>,
     };
     let before = run.progress.until;
     // If another run is at work, this one goes on where that one is.
     while !run.build(settled).await? {
-        run.progress = Progress::read(table).await?;
+        run.progress = Progress::read(table, C::SERIES).await?;
     }
     let Run { progress, slots, .. } = run;
     let is_done = progress == Progress { until: Some(settled), added: None, again: None };
     let until = progress.until.unwrap_or(settled);
     let noted_from = before.unwrap_or(until).minus(finest.length * NOTED_SLOTS);
-    let minutes = recorded_between(table, &MINUTES, noted_from, until, usize::MAX).await?;
+    let minutes = recorded_between(table, C::SERIES.minutes, noted_from, until, usize::MAX).await?;
     let ends: BTreeSet<_> = minutes.iter().map(|minute| finest.at(minute.start).end()).collect();
     Ok(Built { slots, ends: ends.into_iter().collect(), is_done })
 }
 
 /// One run.
-struct Run<'a> {
+struct Run<'a, C> {
     table: Session<'a>,
     now: UnixSeconds,
     progress: Progress,
@@ -98,9 +95,10 @@ struct Run<'a> {
     /// The number of slots that it has looked at.
     looked_at: usize,
     slots: Vec<BuiltSlot>,
+    candle: PhantomData<C>,
 }
 
-impl Run<'_> {
+impl<C: Candle> Run<'_, C> {
     /// Builds what has ended, and then again what has more data. Returns whether the run was alone.
     async fn build(&mut self, settled: UnixSeconds) -> Result<bool, Error> {
         let from = self.begin(settled).await?;
@@ -108,7 +106,7 @@ impl Run<'_> {
         // What cannot be built of minutes may have finer candles.
         let skipped = self.progress.until.filter(|until| *until < from);
         // What was added after the frontier is built now.
-        let [finest, ..] = &INTERVALS;
+        let finest = C::SERIES.finest;
         let added = self.progress.added.filter(|added| finest.slot(*added) < from);
         let added = added.into_iter().chain(skipped).min();
         Ok(self.advance(Progress { added, ..after }).await?
@@ -120,11 +118,11 @@ impl Run<'_> {
 
     /// Returns the frontier from which the run builds.
     async fn begin(&self, settled: UnixSeconds) -> Result<UnixSeconds, Error> {
-        let [finest, ..] = &INTERVALS;
+        let finest = C::SERIES.finest;
         let until = if let Some(until) = self.progress.until {
             until
         } else {
-            let oldest = oldest(self.table, &MINUTES, self.now).await?;
+            let oldest = oldest(self.table, C::SERIES.minutes, self.now).await?;
             oldest.map_or(settled, |oldest| finest.slot(oldest.start).min(settled))
         };
         Ok(until.max(self.first_whole().min(settled)))
@@ -132,8 +130,8 @@ impl Run<'_> {
 
     /// Returns the first slot of the finest interval of which all minutes are kept. DynamoDB deletes expired ones one by one.
     fn first_whole(&self) -> UnixSeconds {
-        let [finest, ..] = &INTERVALS;
-        MINUTES.oldest_slot(self.now).map_or(FIRST_SLOT, |oldest| finest.end(finest.slot(oldest)))
+        let finest = C::SERIES.finest;
+        C::SERIES.minutes.oldest_slot(self.now).map_or(FIRST_SLOT, |oldest| finest.end(finest.slot(oldest)))
     }
 
     /// Whether the run has done enough.
@@ -143,7 +141,7 @@ impl Run<'_> {
 
     /// Notes the progress, unless another run has; returns whether it did.
     async fn advance(&mut self, after: Progress) -> Result<bool, Error> {
-        let is_alone = after == self.progress || self.progress.advance(self.table, after).await?;
+        let is_alone = after == self.progress || self.progress.advance(self.table, C::SERIES, after).await?;
         if is_alone {
             self.progress = after;
         }
@@ -176,7 +174,7 @@ impl Run<'_> {
     /// Builds candles again for which data was added. Returns whether the run is alone.
     async fn build_again(&mut self) -> Result<bool, Error> {
         let Progress { until: Some(until), added, again } = self.progress else { return Ok(true) };
-        let [finest, ..] = &INTERVALS;
+        let finest = C::SERIES.finest;
         let from = added.into_iter().chain(again).min().filter(|_| !self.is_over());
         let Some(from) = from else { return Ok(true) };
         let from = finest.slot(from).max(FIRST_SLOT);
@@ -198,13 +196,14 @@ impl Run<'_> {
         from: UnixSeconds,
         to: UnixSeconds,
     ) -> Result<(BTreeMap<UnixSeconds, Vec<Slot>>, UnixSeconds), Error> {
-        let [finest, ..] = &INTERVALS;
+        let finest = C::SERIES.finest;
         let mut due = BTreeMap::<UnixSeconds, Vec<Slot>>::new();
         let mut known = to;
-        let mut sources = &MINUTES;
+        let mut sources = C::SERIES.minutes;
         let mut parts = BTreeSet::new();
-        for interval in &INTERVALS {
-            let first = if sources == &MINUTES { from.max(self.first_whole()) } else { interval.slot(from) };
+        for interval in C::SERIES.intervals {
+            let first =
+                if sources == C::SERIES.minutes { from.max(self.first_whole()) } else { interval.slot(from) };
             let recorded = recorded_between(self.table, sources, first, to, MOST_MARKERS).await?;
             if let (MOST_MARKERS, Some(last)) = (recorded.len(), recorded.last()) {
                 known = known.min(finest.slot(last.start));
@@ -230,7 +229,11 @@ impl Run<'_> {
     /// Builds the slot from what there is.
     async fn build_slot(&mut self, slot: Slot) -> Result<(), Error> {
         self.looked_at += 1;
-        let candles = read(self.table, slot).await?;
+        let finer = C::SERIES.intervals.iter().rev().find(|finer| finer.length < slot.interval.length);
+        let candles = match finer {
+            Some(finer) => parts::<C>(self.table, finer, slot).await?,
+            None => C::of_minutes(self.table, slot).await?,
+        };
         if candles.is_empty() {
             return Ok(());
         }
@@ -242,56 +245,4 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the candles of the slot, made of the minutes or the candles of the next finer interval.
-async fn read(table: Session<'_>, slot: Slot) -> Result<Candles, Error> {
-    let finer = INTERVALS.iter().rev().find(|finer| finer.length < slot.interval.length);
-    let sources = finer.unwrap_or(&MINUTES);
-    let partitions: Vec<_> = (0..sources.shards).map(|shard| sources.partition(shard)).collect();
-    let queries = partitions.iter().map(|partition| {
-        let (first, last) = (slot_key(slot.start), slot_key(slot.last_minute()));
-        (table.query_between(partition, first, last).consistent_read(true), usize::MAX)
-    });
-    let shards = table.rows_of_each(queries.collect()).await?;
-    let mut candles = Candles::new();
-    for (partition, rows) in partitions.iter().zip(&shards) {
-        let rows = readable(rows, partition, |row| candles_of(sources, row, partition).map(Some));
-        for (id, later) in rows.into_iter().flatten() {
-            candles
-                .entry(id)
-                .and_modify(|candle: &mut Candle| *candle = candle.followed_by(later))
-                .or_insert(later);
-        }
-    }
-    Ok(candles)
-}
-
-/// Returns the candles in a row of minutes or candles. A corrupt one hides none of the others.
-fn candles_of(
-    sources: &'static Interval,
-    row: &Item,
-    partition: &str,
-) -> Result<Vec<(ItemId, Candle)>, Corrupt> {
-    let slot = slot_of(sources, row)?;
-    let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok());
-    let products = products.ok_or_else(corrupt_candles)?;
-    let candle = |(id, value): (&String, &AttributeValue)| {
-        let candle = if sources == &MINUTES {
-            Quote::of_attribute(value).map(|quote| Candle::of(quote, slot.start))
-        } else {
-            Candle::of_attribute(slot, value)
-        };
-        Some((id.parse().ok()?, candle?))
-    };
-    let candles: Vec<_> = products.iter().filter_map(candle).collect();
-    if candles.len() < products.len() {
-        tracing::warn!(
-            partition_key = partition,
-            sort_key = text(row, SORT_KEY).unwrap_or_default(),
-            products = products.len() - candles.len(),
-            "corrupt products of a row are skipped"
-        );
-    }
-    Ok(candles)
 }

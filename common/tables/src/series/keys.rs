@@ -3,7 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use common::request::parameters::ItemId;
 use common::time::UnixSeconds;
 
 use crate::item::{self, Corrupt, Item, SORT_KEY, TIME_TO_LIVE, number, text};
@@ -61,8 +60,8 @@ impl Interval {
     }
 
     /// Returns the shard of the product. CRC-32 never changes and exists in every language.
-    pub(crate) fn shard(&self, id: &ItemId) -> u32 {
-        crc32fast::hash(id.as_str().as_bytes()) % self.shards
+    pub(crate) fn shard(&self, id: &str) -> u32 {
+        crc32fast::hash(id.as_bytes()) % self.shards
     }
 
     /// Returns the partition key of the shard.

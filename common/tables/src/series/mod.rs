@@ -18,6 +18,7 @@
 //! stays as it is. So repeated runs change nothing, and a run that was killed is completed by the next one.
 
 mod build;
+mod candle;
 pub(crate) mod keys;
 pub(crate) mod marker;
 pub(crate) mod page;
@@ -25,6 +26,7 @@ mod progress;
 pub(crate) mod rows;
 
 pub use self::build::{Built, BuiltSlot, build};
+pub use self::candle::{Candle, Candles, Series};
 pub use self::keys::{Interval, Slot};
 pub use self::marker::{is_due, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page, since};

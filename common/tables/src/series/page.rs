@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use common::request::parameters::ItemId;
 use common::time::UnixSeconds;
 use futures_util::future::try_join;
 
+use super::candle::Candle;
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of_key};
 use super::progress::Progress;
-use crate::bazaar::candle::{Candle, corrupt_candles};
-use crate::bazaar::intervals::{INTERVALS, MINUTES};
-use crate::bazaar::quote::{Quote, corrupt_products};
+use super::rows::CORRUPT;
 use crate::error::Error;
 use crate::row::Row;
 use crate::session::Session;
@@ -24,28 +22,22 @@ const MORE_ROWS: usize = 100;
 /// and that of a run.
 const UNBUILT: Duration = Duration::from_mins(10);
 
-/// The intervals whose candles an unbuilt one is made of, from coarse to fine. Each is another query, so there are only two.
-const PARTS: [&Interval; 2] = {
-    let [five_minutes, _, hour, ..] = &INTERVALS;
-    [hour, five_minutes]
-};
-
 /// A page of candles.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct Page<C> {
     /// The candles, oldest first.
-    pub candles: Vec<PagedCandle>,
+    pub candles: Vec<PagedCandle<C>>,
     /// The end of the next page, which is older. `None` if there are no older candles.
     pub next_before: Option<UnixSeconds>,
 }
 
 /// A candle and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PagedCandle {
+pub struct PagedCandle<C> {
     /// The start of the interval.
     pub opened_at: UnixSeconds,
     /// The candle.
-    pub candle: Candle,
+    pub candle: C,
     /// Whether the candle is built. Otherwise it is made of finer data, and minutes may be added to it.
     pub is_complete: bool,
 }
@@ -56,15 +48,15 @@ pub struct PagedCandle {
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn page(
+pub async fn page<C: Candle>(
     table: Session<'_>,
     interval: &'static Interval,
-    id: &ItemId,
+    id: &C::Id,
     before: UnixSeconds,
     limit: usize,
     now: UnixSeconds,
-) -> Result<Page, Error> {
-    let product = Product { table, id, now };
+) -> Result<Page<C>, Error> {
+    let product = Product::<C> { table, id, now };
     let oldest = interval.oldest_slot(now).unwrap_or(FIRST_SLOT).max(FIRST_SLOT);
     let newest = interval.slot(UnixSeconds::new(before.get().saturating_sub(1)).min(now)).min(LAST_SLOT);
     if newest < oldest {
@@ -98,19 +90,19 @@ pub async fn page(
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn since(
+pub async fn since<C: Candle>(
     table: Session<'_>,
     interval: &'static Interval,
-    id: &ItemId,
+    id: &C::Id,
     oldest: UnixSeconds,
     now: UnixSeconds,
-) -> Result<Vec<Candle>, Error> {
+) -> Result<Vec<C>, Error> {
     let (oldest, newest) = (oldest.max(FIRST_SLOT), interval.slot(now.min(LAST_SLOT)));
     if newest < oldest {
         return Ok(Vec::new());
     }
-    let product = Product { table, id, now };
-    let (rows, unbuilt) = if interval == &MINUTES {
+    let product = Product::<C> { table, id, now };
+    let (rows, unbuilt) = if interval == C::SERIES.minutes {
         (product.rows(interval, oldest, newest, usize::MAX).await?, BTreeMap::new())
     } else {
         product.candles(interval, oldest, newest, usize::MAX).await?
@@ -119,8 +111,8 @@ pub async fn since(
 }
 
 /// Returns the candles in the rows and those that are not built, newest first. If both have a slot, the one with more samples counts.
-fn paged(rows: &[Entry], unbuilt: BTreeMap<UnixSeconds, Candle>) -> Vec<PagedCandle> {
-    let built = rows.iter().filter_map(|row| Some((row.slot?, row.candle?)));
+fn paged<C: Candle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
+    let built = rows.iter().filter_map(|row| Some((row.slot?, row.candle.clone()?)));
     let built = built.map(|(opened_at, candle)| PagedCandle { opened_at, candle, is_complete: true });
     if unbuilt.is_empty() {
         return built.collect();
@@ -128,7 +120,7 @@ fn paged(rows: &[Entry], unbuilt: BTreeMap<UnixSeconds, Candle>) -> Vec<PagedCan
     let mut candles: BTreeMap<_, _> = built.map(|candle| (candle.opened_at, candle)).collect();
     for (opened_at, candle) in unbuilt {
         let built = candles.get(&opened_at);
-        if built.is_none_or(|built| built.candle.samples < candle.samples) {
+        if built.is_none_or(|built| built.candle.samples() < candle.samples()) {
             candles.insert(opened_at, PagedCandle { opened_at, candle, is_complete: false });
         }
     }
@@ -136,10 +128,9 @@ fn paged(rows: &[Entry], unbuilt: BTreeMap<UnixSeconds, Candle>) -> Vec<PagedCan
 }
 
 /// The rows of one product, at the time `now`.
-#[derive(Clone, Copy)]
-struct Product<'a> {
+struct Product<'a, C: Candle> {
     table: Session<'a>,
-    id: &'a ItemId,
+    id: &'a C::Id,
     now: UnixSeconds,
 }
 
@@ -150,15 +141,15 @@ struct Source {
 }
 
 /// What a row has of the product.
-#[derive(Debug, Clone, Copy)]
-struct Entry {
+#[derive(Debug)]
+struct Entry<C> {
     /// Its slot. `None` if that is corrupt.
     slot: Option<UnixSeconds>,
     /// The candle. `None` if the product has none in this slot, or if the row is corrupt.
-    candle: Option<Candle>,
+    candle: Option<C>,
 }
 
-impl Product<'_> {
+impl<C: Candle> Product<'_, C> {
     /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`, and the candles up to
     /// `newest` that are not built, made of finer data.
     async fn candles(
@@ -167,15 +158,15 @@ impl Product<'_> {
         oldest: UnixSeconds,
         newest: UnixSeconds,
         limit: usize,
-    ) -> Result<(Vec<Entry>, BTreeMap<UnixSeconds, Candle>), Error> {
-        let [finest, ..] = &INTERVALS;
-        let kept = MINUTES.oldest_slot(self.now).unwrap_or(FIRST_SLOT);
+    ) -> Result<(Vec<Entry<C>>, BTreeMap<UnixSeconds, C>), Error> {
+        let finest = C::SERIES.finest;
+        let kept = C::SERIES.minutes.oldest_slot(self.now).unwrap_or(FIRST_SLOT);
         if interval.end(newest) <= kept {
             return Ok((self.rows(interval, oldest, newest, limit).await?, BTreeMap::new()));
         }
         let mut built = finest.slot(self.now.minus(UNBUILT)).max(FIRST_SLOT);
         let found = self.candles_after(built, interval, oldest, newest, limit);
-        let (until, found) = try_join(Progress::query(self.table), found).await?;
+        let (until, found) = try_join(Progress::query(self.table, C::SERIES), found).await?;
         if until.is_some_and(|until| until >= built) {
             return Ok(found);
         }
@@ -191,15 +182,15 @@ impl Product<'_> {
         oldest: UnixSeconds,
         newest: UnixSeconds,
         limit: usize,
-    ) -> Result<(Vec<Entry>, BTreeMap<UnixSeconds, Candle>), Error> {
+    ) -> Result<(Vec<Entry<C>>, BTreeMap<UnixSeconds, C>), Error> {
         let mut sources = vec![self.source(interval)];
         let mut queries =
             vec![(self.query(&self.source(interval), oldest, newest).scan_index_forward(false), limit)];
         let mut first = interval.slot(built).max(oldest);
         if first <= newest {
             let last = interval.at(newest).last_minute().min(self.now).min(LAST_SLOT);
-            let parts = PARTS.into_iter().filter(|part| part.length < interval.length);
-            for part in parts.chain([&MINUTES]).map(|part| self.source(part)) {
+            let parts = C::SERIES.parts.iter().filter(|part| part.length < interval.length);
+            for part in parts.map(|part| self.source(part)) {
                 queries.push((self.query(&part, first, last), usize::MAX));
                 first = part.interval.slot(built).max(first);
                 sources.push(part);
@@ -213,9 +204,9 @@ impl Product<'_> {
         let mut unbuilt = BTreeMap::new();
         for (source, entries) in parts.into_iter().rev() {
             unbuilt = grouped(source.interval, unbuilt);
-            for (slot, candle) in entries.iter().filter_map(|entry| Some((entry.slot?, entry.candle?))) {
+            for (slot, candle) in entries.into_iter().filter_map(|entry| Some((entry.slot?, entry.candle?))) {
                 let of_parts = unbuilt.get(&slot);
-                if of_parts.is_none_or(|of_parts: &Candle| of_parts.samples <= candle.samples) {
+                if of_parts.is_none_or(|of_parts: &C| of_parts.samples() <= candle.samples()) {
                     unbuilt.insert(slot, candle);
                 }
             }
@@ -230,14 +221,14 @@ impl Product<'_> {
         oldest: UnixSeconds,
         newest: UnixSeconds,
         limit: usize,
-    ) -> Result<Vec<Entry>, Error> {
+    ) -> Result<Vec<Entry<C>>, Error> {
         let source = self.source(interval);
         let query = self.query(&source, oldest, newest).scan_index_forward(false);
         self.table.read_rows(query, limit, |row| Some(self.entry(&source, row))).await
     }
 
     fn source(&self, interval: &'static Interval) -> Source {
-        Source { interval, partition: interval.partition(interval.shard(self.id)) }
+        Source { interval, partition: interval.partition(interval.shard(self.id.as_ref())) }
     }
 
     /// The rows between two times, oldest first, with this product only.
@@ -245,35 +236,32 @@ impl Product<'_> {
         self.table
             .query_between(&source.partition, slot_key(first), slot_key(last))
             .projection_expression("sk, products.#id")
-            .expression_attribute_names("#id", self.id.as_str())
+            .expression_attribute_names("#id", self.id.as_ref())
     }
 
     /// Reads a row.
-    fn entry(&self, Source { interval, partition }: &Source, row: &Row<'_>) -> Entry {
+    fn entry(&self, Source { interval, partition }: &Source, row: &Row<'_>) -> Entry<C> {
         let slot = row.sort_key().and_then(|key| slot_of_key(interval, key));
         let start = slot.as_ref().ok().map(|slot| slot.start);
         let candle = || {
             let (slot, Some(products)) = (slot?, row.products()) else { return Ok(None) };
-            let product = |id| products.map()?.get(id);
-            if *interval == &MINUTES {
-                let quote = product(self.id.as_str()).and_then(Quote::of_value);
-                return quote.map(|quote| Some(Candle::of(quote, slot.start))).ok_or_else(corrupt_products);
-            }
-            let candle = product(self.id.as_str()).and_then(|value| Candle::of_value(slot, value));
-            candle.map(Some).ok_or_else(corrupt_candles)
+            let value = products.map().and_then(|products| products.get(self.id.as_ref()));
+            value.and_then(|value| C::of_value(slot, value)).map(Some).ok_or(CORRUPT)
         };
         Entry { slot: start, candle: row.unless_corrupt(candle(), partition) }
     }
 }
 
 /// Returns the candles of the interval that consist of these parts.
-fn grouped(interval: &Interval, parts: BTreeMap<UnixSeconds, Candle>) -> BTreeMap<UnixSeconds, Candle> {
-    let mut candles = BTreeMap::<UnixSeconds, Candle>::new();
+fn grouped<C: Candle>(interval: &Interval, parts: BTreeMap<UnixSeconds, C>) -> BTreeMap<UnixSeconds, C> {
+    let mut candles = BTreeMap::<UnixSeconds, C>::new();
     for (start, later) in parts {
-        candles
-            .entry(interval.slot(start))
-            .and_modify(|candle| *candle = candle.followed_by(later))
-            .or_insert(later);
+        let slot = interval.slot(start);
+        let candle = match candles.remove(&slot) {
+            Some(candle) => candle.followed_by(later),
+            None => later,
+        };
+        candles.insert(slot, candle);
     }
     candles
 }

@@ -11,8 +11,7 @@
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use common::time::UnixSeconds;
 
-use super::keys::Interval;
-use crate::bazaar::intervals::INTERVALS;
+use super::candle::Series;
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, integer, number, readable};
 use crate::session::Session;
@@ -21,12 +20,6 @@ const BUILT: &str = "built";
 const UNTIL: &str = "until";
 const ADDED: &str = "added";
 const AGAIN: &str = "again";
-
-/// The series.
-const SERIES: &str = {
-    let [Interval { series, .. }, ..] = &INTERVALS;
-    series
-};
 
 /// How far the candles are built.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,26 +39,31 @@ impl Progress {
     }
 
     /// Reads the progress as it is now. A corrupt row is replaced: whatever there is data for is built again.
-    pub(super) async fn read(table: Session<'_>) -> Result<Self, Error> {
-        let Some(row) = table.get(item::key(SERIES, BUILT)).await? else { return Ok(Self::default()) };
-        let progress = readable(std::slice::from_ref(&row), SERIES, |row| Self::of_row(row).map(Some));
+    pub(super) async fn read(table: Session<'_>, series: &Series) -> Result<Self, Error> {
+        let Some(row) = table.get(item::key(series.name, BUILT)).await? else { return Ok(Self::default()) };
+        let progress = readable(std::slice::from_ref(&row), series.name, |row| Self::of_row(row).map(Some));
         if progress.is_empty() {
-            let request = table.put_item().set_item(Some(item::key(SERIES, BUILT)));
+            let request = table.put_item().set_item(Some(item::key(series.name, BUILT)));
             table.write("PutItem", request.send()).await?;
         }
         Ok(progress.first().copied().unwrap_or_default())
     }
 
     /// Returns the frontier, for functions that may only query. `None` if the row is missing or corrupt.
-    pub(super) async fn query(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
-        let rows = table.rows(table.query_between(SERIES, BUILT, BUILT), 1).await?;
-        let progress = readable(&rows, SERIES, |row| Self::of_row(row).map(Some));
+    pub(super) async fn query(table: Session<'_>, series: &Series) -> Result<Option<UnixSeconds>, Error> {
+        let rows = table.rows(table.query_between(series.name, BUILT, BUILT), 1).await?;
+        let progress = readable(&rows, series.name, |row| Self::of_row(row).map(Some));
         Ok(progress.first().and_then(|progress| progress.until))
     }
 
     /// Writes `after` unless another run has changed the row since it was `self`, and returns whether it did.
-    pub(super) async fn advance(self, table: Session<'_>, after: Self) -> Result<bool, Error> {
-        let mut request = update(table);
+    pub(super) async fn advance(
+        self,
+        table: Session<'_>,
+        series: &Series,
+        after: Self,
+    ) -> Result<bool, Error> {
+        let mut request = update(table, series);
         let (mut sets, mut removes, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
         let times = [
             (UNTIL, self.until, after.until),
@@ -101,16 +99,16 @@ impl Progress {
     }
 }
 
-fn update(table: Session<'_>) -> UpdateItemFluentBuilder {
-    table.update_item().set_key(Some(item::key(SERIES, BUILT)))
+fn update(table: Session<'_>, series: &Series) -> UpdateItemFluentBuilder {
+    table.update_item().set_key(Some(item::key(series.name, BUILT)))
 }
 
 /// Notes that data was added from the time `from` on: the next runs build the candles of it again.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn build_again(table: Session<'_>, from: UnixSeconds) -> Result<(), Error> {
-    let request = update(table)
+pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds) -> Result<(), Error> {
+    let request = update(table, series)
         .update_expression("SET added = :from")
         .condition_expression("attribute_not_exists(added) OR added > :from")
         .expression_attribute_values(":from", number(from.get()));
@@ -121,7 +119,7 @@ pub async fn build_again(table: Session<'_>, from: UnixSeconds) -> Result<(), Er
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn begin_at(table: Session<'_>, time: UnixSeconds) -> Result<(), Error> {
+pub async fn begin_at(table: Session<'_>, series: &Series, time: UnixSeconds) -> Result<(), Error> {
     let before = Progress::default();
-    before.advance(table, Progress { until: Some(time), ..before }).await.map(drop)
+    before.advance(table, series, Progress { until: Some(time), ..before }).await.map(drop)
 }

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
-use common::request::parameters::ItemId;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
-use super::keys::{Slot, slot_key};
+use super::candle::{Candle, Candles};
+use super::keys::{Interval, Slot, slot_key, slot_of};
 use super::marker::{mark, rows_of_slot};
-use crate::bazaar::candle::{Candle, Candles, corrupt_candles};
 use crate::error::Error;
-use crate::item::{self, Item, PRODUCTS, readable};
+use crate::item::{self, Corrupt, Item, PRODUCTS, SORT_KEY, readable, text};
 use crate::session::Session;
 
 /// The number of rows that are written at the same time, one by one: enough to hide the network latency.
@@ -30,22 +29,23 @@ pub struct Written {
 type Products = HashMap<String, AttributeValue>;
 
 /// Divides the values of products into the rows of a slot, by shard.
-fn by_shard<'a>(
+fn by_shard<'a, Id: AsRef<str> + 'a>(
     slot: Slot,
-    values: impl Iterator<Item = (&'a ItemId, AttributeValue)>,
+    values: impl Iterator<Item = (&'a Id, AttributeValue)>,
 ) -> BTreeMap<u32, Products> {
     let mut rows = BTreeMap::<u32, Products>::new();
     for (id, value) in values {
-        rows.entry(slot.interval.shard(id)).or_default().insert(id.as_str().to_owned(), value);
+        let id = id.as_ref();
+        rows.entry(slot.interval.shard(id)).or_default().insert(id.to_owned(), value);
     }
     rows
 }
 
 /// Writes the rows of a slot, and returns their number and the write units that they took. Rows that are there are replaced.
-pub(crate) async fn put_rows<'a>(
+pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
     table: Session<'_>,
     slot: Slot,
-    values: impl Iterator<Item = (&'a ItemId, AttributeValue)>,
+    values: impl Iterator<Item = (&'a Id, AttributeValue)>,
 ) -> Result<(usize, f64), Error> {
     let rows = by_shard(slot, values);
     let count = rows.len();
@@ -56,6 +56,62 @@ pub(crate) async fn put_rows<'a>(
     };
     let write_units = table.write_all(rows.into_iter().map(put).collect::<Result<_, _>>()?).await?;
     Ok((count, write_units))
+}
+
+/// The error of a row whose map of products is invalid.
+pub(super) const CORRUPT: Corrupt = Corrupt::new(PRODUCTS, "a map of values of its series");
+
+/// Returns the values of the products in a row.
+fn products(row: &Item) -> Result<&Products, Corrupt> {
+    row.get(PRODUCTS).and_then(|products| products.as_m().ok()).ok_or(CORRUPT)
+}
+
+/// Returns the candles of the slot, made of the rows of a finer interval.
+pub(super) async fn parts<C: Candle>(
+    table: Session<'_>,
+    finer: &'static Interval,
+    slot: Slot,
+) -> Result<Candles<C>, Error> {
+    let partitions: Vec<_> = (0..finer.shards).map(|shard| finer.partition(shard)).collect();
+    let queries = partitions.iter().map(|partition| {
+        let (first, last) = (slot_key(slot.start), slot_key(slot.last_minute()));
+        (table.query_between(partition, first, last).consistent_read(true), usize::MAX)
+    });
+    let shards = table.rows_of_each(queries.collect()).await?;
+    let mut candles = Candles::<C>::new();
+    for (partition, rows) in partitions.iter().zip(&shards) {
+        let rows = readable(rows, partition, |row| candles_of::<C>(finer, row, partition).map(Some));
+        for (id, later) in rows.into_iter().flatten() {
+            let candle = match candles.remove(&id) {
+                Some(candle) => candle.followed_by(later),
+                None => later,
+            };
+            candles.insert(id, candle);
+        }
+    }
+    Ok(candles)
+}
+
+/// Returns the candles in a row of minutes or candles. A corrupt one hides none of the others.
+fn candles_of<C: Candle>(
+    interval: &'static Interval,
+    row: &Item,
+    partition: &str,
+) -> Result<Vec<(C::Id, C)>, Corrupt> {
+    let slot = slot_of(interval, row)?;
+    let products = products(row)?;
+    let candle =
+        |(id, value): (&String, &AttributeValue)| Some((id.parse().ok()?, C::of_attribute(slot, value)?));
+    let candles: Vec<_> = products.iter().filter_map(candle).collect();
+    if candles.len() < products.len() {
+        tracing::warn!(
+            partition_key = partition,
+            sort_key = text(row, SORT_KEY).unwrap_or_default(),
+            products = products.len() - candles.len(),
+            "corrupt products of a row are skipped"
+        );
+    }
+    Ok(candles)
 }
 
 /// Returns the rows of a recorded slot and the number that there must be; `None` if the slot is not recorded.
@@ -70,14 +126,12 @@ pub(crate) async fn rows_of(table: Session<'_>, slot: Slot) -> Result<Option<(us
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn candles(table: Session<'_>, slot: Slot) -> Result<Option<Candles>, Error> {
+pub async fn candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<Option<Candles<C>>, Error> {
     let Some((expected, rows)) = rows_of(table, slot).await? else { return Ok(None) };
     let shards = readable(&rows, &slot.interval.markers(), |row| {
-        let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok());
-        let products = products.ok_or_else(corrupt_candles)?.iter();
-        let candles =
-            products.map(|(id, candle)| Some((id.parse().ok()?, Candle::of_attribute(slot, candle)?)));
-        candles.collect::<Option<Vec<(ItemId, Candle)>>>().ok_or_else(corrupt_candles).map(Some)
+        let candles = products(row)?.iter();
+        let candles = candles.map(|(id, candle)| Some((id.parse().ok()?, C::of_attribute(slot, candle)?)));
+        candles.collect::<Option<Vec<(C::Id, C)>>>().ok_or(CORRUPT).map(Some)
     });
     Ok((shards.len() >= expected).then(|| shards.into_iter().flatten().collect()))
 }
@@ -88,7 +142,7 @@ pub async fn candles(table: Session<'_>, slot: Slot) -> Result<Option<Candles>, 
 ///
 /// # Errors
 /// If a part was not written before the deadline. The same call completes it.
-pub async fn store(table: Session<'_>, slot: Slot, candles: &Candles) -> Result<usize, Error> {
+pub async fn store<C: Candle>(table: Session<'_>, slot: Slot, candles: &Candles<C>) -> Result<usize, Error> {
     if let Some(marked) = rows_of_slot(table, slot).await? {
         return Ok(merge(table, slot, candles, Some(marked)).await?.rows);
     }
@@ -110,15 +164,15 @@ pub(super) struct Changed {
 
 /// Writes the candles of a slot and its marker, and returns the rows that changed. A candle that is there stays if it has more samples.
 /// `marked`: the number of rows in the marker, if the slot has been recorded before. Then its rows are read first.
-pub(super) async fn merge(
+pub(super) async fn merge<C: Candle>(
     table: Session<'_>,
     slot: Slot,
-    candles: &Candles,
+    candles: &Candles<C>,
     marked: Option<usize>,
 ) -> Result<Changed, Error> {
-    let mut shards = BTreeMap::<u32, Vec<(&ItemId, Candle)>>::new();
+    let mut shards = BTreeMap::<u32, Vec<(&C::Id, &C)>>::new();
     for (id, candle) in candles {
-        shards.entry(slot.interval.shard(id)).or_default().push((id, *candle));
+        shards.entry(slot.interval.shard(id.as_ref())).or_default().push((id, candle));
     }
     let rows = shards.len();
     let write = |(shard, candles)| merge_row(table, slot, shard, candles, marked.is_some());
@@ -137,11 +191,11 @@ pub(super) async fn merge(
 }
 
 /// Merges candles into the row of a shard, and returns the write units that it took; `None` if nothing changed.
-async fn merge_row(
+async fn merge_row<C: Candle>(
     table: Session<'_>,
     slot: Slot,
     shard: u32,
-    candles: Vec<(&ItemId, Candle)>,
+    candles: Vec<(&C::Id, &C)>,
     is_read: bool,
 ) -> Result<Option<f64>, Error> {
     let key = || item::key(slot.interval.partition(shard), slot_key(slot.start));
@@ -150,9 +204,9 @@ async fn merge_row(
         let stored = before.as_ref().and_then(|row| row.get(PRODUCTS)?.as_m().ok());
         let mut products = stored.cloned().unwrap_or_default();
         for (id, candle) in &candles {
-            let stored = products.get(id.as_str()).and_then(|stored| Candle::of_attribute(slot, stored));
-            if stored.is_none_or(|stored| stored.samples <= candle.samples) {
-                products.insert(id.as_str().to_owned(), candle.attribute(slot));
+            let stored = products.get(id.as_ref()).and_then(|stored| C::of_attribute(slot, stored));
+            if stored.is_none_or(|stored| stored.samples() <= candle.samples()) {
+                products.insert(id.as_ref().to_owned(), candle.attribute(slot));
             }
         }
         if stored == Some(&products) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, quotes, record};
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, SERIES, quotes, record};
 use tables::series::{self, Slot, is_due};
 use tables::{Error, Session, Table};
 
@@ -45,7 +45,7 @@ impl Bazaar {
     async fn store_candles(&self, slot: Slot, candles: &Candles) -> Result<bool, Error> {
         let rows = patiently(async || series::store(self.session(), slot, candles).await).await?;
         // Even if nothing changed: an earlier import may have been killed before it noted that.
-        patiently(async || series::build_again(self.session(), slot.start).await).await?;
+        patiently(async || series::build_again(self.session(), &SERIES, slot.start).await).await?;
         Ok(rows > 0)
     }
 

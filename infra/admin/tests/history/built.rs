@@ -51,7 +51,7 @@ impl History {
     }
 
     async fn build_at(&self, now: UnixSeconds) -> Built {
-        series::build(self.session(), now).await.unwrap()
+        series::build::<Candle>(self.session(), now).await.unwrap()
     }
 
     /// Runs until nothing is left to build.

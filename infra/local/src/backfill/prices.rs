@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
 use simulator::bazaar::{self, quotes};
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, Quotes, record};
-use tables::series::{Interval, Slot, begin_at, build, build_again, is_due, recorded, store};
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, Quotes, SERIES, record};
+use tables::series::{Candle as _, Interval, Slot, begin_at, build, build_again, is_due, recorded, store};
 use tables::{Error, Session, Table};
 
 use super::progress::State;
@@ -157,7 +157,9 @@ impl Past {
     /// Stores them, newest first. What is there stays as it is.
     pub(super) async fn store(self, state: &State) {
         state
-            .retry("the beginning of candles".to_owned(), || begin_at(self.session(), self.extent.until))
+            .retry("the beginning of candles".to_owned(), || {
+                begin_at(self.session(), &SERIES, self.extent.until)
+            })
             .await;
         for minute in self.extent.minutes() {
             state.retry(format!("the minute {minute}"), || self.store_minute(minute)).await;
@@ -231,9 +233,9 @@ impl Past {
     /// Builds the candles of the recorded minutes, and coarse ones of `day` that the recorder has built without the finer ones that are
     /// stored now.
     async fn build(&self, day: UnixSeconds) -> Result<(), Error> {
-        build_again(self.session(), day).await?;
+        build_again(self.session(), &SERIES, day).await?;
         for _ in 0..MOST_RUNS {
-            if build(self.session(), self.extent.now).await?.is_done {
+            if build::<Candle>(self.session(), self.extent.now).await?.is_done {
                 break;
             }
             // The recorder may be at work as well.

@@ -1,0 +1,64 @@
+//! What a series is, and what its candles can do.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::keys::{Interval, Slot};
+use super::rows::parts;
+use crate::error::Error;
+use crate::row::Value;
+use crate::session::Session;
+
+/// A series of prices.
+#[derive(Debug)]
+pub struct Series {
+    /// The name, the front of the partition keys of candles.
+    pub(crate) name: &'static str,
+    /// The recorded minutes.
+    pub(crate) minutes: &'static Interval,
+    /// The finest interval of candles.
+    pub finest: &'static Interval,
+    /// The intervals of candles, from fine to coarse. Each is a multiple of the one before.
+    pub intervals: &'static [Interval],
+    /// What a candle that is not built is made of when it is read, from coarse to fine. Each is another query, so there are few.
+    pub(crate) parts: &'static [&'static Interval],
+}
+
+/// The prices of a product during an interval.
+pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
+    /// The id of a product.
+    type Id: Clone + Ord + FromStr + AsRef<str> + Send + Sync;
+
+    /// The series.
+    const SERIES: &'static Series;
+
+    /// Returns the number of recorded minutes. Of two candles of a slot, the one with more counts.
+    fn samples(&self) -> u32;
+
+    /// Returns the candle of this interval and a later one together.
+    #[must_use]
+    fn followed_by(self, later: Self) -> Self;
+
+    /// The value in a row of the slot.
+    fn attribute(&self, slot: Slot) -> AttributeValue;
+
+    /// Reads the value in a row of the slot.
+    fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self>;
+
+    /// Reads the value in a row of the slot.
+    fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self>;
+
+    /// Returns the candles of a slot of the finest interval, made of its minutes. If something else is made of the minutes, it is written
+    /// first.
+    fn of_minutes(
+        table: Session<'_>,
+        slot: Slot,
+    ) -> impl Future<Output = Result<Candles<Self>, Error>> + Send {
+        parts(table, Self::SERIES.minutes, slot)
+    }
+}
+
+/// The candles of all products in a slot.
+pub type Candles<C> = BTreeMap<<C as Candle>::Id, C>;
