@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::request::auction_item_id::AuctionItemId;
 use crate::request::ids::Ids;
 use crate::request::parameters::{Allowed, Before, ItemId, Limit, PageNumber, Username, Value};
 
@@ -153,7 +154,7 @@ pub type FireSalesLimit = Limit<1, 200, 50>;
 /// `limit` of `GET /v1/bazaar?mode=flips`.
 pub type FlipsLimit = Limit<1, 100, 20>;
 
-/// `limit` of `GET /v1/bazaar/candles`.
+/// `limit` of `GET /v1/bazaar/candles` and `GET /v1/auctions/candles`.
 pub type CandlesLimit = Limit<1, 1_000, 288>;
 
 /// `mode` of `GET /v1/bazaar`.
@@ -163,7 +164,13 @@ pub const BAZAAR_MODES: Allowed =
 /// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
 pub type BazaarIds = Ids<true>;
 
-/// `ids` of `GET /v1/auctions/prices`.
+/// `window` of `GET /v1/auctions/averages`.
+pub const AVERAGES_WINDOWS: Allowed = Allowed::OneOf { words: &["1d", "3d", "7d"], default: "1d" };
+
+/// `interval` of `GET /v1/auctions/candles`.
+pub const AUCTION_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "1d"], default: "1h" };
+
+/// `ids` of `GET /v1/auctions/prices` and `GET /v1/auctions/averages`.
 pub type AuctionIds = Ids<false>;
 
 /// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
@@ -259,6 +266,17 @@ const ITEM_ID: Parameter = Parameter {
     allowed: ItemId::ALLOWED,
 };
 
+/// `before` of the routes with candles.
+const BEFORE: Parameter = Parameter::query(
+    "before",
+    "The time before which all candles open, for pages of the past",
+    Before::ALLOWED,
+);
+
+/// `limit` of the routes with candles.
+const CANDLES_LIMIT: Parameter =
+    Parameter::query("limit", "The maximum number of candles", CandlesLimit::ALLOWED);
+
 /// `GET /v1/bazaar/history`
 pub const BAZAAR_HISTORY: Route = Route {
     function: "bazaar-history",
@@ -284,12 +302,8 @@ pub const BAZAAR_CANDLES: Route = Route {
     parameters: &[
         ITEM_ID,
         Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
-        Parameter::query(
-            "before",
-            "The time before which all candles open, for pages of the past",
-            Before::ALLOWED,
-        ),
-        Parameter::query("limit", "The maximum number of candles", CandlesLimit::ALLOWED),
+        BEFORE,
+        CANDLES_LIMIT,
     ],
 };
 
@@ -317,6 +331,47 @@ pub const AUCTIONS_PRICES: Route = Route {
         `%2B`.",
     tag: Tag::Auctions,
     parameters: &[Parameter::query("ids", "The items to return, all if absent", AuctionIds::ALLOWED)],
+};
+
+/// `GET /v1/auctions/averages`
+pub const AUCTIONS_AVERAGES: Route = Route {
+    function: "auctions-averages",
+    path: "/v1/auctions/averages",
+    cache: Duration::from_mins(5),
+    requires_key: true,
+    summary: "Get average prices of items in auctions",
+    description: "The average lowest buy-it-now price and the prices of sales over the last one, three or seven days, of every item \
+        that was listed or sold, or of up to 100 items. With `ids`, also the ids that were neither. In a query, `;` must be sent as \
+        `%3B` and `+` as `%2B`.",
+    tag: Tag::Auctions,
+    parameters: &[
+        Parameter::query("window", "The length of the window up to the last complete hour", AVERAGES_WINDOWS),
+        Parameter::query("ids", "The items to return, all if absent", AuctionIds::ALLOWED),
+    ],
+};
+
+/// `GET /v1/auctions/candles`
+pub const AUCTIONS_CANDLES: Route = Route {
+    function: "auctions-candles",
+    path: "/v1/auctions/candles",
+    cache: Duration::from_mins(5),
+    requires_key: true,
+    summary: "Get the candles of an item in auctions",
+    description: "How the lowest buy-it-now price of one item moved during hours or days, and for how much it was sold, oldest first. \
+        In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
+    tag: Tag::Auctions,
+    parameters: &[
+        Parameter {
+            name: "id",
+            location: Location::Query,
+            required: true,
+            meaning: "The id of an item, as /v1/auctions/prices returns it",
+            allowed: AuctionItemId::ALLOWED,
+        },
+        Parameter::query("interval", "The length of the interval of a candle", AUCTION_INTERVALS),
+        BEFORE,
+        CANDLES_LIMIT,
+    ],
 };
 
 /// `GET /v1/collections`
@@ -461,7 +516,7 @@ const fn page(
 pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 13] = [
+pub const VERSION_1: [&Route; 15] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
@@ -471,6 +526,8 @@ pub const VERSION_1: [&Route; 13] = [
     &BAZAAR_CANDLES,
     &AUCTIONS,
     &AUCTIONS_PRICES,
+    &AUCTIONS_AVERAGES,
+    &AUCTIONS_CANDLES,
     &COLLECTIONS,
     &ITEMS,
     &PROFILE,

@@ -231,6 +231,8 @@ class Rehearsal:
         """A use of every function with a table fails without its policies, and succeeds with them."""
         uses = {
             "AuthorizerFunction": lambda _: self.status_of("/v1/mayor", self.keys["spare"]),
+            "AuctionsAveragesFunction": lambda _: self.status_of("/v1/auctions/averages"),
+            "AuctionsCandlesFunction": lambda _: self.status_of("/v1/auctions/candles?id=HYPERION"),
             "AuctionsPricesFunction": lambda _: self.status_of("/v1/auctions/prices"),
             "BazaarCandlesFunction": lambda _: self.status_of("/v1/bazaar/candles?item_id=INK_SACK:3"),
             "BazaarHistoryFunction": lambda _: self.status_of("/v1/bazaar/history?item_id=INK_SACK:3&range=1h"),

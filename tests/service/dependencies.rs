@@ -10,7 +10,9 @@ use common::routes::{DOCS, INDEX, VERSION_1};
 use crate::support::in_repository;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 12] = [
+const WITH_TABLE: [&str; 14] = [
+    "auctions-averages",
+    "auctions-candles",
     "auctions-prices",
     "authorizer",
     "bazaar-candles",

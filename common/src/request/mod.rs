@@ -6,6 +6,7 @@
 pub mod auction_item_id;
 pub mod ids;
 pub mod parameters;
+pub mod split;
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -178,7 +179,7 @@ impl Request {
 
     /// Returns the names of the query parameters that the route does not declare and that have no value. The gateway splits a query
     /// at a raw `;`, so the rest of a value can be among them.
-    pub fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
+    fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
         let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
         let single = self.event.query_string_parameters.iter().flat_map(Members::iter);
         let empty = lists.filter(|(_, values)| values.iter().all(String::is_empty)).map(|(name, _)| name);

@@ -1,6 +1,5 @@
 //! `GET /v1/auctions/prices`: the lowest prices of items in auctions, from the newest recorded minute.
 
-mod query;
 mod snapshot;
 
 use std::sync::Arc;
@@ -12,11 +11,10 @@ use common::request::Request;
 use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, Route};
+use common::routes::{self, AuctionIds, Route};
 use tables::Table;
 use tables::auctions::{self, RecordedMinute};
 
-pub use self::query::split_id;
 use self::snapshot::{Data, Snapshot};
 
 /// Why there are no prices to serve.
@@ -57,7 +55,10 @@ impl Handler for AuctionsPrices {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let ids = query::ids(request)?;
+        let ids: Option<AuctionIds> = request.optional("ids")?;
+        if ids.is_some() {
+            request.refuse_split("ids")?;
+        }
         let invocation = request.invocation();
         let now = invocation.now().into();
         let fetch = async || {

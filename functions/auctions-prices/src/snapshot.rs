@@ -9,7 +9,7 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{Coins, LONGEST_AGE, Price, Prices};
+use tables::auctions::{Coins, LONGEST_AGE, Price, Prices, select};
 
 /// The lowest prices of items in auctions.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -98,17 +98,11 @@ impl Snapshot {
     /// If the prices cannot be written as JSON.
     pub(crate) fn document(&self, ids: Option<&AuctionIds>) -> Result<Arc<Document>, serde_json::Error> {
         let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
-        let ids = ids.distinct();
-        let (mut items, mut unknown) = (Vec::with_capacity(ids.len()), Vec::new());
-        for id in ids {
-            let found = self.prices.binary_search_by(|(known, _)| known.as_str().cmp(id)).ok();
-            match found.and_then(|position| Some((position, self.prices.get(position)?))) {
-                None => unknown.push(id),
-                Some((position, (id, price))) => {
-                    let auction = LowestAuction(self.lowest.get(position).map(ToString::to_string));
-                    items.push(ItemPrices { auction: Some(auction), ..ItemPrices::new(id.as_str(), *price) });
-                }
-            }
+        let (found, unknown) = select(ids, &self.prices);
+        let mut items = Vec::with_capacity(found.len());
+        for (position, id, price) in found {
+            let auction = LowestAuction(self.lowest.get(position).map(ToString::to_string));
+            items.push(ItemPrices { auction: Some(auction), ..ItemPrices::new(id.as_str(), *price) });
         }
         let last_updated = self.last_updated.get();
         Document::of(&Data { last_updated, count: items.len(), items, unknown: Some(unknown) }).map(Arc::new)

@@ -94,7 +94,7 @@ impl House {
             if let Some(listing) = self.listings.get_mut(&row.uuid) {
                 (listing.end, listing.reading, listing.absences) = (row.end, self.reading, 0);
             } else if !self.sold.contains_key(&row.uuid) && !self.is_over(row.end) {
-                let Some((ids, count)) = self.item(row.uuid, &row.item_bytes, left_out) else { continue };
+                let Some((ids, count, _)) = self.item(row.uuid, &row.item_bytes, left_out) else { continue };
                 let price = Coins::of_one(row.starting_bid.unsigned_abs(), count);
                 let listing = Listing { ids, price, end: row.end, reading: self.reading, absences: 0 };
                 self.listings.insert(row.uuid, listing);
@@ -114,9 +114,9 @@ impl House {
             let (auction, time) = (row.auction_id, UnixMilliseconds::new(row.timestamp));
             self.listings.remove(&auction);
             self.sold.insert(auction, time);
-            if let Some((ids, count)) = self.item(auction, &row.item_bytes, left_out) {
+            if let Some((ids, count, clean)) = self.item(auction, &row.item_bytes, left_out) {
                 let (items, price) = (ids.to_vec(), row.price.unsigned_abs());
-                list.push(Sale { auction, items, count, price, time, bin: row.bin });
+                list.push(Sale { auction, items, count, price, time, bin: row.bin, clean });
             }
         }
         Sales { until, list }
@@ -149,22 +149,22 @@ impl House {
         self.refreshed.is_some_and(|refreshed| end <= refreshed.get())
     }
 
-    /// Returns the ids and the count of an item. `None` if it is left out.
+    /// Returns the ids and the count of an item, and whether it is clean. `None` if it is left out.
     fn item(
         &mut self,
         auction: AuctionId,
         item_bytes: &str,
         left_out: &mut Skipped,
-    ) -> Option<(Arc<Ids>, NonZeroU32)> {
+    ) -> Option<(Arc<Ids>, NonZeroU32, bool)> {
         match read(item_bytes, &mut self.buffers) {
-            Ok(Item { id, also, count }) => {
+            Ok(Item { id, also, count, clean }) => {
                 let ids: Vec<_> = [id].into_iter().chain(also).collect();
                 if let Some(ids) = self.ids.get(&*ids) {
-                    return Some((Arc::clone(ids), count));
+                    return Some((Arc::clone(ids), count, clean));
                 }
                 let ids: Arc<Ids> = ids.into();
                 self.ids.insert(Arc::clone(&ids));
-                Some((ids, count))
+                Some((ids, count, clean))
             }
             Err(reason) => {
                 left_out.add(auction.to_string(), reason);

@@ -22,9 +22,9 @@ use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
-use tables::auctions::{MINUTES, record};
+use tables::auctions::{MINUTES, SERIES, record};
 use tables::feed::{self, Feed};
-use tables::series::{Written, is_due};
+use tables::series::{Written, is_due, note_late};
 use tables::{Recorder, Session, Ticks, fetching_deadline, repeat};
 use tokio::time::{Instant, sleep_until};
 
@@ -85,6 +85,7 @@ impl Recorder for RecordAuctions {
         let now = invocation.now().into();
         let tick = ticks.current();
         if !is_due(table, &MINUTES, tick, now).await? {
+            note_late(table, &SERIES, ticks).await?;
             return Ok((tick, Outcome::default()));
         }
         self.reading().begin(invocation.now());
@@ -109,6 +110,7 @@ impl Recorder for RecordAuctions {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, fetched_at, &minute).await?;
+        note_late(table, &SERIES, ticks).await?;
         let (items, sales) = (minute.prices.len(), minute.sales.map(|sales| sales.list.len()));
         let left_out = left_out.names.len();
         Ok((fetched_at, Outcome { pages, auctions, items, sales, left_out, written }))

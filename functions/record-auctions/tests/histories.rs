@@ -270,11 +270,12 @@ proptest! {
         let sold = lists.iter().flat_map(|minute| world.ended(*minute));
         let sold = sold.filter(|(_, auction)| !ITEMS[auction.item].0.is_empty());
         let sold: BTreeMap<_, _> = sold.map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs())).collect();
-        let counted = sales(&recorded, UnixSeconds::new(0));
+        let [begin, end] = [0, i64::MAX / 1_000].map(UnixSeconds::new);
+        let counted = sales(&recorded, begin, end);
         prop_assert_eq!(counted.len(), sold.len());
         let counted: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
         prop_assert_eq!(counted, sold);
-        prop_assert_eq!(covered(&recorded), Duration::from_mins(lists.len() as u64));
+        prop_assert_eq!(covered(&recorded, begin, end), Duration::from_mins(lists.len() as u64));
     }
 }
 

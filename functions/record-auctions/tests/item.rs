@@ -89,6 +89,31 @@ fn every_kind_of_item_has_the_id_that_mods_use() {
 }
 
 #[test]
+fn an_item_is_clean_while_nothing_is_added_to_it() {
+    let is_clean = |attributes: &Json| item_of(attributes).unwrap().clean;
+    let clean = [
+        json!({"id": "HYPERION", "timestamp": 1, "uuid": "a"}),
+        json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","heldItem":"A"}"#}),
+        json!({"id": "ENCHANTED_BOOK", "enchantments": {"growth": 5}}),
+    ];
+    assert!(clean.iter().all(is_clean));
+    let added = [
+        ("modifier", json!("heroic")),
+        ("upgrade_level", json!(5)),
+        ("dungeon_item_level", json!(1)),
+        ("rarity_upgrades", json!(1)),
+        ("hot_potato_count", json!(10)),
+        ("gems", json!({"a": "FINE"})),
+        ("skin", json!("A")),
+        ("enchantments", json!({"sharpness": 5})),
+    ];
+    for (name, value) in added {
+        assert!(!is_clean(&json!({"id": "HYPERION", name: value})), "{name}");
+    }
+    assert!(!is_clean(&json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","skin":"A"}"#})));
+}
+
+#[test]
 fn there_is_one_item_and_its_count_is_positive() {
     let reason = |items: Json| {
         read(&compressed(&fastnbt::to_bytes(&nbt!({"i": items})).unwrap()), &mut Buffers::default()).err()

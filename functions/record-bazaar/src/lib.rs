@@ -12,7 +12,7 @@ use common::upstream::{Rows, Upstream, UpstreamRequest};
 use serde::Serialize;
 use tables::bazaar::{MINUTES, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
-use tables::series::{Written, build_again, is_due};
+use tables::series::{Written, is_due, note_late};
 use tables::{Recorder, Session, Ticks, repeat};
 
 /// The outcome of one tick.
@@ -53,7 +53,7 @@ impl Recorder for RecordBazaar {
         let now = invocation.now().into();
         let tick = ticks.current();
         if !is_due(table, &MINUTES, tick, now).await? {
-            note_late(table, ticks).await?;
+            note_late(table, &SERIES, ticks).await?;
             return Ok((tick, Outcome::default()));
         }
         let fetch = |attempt: Invocation| async move {
@@ -72,20 +72,12 @@ impl Recorder for RecordBazaar {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, fetched_at, &quotes).await?;
-        note_late(table, ticks).await?;
+        note_late(table, &SERIES, ticks).await?;
         Ok((fetched_at, Outcome { products: quotes.len(), written }))
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {
         outcome.products == 0
-    }
-}
-
-/// Notes that candles of a backfill's minute may have been built without it.
-async fn note_late(table: Session<'_>, ticks: Ticks) -> Result<(), tables::Error> {
-    match ticks {
-        Ticks::OfClock => Ok(()),
-        Ticks::OfEvent(tick) => build_again(table, &SERIES, tick.time()).await,
     }
 }
 

@@ -1,14 +1,16 @@
-//! Every five minutes, builds the candles whose intervals have ended, for `GET /v1/bazaar/candles` and `GET /v1/bazaar/history`. It reads
-//! the recorded minutes and finer candles, and nothing from the provider.
+//! Every five minutes, builds the candles of the bazaar and of auctions whose intervals have ended, and the averages of auctions. It
+//! reads the recorded minutes and finer candles, and nothing from the provider.
 
 use std::error::Error;
+use std::time::Instant;
 
 use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
 use common::time::Tick;
 use serde::Serialize;
-use tables::bazaar::Candle;
+use tables::auctions::{self, build_averages};
+use tables::bazaar;
 use tables::feed::{self, Feed};
 use tables::series::{self, Built, BuiltSlot};
 use tables::{Recorder, Session, Ticks};
@@ -16,8 +18,10 @@ use tables::{Recorder, Session, Ticks};
 /// The outcome of one run.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// The slots that were built; empty if there was nothing to do.
+    /// The slots of the bazaar that were built; empty if there was nothing to do.
     slots: Vec<BuiltSlot>,
+    /// The slots of auctions that were built.
+    auctions: Vec<BuiltSlot>,
     /// The ends of the newest candles of five minutes.
     #[serde(skip)]
     ends: Vec<Tick>,
@@ -44,13 +48,19 @@ impl Recorder for RecordCandles {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let Built { slots, ends, .. } = series::build::<Candle>(table, invocation.now().into()).await?;
+        let (now, begun) = (invocation.now().into(), Instant::now());
+        let built = series::build::<bazaar::Candle>(table, now, begun).await?;
+        let ends = series::ends::<bazaar::Candle>(table, &built).await?;
+        let Built { slots: auctions, until, .. } =
+            series::build::<auctions::Candle>(table, now, begun).await?;
+        build_averages(table, until).await?;
         let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
-        Ok((ends.last().copied().unwrap_or_else(|| ticks.current()), Outcome { slots, ends }))
+        let tick = ends.last().copied().unwrap_or_else(|| ticks.current());
+        Ok((tick, Outcome { slots: built.slots, auctions, ends }))
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {
-        outcome.slots.is_empty()
+        outcome.slots.is_empty() && outcome.auctions.is_empty()
     }
 
     fn recorded(_: Tick, outcome: &Outcome) -> Vec<Tick> {

@@ -2,14 +2,14 @@
 //! Tests send the requests.
 
 use auctions::unknown_page;
-use auctions_prices::split_id;
 use bazaar::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
 use common::request::parameters::InvalidValue;
+use common::request::split::split_id;
 use common::request::{invalid_parameter, missing_parameter};
 use common::response::error::{ApiError, Code};
 use common::routes::{
-    AUCTIONS, AUCTIONS_PRICES, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY,
-    PROFILE, Route,
+    AUCTIONS, AUCTIONS_AVERAGES, AUCTIONS_CANDLES, AUCTIONS_PRICES, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY,
+    FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route,
 };
 use profile::unknown_player;
 
@@ -91,7 +91,19 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
                 "HYPERION,,TERMINATOR",
                 "/v1/auctions/prices?ids=HYPERION,,TERMINATOR",
             )?,
-            failure("semicolon", "/v1/auctions/prices?ids=GOLDEN_DRAGON;4", &split_id("4")),
+            failure("semicolon", "/v1/auctions/prices?ids=GOLDEN_DRAGON;4", &split_id("ids", "4")),
+        ],
+        "auctions-averages" => vec![
+            invalid(&AUCTIONS_AVERAGES, "window", "2d", "/v1/auctions/averages?window=2d")?,
+            invalid(&AUCTIONS_AVERAGES, "ids", "HYPERION,", "/v1/auctions/averages?ids=HYPERION,")?,
+        ],
+        "auctions-candles" => vec![
+            failure("missing", "/v1/auctions/candles", &missing_parameter("id", "")),
+            invalid(&AUCTIONS_CANDLES, "id", "hyperion", "/v1/auctions/candles?id=hyperion")?,
+            invalid(&AUCTIONS_CANDLES, "interval", "5m", "/v1/auctions/candles?id=HYPERION&interval=5m")?,
+            invalid(&AUCTIONS_CANDLES, "before", "now", "/v1/auctions/candles?id=HYPERION&before=now")?,
+            invalid(&AUCTIONS_CANDLES, "limit", "0", "/v1/auctions/candles?id=HYPERION&limit=0")?,
+            failure("semicolon", "/v1/auctions/candles?id=GOLDEN_DRAGON;4", &split_id("id", "4")),
         ],
         "profile" => {
             let request = "/v1/profile/nobody_here";

@@ -43,6 +43,8 @@ fn descriptions() -> Vec<Description> {
         bazaar_candles::BazaarCandles::description(),
         auctions::Auctions::description(),
         auctions_prices::AuctionsPrices::description(),
+        auctions_averages::AuctionsAverages::description(),
+        auctions_candles::AuctionsCandles::description(),
         collections::Collections::description(),
         items::Items::description(),
         profile::Profiles::description(),

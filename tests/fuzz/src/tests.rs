@@ -18,6 +18,8 @@ fn sample_event() -> impl Strategy<Value = Value> {
         read(include_str!("../../../events/bazaar.json")),
         read(include_str!("../../../events/bazaar-history.json")),
         read(include_str!("../../../events/bazaar-candles.json")),
+        read(include_str!("../../../events/auctions-averages.json")),
+        read(include_str!("../../../events/auctions-candles.json")),
         read(include_str!("../../../events/auctions-prices.json")),
     ])
 }

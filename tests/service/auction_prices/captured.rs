@@ -83,13 +83,14 @@ async fn every_sale_of_the_captured_lists_is_recorded_once() {
         }
     }
     let minutes = minutes(&cloud, START).await;
-    let counted = sales(&minutes, UnixSeconds::new(START));
+    let [begin, end] = [0, i64::MAX / 1_000].map(UnixSeconds::new);
+    let counted = sales(&minutes, begin, end);
     let found: BTreeMap<_, _> = counted
         .iter()
         .map(|sale| (sale.auction.to_string(), (sale.price, sale.time.get(), sale.bin)))
         .collect();
     assert_eq!((counted.len(), found), (expected.len(), expected));
-    assert_eq!(covered(&minutes), Duration::from_mins(names.len() as u64));
+    assert_eq!(covered(&minutes, begin, end), Duration::from_mins(names.len() as u64));
     expect_clean_logs(&cloud);
 }
 

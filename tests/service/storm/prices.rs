@@ -32,7 +32,7 @@ pub(super) fn offers(page: &str) -> Vec<Offer> {
     let body: Value = serde_json::from_str(page).unwrap();
     let mut buffers = Buffers::default();
     let offer = |row: &Value| {
-        let Item { id, also, count } = read(row["item_bytes"].as_str()?, &mut buffers).ok()?;
+        let Item { id, also, count, .. } = read(row["item_bytes"].as_str()?, &mut buffers).ok()?;
         let count = u64::from(count.get());
         let ids = [Some(id), also].into_iter().flatten().map(|id| id.as_str().to_owned());
         let offer = Offer {

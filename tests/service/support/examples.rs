@@ -35,6 +35,8 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
             "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
             "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
             "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
+            "auctions-averages" => ("/v1/auctions/averages", &[]),
+            "auctions-candles" => ("/v1/auctions/candles?id=GOLDEN_DRAGON%3B4", &[]),
             "auctions-prices" => ("/v1/auctions/prices", &[]),
             "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
             "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),

@@ -69,6 +69,8 @@ REQUESTS = [("GET", path) for path in EXAMPLES if not path.startswith(("/v1/stat
     ("GET", "/v1/auctions"),
     ("GET", "/v1/auctions?page=99999"),
     ("GET", "/v1/auctions/prices?ids=A,,B"),
+    ("GET", "/v1/auctions/averages?window=2d"),
+    ("GET", "/v1/auctions/candles"),
     ("GET", "/v1/items?unknown=parameter"),
     ("GET", "/v1/profile/nobody_here"),
     ("GET", "/v1/profile/not%20a%20name"),

@@ -5,9 +5,11 @@ use std::num::NonZeroU32;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::AuctionId;
+use serde::{Deserialize, Serialize};
 
 /// A price, exact to 0.01 coins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Coins(u64);
 
 impl Coins {
@@ -22,6 +24,12 @@ impl Coins {
     pub const fn of_one(stack: u64, count: NonZeroU32) -> Self {
         let count = count.get() as u64;
         Self((stack.saturating_mul(100).saturating_add(count / 2)) / count)
+    }
+
+    /// Returns the price in the middle of the two, rounded to the nearest hundredth.
+    #[must_use]
+    pub const fn between(one: Self, other: Self) -> Self {
+        Self(one.0.midpoint(other.0) + ((one.0 ^ other.0) & 1))
     }
 
     /// The hundredths of a coin.
@@ -67,6 +75,16 @@ pub struct Sale {
     pub time: UnixMilliseconds,
     /// Whether it was a buy-it-now auction.
     pub bin: bool,
+    /// Whether the item is clean: nothing has been added to it.
+    pub clean: bool,
+}
+
+impl Sale {
+    /// Returns the price of one item.
+    #[must_use]
+    pub const fn price_of_one(&self) -> Coins {
+        Coins::of_one(self.price, self.count)
+    }
 }
 
 /// A list of ended auctions.

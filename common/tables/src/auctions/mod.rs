@@ -1,5 +1,5 @@
 //! Prices of auctions over time. Every minute, `record-auctions` writes the lowest buy-it-now prices of all items together with the
-//! list of ended auctions of the same run. A minute is one compressed content (`content.rs`), in as many rows as its size needs:
+//! list of ended auctions of the same run. A minute is one compressed text (`content.rs`), in as many rows as its size needs:
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
@@ -14,11 +14,19 @@
 //! Every minute stores the whole list of ended auctions. Lists overlap, so sales are counted when they are read ([`sales`]), and no
 //! run depends on an earlier one.
 
+mod averages;
+pub(crate) mod candle;
 mod content;
+mod hour;
 mod minute;
+mod packed;
 mod rows;
 mod sales;
+mod select;
 
+pub use self::averages::{Average, AverageSales, Averages, WINDOWS, Window, averages_of, build_averages};
+pub use self::candle::{Candle, Candles, INTERVALS, Lowest, SERIES, Sold};
 pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
 pub use self::rows::{LONGEST_AGE, MINUTES, RecordedMinute, lowest_auctions, minutes, newest, record};
 pub use self::sales::{covered, sales};
+pub use self::select::{Selected, select};

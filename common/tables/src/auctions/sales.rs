@@ -1,4 +1,5 @@
-//! Sales of several minutes. Lists of ended auctions overlap, and two minutes can have the same list.
+//! Sales of several minutes. Lists of ended auctions overlap, and two minutes can have the same list. So a sale belongs to the time at which
+//! the auction was won, and counts once.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
@@ -9,34 +10,34 @@ use common::upstream::ended_auctions::COVERED;
 use super::minute::{Sale, Sales};
 use super::rows::RecordedMinute;
 
-/// Returns the sales of the minutes from `from` on, each once. `minutes`: recorded minutes in order, beginning a few minutes before
-/// `from`, so that a sale that they have does not count again.
+/// Returns the sales in the minutes of the time from `from` until before `end`, each once.
 #[must_use]
-pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds) -> Vec<&Sale> {
+pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Vec<&Sale> {
     let mut seen = HashSet::new();
-    let mut counted = Vec::new();
-    for minute in minutes {
-        for sale in lists(std::slice::from_ref(minute)).flat_map(|sales| &sales.list) {
-            if seen.insert(sale.auction) && minute.slot >= from {
-                counted.push(sale);
-            }
-        }
-    }
-    counted
+    let is_inside = |sale: &&Sale| {
+        let time = UnixSeconds::from(sale.time);
+        from <= time && time < end
+    };
+    lists(minutes)
+        .flat_map(|sales| &sales.list)
+        .filter(is_inside)
+        .filter(|sale| seen.insert(sale.auction))
+        .collect()
 }
 
-/// Returns for how much time the minutes have the sales: a list covers the minute before its refresh, and lists that overlap count
-/// once.
+/// Returns for how much of the time between the two the minutes have the sales: a list covers the minute before its refresh, and lists
+/// that overlap count once.
 #[must_use]
-pub fn covered(minutes: &[RecordedMinute]) -> Duration {
-    let refreshes: BTreeSet<_> = lists(minutes).map(|sales| sales.until).collect();
-    let mut before = None;
-    let mut covered = Duration::ZERO;
+pub fn covered(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Duration {
+    let refreshes: BTreeSet<_> = lists(minutes).map(|sales| sales.until.get()).collect();
+    let [mut before, end] = [from, end].map(|time| time.get().saturating_mul(1_000));
+    let mut covered = 0;
     for refresh in refreshes {
-        covered += before.map_or(COVERED, |before| COVERED.min(refresh.distance(before)));
-        before = Some(refresh);
+        let begin = refresh.saturating_sub(i64::try_from(COVERED.as_millis()).unwrap_or(0)).max(before);
+        before = refresh.clamp(before, end.max(before));
+        covered += before.saturating_sub(begin).max(0).unsigned_abs();
     }
-    covered
+    Duration::from_millis(covered)
 }
 
 fn lists(minutes: &[RecordedMinute]) -> impl Iterator<Item = &Sales> {

@@ -55,6 +55,9 @@ pub const SERIES: Series = Series {
     finest: &FIVE_MINUTES,
     intervals: &INTERVALS,
     parts: &[&HOUR, &FIVE_MINUTES, &MINUTES],
+    // A recorder fetches during the minute, and ends within 50 s of the fetch.
+    settle: Duration::from_mins(2),
+    reach: Duration::ZERO,
 };
 
 /// A candle as a list of numbers, the form of exports: open, high, low and close of the sell price, those of the buy price, sell volume,

@@ -15,11 +15,7 @@ use super::rows::{Changed, merge, parts};
 use crate::error::Error;
 use crate::session::Session;
 
-/// How long after the end of its last minute a slot is built. A recorder fetches during the minute, and ends within 50 s of
-/// the fetch, so nothing of the minute changes later.
-const SETTLE: Duration = Duration::from_mins(2);
-
-/// A run builds no further slot after this many or after this time, except those that end at the same time.
+/// A run builds no further slot after this many, or this long after it has begun, except those that end at the same time.
 const MOST_SLOTS: usize = 24;
 const LONGEST: Duration = Duration::from_secs(25);
 
@@ -48,26 +44,28 @@ pub struct BuiltSlot {
 pub struct Built {
     /// The slots that were built; empty if there was nothing to do.
     pub slots: Vec<BuiltSlot>,
-    /// The ends of the newest candles of the finest interval that were built of minutes, in order.
-    pub ends: Vec<UnixSeconds>,
+    /// Every candle that ends no later is built.
+    pub until: UnixSeconds,
     /// Whether nothing is left to build.
     pub is_done: bool,
+    noted_from: UnixSeconds,
 }
 
 /// Builds the candles that have ended at the time `now`, from old to new, and of those that end at the same time from fine to coarse. Then
-/// builds candles again for which data was added later. A run builds a bounded number of slots, and the next one goes on.
+/// builds candles again for which data was added later. A run, which has begun at the time `begun`, builds a bounded number of slots, and
+/// the next one goes on.
 ///
 /// # Errors
 /// If a part was not read or written before the deadline.
-pub async fn build<C: Candle>(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
+pub async fn build<C: Candle>(table: Session<'_>, now: UnixSeconds, begun: Instant) -> Result<Built, Error> {
     let finest = C::SERIES.finest;
     // Everything that ends no later than this is settled.
-    let settled = finest.slot(now.minus(SETTLE));
+    let settled = finest.slot(now.minus(C::SERIES.settle));
     let mut run = Run {
         table,
         now,
         progress: Progress::read(table, C::SERIES).await?,
-        begun: Instant::now(),
+        begun,
         looked_at: 0,
         slots: Vec::new(),
         candle: PhantomData::<C>,
@@ -81,9 +79,18 @@ pub async fn build<C: Candle>(table: Session<'_>, now: UnixSeconds) -> Result<Bu
     let is_done = progress == Progress { until: Some(settled), added: None, again: None };
     let until = progress.until.unwrap_or(settled);
     let noted_from = before.unwrap_or(until).minus(finest.length * NOTED_SLOTS);
+    Ok(Built { slots, until, is_done, noted_from })
+}
+
+/// Returns the ends of the newest candles of the finest interval that were built of minutes, in order.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn ends<C: Candle>(table: Session<'_>, built: &Built) -> Result<Vec<UnixSeconds>, Error> {
+    let Built { noted_from, until, .. } = *built;
     let minutes = recorded_between(table, C::SERIES.minutes, noted_from, until, usize::MAX).await?;
-    let ends: BTreeSet<_> = minutes.iter().map(|minute| finest.at(minute.start).end()).collect();
-    Ok(Built { slots, ends: ends.into_iter().collect(), is_done })
+    let ends: BTreeSet<_> = minutes.iter().map(|minute| C::SERIES.finest.at(minute.start).end()).collect();
+    Ok(ends.into_iter().collect())
 }
 
 /// One run.

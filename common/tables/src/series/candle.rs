@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
@@ -24,6 +25,10 @@ pub struct Series {
     pub intervals: &'static [Interval],
     /// What a candle that is not built is made of when it is read, from coarse to fine. Each is another query, so there are few.
     pub(crate) parts: &'static [&'static Interval],
+    /// How long after its end a slot is built: by then, nothing that it is made of changes any more.
+    pub(crate) settle: Duration,
+    /// A slot is also made of the minutes up to this much later.
+    pub(crate) reach: Duration,
 }
 
 /// The prices of a product during an interval.

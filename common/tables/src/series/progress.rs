@@ -14,6 +14,7 @@ use common::time::UnixSeconds;
 use super::candle::Series;
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::recorder::Ticks;
 use crate::session::Session;
 
 const BUILT: &str = "built";
@@ -113,6 +114,17 @@ pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds)
         .condition_expression("attribute_not_exists(added) OR added > :from")
         .expression_attribute_values(":from", number(from.get()));
     table.write("UpdateItem", request.send()).await.map(drop)
+}
+
+/// Notes that candles of the minute of a backfill may have been built without it.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn note_late(table: Session<'_>, series: &Series, ticks: Ticks) -> Result<(), Error> {
+    match ticks {
+        Ticks::OfClock => Ok(()),
+        Ticks::OfEvent(tick) => build_again(table, series, tick.time().minus(series.reach)).await,
+    }
 }
 
 /// Sets the frontier unless it is set: nothing that ends earlier is built of minutes.

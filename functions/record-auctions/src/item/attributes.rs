@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::nesting::is_sound;
 use super::reason::Reason;
@@ -61,6 +62,41 @@ pub(super) struct ExtraAttributes<'a> {
     pub(super) model: Option<&'a str>,
     #[serde(rename = "baseStatBoostPercentage")]
     pub(super) stat_boost_percent: Option<i64>,
+    /// The reforge.
+    modifier: Option<IgnoredAny>,
+    /// The stars, under their new and their old name.
+    upgrade_level: Option<IgnoredAny>,
+    dungeon_item_level: Option<IgnoredAny>,
+    /// Recombobulators.
+    rarity_upgrades: Option<IgnoredAny>,
+    hot_potato_count: Option<IgnoredAny>,
+    gems: Option<IgnoredAny>,
+    skin: Option<IgnoredAny>,
+}
+
+impl ExtraAttributes<'_> {
+    /// Whether nothing has been added to the item. The enchantments of a book are what it is.
+    pub(super) fn is_clean(&self) -> bool {
+        let added = [
+            &self.modifier,
+            &self.upgrade_level,
+            &self.dungeon_item_level,
+            &self.rarity_upgrades,
+            &self.hot_potato_count,
+            &self.gems,
+            &self.skin,
+        ];
+        let has_books = self.enchantments.is_some() && self.id != "ENCHANTED_BOOK";
+        let pet = self.pet_info.and_then(|pet| serde_json::from_slice::<PetSkin>(pet).ok());
+        let has_skin = pet.is_some_and(|pet| pet.skin.is_some());
+        !(has_books || has_skin || added.iter().any(|added| added.is_some()))
+    }
+}
+
+/// The skin in `petInfo`.
+#[derive(Debug, Deserialize)]
+struct PetSkin {
+    skin: Option<IgnoredAny>,
 }
 
 /// Levels by name, as of enchantments.

@@ -25,6 +25,9 @@ pub struct Item {
     pub also: Option<AuctionItemId>,
     /// How many pieces the auction sells. Its price is for all of them.
     pub count: NonZeroU32,
+    /// Whether it is clean: without a reforge, stars, a recombobulator, gems, books and a skin. A price list can tell its price from that of
+    /// copies that players have improved.
+    pub clean: bool,
 }
 
 /// Returns the item in the `item_bytes` of an auction.
@@ -35,5 +38,5 @@ pub fn read(item_bytes: &str, buffers: &mut Buffers) -> Result<Item, Reason> {
     let stack = attributes::read(buffers.decode(item_bytes)?)?;
     let count = u32::try_from(stack.count).ok().and_then(NonZeroU32::new).ok_or(Reason::Count)?;
     let (id, also) = id::ids(&stack.tag)?;
-    Ok(Item { id, also, count })
+    Ok(Item { id, also, count, clean: stack.tag.attributes.is_clean() })
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::time::{Tick, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, SERIES, quotes, record};
-use tables::series::{self, Slot, is_due};
+use tables::series::{self, Candle as _, Slot, is_due};
 use tables::{Error, Session, Table};
 
 use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently};

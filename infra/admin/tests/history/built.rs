@@ -1,6 +1,7 @@
 //! `record-candles` builds the coarser candles of an import.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use common::request::parameters::ItemId;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
@@ -51,7 +52,7 @@ impl History {
     }
 
     async fn build_at(&self, now: UnixSeconds) -> Built {
-        series::build::<Candle>(self.session(), now).await.unwrap()
+        series::build::<Candle>(self.session(), now, Instant::now()).await.unwrap()
     }
 
     /// Runs until nothing is left to build.
@@ -172,7 +173,7 @@ async fn an_import_beside_the_recorder_neither_delays_nor_changes_candles_of_the
         let quote = Quote::nearest(1.0, minute.into(), 1, minute.into()).unwrap();
         record(history.session(), Tick::of(at(minute.into())), &[(id.clone(), quote)].into()).await.unwrap();
     }
-    assert_eq!(history.build_at(at(32)).await.ends.last(), Some(&at(30)));
+    assert_eq!(history.build_at(at(32)).await.until, at(30));
 
     history.import(&fine[..fine.len() / 2].concat());
     // The next run builds the present first: six intervals of five minutes, one of thirty and one of an hour.

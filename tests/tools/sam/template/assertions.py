@@ -58,11 +58,16 @@ RIGHTS = {
     "fire-sales-history": {"History": {"dynamodb:Query"}},
     "bazaar-history": {"History": {"dynamodb:Query"}},
     "bazaar-candles": {"History": {"dynamodb:Query"}},
+    "auctions-averages": {"History": {"dynamodb:Query"}},
+    "auctions-candles": {"History": {"dynamodb:Query"}},
     "auctions-prices": {"History": {"dynamodb:Query"}},
     "status": {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}},
     "record-mayor": {"History": HEARTBEAT, "DeadLetters": {"sqs:SendMessage"}},
     "record-fire-sales": {"History": HEARTBEAT | {"dynamodb:UpdateItem"}, "DeadLetters": {"sqs:SendMessage"}},
-    "record-auctions": {"History": HEARTBEAT | {"dynamodb:BatchWriteItem"}, "DeadLetters": {"sqs:SendMessage"}},
+    "record-auctions": {
+        "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"},
+        "DeadLetters": {"sqs:SendMessage"},
+    },
     "record-bazaar": {
         "History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"},
         "DeadLetters": {"sqs:SendMessage"},
@@ -83,6 +88,8 @@ ENVIRONMENT = {
     "fire-sales-history": HISTORY,
     "bazaar-history": HISTORY,
     "bazaar-candles": HISTORY,
+    "auctions-averages": HISTORY,
+    "auctions-candles": HISTORY,
     "auctions-prices": HISTORY,
     "profile": UPSTREAM | {
         "MOJANG_BASE_URL": reference("NamesBaseUrl"),

@@ -1,22 +1,21 @@
-//! The query of a request: the ids of items, and what API Gateway leaves of an id that is not percent-encoded.
+//! Ids of items in auctions that are not percent-encoded: what API Gateway leaves of them.
 
-use common::request::Request;
-use common::response::error::ApiError;
-use common::response::excerpt::Excerpt;
-use common::routes::AuctionIds;
+use super::Request;
+use crate::response::error::ApiError;
+use crate::response::excerpt::Excerpt;
 
 /// The largest number of digits behind the `;` of an id: levels go up to 10.
 const LONGEST_LEVEL: usize = 2;
 
-/// Returns the ids in the request; `None` if all items are requested.
-///
-/// # Errors
-/// `BAD_REQUEST` if they are not allowed, or if they had a raw `;`.
-pub(crate) fn ids(request: &Request) -> Result<Option<AuctionIds>, ApiError> {
-    let ids = request.optional("ids")?;
-    let rest =
-        ids.as_ref().and_then(|_| request.undeclared_without_value().find(|name| continues_an_id(name)));
-    rest.map_or(Ok(ids), |rest| Err(split_id(rest)))
+impl Request {
+    /// Checks that the ids in `parameter` had no raw `;`.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST`, which must not be stored.
+    pub fn refuse_split(&self, parameter: &str) -> Result<(), ApiError> {
+        let rest = self.undeclared_without_value().find(|name| continues_an_id(name));
+        rest.map_or(Ok(()), |rest| Err(split_id(parameter, rest)))
+    }
 }
 
 /// Whether an id can go on so behind a `;`: with a level, such as `4`, `4+100` or `4,COAL`. The gateway turns a `+` into a blank.
@@ -29,10 +28,11 @@ fn continues_an_id(name: &str) -> bool {
 /// The error of a query with a raw `;`, of which `rest` is left. It must not be stored: the rest is not part of the cache key, so the
 /// response could reach a client that sent the same ids without it.
 #[must_use]
-pub fn split_id(rest: &str) -> ApiError {
+pub fn split_id(parameter: &str, rest: &str) -> ApiError {
     let rest = Excerpt::of(rest);
-    let message =
-        format!("Parameter 'ids' must have ';' as '%3B', but the query was split at a ';' before '{rest}'.");
+    let message = format!(
+        "Parameter '{parameter}' must have ';' as '%3B', but the query was split at a ';' before '{rest}'."
+    );
     ApiError::bad_request(message).never_stored()
 }
 

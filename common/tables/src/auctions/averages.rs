@@ -1,0 +1,231 @@
+//! Averages over windows of days. `record-candles` makes one text for each window of the texts of its hours, so a request reads one
+//! row.
+//!
+//! | `pk` | `sk` | attributes |
+//! |---|---|---|
+//! | `auctions#averages` | the window, such as `7d` | `content`; `until`: the end of the last hour in it; `minutes`: of how many minutes the sales are known |
+//! | `auctions#averages` | `built` | `changes`: how often a text of an hour was written; `seen`: its value when the windows were made; `until` |
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::auction_item_id::AuctionItemId;
+use common::time::UnixSeconds;
+use futures_util::future::{try_join, try_join_all};
+use serde::{Deserialize, Serialize};
+
+use super::candle::{HOURS, divided, median};
+use super::hour::{AVERAGES, BUILT, CHANGES, DAY, ItemSales, MINUTES, Sums, read_sales, read_sums};
+use super::minute::Coins;
+use super::packed::{Ids, pack, unpack};
+use super::rows::{CONTENT, bytes};
+use crate::error::Error;
+use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::session::Session;
+
+const SEEN: &str = "seen";
+const UNTIL: &str = "until";
+
+/// A window of averages.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The name.
+    pub name: &'static str,
+    /// The length.
+    pub length: Duration,
+}
+
+/// The windows, from short to long.
+pub const WINDOWS: [Window; 3] = [
+    Window { name: "1d", length: DAY },
+    Window { name: "3d", length: DAY.saturating_mul(3) },
+    Window { name: "7d", length: LONGEST },
+];
+
+const LONGEST: Duration = DAY.saturating_mul(7);
+
+/// The averages of a window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Averages {
+    /// The end of the last hour in the window.
+    pub until: UnixSeconds,
+    /// The number of minutes of the window whose sales are known.
+    pub minutes: u32,
+    /// The items that were listed or sold, sorted by id.
+    pub items: Vec<(AuctionItemId, Average)>,
+}
+
+/// The averages of an item. Prices are those of one item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Average {
+    /// The average of the lowest prices at the ends of the hours in which it was listed; `None` if it was not.
+    pub lowest: Option<Coins>,
+    /// The sales; `None` if there were none.
+    pub sold: Option<AverageSales>,
+}
+
+/// The sales of an item in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AverageSales {
+    /// The sum of the prices divided by the number of items.
+    pub average: Coins,
+    /// The median of the prices of one item.
+    pub median: Coins,
+    /// The number of sales.
+    pub sales: u32,
+    /// The number of items.
+    pub sold: u64,
+    /// The average of the clean items; `None` if none was sold.
+    pub clean_average: Option<Coins>,
+    /// The number of sales of clean items.
+    pub clean_sales: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Content {
+    ids: Ids,
+    lowest: Vec<Option<Coins>>,
+    sold: Vec<Option<AverageSales>>,
+}
+
+/// What is known of the windows that are written.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct State {
+    changes: Option<i64>,
+    seen: Option<i64>,
+    until: Option<i64>,
+}
+
+impl State {
+    fn of_row(row: &Item) -> Result<Self, Corrupt> {
+        let optional = |name| row.contains_key(name).then(|| integer(row, name)).transpose();
+        Ok(Self { changes: optional(CHANGES)?, seen: optional(SEEN)?, until: optional(UNTIL)? })
+    }
+}
+
+/// Makes the averages of all windows again if the last complete hour is another one, or if an hour has changed. `time`: every hour that
+/// ends no later is built.
+///
+/// # Errors
+/// If a part was not read or written before the deadline. The next call completes it.
+pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<(), Error> {
+    let until = HOURS.slot(time);
+    let state = table.get(item::key(AVERAGES, BUILT)).await?;
+    let state = readable(state.as_slice(), AVERAGES, |row| State::of_row(row).map(Some));
+    let State { changes, seen, until: before } = state.into_iter().next().unwrap_or_default();
+    let changes = changes.unwrap_or(0);
+    if (seen, before) == (Some(changes), Some(until.get())) {
+        return Ok(());
+    }
+    for (window, averages) in WINDOWS.iter().zip(averages(table, until).await?) {
+        write(table, window, &averages).await?;
+    }
+    let noted = table
+        .update_item()
+        .set_key(Some(item::key(AVERAGES, BUILT)))
+        .update_expression("SET #seen = :seen, #until = :until")
+        .expression_attribute_names("#seen", SEEN)
+        .expression_attribute_names("#until", UNTIL)
+        .expression_attribute_values(":seen", number(changes))
+        .expression_attribute_values(":until", number(until.get()));
+    table.write("UpdateItem", noted.send()).await.map(drop)
+}
+
+/// Returns the averages of all windows that end at `until`.
+async fn averages(table: Session<'_>, until: UnixSeconds) -> Result<Vec<Averages>, Error> {
+    let oldest = until.minus(LONGEST);
+    let days = std::iter::successors(Some(oldest.rounded_down(DAY)), |day| Some(day.plus(DAY)));
+    let days: Vec<_> = days.take_while(|day| *day < until).collect();
+    let starts = WINDOWS.map(|window| until.minus(window.length));
+    let of_days = days.iter().map(|day| read_sums(table, *day, until.min(day.plus(DAY))));
+    let before_starts = starts.iter().map(|start| read_sums(table, start.rounded_down(DAY), *start));
+    let (of_days, before_starts) = try_join(try_join_all(of_days), try_join_all(before_starts)).await?;
+    let mut hours = read_sales(table, oldest, until).await?.into_iter().peekable();
+    let mut sales = BTreeMap::<_, ItemSales>::new();
+    let mut covered = Duration::ZERO;
+    let mut windows = Vec::new();
+    for (start, (before, _)) in starts.into_iter().zip(before_starts) {
+        let mut sums = Sums::new();
+        for (_, (day, _)) in days.iter().zip(&of_days).filter(|(day, _)| day.plus(DAY) > start) {
+            for (id, (sum, hours)) in day {
+                let total = sums.entry(id.clone()).or_default();
+                *total = (total.0.saturating_add(*sum), total.1 + hours);
+            }
+        }
+        for (id, (sum, hours)) in before {
+            let total = sums.entry(id).or_default();
+            *total = (total.0.saturating_sub(sum), total.1.saturating_sub(hours));
+        }
+        sums.retain(|_, (_, hours)| *hours > 0);
+        while let Some((_, hour)) = hours.next_if(|(hour, _)| *hour >= start) {
+            covered += hour.covered;
+            for (id, item) in hour.items {
+                let total = sales.entry(id).or_default();
+                (total.all, total.clean) = (total.all.plus(item.all), total.clean.plus(item.clean));
+                total.prices.extend(item.prices);
+            }
+        }
+        let ids: BTreeSet<_> = sums.keys().chain(sales.keys()).cloned().collect();
+        let average = |id: AuctionItemId| {
+            let lowest =
+                sums.get(&id).map(|(sum, hours)| Coins::of_hundredths(divided(*sum, (*hours).into())));
+            let sold = sales.get_mut(&id).and_then(average_sales);
+            (id, Average { lowest, sold })
+        };
+        let minutes = u32::try_from(covered.as_secs() / 60).unwrap_or(u32::MAX);
+        windows.push(Averages { until, minutes, items: ids.into_iter().map(average).collect() });
+    }
+    Ok(windows)
+}
+
+fn average_sales(ItemSales { all, clean, prices }: &mut ItemSales) -> Option<AverageSales> {
+    let average = |sum: u64, sold| Coins::of_hundredths(divided(sum.saturating_mul(100), sold));
+    Some(AverageSales {
+        average: average(all.sum, all.sold),
+        median: median(prices)?,
+        sales: all.sales,
+        sold: all.sold,
+        clean_average: (clean.sales > 0).then(|| average(clean.sum, clean.sold)),
+        clean_sales: clean.sales,
+    })
+}
+
+async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Result<(), Error> {
+    let Averages { until, minutes, items } = averages;
+    let content = pack(&Content {
+        ids: Ids::of(items.iter().map(|(id, _)| id)),
+        lowest: items.iter().map(|(_, average)| average.lowest).collect(),
+        sold: items.iter().map(|(_, average)| average.sold).collect(),
+    });
+    let content = content.map_err(Error::unwritable)?;
+    let put = table
+        .put_item()
+        .set_item(Some(item::key(AVERAGES, window.name)))
+        .item(CONTENT, AttributeValue::B(Blob::new(content)))
+        .item(UNTIL, number(until.get()))
+        .item(MINUTES, number(*minutes))
+        .condition_expression("NOT (#until > :until)")
+        .expression_attribute_names("#until", UNTIL)
+        .expression_attribute_values(":until", number(until.get()));
+    table.write("PutItem", put.send()).await.map(drop)
+}
+
+/// Returns the averages of the window; `None` if none are built, or if they are corrupt, which is logged. Only queries.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn averages_of(table: Session<'_>, window: &Window) -> Result<Option<Averages>, Error> {
+    let rows = table.rows(table.query_between(AVERAGES, window.name, window.name), 1).await?;
+    let read = readable(&rows, AVERAGES, |row| {
+        let corrupt = || Corrupt::new(CONTENT, "the averages of a window");
+        let Content { ids, lowest, sold } = unpack(&bytes(row, CONTENT)?).ok_or_else(corrupt)?;
+        let ids = ids.ids().filter(|ids| [lowest.len(), sold.len()] == [ids.len(); 2]);
+        let averages = lowest.into_iter().zip(sold).map(|(lowest, sold)| Average { lowest, sold });
+        let items = ids.ok_or_else(corrupt)?.into_iter().zip(averages).collect();
+        let minutes = u32::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "a count"))?;
+        Ok(Some(Averages { until: UnixSeconds::new(integer(row, UNTIL)?), minutes, items }))
+    });
+    Ok(read.into_iter().next())
+}

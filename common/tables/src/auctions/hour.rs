@@ -1,0 +1,250 @@
+//! An hour: the candles of all items, and two texts about them, of which averages are made.
+//!
+//! | `pk` | `sk` | attributes |
+//! |---|---|---|
+//! | `auctions#sales` | the hour | `content`: the sales of the hour; `covered`: of how many milliseconds they are known; `minutes` |
+//! | `auctions#sums` | the hour | `content`: of each item the sum of the last prices of the day's hours up to this one, and how many of them have one; `minutes` |
+//! | `auctions#averages` | `built` | `changes`: how often a text of an hour was written |
+//!
+//! `minutes` is the number of minutes that a text is made of. A text with fewer never replaces one with more.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::auction_item_id::AuctionItemId;
+use common::time::UnixSeconds;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::candle::{Candle, Candles, HOURS, Lowest, SERIES, Sold};
+use super::minute::{Coins, Sale};
+use super::packed::{Ids, pack, unpack};
+use super::rows::{CONTENT, bytes, minutes};
+use super::sales::{covered, sales};
+use crate::error::Error;
+use crate::item::{self, Corrupt, Item, TIME_TO_LIVE, integer, number, readable};
+use crate::series::keys::{Slot, slot_key, slot_of};
+use crate::session::Session;
+
+pub(super) const DAY: Duration = Duration::from_hours(24);
+
+const SALES: &str = "auctions#sales";
+const SUMS: &str = "auctions#sums";
+pub(super) const AVERAGES: &str = "auctions#averages";
+pub(super) const BUILT: &str = "built";
+pub(super) const CHANGES: &str = "changes";
+pub(super) const MINUTES: &str = "minutes";
+const COVERED: &str = "covered";
+
+/// How long the texts are kept: averages go back a week, and to the beginning of a day.
+const KEPT: Duration = Duration::from_hours(9 * 24);
+
+/// The sales of an item in an hour.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ItemSales {
+    pub(super) all: Total,
+    pub(super) clean: Total,
+    /// The price of one item of each sale.
+    pub(super) prices: Vec<Coins>,
+}
+
+/// What several sales are together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, u64, u32)", into = "(u64, u64, u32)")]
+pub(super) struct Total {
+    /// The sum of the prices of whole stacks, in coins.
+    pub(super) sum: u64,
+    /// The number of items.
+    pub(super) sold: u64,
+    /// The number of sales.
+    pub(super) sales: u32,
+}
+
+impl From<(u64, u64, u32)> for Total {
+    fn from((sum, sold, sales): (u64, u64, u32)) -> Self {
+        Self { sum, sold, sales }
+    }
+}
+
+impl From<Total> for (u64, u64, u32) {
+    fn from(Total { sum, sold, sales }: Total) -> Self {
+        (sum, sold, sales)
+    }
+}
+
+impl Total {
+    fn of<'a>(sales: impl Iterator<Item = &'a &'a Sale>) -> Self {
+        let one = |sale: &&Sale| Self { sum: sale.price, sold: sale.count.get().into(), sales: 1 };
+        sales.map(one).fold(Self::default(), Self::plus)
+    }
+
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self {
+            sum: self.sum.saturating_add(other.sum),
+            sold: self.sold.saturating_add(other.sold),
+            sales: self.sales.saturating_add(other.sales),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct SalesText {
+    ids: Ids,
+    all: Vec<Total>,
+    clean: Vec<Total>,
+    /// Sorted, in hundredths of a coin.
+    prices: Vec<Vec<u64>>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SumsText {
+    ids: Ids,
+    sums: Vec<u64>,
+    hours: Vec<u32>,
+}
+
+/// The sum of the last prices of hours in hundredths of a coin, and the number of hours, by item.
+pub(super) type Sums = BTreeMap<AuctionItemId, (u64, u32)>;
+
+/// The sales of an hour.
+pub(super) struct HourSales {
+    pub(super) covered: Duration,
+    pub(super) items: BTreeMap<AuctionItemId, ItemSales>,
+}
+
+/// Returns the candles of an hour, and writes its texts.
+pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Error> {
+    let (start, end) = (hour.start, hour.end());
+    let minutes = minutes(table, start, end.plus(SERIES.reach)).await?;
+    let mut candles = Candles::new();
+    let mut recorded = 0;
+    for minute in minutes.iter().take_while(|minute| minute.slot < end) {
+        recorded += 1;
+        for (id, price) in &minute.prices {
+            let price = Lowest::of(*price);
+            let candle = candles.entry(id.clone()).or_insert(Candle { lowest: None, sold: None });
+            candle.lowest = Some(candle.lowest.map_or(price, |lowest| lowest.followed_by(price)));
+        }
+    }
+    let mut sold = BTreeMap::<_, Vec<_>>::new();
+    for sale in sales(&minutes, start, end) {
+        for id in &sale.items {
+            sold.entry(id).or_default().push(sale);
+        }
+    }
+    for (id, sales) in &sold {
+        let candle = candles.entry((*id).clone()).or_insert(Candle { lowest: None, sold: None });
+        candle.sold = Sold::of(sales);
+    }
+    let covered = covered(&minutes, start, end).as_millis();
+    put(table, SALES, hour, recorded, &sales_text(&sold), [(COVERED, number(covered))]).await?;
+    let (mut sums, earlier) = read_sums(table, start.rounded_down(DAY), start).await?;
+    for (id, candle) in &candles {
+        if let Some(lowest) = candle.lowest {
+            let (sum, hours) = sums.entry(id.clone()).or_default();
+            (*sum, *hours) = (sum.saturating_add(lowest.close.hundredths()), *hours + 1);
+        }
+    }
+    let (ids, (sums, hours)) = (Ids::of(sums.keys()), sums.values().copied().unzip());
+    put(table, SUMS, hour, earlier + recorded, &SumsText { ids, sums, hours }, []).await?;
+    let changed = table
+        .update_item()
+        .set_key(Some(item::key(AVERAGES, BUILT)))
+        .update_expression("ADD #changes :one")
+        .expression_attribute_names("#changes", CHANGES)
+        .expression_attribute_values(":one", number(1));
+    table.write("UpdateItem", changed.send()).await?;
+    Ok(candles)
+}
+
+fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {
+    let prices = |sales: &Vec<&Sale>| {
+        let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one().hundredths()).collect();
+        prices.sort_unstable();
+        prices
+    };
+    SalesText {
+        ids: Ids::of(sold.keys().copied()),
+        all: sold.values().map(|sales| Total::of(sales.iter())).collect(),
+        clean: sold.values().map(|sales| Total::of(sales.iter().filter(|sale| sale.clean))).collect(),
+        prices: sold.values().map(prices).collect(),
+    }
+}
+
+/// Writes a text unless there is one of more minutes.
+async fn put<T: Serialize, const MORE: usize>(
+    table: Session<'_>,
+    partition: &str,
+    hour: Slot,
+    minutes: i64,
+    text: &T,
+    more: [(&str, AttributeValue); MORE],
+) -> Result<(), Error> {
+    let content = pack(text).map_err(Error::unwritable)?;
+    let mut row = item::key(partition, slot_key(hour.start));
+    row.insert(CONTENT.to_owned(), AttributeValue::B(Blob::new(content)));
+    row.insert(MINUTES.to_owned(), number(minutes));
+    row.insert(TIME_TO_LIVE.to_owned(), number(hour.end().plus(KEPT).get()));
+    row.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    let put = table
+        .put_item()
+        .set_item(Some(row))
+        .condition_expression("NOT (#minutes > :minutes)")
+        .expression_attribute_names("#minutes", MINUTES)
+        .expression_attribute_values(":minutes", number(minutes));
+    table.write("PutItem", put.send()).await.map(drop)
+}
+
+/// Returns the sums of the hours from the beginning of a day until before `end`, and the number of their minutes.
+pub(super) async fn read_sums(
+    table: Session<'_>,
+    day: UnixSeconds,
+    end: UnixSeconds,
+) -> Result<(Sums, i64), Error> {
+    // DynamoDB refuses a range of keys that ends before it begins.
+    if day >= end {
+        return Ok((Sums::new(), 0));
+    }
+    let last = UnixSeconds::new(end.get() - 1);
+    let query = table.query_between(SUMS, slot_key(day), slot_key(last)).consistent_read(true);
+    let rows = table.rows(query.scan_index_forward(false), 1).await?;
+    let sums = readable(&rows, SUMS, |row| {
+        let SumsText { ids, sums, hours } = content(row)?;
+        Ok(Some((zip(&ids, sums.into_iter().zip(hours))?, integer(row, MINUTES)?)))
+    });
+    Ok(sums.into_iter().next().unwrap_or_default())
+}
+
+/// Returns the sales of the hours from `first` until before `end`, and their hours, newest first.
+pub(super) async fn read_sales(
+    table: Session<'_>,
+    first: UnixSeconds,
+    end: UnixSeconds,
+) -> Result<Vec<(UnixSeconds, HourSales)>, Error> {
+    let last = UnixSeconds::new(end.get() - 1);
+    let query = table.query_between(SALES, slot_key(first), slot_key(last));
+    let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
+    Ok(readable(&rows, SALES, |row| {
+        let SalesText { ids, all, clean, prices } = content(row)?;
+        let prices = prices.into_iter().map(|prices| prices.into_iter().map(Coins::of_hundredths).collect());
+        let items = all.into_iter().zip(clean).zip(prices);
+        let items = items.map(|((all, clean), prices)| ItemSales { all, clean, prices });
+        let covered = Duration::from_millis(integer(row, COVERED)?.unsigned_abs());
+        let hour = slot_of(&HOURS, row)?.start;
+        Ok(Some((hour, HourSales { covered, items: zip(&ids, items)? })))
+    }))
+}
+
+fn content<T: DeserializeOwned>(row: &Item) -> Result<T, Corrupt> {
+    unpack(&bytes(row, CONTENT)?).ok_or(Corrupt::new(CONTENT, "the text of its hour"))
+}
+
+/// The values by id. There must be as many ids.
+fn zip<T>(ids: &Ids, values: impl Iterator<Item = T>) -> Result<BTreeMap<AuctionItemId, T>, Corrupt> {
+    let ids = ids.ids().ok_or(Corrupt::new(CONTENT, "a list of ids"))?;
+    let number = ids.len();
+    let values: BTreeMap<_, _> = ids.into_iter().zip(values).collect();
+    Some(values).filter(|values| values.len() == number).ok_or(Corrupt::new(CONTENT, "a value per id"))
+}

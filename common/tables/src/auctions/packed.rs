@@ -1,0 +1,92 @@
+//! Texts about all items: JSON, compressed with gzip.
+
+use common::request::auction_item_id::AuctionItemId;
+use libdeflater::{CompressionLvl, Compressor, Decompressor};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The most bytes of JSON that are read: ten times those of a usual text.
+const LARGEST: usize = 4 * 1024 * 1024;
+
+/// The last level that takes less than 50 ms. The two above it save two bytes in a thousand.
+const LEVEL: i32 = 10;
+
+/// The base of a digit that says how many characters an id shares with the one before.
+const BASE: u32 = 36;
+const LONGEST_SHARED: usize = 35;
+
+/// Returns the compressed text.
+///
+/// # Errors
+/// If the value cannot be written as JSON.
+pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+    let text = serde_json::to_vec(value)?;
+    let mut compressor = Compressor::new(CompressionLvl::new(LEVEL).unwrap_or_default());
+    let mut compressed = vec![0; compressor.gzip_compress_bound(text.len())];
+    // It has the size that the library asks for.
+    let length = compressor.gzip_compress(&text, &mut compressed).unwrap_or_default();
+    compressed.truncate(length);
+    Ok(compressed)
+}
+
+/// Reads a compressed text. `None` if it is corrupt.
+pub(super) fn unpack<T: DeserializeOwned>(compressed: &[u8]) -> Option<T> {
+    let length = u32::from_le_bytes(*compressed.last_chunk()?) as usize;
+    let mut text = vec![0; Some(length).filter(|length| *length <= LARGEST)?];
+    Decompressor::new().gzip_decompress(compressed, &mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Sorted ids, separated by commas. Each is a digit and what follows the characters that it shares with the one before, which takes a
+/// quarter less than whole ids.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Ids(String);
+
+impl Ids {
+    pub(super) fn of<'a>(ids: impl Iterator<Item = &'a AuctionItemId>) -> Self {
+        let mut text = String::new();
+        let mut before = "";
+        for id in ids.map(AuctionItemId::as_str) {
+            let shared = before.bytes().zip(id.bytes()).take_while(|(one, other)| one == other).count();
+            let shared = shared.min(LONGEST_SHARED);
+            text.extend((!text.is_empty()).then_some(','));
+            text.extend(u32::try_from(shared).ok().and_then(|shared| char::from_digit(shared, BASE)));
+            // Ids are ASCII.
+            text.push_str(id.get(shared..).unwrap_or_default());
+            before = id;
+        }
+        Self(text)
+    }
+
+    /// The ids. `None` if the text is corrupt.
+    pub(super) fn ids(&self) -> Option<Vec<AuctionItemId>> {
+        let mut before = String::new();
+        let id = |part: &str| {
+            let digit = part.chars().next()?;
+            before.truncate(digit.to_digit(BASE)? as usize);
+            before.push_str(part.get(digit.len_utf8()..)?);
+            before.parse().ok()
+        };
+        if self.0.is_empty() { Some(Vec::new()) } else { self.0.split(',').map(id).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_as_they_were_written() {
+        let long = "A".repeat(63);
+        let ids =
+            [format!("{long}A"), format!("{long}B"), "LOG-2".into(), "SHEEP;4".into(), "SHEEP;4+100".into()];
+        for ids in [&ids[..], &[]] {
+            let ids: Vec<AuctionItemId> = ids.iter().map(|id| id.parse().unwrap()).collect();
+            assert_eq!(Ids::of(ids.iter()).ids().unwrap(), ids);
+        }
+        for corrupt in ["_A", "0a", "0A,", "Ä"] {
+            assert_eq!(Ids(corrupt.to_owned()).ids(), None, "{corrupt}");
+        }
+    }
+}

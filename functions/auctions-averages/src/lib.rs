@@ -1,0 +1,98 @@
+//! `GET /v1/auctions/averages`: average prices of items in auctions over windows of one to seven days.
+
+mod snapshot;
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use common::cache::Cache;
+use common::lambda::config::Config;
+use common::lambda::{Handler, StartError};
+use common::request::Request;
+use common::request::parameters::{Allowed, InvalidValue, Value};
+use common::response::Response;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
+use common::routes::{self, AVERAGES_WINDOWS, AuctionIds, Route};
+use tables::Table;
+use tables::auctions::{self, WINDOWS};
+
+use self::snapshot::{Data, Snapshot};
+
+/// The parameter `window`.
+#[derive(Debug, Clone, Copy)]
+struct Window(&'static auctions::Window);
+
+impl Value for Window {
+    const ALLOWED: Allowed = AVERAGES_WINDOWS;
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        let [day, ..] = &WINDOWS;
+        Self(day)
+    }
+}
+
+impl FromStr for Window {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let window = WINDOWS.iter().find(|window| window.name == text);
+        window.map(Self).ok_or(InvalidValue::of::<Self>())
+    }
+}
+
+/// The handler.
+#[derive(Debug)]
+pub struct AuctionsAverages {
+    table: Table,
+    /// By the name of the window.
+    snapshots: Cache<&'static str, Arc<Snapshot>>,
+}
+
+impl Handler for AuctionsAverages {
+    const ROUTE: &'static Route = &routes::AUCTIONS_AVERAGES;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { table: Table::history(config)?, snapshots: Cache::new(Self::ROUTE.cache, usize::MAX) })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let Window(window) = request.parameter("window")?;
+        let ids: Option<AuctionIds> = request.optional("ids")?;
+        if ids.is_some() {
+            request.refuse_split("ids")?;
+        }
+        let invocation = request.invocation();
+        let fetch = async || {
+            let averages = auctions::averages_of(self.table.during(invocation), window).await?;
+            Snapshot::new(window.name, averages, invocation.now().into()).map(Arc::new)
+        };
+        let lookup = self.snapshots.get(window.name, invocation, fetch).await.map_err(ApiError::internal)?;
+        let document = lookup.value.document(ids.as_ref()).map_err(ApiError::internal)?;
+        Ok(Response::of_lookup(&lookup, document))
+    }
+}
+
+impl Describe for AuctionsAverages {
+    fn description() -> Description {
+        Description::of::<Data<'_>>(Self::ROUTE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_window_of_the_table_of_routes_has_averages() {
+        let Allowed::OneOf { words, default } = AVERAGES_WINDOWS else { panic!("windows are words") };
+        assert_eq!(WINDOWS.each_ref().map(|window| window.name), words);
+        assert_eq!(Window::default().0.name, default);
+    }
+}

@@ -1,0 +1,124 @@
+//! The averages of one window, which serve all requests until the next hour.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::cache::Weight;
+use common::request::auction_item_id::AuctionItemId;
+use common::response::envelope::Document;
+use common::routes::AuctionIds;
+use common::time::UnixSeconds;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tables::auctions::{Average, AverageSales, Averages, Coins, WINDOWS, select};
+
+/// Average prices of items in auctions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuctionsAverages")]
+pub(crate) struct Data<'a> {
+    /// The requested window.
+    #[schemars(extend("enum" = WINDOWS.each_ref().map(|window| window.name)))]
+    window: &'static str,
+    /// The end of the window: that of the last complete hour.
+    until: UnixSeconds,
+    /// The number of items.
+    count: usize,
+    /// The items that were listed or sold: with `ids` in the order of the request, otherwise sorted by id.
+    items: Vec<ItemAverages<'a>>,
+    /// Only with `ids`: the ids in the request that were neither listed nor sold, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<String>")]
+    unknown: Option<Vec<&'a str>>,
+}
+
+/// The average prices of an item in the window, in coins, exact to 0.01 and those of one item also if stacks are sold.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AuctionsItemAverages")]
+struct ItemAverages<'a> {
+    /// The item's id.
+    id: &'a str,
+    /// The average of the lowest buy-it-now prices at the ends of the hours; hours in which the item was not listed do not count. Null if
+    /// there is no other.
+    lowest: Option<f64>,
+    /// The sum of the prices divided by the number of items, buy-it-now and by bids; null without a sale.
+    sale: Option<f64>,
+    /// The median price of the sales; null without a sale. A few sales of improved copies move `sale` a lot, and this hardly.
+    sale_median: Option<f64>,
+    /// The number of sales.
+    sales: u32,
+    /// The number of items that were sold.
+    sold: u64,
+    /// The number of minutes of the window whose sales are known, the same for all items.
+    minutes: u32,
+    /// The same as `sale`, of clean copies: without a reforge, stars, a recombobulator, gems, books and a skin. Null without such a sale.
+    sale_clean: Option<f64>,
+    /// The number of sales of clean copies.
+    sales_clean: u32,
+}
+
+impl<'a> ItemAverages<'a> {
+    fn new(id: &'a AuctionItemId, Average { lowest, sold }: &Average, minutes: u32) -> Self {
+        let price = |price: fn(&AverageSales) -> Option<Coins>| Some(price(sold.as_ref()?)?.coins());
+        Self {
+            id: id.as_str(),
+            lowest: lowest.map(Coins::coins),
+            sale: price(|sold| Some(sold.average)),
+            sale_median: price(|sold| Some(sold.median)),
+            sales: sold.map_or(0, |sold| sold.sales),
+            sold: sold.map_or(0, |sold| sold.sold),
+            minutes,
+            sale_clean: price(|sold| sold.clean_average),
+            sales_clean: sold.map_or(0, |sold| sold.clean_sales),
+        }
+    }
+}
+
+/// The averages of a window.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    window: &'static str,
+    averages: Averages,
+    /// The data of the response with all items, which most clients request.
+    all: Arc<Document>,
+}
+
+impl Snapshot {
+    /// Returns the snapshot of the window at the time `now`. If no hour has ever been recorded, it is empty.
+    ///
+    /// # Errors
+    /// If the averages cannot be written as JSON.
+    pub(crate) fn new(
+        window: &'static str,
+        averages: Option<Averages>,
+        now: UnixSeconds,
+    ) -> Result<Self, tables::Error> {
+        let until = now.rounded_down(Duration::from_hours(1));
+        let averages = averages.unwrap_or(Averages { until, minutes: 0, items: Vec::new() });
+        let items = averages.items.iter();
+        let items: Vec<_> =
+            items.map(|(id, average)| ItemAverages::new(id, average, averages.minutes)).collect();
+        let data = Data { window, until: averages.until, count: items.len(), items, unknown: None };
+        let all = Document::of(&data).map_err(tables::Error::unwritable)?;
+        Ok(Self { window, averages, all: Arc::new(all) })
+    }
+
+    /// Returns the data of the response: all items, or those with these ids.
+    ///
+    /// # Errors
+    /// If the averages cannot be written as JSON.
+    pub(crate) fn document(&self, ids: Option<&AuctionIds>) -> Result<Arc<Document>, serde_json::Error> {
+        let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
+        let Averages { until, minutes, items } = &self.averages;
+        let (found, unknown) = select(ids, items);
+        let item = |(_, id, average)| ItemAverages::new(id, average, *minutes);
+        let items: Vec<_> = found.into_iter().map(item).collect();
+        let (count, unknown) = (items.len(), Some(unknown));
+        Document::of(&Data { window: self.window, until: *until, count, items, unknown }).map(Arc::new)
+    }
+}
+
+impl Weight for Snapshot {
+    fn bytes(&self) -> usize {
+        size_of_val(self.averages.items.as_slice()) + self.all.bytes()
+    }
+}
