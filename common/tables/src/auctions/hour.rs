@@ -128,20 +128,52 @@ pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Err
             candle.lowest = Some(candle.lowest.map_or(price, |lowest| lowest.followed_by(price)));
         }
     }
+    let sold = sales(&minutes, start, end);
+    for (id, sales) in by_id(&sold) {
+        let candle = candles.entry(id.clone()).or_insert(Candle { lowest: None, sold: None });
+        candle.sold = Sold::of(&sales);
+    }
+    let covered = covered(&minutes, start, end);
+    store_texts(table, hour, &candles, &sold, HourTime { recorded, covered }).await?;
+    Ok(candles)
+}
+
+/// The sales by the ids that their items count under.
+fn by_id<'a>(sales: &[&'a Sale]) -> BTreeMap<&'a AuctionItemId, Vec<&'a Sale>> {
     let mut sold = BTreeMap::<_, Vec<_>>::new();
-    for sale in sales(&minutes, start, end) {
+    for sale in sales {
         for id in &sale.items {
-            sold.entry(id).or_default().push(sale);
+            sold.entry(id).or_default().push(*sale);
         }
     }
-    for (id, sales) in &sold {
-        let candle = candles.entry((*id).clone()).or_insert(Candle { lowest: None, sold: None });
-        candle.sold = Sold::of(sales);
-    }
-    let covered = covered(&minutes, start, end).as_millis();
-    put(table, SALES, hour, recorded, &sales_text(&sold), [(COVERED, number(covered))]).await?;
-    let (mut sums, earlier) = read_sums(table, start.rounded_down(DAY), start).await?;
-    for (id, candle) in &candles {
+    sold
+}
+
+/// How much of an hour is known.
+#[derive(Debug, Clone, Copy)]
+pub struct HourTime {
+    /// The number of recorded minutes.
+    pub recorded: i64,
+    /// Of how much time the sales are known.
+    pub covered: Duration,
+}
+
+/// Writes the texts of an hour with these candles and sales. Texts that are made of more minutes stay. The hours of a day must be written in
+/// order.
+///
+/// # Errors
+/// If a part was not written before the deadline. The same call completes it.
+pub async fn store_texts(
+    table: Session<'_>,
+    hour: Slot,
+    candles: &Candles,
+    sales: &[&Sale],
+    HourTime { recorded, covered }: HourTime,
+) -> Result<(), Error> {
+    let covered = number(covered.as_millis());
+    put(table, SALES, hour, recorded, &sales_text(&by_id(sales)), [(COVERED, covered)]).await?;
+    let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
+    for (id, candle) in candles {
         if let Some(lowest) = candle.lowest {
             let (sum, hours) = sums.entry(id.clone()).or_default();
             (*sum, *hours) = (sum.saturating_add(lowest.close.hundredths()), *hours + 1);
@@ -155,8 +187,7 @@ pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Err
         .update_expression("ADD #changes :one")
         .expression_attribute_names("#changes", CHANGES)
         .expression_attribute_values(":one", number(1));
-    table.write("UpdateItem", changed.send()).await?;
-    Ok(candles)
+    table.write("UpdateItem", changed.send()).await.map(drop)
 }
 
 fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {

@@ -26,6 +26,7 @@ mod select;
 
 pub use self::averages::{Average, AverageSales, Averages, WINDOWS, Window, averages_of, build_averages};
 pub use self::candle::{Candle, Candles, INTERVALS, Lowest, SERIES, Sold};
+pub use self::hour::{HourTime, store_texts};
 pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
 pub use self::rows::{LONGEST_AGE, MINUTES, RecordedMinute, lowest_auctions, minutes, newest, record};
 pub use self::sales::{covered, sales};

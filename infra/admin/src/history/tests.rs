@@ -10,6 +10,7 @@ use serde_json::json;
 use tables::bazaar::{Candle, INTERVALS, MINUTES, Quote};
 use tables::history::fire_sales::{Fields, Sighting};
 use tables::history::mayors::{Mayor, Perk};
+use tables::series::Candle as _;
 
 use super::bazaar::Bazaar;
 use super::events::{Event, Events};
