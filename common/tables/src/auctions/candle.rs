@@ -93,12 +93,16 @@ pub struct Candle {
 pub type Candles = series::Candles<Candle>;
 
 impl Lowest {
-    pub(super) const fn of(Price { lowest, listings, .. }: Price) -> Self {
+    /// The lowest price of one minute.
+    #[must_use]
+    pub const fn of(Price { lowest, listings, .. }: Price) -> Self {
         let (sum, samples) = (lowest.hundredths(), 1);
         Self { open: lowest, high: lowest, low: lowest, close: lowest, sum, listings, samples }
     }
 
-    pub(super) fn followed_by(self, later: Self) -> Self {
+    /// Returns the prices of this interval and a later one together.
+    #[must_use]
+    pub fn followed_by(self, later: Self) -> Self {
         Self {
             open: self.open,
             high: self.high.max(later.high),
@@ -143,7 +147,8 @@ impl Lowest {
 
 impl Sold {
     /// Returns what these sales are together; `None` if there are none.
-    pub(super) fn of(sales: &[&Sale]) -> Option<Self> {
+    #[must_use]
+    pub fn of(sales: &[&Sale]) -> Option<Self> {
         let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one()).collect();
         let median = median(&mut prices)?;
         let number = u32::try_from(sales.len()).ok()?;
