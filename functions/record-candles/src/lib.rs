@@ -9,10 +9,10 @@ use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
 use common::time::Tick;
 use serde::Serialize;
-use tables::auctions::{self, build_averages};
+use tables::auctions::{self, MINUTES, build_averages};
 use tables::bazaar;
 use tables::feed::{self, Feed};
-use tables::series::{self, Built, BuiltSlot};
+use tables::series::{self, BuiltSlot, oldest};
 use tables::{Recorder, Session, Ticks};
 
 /// The outcome of one run.
@@ -51,9 +51,13 @@ impl Recorder for RecordCandles {
         let (now, begun) = (invocation.now().into(), Instant::now());
         let built = series::build::<bazaar::Candle>(table, now, begun).await?;
         let ends = series::ends::<bazaar::Candle>(table, &built).await?;
-        let Built { slots: auctions, until, .. } =
-            series::build::<auctions::Candle>(table, now, begun).await?;
-        build_averages(table, until).await?;
+        let mut auctions = Vec::new();
+        // Before the first recorded minute, there is nothing to note.
+        if oldest(table, &MINUTES, now).await?.is_some() {
+            let built = series::build::<auctions::Candle>(table, now, begun).await?;
+            build_averages(table, built.until).await?;
+            auctions = built.slots;
+        }
         let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
         let tick = ends.last().copied().unwrap_or_else(|| ticks.current());
         Ok((tick, Outcome { slots: built.slots, auctions, ends }))

@@ -1,6 +1,7 @@
 //! Prices of auctions: what `record-auctions` records, and what `GET /v1/auctions/prices` responds.
 
 mod captured;
+mod hours;
 pub(crate) mod house;
 mod recorded;
 mod responses;

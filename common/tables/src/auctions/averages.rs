@@ -115,10 +115,10 @@ pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<(),
     let state = table.get(item::key(AVERAGES, BUILT)).await?;
     let state = readable(state.as_slice(), AVERAGES, |row| State::of_row(row).map(Some));
     let State { changes, seen, until: before } = state.into_iter().next().unwrap_or_default();
-    let changes = changes.unwrap_or(0);
-    if (seen, before) == (Some(changes), Some(until.get())) {
+    let Some(changes) = changes.filter(|changes| (seen, before) != (Some(*changes), Some(until.get())))
+    else {
         return Ok(());
-    }
+    };
     for (window, averages) in WINDOWS.iter().zip(averages(table, until).await?) {
         write(table, window, &averages).await?;
     }

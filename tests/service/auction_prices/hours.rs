@@ -1,0 +1,382 @@
+//! Random minutes of random auctions, with hours built at random times: every candle and every average equals a naive computation, and
+//! the table equals that of a single run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::upstream::auctions::AuctionId;
+use fastrand::Rng;
+use local::Cloud;
+use serde_json::{Value, json};
+use tables::auctions::{Coins, Minute, Price, SERIES, Sale, Sales, record};
+use tables::series::build_again;
+
+use super::house::table;
+use crate::candles::build;
+use crate::history::interrupted::{record_and_kill, writes};
+use crate::history::table::{self as rows, Dump, expect_same};
+use crate::history::{DAY, HOUR, MINUTE, START, rfc3339, start};
+use crate::support::{expect_clean_logs, get_at};
+
+const BUILDER: &str = "record-candles";
+
+/// A midnight and a window of a day are within the minutes.
+const FIRST: i64 = START;
+const MINUTES: i64 = 27 * 60;
+/// When everything is settled.
+const NOW: i64 = FIRST + MINUTES * MINUTE + 6 * MINUTE;
+
+const IDS: [&str; 5] = ["ALWAYS", "GOLDEN_DRAGON;4", "GOLDEN_DRAGON;4+100", "ONLY_SOLD", "SELDOM"];
+
+/// What was recorded at a minute.
+#[derive(Debug, Default)]
+struct Recorded {
+    /// The lowest price in hundredths of a coin and the number of listings, by item.
+    prices: BTreeMap<&'static str, (u64, u32)>,
+    /// Up to when the list of sales goes, in milliseconds, if there is one.
+    until: Option<i64>,
+}
+
+/// A sale that has happened, whether it is in a list or not.
+#[derive(Debug, Clone)]
+struct Happened {
+    time_ms: i64,
+    ids: Vec<&'static str>,
+    price: u64,
+    count: u32,
+    clean: bool,
+}
+
+/// All that has happened, and what was recorded of it.
+#[derive(Default)]
+struct World {
+    minutes: BTreeMap<i64, Recorded>,
+    sales: Vec<Happened>,
+}
+
+/// The provider refreshes the list this long after the minute begins, and it covers a minute and a second.
+const REFRESH_MS: i64 = 43_000;
+const COVERED_MS: i64 = 60_000;
+const OVERLAP_MS: i64 = 1_000;
+
+impl World {
+    fn random(random: &mut Rng) -> Self {
+        let mut world = Self::default();
+        for number in 0..MINUTES {
+            let minute = FIRST + number * MINUTE;
+            for _ in 0..random.u8(..3) {
+                let ids = match random.u8(..4) {
+                    0 => vec!["GOLDEN_DRAGON;4", "GOLDEN_DRAGON;4+100"],
+                    1 => vec!["ONLY_SOLD"],
+                    2 => vec!["GOLDEN_DRAGON;4"],
+                    _ => vec!["ALWAYS"],
+                };
+                world.sales.push(Happened {
+                    time_ms: minute * 1_000 + random.i64(..60_000),
+                    ids,
+                    price: random.u64(1..3_015_293_760),
+                    count: random.u32(1..=64).saturating_sub(50).max(1),
+                    clean: random.bool(),
+                });
+            }
+            // Ten minutes in a row are missing, whole hours, and others by chance.
+            if (130..140).contains(&number) || (600..800).contains(&number) || random.u8(..4) == 0 {
+                continue;
+            }
+            let mut recorded = Recorded::default();
+            for id in IDS {
+                let is_listed = match id {
+                    "ALWAYS" => true,
+                    "ONLY_SOLD" => false,
+                    "SELDOM" => random.u16(..300) == 0,
+                    _ => (number / 100) % 3 > 0,
+                };
+                if is_listed {
+                    recorded.prices.insert(id, (random.u64(1..200_000_000_000), random.u32(1..90)));
+                }
+            }
+            // A list that is a minute old, or none.
+            recorded.until = match random.u8(..10) {
+                0 => None,
+                1 => Some(minute * 1_000 - 60_000 + REFRESH_MS),
+                _ => Some(minute * 1_000 + REFRESH_MS),
+            };
+            world.minutes.insert(minute, recorded);
+        }
+        world
+    }
+
+    /// Records the minute as `record-auctions` does.
+    async fn record(&self, cloud: &Cloud, minute: i64) {
+        let recorded = &self.minutes[&minute];
+        let id = |id: &&str| id.parse().unwrap();
+        let price = |(name, (lowest, listings)): (&&'static str, &(u64, u32))| {
+            (id(name), Price { lowest: Coins::of_hundredths(*lowest), second: None, listings: *listings })
+        };
+        let sale = |(number, sale): (usize, &Happened)| Sale {
+            auction: AuctionId::of_bytes((number as u128).to_be_bytes()),
+            items: sale.ids.iter().map(id).collect(),
+            count: sale.count.try_into().unwrap(),
+            price: sale.price,
+            time: UnixMilliseconds::new(sale.time_ms),
+            bin: true,
+            clean: sale.clean,
+        };
+        let sales = recorded.until.map(|until| {
+            let is_listed =
+                |sale: &Happened| (until - COVERED_MS - OVERLAP_MS..until).contains(&sale.time_ms);
+            let listed = self.sales.iter().enumerate().filter(|(_, sale)| is_listed(sale));
+            Sales { until: UnixMilliseconds::new(until), list: listed.map(sale).collect() }
+        });
+        let minute_of = Minute {
+            last_updated: UnixMilliseconds::new(minute * 1_000),
+            prices: recorded.prices.iter().map(price).collect(),
+            lowest: Vec::new(),
+            sales,
+        };
+        let table = table(cloud);
+        let session = table.with_timeout(Duration::from_mins(1));
+        record(session, Tick::of(UnixSeconds::new(minute)), &minute_of).await.unwrap();
+    }
+
+    /// The sales of an item between two times in seconds that a list has, which was recorded at most three minutes after the hour of the
+    /// sale.
+    fn sold(&self, id: &str, from: i64, end: i64) -> Vec<&Happened> {
+        let is_listed = |sale: &&Happened| {
+            let hour = sale.time_ms.div_euclid(1_000 * HOUR) * HOUR;
+            let lists = self.minutes.range(hour..hour + HOUR + 3 * MINUTE);
+            lists
+                .filter_map(|(_, recorded)| recorded.until)
+                .any(|until| (until - COVERED_MS - OVERLAP_MS..until).contains(&sale.time_ms))
+        };
+        let is_inside = |sale: &&Happened| (from * 1_000..end * 1_000).contains(&sale.time_ms);
+        self.sales.iter().filter(is_inside).filter(|sale| sale.ids.contains(&id)).filter(is_listed).collect()
+    }
+
+    /// The minutes between two times whose sales are known, hour by hour.
+    fn covered(&self, from: i64, end: i64) -> i64 {
+        let known = |hour: i64| {
+            let seconds: BTreeSet<i64> = self
+                .minutes
+                .range(hour..hour + HOUR + 3 * MINUTE)
+                .filter_map(|(_, recorded)| recorded.until)
+                .flat_map(|until| (until - COVERED_MS..until).step_by(1_000))
+                .filter(|time| (hour * 1_000..(hour + HOUR) * 1_000).contains(time))
+                .collect();
+            seconds.len()
+        };
+        let known: usize = (from..end).step_by(3_600).map(known).sum();
+        i64::try_from(known).unwrap() / 60
+    }
+
+    /// The lowest prices of an item between two times, with their minutes.
+    fn listed(&self, id: &str, from: i64, end: i64) -> Vec<(i64, u64, u32)> {
+        let minutes = self.minutes.range(from..end);
+        minutes
+            .filter_map(|(minute, recorded)| {
+                recorded.prices.get(id).map(|(price, listings)| (*minute, *price, *listings))
+            })
+            .collect()
+    }
+
+    /// The candle of the item, as the route shows it. `None` if it was neither listed nor sold.
+    fn candle(&self, id: &str, from: i64, length: i64, complete: bool) -> Option<Value> {
+        let (listed, sold) = (self.listed(id, from, from + length), self.sold(id, from, from + length));
+        let (first, last) = (listed.first(), listed.last());
+        let lowest = |price: Option<u64>| price.map(coins);
+        let prices = || listed.iter().map(|(_, price, _)| *price);
+        let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
+        ones.sort_unstable();
+        // A day is made of its hours.
+        let mut medians = Vec::new();
+        for hour in (from..from + length).step_by(3_600) {
+            let mut ones: Vec<_> = self.sold(id, hour, hour + HOUR).into_iter().map(of_one).collect();
+            let number = ones.len();
+            medians.extend(median(&mut ones).into_iter().flat_map(|median| vec![median; number]));
+        }
+        (!listed.is_empty() || !sold.is_empty()).then(|| {
+            json!({
+                "opened_at": rfc3339(from),
+                "lowest_open": lowest(first.map(|(_, price, _)| *price)),
+                "lowest_high": lowest(prices().max()),
+                "lowest_low": lowest(prices().min()),
+                "lowest_close": lowest(last.map(|(_, price, _)| *price)),
+                "lowest_average": lowest(quotient(prices().sum(), listed.len() as u64)),
+                "listings": last.map(|(_, _, listings)| *listings),
+                "sales": sold.len(),
+                "sold": sold.iter().map(|sale| sale.count).sum::<u32>(),
+                "sale_low": lowest(ones.first().copied()),
+                "sale_average": lowest(average(&sold)),
+                "sale_median": lowest(median(&mut medians)),
+                "sale_high": lowest(ones.last().copied()),
+                "samples": listed.len(),
+                "complete": complete,
+            })
+        })
+    }
+
+    /// The averages of an item over the hours between two times, as the route shows them.
+    fn averages(&self, id: &str, from: i64, end: i64) -> Option<Value> {
+        let closes = (from..end).step_by(3_600);
+        let closes =
+            closes.filter_map(|hour| self.listed(id, hour, hour + HOUR).last().map(|(_, price, _)| *price));
+        let closes: Vec<_> = closes.collect();
+        let sold = self.sold(id, from, end);
+        let clean: Vec<_> = sold.iter().copied().filter(|sale| sale.clean).collect();
+        let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
+        (!closes.is_empty() || !sold.is_empty()).then(|| {
+            json!({
+                "id": id,
+                "lowest": quotient(closes.iter().sum(), closes.len() as u64).map(coins),
+                "sale": average(&sold).map(coins),
+                "sale_median": median(&mut ones).map(coins),
+                "sales": sold.len(),
+                "sold": sold.iter().map(|sale| sale.count).sum::<u32>(),
+                "minutes": self.covered(from, end),
+                "sale_clean": average(&clean).map(coins),
+                "sales_clean": clean.len(),
+            })
+        })
+    }
+}
+
+fn coins(hundredths: u64) -> f64 {
+    hundredths as f64 / 100.0
+}
+
+/// The quotient, rounded.
+fn quotient(sum: u64, by: u64) -> Option<u64> {
+    (by > 0).then(|| (2 * sum + by) / (2 * by))
+}
+
+fn of_one(sale: &Happened) -> u64 {
+    quotient(sale.price * 100, sale.count.into()).unwrap()
+}
+
+/// The average price of one item.
+fn average(sales: &[&Happened]) -> Option<u64> {
+    let sum: u64 = sales.iter().map(|sale| sale.price * 100).sum();
+    quotient(sum, sales.iter().map(|sale| u64::from(sale.count)).sum())
+}
+
+fn median(prices: &mut [u64]) -> Option<u64> {
+    prices.sort_unstable();
+    let middle = prices.len() / 2;
+    let upper = prices.get(middle)?;
+    Some(if prices.len() % 2 == 1 { *upper } else { (prices[middle - 1] + upper + 1) / 2 })
+}
+
+fn encoded(id: &str) -> String {
+    id.replace(';', "%3B").replace('+', "%2B")
+}
+
+async fn candles(cloud: &Cloud, id: &str, interval: &str) -> Vec<Value> {
+    let path = format!("/v1/auctions/candles?id={}&interval={interval}", encoded(id));
+    let data = get_at(cloud, &path, NOW * 1_000).await.data();
+    data["candles"].as_array().unwrap().clone()
+}
+
+/// Panics unless every response at the end equals the naive computation.
+async fn expect_equal(cloud: &Cloud, world: &World) {
+    let until = NOW - NOW.rem_euclid(HOUR);
+    let mut compared = 0;
+    for id in IDS {
+        let hours = (FIRST..until).step_by(3_600).filter_map(|hour| world.candle(id, hour, HOUR, true));
+        let hours: Vec<_> = hours.collect();
+        compared += hours.len();
+        assert_eq!(candles(cloud, id, "1h").await, hours, "{id}");
+        let days = (FIRST - FIRST.rem_euclid(DAY)..until).step_by(24 * 3_600);
+        let days: Vec<_> = days.filter_map(|day| world.candle(id, day, DAY, day + DAY <= until)).collect();
+        assert_eq!(candles(cloud, id, "1d").await, days, "{id}");
+    }
+    assert!(compared > 80, "{compared}");
+    for (window, days) in [("1d", 1), ("3d", 3), ("7d", 7)] {
+        let from = (until - days * DAY).max(FIRST);
+        let expected: Vec<_> = IDS.iter().filter_map(|id| world.averages(id, from, until)).collect();
+        let path = format!("/v1/auctions/averages?window={window}");
+        let data = get_at(cloud, &path, NOW * 1_000).await.data();
+        let expected =
+            json!({"window": window, "until": rfc3339(until), "count": expected.len(), "items": expected});
+        assert_eq!(data, expected, "{window}");
+    }
+}
+
+/// The table without what depends on the number of runs: how often a text was written. All of them were seen.
+async fn dump(cloud: &Cloud) -> Dump {
+    let mut dump = rows::dump(cloud).await;
+    if let Some(state) = dump.remove(&("auctions#averages".to_owned(), "built".to_owned())) {
+        assert_eq!(state["seen"], state["changes"]);
+    }
+    dump
+}
+
+async fn build_all(cloud: &Cloud) {
+    for _ in 0..10 {
+        build(cloud, NOW).await;
+    }
+}
+
+#[tokio::test]
+async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenever_they_are_built() {
+    let random = &mut Rng::with_seed(2_026);
+    let world = World::random(random);
+    let cloud = start().await;
+    let mut late = Vec::new();
+    let mut runs = 0;
+    for number in 0..MINUTES {
+        let minute = FIRST + number * MINUTE;
+        if world.minutes.contains_key(&minute) {
+            // Some come hours later.
+            if random.u8(..40) == 0 { late.push(minute) } else { world.record(&cloud, minute).await }
+        }
+        if random.u8(..70) == 0 {
+            build(&cloud, minute).await;
+            runs += 1;
+        }
+    }
+    assert!(runs > 15 && late.len() > 15, "{runs} runs, {} late minutes", late.len());
+    random.shuffle(&mut late);
+    for minute in late {
+        world.record(&cloud, minute).await;
+        let from = UnixSeconds::new(minute - 3 * MINUTE);
+        build_again(table(&cloud).with_timeout(Duration::from_mins(1)), &SERIES, from).await.unwrap();
+    }
+    build_all(&cloud).await;
+    expect_equal(&cloud, &world).await;
+    let at_random_times = dump(&cloud).await;
+    let is_recorded = |key: &(String, String)| {
+        ["auctions#1m", "auctions#lowest"].iter().any(|front| key.0.starts_with(front))
+    };
+    let built: Vec<_> = rows::dump(&cloud).await.into_keys().filter(|key| !is_recorded(key)).collect();
+    rows::delete_all(&cloud, &built).await;
+    build_all(&cloud).await;
+    expect_same(&at_random_times, &dump(&cloud).await, "runs at random times and a single one");
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_run_killed_after_any_write_of_an_hour_is_completed_by_the_next_one() {
+    let cloud = Arc::new(start().await);
+    let world = World::random(&mut Rng::with_seed(7));
+    for minute in [0, 1, 2, 59].map(|number| FIRST + number * MINUTE) {
+        if world.minutes.contains_key(&minute) {
+            world.record(&cloud, minute).await;
+        }
+    }
+    let now = FIRST + HOUR + 7 * MINUTE;
+    let before = rows::dump_with_heartbeats(&cloud).await;
+    let first = writes(&cloud);
+    build(&cloud, now).await;
+    let needed = writes(&cloud) - first;
+    assert!(needed >= 10, "{needed} writes");
+    let clean = dump(&cloud).await;
+    for done in 0..needed {
+        rows::clear(&cloud).await;
+        rows::put(&cloud, before.values().cloned()).await;
+        record_and_kill(&cloud, BUILDER, now, done).await;
+        build(&cloud, now).await;
+        expect_same(&dump(&cloud).await, &clean, &format!("killed after {done} of {needed} writes"));
+    }
+}
