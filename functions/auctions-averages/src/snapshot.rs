@@ -50,9 +50,17 @@ struct ItemAverages<'a> {
     sold: u64,
     /// The number of minutes of the window whose sales are known, the same for all items.
     minutes: u32,
-    /// The same as `sale`, of clean copies: without a reforge, stars, a recombobulator, gems, books and a skin. Null without such a sale.
+    /// Only with `ids`: those of clean copies.
+    #[serde(flatten)]
+    clean: Option<Clean>,
+}
+
+/// The sales of clean copies: without a reforge, stars, a recombobulator, gems, books and a skin.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Clean {
+    /// Only with `ids`: the same as `sale`, of clean copies; null without such a sale.
     sale_clean: Option<f64>,
-    /// The number of sales of clean copies.
+    /// Only with `ids`: the number of sales of clean copies.
     sales_clean: u32,
 }
 
@@ -67,9 +75,14 @@ impl<'a> ItemAverages<'a> {
             sales: sold.map_or(0, |sold| sold.sales),
             sold: sold.map_or(0, |sold| sold.sold),
             minutes,
-            sale_clean: price(|sold| sold.clean_average),
-            sales_clean: sold.map_or(0, |sold| sold.clean_sales),
+            clean: None,
         }
+    }
+
+    fn with_clean(self, Average { sold, .. }: &Average) -> Self {
+        let sale_clean = sold.and_then(|sold| sold.clean_average).map(Coins::coins);
+        let clean = Clean { sale_clean, sales_clean: sold.map_or(0, |sold| sold.clean_sales) };
+        Self { clean: Some(clean), ..self }
     }
 }
 
@@ -110,8 +123,10 @@ impl Snapshot {
         let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
         let Averages { until, minutes, items } = &self.averages;
         let (found, unknown) = select(ids, items);
-        let item = |(_, id, average)| ItemAverages::new(id, average, *minutes);
-        let items: Vec<_> = found.into_iter().map(item).collect();
+        let items = found.into_iter();
+        let items =
+            items.map(|(_, id, average)| ItemAverages::new(id, average, *minutes).with_clean(average));
+        let items: Vec<_> = items.collect();
         let (count, unknown) = (items.len(), Some(unknown));
         Document::of(&Data { window: self.window, until: *until, count, items, unknown }).map(Arc::new)
     }
@@ -120,5 +135,45 @@ impl Snapshot {
 impl Weight for Snapshot {
     fn bytes(&self) -> usize {
         size_of_val(self.averages.items.as_slice()) + self.all.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a stage cache stores at most.
+    const STAGE_CACHE: usize = 1_048_576;
+
+    /// The bytes of the response with this many items. Of thirteen, ten were sold.
+    fn bytes(items: u32) -> usize {
+        let price = Coins::of_hundredths(987_654_321);
+        let item = |number: u32| {
+            let sold = (number % 13 < 10).then_some(AverageSales {
+                average: price,
+                median: price,
+                sales: 123,
+                sold: 1_234,
+                clean_average: Some(price),
+                clean_sales: 45,
+            });
+            // The average length of a real id.
+            (format!("{number:018}").parse().unwrap(), Average { lowest: Some(price), sold })
+        };
+        let until = UnixSeconds::new(1_777_388_400);
+        let averages = Averages { until, minutes: 10_080, items: (0..items).map(item).collect() };
+        Snapshot::new("7d", Some(averages), until).unwrap().document(None).unwrap().envelope_bytes(true)
+    }
+
+    #[test]
+    fn the_response_with_all_items_fits_into_the_stage_cache() {
+        assert!((750_000..900_000).contains(&bytes(6_500)), "{}", bytes(6_500));
+        // functions/README.md says so.
+        assert!(
+            bytes(8_000) < STAGE_CACHE && STAGE_CACHE < bytes(8_500),
+            "{} and {}",
+            bytes(8_000),
+            bytes(8_500)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Captures of the provider's responses: every price and every sale is recorded, and the capacity that it takes.
+//! Captures of the provider's responses: every price and every sale is recorded.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,24 +9,11 @@ use tables::auctions::{covered, lowest_auctions, sales};
 
 use super::house::{RECORDER, listing, minutes, serve, table};
 use crate::history::{MINUTE, START, record, start};
-use crate::support::{expect_clean_logs, in_repository};
+use crate::support::expect_clean_logs;
 
-const PAGE: &str = "auctions/v2-20250608T1707Z-page0.json";
+pub(crate) const PAGE: &str = "auctions/v2-20250608T1707Z-page0.json";
 
-/// The list with the most sales.
-const LONGEST_LIST: &str = "auctions_ended/v2-20260425T1603Z.json";
-
-/// The most write units in a month of 730 hours, for all of auctions.
-const WRITE_UNITS: f64 = 9e6;
-const MINUTES_A_MONTH: f64 = 730.0 * 60.0;
-/// Dollars, as in the test of the table of costs; and for two days of minutes of 110 kB each, with point-in-time recovery.
-const PER_WRITE_UNIT: f64 = 0.625e-6;
-const KEPT: f64 = 0.14;
-
-/// The number of items that are listed at a time.
-const ITEMS: usize = 6_500;
-
-fn capture(name: &str) -> Value {
+pub(crate) fn capture(name: &str) -> Value {
     serde_json::from_str(&captures::text(name).unwrap()).unwrap()
 }
 
@@ -92,48 +79,4 @@ async fn every_sale_of_the_captured_lists_is_recorded_once() {
     assert_eq!((counted.len(), found), (expected.len(), expected));
     assert_eq!(covered(&minutes, begin, end), Duration::from_mins(names.len() as u64));
     expect_clean_logs(&cloud);
-}
-
-/// Real prices and sales, and as many items as there are, whose ids are made of the words of real ones.
-#[tokio::test]
-#[cfg_attr(not(captures), ignore = "needs captures")]
-async fn a_month_of_minutes_takes_at_most_nine_million_write_units() {
-    let (page, list) = (capture(PAGE), capture(LONGEST_LIST));
-    let time = page["lastUpdated"].as_i64().unwrap();
-    let prices: Vec<_> = page["auctions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["starting_bid"].as_u64().unwrap())
-        .collect();
-    let ids = include_str!("lowest.tsv").lines().map(|line| line.split(['\t', ';', '+']).next().unwrap());
-    let words: Vec<_> = ids.flat_map(|id| id.split('_')).collect();
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut rows = Vec::new();
-    for item in 0..ITEMS {
-        let id: Vec<_> = (0..3).map(|_| words[random.usize(..words.len())]).collect();
-        // Undercut by up to a hundredth.
-        let price = prices[random.usize(..prices.len())];
-        for _ in 0..random.usize(1..4) {
-            let price = price + random.u64(..=price / 100);
-            rows.push(listing(rows.len(), &format!("{}_{item}", id.join("_")), price, time));
-        }
-    }
-    let cloud = start().await;
-    serve(&cloud, time, &rows, &list["auctions"]);
-    let recorded = record(&cloud, RECORDER, START).await;
-    assert_eq!(
-        (&recorded["items"], &recorded["sales"]),
-        (&json!(ITEMS), &json!(list["auctions"].as_array().unwrap().len()))
-    );
-    // The marker and the heartbeat take one unit each.
-    let units = (recorded["write_units"].as_f64().unwrap() + 2.0) * MINUTES_A_MONTH;
-    assert!(units <= WRITE_UNITS, "{units:.0} write units a month: {recorded}");
-    let row = format!(
-        "recording prices of auctions of 6,500 items: {:.1} million write units, and keeping two days of them | {:.1} |",
-        units / 1e6,
-        units * PER_WRITE_UNIT + KEPT
-    );
-    let page = std::fs::read_to_string(in_repository("infra/README.md")).unwrap();
-    assert!(page.contains(&row), "infra/README.md does not say {row}");
 }

@@ -15,8 +15,8 @@ const PER_READ_UNIT: f64 = 0.125e-6;
 const PER_GIGABYTE: f64 = 0.25 + 0.20;
 
 // The page's other figures, in dollars.
-/// `auction_prices/captured.rs` computes it.
-const AUCTIONS: f64 = 5.5;
+/// `auction_prices/capacity.rs` computes it.
+const AUCTIONS: f64 = 5.9;
 const RECORDERS: f64 = 1.5;
 const ALARMS: f64 = 7.7;
 const STAGE_CACHE: f64 = 14.6;
@@ -76,7 +76,10 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
         format!(
             "storing them with point-in-time recovery, when all that is kept is there: {gigabytes:.1} GB | {storing:.1} |"
         ),
-        format!("reading what candles are made of: {:.1} million read units | {building:.1} |", built / 1e6),
+        format!(
+            "reading what candles of the bazaar are made of: {:.1} million read units | {building:.1} |",
+            built / 1e6
+        ),
         format!(
             "reads {reads:.2} if one request in ten is for the history of a price ({chart:.1} units) | {per_million_misses:.2} |"
         ),

@@ -4,7 +4,7 @@
 mod cost;
 mod queries;
 mod recording;
-mod row_size;
+pub(crate) mod row_size;
 
 use self::recording::{Recording, recording_of, simulated, slots};
 use crate::history::DAY;

@@ -1,5 +1,7 @@
 //! The size of a row, by the chapter on item sizes in DynamoDB's developer guide, and the units that it takes.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::history::table::Row;
@@ -24,6 +26,7 @@ fn bytes_of_value(value: &Value) -> usize {
     let (kind, value) = value.as_object().unwrap().iter().next().unwrap();
     match (kind.as_str(), value) {
         ("S", Value::String(text)) => text.len(),
+        ("B", Value::String(base64)) => STANDARD.decode(base64).unwrap().len(),
         ("N", Value::String(number)) => bytes_of_number(number),
         ("L", Value::Array(list)) => 3 + list.iter().map(|value| bytes_of_value(value) + 1).sum::<usize>(),
         ("M", Value::Object(map)) => {
@@ -34,22 +37,22 @@ fn bytes_of_value(value: &Value) -> usize {
 }
 
 /// The size of a row.
-pub(super) fn bytes_of(row: &Row) -> usize {
+pub(crate) fn bytes_of(row: &Row) -> usize {
     row.iter().map(|(name, value)| name.len() + bytes_of_value(value)).sum()
 }
 
 /// The number as a float, without a loss.
-pub(super) fn float(number: usize) -> f64 {
+pub(crate) fn float(number: usize) -> f64 {
     f64::from(u32::try_from(number).unwrap())
 }
 
 /// The write units of a row: one for each kilobyte.
-pub(super) fn write_units(row: &Row) -> f64 {
+pub(crate) fn write_units(row: &Row) -> f64 {
     float(bytes_of(row).div_ceil(1_024))
 }
 
 /// The units of a consistent query that reads this many bytes: one for each 4 kB. One that is not takes half of them.
-pub(super) fn read_units(bytes: usize) -> f64 {
+pub(crate) fn read_units(bytes: usize) -> f64 {
     float(bytes.div_ceil(4_096))
 }
 

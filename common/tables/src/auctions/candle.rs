@@ -41,7 +41,7 @@ pub const SERIES: Series = Series {
 /// The number of shards was chosen for 6,500 items: 500 rows of most shards are less than half a megabyte. `tests/service/capacity`
 /// measures it.
 const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
-    Interval { series: "auctions", name, length, kept, shards: 397 }
+    Interval { series: "auctions", name, length, kept, shards: 449 }
 }
 
 /// The lowest prices of an item during an interval, of the minutes in which it was listed.

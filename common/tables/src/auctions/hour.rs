@@ -51,8 +51,7 @@ pub(super) struct ItemSales {
 }
 
 /// What several sales are together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "(u64, u64, u32)", into = "(u64, u64, u32)")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Total {
     /// The sum of the prices of whole stacks, in coins.
     pub(super) sum: u64,
@@ -62,22 +61,12 @@ pub(super) struct Total {
     pub(super) sales: u32,
 }
 
-impl From<(u64, u64, u32)> for Total {
-    fn from((sum, sold, sales): (u64, u64, u32)) -> Self {
-        Self { sum, sold, sales }
-    }
-}
-
-impl From<Total> for (u64, u64, u32) {
-    fn from(Total { sum, sold, sales }: Total) -> Self {
-        (sum, sold, sales)
-    }
-}
-
 impl Total {
-    fn of<'a>(sales: impl Iterator<Item = &'a &'a Sale>) -> Self {
-        let one = |sale: &&Sale| Self { sum: sale.price, sold: sale.count.get().into(), sales: 1 };
-        sales.map(one).fold(Self::default(), Self::plus)
+    /// `stacks`: the sum and the number of items, if they do not follow from the prices.
+    fn of(prices: &[u64], stacks: Option<(u64, u64)>) -> Self {
+        let singles = || (prices.iter().sum::<u64>() / 100, prices.len() as u64);
+        let (sum, sold) = stacks.unwrap_or_else(singles);
+        Self { sum, sold, sales: u32::try_from(prices.len()).unwrap_or(u32::MAX) }
     }
 
     pub(super) const fn plus(self, other: Self) -> Self {
@@ -89,13 +78,14 @@ impl Total {
     }
 }
 
+/// The sales of an hour. Prices are those of one item, sorted and in hundredths of a coin.
 #[derive(Serialize, Deserialize)]
 struct SalesText {
     ids: Ids,
-    all: Vec<Total>,
-    clean: Vec<Total>,
-    /// Sorted, in hundredths of a coin.
-    prices: Vec<Vec<u64>>,
+    clean: Vec<Vec<u64>>,
+    others: Vec<Vec<u64>>,
+    /// If stacks were sold, the sum of their prices in coins and the number of items: of the clean ones, and of the others.
+    stacks: Vec<Option<[(u64, u64); 2]>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -191,16 +181,29 @@ pub async fn store_texts(
 }
 
 fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {
-    let prices = |sales: &Vec<&Sale>| {
-        let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one().hundredths()).collect();
-        prices.sort_unstable();
-        prices
+    let prices = |is_clean: bool| {
+        let of_item = move |sales: &Vec<&Sale>| {
+            let sales = sales.iter().filter(|sale| sale.clean == is_clean);
+            let mut prices: Vec<_> = sales.map(|sale| sale.price_of_one().hundredths()).collect();
+            prices.sort_unstable();
+            prices
+        };
+        sold.values().map(of_item).collect()
+    };
+    let stacks = |sales: &Vec<&Sale>| {
+        let total = |is_clean: bool| {
+            let sales = sales.iter().filter(|sale| sale.clean == is_clean);
+            sales.fold((0_u64, 0), |(sum, sold), sale| {
+                (sum.saturating_add(sale.price), sold + u64::from(sale.count.get()))
+            })
+        };
+        sales.iter().any(|sale| sale.count.get() > 1).then(|| [true, false].map(total))
     };
     SalesText {
         ids: Ids::of(sold.keys().copied()),
-        all: sold.values().map(|sales| Total::of(sales.iter())).collect(),
-        clean: sold.values().map(|sales| Total::of(sales.iter().filter(|sale| sale.clean))).collect(),
-        prices: sold.values().map(prices).collect(),
+        clean: prices(true),
+        others: prices(false),
+        stacks: sold.values().map(stacks).collect(),
     }
 }
 
@@ -258,10 +261,14 @@ pub(super) async fn read_sales(
     let query = table.query_between(SALES, slot_key(first), slot_key(last));
     let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
     Ok(readable(&rows, SALES, |row| {
-        let SalesText { ids, all, clean, prices } = content(row)?;
-        let prices = prices.into_iter().map(|prices| prices.into_iter().map(Coins::of_hundredths).collect());
-        let items = all.into_iter().zip(clean).zip(prices);
-        let items = items.map(|((all, clean), prices)| ItemSales { all, clean, prices });
+        let SalesText { ids, clean, others, stacks } = content(row)?;
+        let item = |((clean, others), stacks): ((Vec<u64>, Vec<u64>), Option<[(u64, u64); 2]>)| {
+            let [of_clean, of_others] = stacks.map_or([None; 2], |stacks| stacks.map(Some));
+            let (total, others_total) = (Total::of(&clean, of_clean), Total::of(&others, of_others));
+            let prices = clean.into_iter().chain(others).map(Coins::of_hundredths).collect();
+            ItemSales { all: total.plus(others_total), clean: total, prices }
+        };
+        let items = clean.into_iter().zip(others).zip(stacks).map(item);
         let covered = Duration::from_millis(integer(row, COVERED)?.unsigned_abs());
         let hour = slot_of(&HOURS, row)?.start;
         Ok(Some((hour, HourSales { covered, items: zip(&ids, items)? })))

@@ -1,0 +1,210 @@
+//! What auctions take when the game has 6,500 items: the capacity of recording, building and reading, and the sizes of responses.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::request::auction_item_id::AuctionItemId;
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::upstream::auctions::AuctionId;
+use fastrand::Rng;
+use local::Cloud;
+use serde_json::Value;
+use tables::auctions::{Coins, Minute, Price, Sale, Sales, record};
+
+use super::captured::{PAGE, capture};
+use super::house::table;
+use crate::candles::{MIDNIGHT, build};
+use crate::capacity::row_size::{bytes_of, float, read_units, write_units};
+use crate::history::table::{self as rows, Row};
+use crate::history::{HOUR, MINUTE, start};
+use crate::support::{expect_clean_logs, get_at, in_repository};
+
+/// The most write units in a month of 730 hours, for all of auctions.
+const WRITE_UNITS: f64 = 9e6;
+const HOURS_A_MONTH: f64 = 730.0;
+
+/// Dollars, as in the test of the table of costs; and for what is kept, with point-in-time recovery: two days of minutes of 100 kB, nine days
+/// of texts of 100 kB an hour, and 90 days of hours of 400 kB.
+const PER_WRITE_UNIT: f64 = 0.625e-6;
+const PER_READ_UNIT: f64 = 0.125e-6;
+const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86);
+
+/// The most read units of building an hour from its minutes, and of the averages of all windows.
+const READ_UNITS_OF_HOUR: f64 = 600.0;
+
+/// The hours of a page, and the most read units of one on average.
+const PAGE_HOURS: usize = 500;
+const READ_UNITS_OF_PAGE: f64 = 60.0;
+/// A page of a query.
+const LARGEST_PAGE: usize = 1_024 * 1_024;
+
+/// The most bytes that a stage cache stores.
+const STAGE_CACHE: usize = 1_048_576;
+
+/// The end of the hour that is recorded, the last but one of a day.
+const END: i64 = MIDNIGHT - HOUR;
+
+/// The number of items that are listed at a time, and of sales in a minute: the mean of 73 captured lists.
+const ITEMS: usize = 6_500;
+const SALES: usize = 108;
+
+/// The ids of real items, and as many more with real words.
+fn ids(random: &mut Rng) -> Vec<String> {
+    let names: Value = serde_json::from_str(&captures::text("../../auctions/neu-ids.json").unwrap()).unwrap();
+    let names =
+        names.as_array().unwrap().iter().map(|name| name["internalname"].as_str().unwrap().to_owned());
+    let mut ids: Vec<_> = names.collect();
+    let words: Vec<_> = ids.iter().flat_map(|id| id.split(['_', ';'])).map(str::to_owned).collect();
+    while ids.len() < ITEMS {
+        let mut word = || words[random.usize(..words.len())].as_str();
+        let id = format!("{}_{}_{}", word(), word(), word());
+        if id.len() <= 64 {
+            ids.push(id);
+        }
+        ids.sort();
+        ids.dedup();
+    }
+    ids
+}
+
+/// An hour: prices of a real page, of which one in a hundred changes every minute, and sales, most of them of few items.
+fn minutes(random: &mut Rng) -> Vec<Minute> {
+    let page = capture(PAGE);
+    let page = page["auctions"].as_array().unwrap();
+    let real: Vec<_> = page.iter().map(|row| row["starting_bid"].as_u64().unwrap()).collect();
+    let ids: Vec<AuctionItemId> = ids(random).iter().map(|id| id.parse().unwrap()).collect();
+    // Undercut by up to a hundredth.
+    let mut lowest: Vec<_> = ids.iter().map(|_| real[random.usize(..real.len())]).collect();
+    let minute = |number: i64| {
+        let refreshed = UnixMilliseconds::new((END - HOUR + number * MINUTE) * 1_000 + 43_162);
+        for price in &mut lowest {
+            if random.u8(..100) == 0 {
+                *price = (*price + random.u64(..=*price / 50)).saturating_sub(*price / 100).max(1);
+            }
+        }
+        let mut price = |price: &u64| Price {
+            lowest: Coins::of_hundredths(price * 100),
+            second: Some(Coins::of_hundredths((price + random.u64(..=price / 10)) * 100)),
+            listings: random.u32(1..60),
+        };
+        let prices: Vec<_> = ids.iter().cloned().zip(lowest.iter().map(&mut price)).collect();
+        let mut sale = || {
+            // So 1,400 items are sold in an hour, as in the captured lists.
+            let item = (0..4).fold(ITEMS, |most, _| random.usize(..=most)).min(ITEMS - 1);
+            Sale {
+                auction: AuctionId::of_bytes(random.u128(..).to_be_bytes()),
+                items: vec![ids[item].clone()],
+                count: 1.try_into().unwrap(),
+                price: lowest[item] + random.u64(..=lowest[item] / 3),
+                time: UnixMilliseconds::new(refreshed.get() - random.i64(0..60_000)),
+                bin: true,
+                clean: random.bool(),
+            }
+        };
+        let list = (0..=SALES).map(|_| sale()).collect();
+        let auctions = ids.iter().map(|_| AuctionId::of_bytes(random.u128(..).to_be_bytes()));
+        let (lowest, sales) = (auctions.collect(), Some(Sales { until: refreshed, list }));
+        Minute { last_updated: refreshed, prices, lowest, sales }
+    };
+    (0..60).map(minute).collect()
+}
+
+/// The rows of auctions, by the front of their partition keys.
+async fn dump(cloud: &Cloud) -> BTreeMap<String, Vec<Row>> {
+    let mut rows = BTreeMap::<_, Vec<_>>::new();
+    for ((partition, _), row) in rows::dump(cloud).await {
+        let series = partition.splitn(3, '#').take(2).collect::<Vec<_>>().join("#");
+        let is_marker = partition.split('#').count() == 2 && series.ends_with(['m', 'h', 'd']);
+        rows.entry(if is_marker { format!("{series} marker") } else { series }).or_default().push(row);
+    }
+    rows
+}
+
+fn units(rows: &[Row]) -> f64 {
+    rows.iter().map(write_units).sum()
+}
+
+#[tokio::test]
+#[cfg_attr(not(captures), ignore = "needs captures")]
+async fn recording_building_and_reading_auctions_stays_within_the_limits() {
+    let cloud = start().await;
+    let session = table(&cloud);
+    let session = session.with_timeout(Duration::from_mins(1));
+    let mut of_minute = 0.0;
+    for (minute, number) in minutes(&mut Rng::with_seed(1)).iter().zip(-60..) {
+        let tick = Tick::of(UnixSeconds::new(END + number * MINUTE));
+        // The marker and the heartbeat take one unit each.
+        of_minute += (record(session, tick, minute).await.unwrap().write_units + 2.0) / 60.0;
+    }
+    let minutes = dump(&cloud).await;
+    let bytes = |rows: &[Row]| rows.iter().map(bytes_of).sum::<usize>();
+    // A sale can be in the list of a later minute.
+    let read_by_hour = 63.0 / 60.0
+        * (read_units(bytes(&minutes["auctions#1m"])) / 2.0
+            + read_units(bytes(&minutes["auctions#1m marker"])));
+    assert!(read_by_hour <= READ_UNITS_OF_HOUR, "an hour of minutes: {read_by_hour} read units");
+    let before = cloud.dynamodb().consumed().read_units;
+    build(&cloud, END + 6 * MINUTE).await;
+    // DynamoDB bills about as many, with the averages of this single hour.
+    let billed = cloud.dynamodb().consumed().read_units - before;
+    assert!(
+        (0.9..1.1).contains(&(billed / read_by_hour)),
+        "{billed} read units are billed, not {read_by_hour}"
+    );
+
+    for path in ["/v1/auctions/prices", "/v1/auctions/averages?window=7d"] {
+        let response = get_at(&cloud, path, (END + 6 * MINUTE) * 1_000).await;
+        assert_eq!(response.data()["count"], ITEMS, "{path}");
+        assert!(response.text.len() < STAGE_CACHE, "{path}: {} bytes", response.text.len());
+    }
+
+    build(&cloud, MIDNIGHT + 6 * MINUTE).await;
+    let recorded = dump(&cloud).await;
+    let of = |series: &str| units(&recorded[series]);
+    // The progress, and that a text has changed and was seen.
+    let of_hour = of("auctions#1h")
+        + of("auctions#1h marker")
+        + of("auctions#sales")
+        + of("auctions#sums")
+        + of("auctions#averages")
+        + 2.0;
+    let of_day = of("auctions#1d") + of("auctions#1d marker");
+    let month = HOURS_A_MONTH * (60.0 * of_minute + of_hour + of_day / 24.0);
+    let parts = format!(
+        "{of_minute:.0} a minute, {of_hour:.0} an hour ({:.0} rows, {:.0} sales, {:.0} sums, {:.0} averages), {of_day:.0} a day",
+        of("auctions#1h"),
+        of("auctions#sales"),
+        of("auctions#sums"),
+        of("auctions#averages"),
+    );
+    assert!(month <= WRITE_UNITS, "{month:.0} write units a month: {parts}");
+
+    // The averages of a week: the sums of twelve hours, and the sales of 168.
+    let bytes = |series: &str| recorded[series].iter().map(bytes_of).sum::<usize>();
+    let read_by_averages =
+        12.0 * read_units(bytes("auctions#sums")) + read_units(168 * bytes("auctions#sales")) / 2.0;
+    assert!(read_by_averages <= 2.0 * READ_UNITS_OF_HOUR, "averages: {read_by_averages} read units");
+
+    let ids_of = |row: &Row| row["products"]["M"].as_object().unwrap().len();
+    let hours = &recorded["auctions#1h"];
+    assert_eq!(hours.iter().map(ids_of).sum::<usize>(), ITEMS);
+    let page = |row: &Row| float(ids_of(row)) * read_units(PAGE_HOURS * bytes_of(row)) / 2.0;
+    let average = hours.iter().map(page).sum::<f64>() / float(ITEMS);
+    assert!(average <= READ_UNITS_OF_PAGE, "{average:.1} read units a page of candles");
+    let largest = hours.iter().map(bytes_of).max().unwrap();
+    assert!(PAGE_HOURS * largest < LARGEST_PAGE, "{largest} bytes in a row");
+
+    expect_clean_logs(&cloud);
+    let read = HOURS_A_MONTH * (read_by_hour + read_by_averages);
+    let row = format!(
+        "recording prices and candles of auctions of 6,500 items: {:.1} million write units, {:.1} million read units, and keeping them | {:.1} |",
+        month / 1e6,
+        read / 1e6,
+        month * PER_WRITE_UNIT + read * PER_READ_UNIT + KEPT
+    );
+    let page = std::fs::read_to_string(in_repository("infra/README.md")).unwrap();
+    assert!(
+        page.contains(&row),
+        "infra/README.md does not say {row} ({parts}; {read_by_hour} and {read_by_averages} read units; page {average:.1}; {largest})"
+    );
+}
