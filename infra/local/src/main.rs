@@ -13,11 +13,12 @@ use local::template::Template;
 use local::{Binaries, Cloud, Keys, Options, Upstream, terminal};
 
 /// The queries of the example requests, by path.
-const EXAMPLE_QUERIES: [(&str, &str); 4] = [
+const EXAMPLE_QUERIES: [(&str, &str); 5] = [
     ("/v1/bazaar", "?mode=flips&limit=5"),
     ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
     ("/v1/bazaar/candles", "?item_id=INK_SACK:3&interval=5m"),
     ("/v1/auctions", "?page=0"),
+    ("/v1/auctions/candles", "?id=GOLDEN_DRAGON%3B4"),
 ];
 const EXAMPLE_PLAYER: &str = "Notch";
 

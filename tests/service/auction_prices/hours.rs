@@ -362,6 +362,37 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
 }
 
 #[tokio::test]
+async fn a_corrupt_row_of_an_hour_stops_neither_the_recorder_nor_a_route() {
+    let cloud = start().await;
+    let world = World::random(&mut Rng::with_seed(7));
+    for minute in world.minutes.keys().take(3) {
+        world.record(&cloud, *minute).await;
+    }
+    let now = FIRST + HOUR + 7 * MINUTE;
+    build(&cloud, now).await;
+    let built = dump(&cloud).await;
+    let is_built = |key: &&(String, String)| !key.0.starts_with("auctions#1m") && key.0 != "auctions#lowest";
+    let mut later = now;
+    for key in built.keys().filter(is_built) {
+        for attribute in built[key].keys().filter(|name| !["pk", "sk", "ttl"].contains(&name.as_str())) {
+            for value in
+                [json!({"S": "soon"}), json!({"N": "-1.5"}), json!({"B": "H4sIAAAA"}), json!({"L": []})]
+            {
+                rows::put(&cloud, built.values().cloned()).await;
+                rows::put(&cloud, [rows::with(&built[key], attribute, value)]).await;
+                // After the time for which functions cache.
+                later += HOUR;
+                build(&cloud, now).await;
+                for path in ["averages", "candles?id=ALWAYS", "candles?id=ALWAYS&interval=1d"] {
+                    get_at(&cloud, &format!("/v1/auctions/{path}"), later * 1_000).await.data();
+                }
+            }
+        }
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn a_run_killed_after_any_write_of_an_hour_is_completed_by_the_next_one() {
     let cloud = Arc::new(start().await);
     let world = World::random(&mut Rng::with_seed(7));

@@ -205,12 +205,12 @@ fn the_pages_state_the_limits_for_all_clients_together() {
     // The first method setting is for what has no other one.
     let [open_rate, open_burst] = limits("'*'", "/*");
     let [status_rate, status_burst] = limits("GET", STATUS.path);
-    let [_, document_burst] = limits("GET", OPENAPI.path);
+    let [document_rate, document_burst] = limits("GET", OPENAPI.path);
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
         (CONTRACT, format!("takes {status_rate} request per second with a burst of {status_burst}")),
-        (CONTRACT, format!("each take {open_rate}: `GET /openapi.json` with a burst of {document_burst}")),
-        (CONTRACT, format!("`GET /` and unknown routes with one of {open_burst}")),
+        (CONTRACT, format!("`GET /openapi.json` takes {document_rate} with a burst of {document_burst}")),
+        (CONTRACT, format!("`GET /` and unknown routes take {open_rate} with a burst of {open_burst}")),
         (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
     ] {
         let text = read(page).split_whitespace().collect::<Vec<_>>().join(" ");

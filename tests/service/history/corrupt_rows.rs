@@ -162,8 +162,8 @@ async fn a_corrupt_row_stops_no_recorder() {
     let dump = table::dump(&cloud).await;
     assert_eq!(
         dump.len(),
-        10,
-        "minutes and candles with their markers, how far those are built, a mayor, a sale, and prices of auctions with the lowest ones"
+        11,
+        "minutes and candles with their markers, how far those and hours of auctions are built, a mayor, a sale, and prices of auctions with the lowest ones"
     );
     for (key, row) in &dump {
         for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {

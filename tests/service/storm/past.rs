@@ -43,6 +43,10 @@ pub(super) fn expect_history(
         Kind::Candles { id, interval, limit } => {
             candles::page(journal, &data, id, interval, *limit, until).map(drop)
         }
+        Kind::Averages(ids) => prices::expect_averages(journal, &data, ids, exchange.sent.cloud_ms / 1_000),
+        Kind::AuctionCandles { id, interval } => {
+            prices::expect_candles(journal, &data, id, interval, exchange.sent.cloud_ms / 1_000)
+        }
         Kind::Prices(ids) => prices::expect(journal, &data, ids.as_deref(), exchange.sent.cloud_ms),
         Kind::Status => status(&data, until),
         _ => unreachable!("not a history"),

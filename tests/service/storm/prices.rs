@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use record_auctions::item::{Buffers, Item, read};
 use serde_json::Value;
 
+use super::candles::time;
 use super::journal::Journal;
 use super::snapshot::PAGES;
+use crate::history::{DAY, HOUR};
 use crate::oracle::Source;
 
 /// The oldest that `lastUpdated` can be, in Unix milliseconds before the request: prices are served for ten minutes after their minute,
@@ -61,6 +63,17 @@ impl Served {
         }
     }
 
+    /// Whether an auction of the item had this price.
+    fn has(&self, id: &str, price: u64) -> bool {
+        self.by_item.get(id).is_some_and(|auctions| auctions.values().any(|known| *known == price))
+    }
+
+    /// The lowest and the highest price of an auction of the item.
+    fn range(&self, id: &str) -> Option<(u64, u64)> {
+        let prices = || self.by_item.get(id).into_iter().flat_map(HashMap::values).copied();
+        Some((prices().min()?, prices().max()?))
+    }
+
     /// Expects an entry to have prices of auctions of its item that were served.
     fn expect_entry(&self, entry: &Value) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{what}: {entry}"));
@@ -84,10 +97,14 @@ impl Served {
     }
 }
 
+/// The price in hundredths of a coin.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "prices are not negative")]
+fn hundredths(price: &Value) -> Option<u64> {
+    price.as_f64().map(|coins| (coins * 100.0).round() as u64)
+}
+
 /// The lowest and the second price of an entry in hundredths of a coin, and the number of auctions.
 fn prices(entry: &Value) -> (Option<u64>, Option<u64>, usize) {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "prices are not negative")]
-    let hundredths = |price: &Value| price.as_f64().map(|coins| (coins * 100.0).round() as u64);
     let listings = entry["listings"].as_u64().and_then(|listings| usize::try_from(listings).ok());
     (hundredths(&entry["lowest"]), hundredths(&entry["second"]), listings.unwrap_or_default())
 }
@@ -121,6 +138,87 @@ pub(super) fn expect(
         return Err(format!("the prices are {} ms old", sent_ms - last_updated));
     }
     journal.with_served(|served| items.iter().try_for_each(|entry| served.expect_entry(entry)))
+}
+
+/// Expects candles in order that are over or made of hours, whose lowest prices are those of auctions of the item.
+///
+/// # Errors
+/// The candle that is wrong.
+pub(super) fn expect_candles(
+    journal: &Journal,
+    data: &Value,
+    id: &str,
+    interval: &str,
+    now: i64,
+) -> Result<(), String> {
+    let length = if interval == "1d" { DAY } else { HOUR };
+    let candles = data["candles"].as_array().ok_or("candles are a list")?;
+    if data["id"] != id || data["interval"] != interval || data["count"] != candles.len() {
+        return Err(format!("another page than {id} {interval}: {data:.200}"));
+    }
+    let mut last = 0;
+    for candle in candles {
+        let wrong = |what: &str| Err(format!("{what}: {candle}"));
+        let opened_at = time(&candle["opened_at"])?;
+        let is_over = opened_at + length <= now;
+        if opened_at % length != 0
+            || opened_at <= last
+            || (!is_over && (interval == "1h" || candle["complete"] == true))
+        {
+            return wrong("out of order or not over");
+        }
+        last = opened_at;
+        let prices = ["lowest_open", "lowest_high", "lowest_low", "lowest_close"];
+        let prices: Vec<_> = prices.iter().filter_map(|name| hundredths(&candle[name])).collect();
+        let is_known = journal.with_served(|served| prices.iter().all(|price| served.has(id, *price)));
+        let samples = candle["samples"].as_i64().unwrap_or(-1);
+        if !is_known || prices.len() != if samples > 0 { 4 } else { 0 } || samples > length / 60 {
+            return wrong("a price that no page has");
+        }
+        let sold = (candle["sales"].as_i64(), candle["sold"].as_i64());
+        let has_sales = sold.0 > Some(0);
+        let are_sales = ["sale_low", "sale_average", "sale_median", "sale_high"];
+        if sold.0 > sold.1 || are_sales.iter().any(|name| candle[name].is_null() == has_sales) {
+            return wrong("sales that contradict each other");
+        }
+    }
+    Ok(())
+}
+
+/// Expects averages of these items between the lowest and the highest price of an auction of theirs.
+///
+/// # Errors
+/// What is wrong.
+pub(super) fn expect_averages(journal: &Journal, data: &Value, ids: &[&str], now: i64) -> Result<(), String> {
+    let items = data["items"].as_array().ok_or("averages have items")?;
+    let unknown = data["unknown"].as_array().ok_or("with ids, some may be unknown")?;
+    let named = items.iter().map(|item| &item["id"]).chain(unknown).filter_map(Value::as_str);
+    let until = time(&data["until"])?;
+    if data["window"] != "1d"
+        || data["count"] != items.len()
+        || until > now
+        || until % HOUR != 0
+        || named.count() != ids.len()
+    {
+        return Err(format!("other averages: {data:.300}"));
+    }
+    for item in items {
+        let id = item["id"].as_str().filter(|id| ids.contains(id)).ok_or("another item")?;
+        let is_between = |price: u64| {
+            journal.with_served(|served| {
+                served.range(id).is_some_and(|(low, high)| (low..=high).contains(&price))
+            })
+        };
+        let minutes = item["minutes"].as_i64().unwrap_or(-1);
+        let has_sales = item["sales"].as_u64() > Some(0);
+        if !hundredths(&item["lowest"]).is_none_or(is_between)
+            || !(0..=DAY / 60).contains(&minutes)
+            || item["sale_median"].is_null() == has_sales
+        {
+            return Err(format!("averages that contradict what was served: {item}"));
+        }
+    }
+    Ok(())
 }
 
 /// Expects the prices of a recorder that has read all pages once, while the clock stood still at this time.

@@ -41,6 +41,13 @@ pub(super) enum Kind {
     Book(String),
     /// The prices of all items in auctions, or of these, which are different ones.
     Prices(Option<Vec<&'static str>>),
+    /// The averages of these items in auctions over a day.
+    Averages(Vec<&'static str>),
+    /// The candles of an item in auctions.
+    AuctionCandles {
+        id: &'static str,
+        interval: &'static str,
+    },
     /// It requires no key.
     Status,
     /// A parameter is not allowed.
@@ -140,7 +147,9 @@ impl Query {
             90..95 => Self::candles(product, rng.choice(INTERVALS).unwrap().0, rng.usize(1..=400)),
             95 => Self::status(),
             96 => Self::prices(rng),
-            97 => Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
+            97 if rng.bool() => Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
+            97 if rng.bool() => Self::averages(),
+            97 => Self::auction_candles(rng.choice(PRICED).unwrap(), rng.choice(["1h", "1d"]).unwrap()),
             _ => Self::invalid(rng),
         }
     }
@@ -183,9 +192,18 @@ impl Query {
         let mut ids = PRICED.to_vec();
         rng.shuffle(&mut ids);
         ids.truncate(rng.usize(1..=ids.len()));
-        let path =
-            format!("/v1/auctions/prices?ids={}", ids.join(",").replace(';', "%3B").replace('+', "%2B"));
+        let path = format!("/v1/auctions/prices?ids={}", encoded(&ids.join(",")));
         Self::new(path, Kind::Prices(Some(ids)), "auctions-prices")
+    }
+
+    fn averages() -> Self {
+        let path = format!("/v1/auctions/averages?ids={}", encoded(&PRICED.join(",")));
+        Self::new(path, Kind::Averages(PRICED.to_vec()), "auctions-averages")
+    }
+
+    fn auction_candles(id: &'static str, interval: &'static str) -> Self {
+        let path = format!("/v1/auctions/candles?id={}&interval={interval}", encoded(id));
+        Self::new(path, Kind::AuctionCandles { id, interval }, "auctions-candles")
     }
 
     fn status() -> Self {
@@ -203,6 +221,8 @@ impl Query {
                 ("/v1/bazaar/candles?item_id=COAL&before=now", "bazaar-candles"),
                 ("/v1/auctions?page=-1", "auctions"),
                 ("/v1/auctions/prices?ids=HYPERION,", "auctions-prices"),
+                ("/v1/auctions/averages?window=2d", "auctions-averages"),
+                ("/v1/auctions/candles?id=hyperion", "auctions-candles"),
                 ("/v1/mayor/history?limit=0", "mayor-history"),
                 ("/v1/profile/far_too_long_for_a_name", "profile"),
             ])
@@ -224,6 +244,9 @@ impl Query {
             Self::status(),
             Self::new("/v1/auctions?page=1", Kind::Page(1), "auctions"),
             Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
+            Self::averages(),
+            Self::auction_candles("GOLDEN_DRAGON;4", "1h"),
+            Self::auction_candles("GOLDEN_DRAGON;4", "1d"),
             Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
             Self::player("storm_rider"),
         ];
@@ -239,4 +262,9 @@ impl Query {
         let stale = (10 * ttl).min(60 * 60);
         [ttl, ttl + stale, 2 * ttl, 2 * ttl + stale]
     }
+}
+
+/// The ids as a query has them.
+fn encoded(ids: &str) -> String {
+    ids.replace(';', "%3B").replace('+', "%2B")
 }

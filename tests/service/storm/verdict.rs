@@ -189,6 +189,8 @@ impl ResponseCheck<'_> {
             | Kind::Chart { .. }
             | Kind::Candles { .. }
             | Kind::Prices(_)
+            | Kind::Averages(_)
+            | Kind::AuctionCandles { .. }
             | Kind::Status => return Ok(None),
             Kind::NoPage | Kind::NoPlayer | Kind::Invalid => {
                 return Err("a request that must fail got a response".to_owned());

@@ -7,7 +7,7 @@ use super::candle::Candle;
 use super::intervals::Range;
 use super::quote::Quote;
 use crate::error::Error;
-use crate::series::page::since;
+use crate::series::page::closes;
 use crate::session::Session;
 
 /// The quote of a product at a minute.
@@ -30,7 +30,7 @@ pub async fn points(
     id: &ItemId,
     now: UnixSeconds,
 ) -> Result<Vec<Point>, Error> {
-    let candles = since(table, range.interval, id, range.oldest_slot(now), now).await?;
+    let candles = closes(table, range.interval, id, range.oldest_slot(now), now).await?;
     let point = |candle: Candle| Point { recorded_at: candle.closed_at, quote: candle.close() };
     Ok(candles.into_iter().map(point).collect())
 }

@@ -29,6 +29,6 @@ pub use self::build::{Built, BuiltSlot, build, ends};
 pub use self::candle::{Candle, Candles, Series};
 pub use self::keys::{Interval, Slot};
 pub use self::marker::{is_due, oldest, recorded};
-pub use self::page::{Page, PagedCandle, page, since};
+pub use self::page::{Page, PagedCandle, page};
 pub use self::progress::{begin_at, build_again, note_late};
 pub use self::rows::{Written, candles, store};

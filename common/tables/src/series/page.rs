@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
-use futures_util::future::try_join;
+use futures_util::future::{try_join, try_join3};
 
 use super::candle::Candle;
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of_key};
@@ -21,6 +21,9 @@ const MORE_ROWS: usize = 100;
 /// Whatever ended longer ago than this is built, unless the recorder has failed: the time until it is settled, the time between two runs,
 /// and that of a run.
 const UNBUILT: Duration = Duration::from_mins(10);
+
+/// The last minutes among which one should have the product.
+const LAST_MINUTES: usize = 10;
 
 /// A page of candles.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,11 +89,12 @@ pub async fn page<C: Candle>(
     Ok(Page { candles, next_before })
 }
 
-/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first.
+/// Returns the candles of the product from the slot `oldest` to the time `now`, oldest first. Only the close of each counts: the last one may
+/// be made of its last minute alone.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn since<C: Candle>(
+pub(crate) async fn closes<C: Candle>(
     table: Session<'_>,
     interval: &'static Interval,
     id: &C::Id,
@@ -104,6 +108,8 @@ pub async fn since<C: Candle>(
     let product = Product::<C> { table, id, now };
     let (rows, unbuilt) = if interval == C::SERIES.minutes {
         (product.rows(interval, oldest, newest, usize::MAX).await?, BTreeMap::new())
+    } else if let Some(found) = product.with_last_minute(interval, oldest, newest).await? {
+        found
     } else {
         product.candles(interval, oldest, newest, usize::MAX).await?
     };
@@ -150,6 +156,26 @@ struct Entry<C> {
 }
 
 impl<C: Candle> Product<'_, C> {
+    /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, the present one, and the last minute of that in place of
+    /// its candle: three queries instead of five. `None` if other slots may not be built, or if none of the last minutes has the product.
+    async fn with_last_minute(
+        &self,
+        interval: &'static Interval,
+        oldest: UnixSeconds,
+        newest: UnixSeconds,
+    ) -> Result<Option<(Vec<Entry<C>>, BTreeMap<UnixSeconds, C>)>, Error> {
+        let built = C::SERIES.finest.slot(self.now.minus(UNBUILT));
+        if interval.slot(built) != newest {
+            return Ok(None);
+        }
+        let rows = self.rows(interval, oldest, newest, usize::MAX);
+        let minutes = self.rows(C::SERIES.minutes, newest, self.now.min(LAST_SLOT), LAST_MINUTES);
+        let (until, rows, minutes) = try_join3(Progress::query(self.table, C::SERIES), rows, minutes).await?;
+        let last = minutes.into_iter().find_map(|minute| minute.candle);
+        let last = last.filter(|_| until.is_some_and(|until| until >= built));
+        Ok(last.map(|last| (rows, BTreeMap::from([(newest, last)]))))
+    }
+
     /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`, and the candles up to
     /// `newest` that are not built, made of finer data.
     async fn candles(

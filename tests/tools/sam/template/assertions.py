@@ -139,7 +139,7 @@ PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 2, "ThrottlingBurstLimit": 100}
 # The limits of the OpenAPI document, and those of everything else that requires no key.
 DOCUMENT = "/openapi.json"
 DOCUMENT_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 50}
-OPEN_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 20}
+OPEN_THROTTLE = {"ThrottlingRateLimit": 0.8, "ThrottlingBurstLimit": 20}
 # The routes of the pages for people and their limits: per second, and at once. tests/service/abuse.rs computes what they cost.
 PAGES = {
     "/docs": (0.1, 50),
