@@ -40,6 +40,9 @@ export const exactTime = times({ ...day, ...minute, second: "2-digit" });
 /** Returns the local day: `22 Nov 2026`. */
 export const date = times(day);
 
+/** Returns the time in UTC as addresses and files have it: `2026-11-22T15:17:00Z`. */
+export const iso = (time) => new Date(time).toISOString().replace(/\.\d+Z/, "Z");
+
 let days;
 
 /** Returns two local days in little space: `15–20 Nov 2026`. */

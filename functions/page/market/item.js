@@ -4,6 +4,7 @@ import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
 import { coins, exactTime, integer, percent } from "./format.js";
 import { ItemChart } from "./item-chart.js";
+import { BAZAAR } from "./markets.js";
 import { useNames } from "./names.js";
 import { focusSearch } from "./search.js";
 import { Skeleton } from "./skeleton.js";
@@ -30,8 +31,8 @@ const Prices = ({ item, book }) => {
   return html`<section class="card" aria-labelledby="prices">
     <h2 id="prices" class="hidden">Prices</h2>
     <dl class="tiles figures" aria-busy=${isBusy}>
-      ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "sell")}
-      ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "buy")}
+      ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "first")}
+      ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "second")}
       ${tile(book, "Spread", coins(spread), share)}
       ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
       ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
@@ -56,8 +57,8 @@ const Side = ({ title, side, orders, failure }) => html`<table class=${side}>
 const Book = ({ data, failure }) => html`<section class="card book" aria-labelledby="book">
     <h2 id="book">Order book</h2>
     <div class="sides figures">
-      <${Side} title="Buy orders" side="sell" orders=${data?.buyOrders} failure=${failure} />
-      <${Side} title="Sell offers" side="buy" orders=${data?.sellOffers} failure=${failure} />
+      <${Side} title="Buy orders" side="first" orders=${data?.buyOrders} failure=${failure} />
+      <${Side} title="Sell offers" side="second" orders=${data?.sellOffers} failure=${failure} />
     </div>
     <p class="muted figures">As of ${exactTime(data?.lastUpdated)}</p>
   </section>`;
@@ -69,7 +70,7 @@ const Found = ({ id, name, parameters, item }) => {
   return html`
     <${Prices} item=${item} book=${book} />
     <div class="item">
-      <${ItemChart} item=${id} name=${name} parameters=${parameters} />
+      <${ItemChart} market=${BAZAAR} item=${id} name=${name} parameters=${parameters} />
       <${Book} ...${book} />
     </div>`;
 };

@@ -76,7 +76,7 @@ async fn prices_and_orders_are_those_of_the_api() {
         );
     }
     assert!(number(&shown[0]) < number(&shown[1]), "{shown:?}");
-    for (side, field) in [("sell", "buyOrders"), ("buy", "sellOffers")] {
+    for (side, field) in [("first", "buyOrders"), ("second", "sellOffers")] {
         let cells = texts_of(&window, &format!(".book table.{side} tbody tr:first-child td")).await;
         let expected = book[field][0]["price"].as_f64().unwrap();
         assert!((number(&cells[0]) - expected).abs() < 0.006 + expected / 100.0, "{field}: {cells:?}");
