@@ -1,25 +1,18 @@
-// An item: its prices now, its order book, and its past.
+// An item in the bazaar: its prices now, its order book, and its past.
 import { html } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
 import { coins, exactTime, integer, percent } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { BAZAAR } from "./markets.js";
-import { useNames } from "./names.js";
-import { focusSearch } from "./search.js";
-import { Skeleton } from "./skeleton.js";
-import { useTitle } from "./title.js";
+import { Tile, Value } from "./tile.js";
 
 /** How many prices of each side of the order book are shown. */
 const LEVELS = 8;
 
-/** A value, or a place of its size until it is here. */
-const Value = ({ isHere, children }) => (isHere ? children : html`<${Skeleton} length=${9} />`);
-
 /** The prices of instant trades, which are those of the best orders, and below them the provider's averages. */
 const Prices = ({ item, book }) => {
-  const tile = ({ data, failure }, label, value, note, side = "") => html`<div class=${`tile ${side}`}>
-    <dt>${label}</dt><dd><${Value} isHere=${data || failure}>${value}<//><small>${note}</small></dd></div>`;
+  const tile = (resource, label, value, note, line) => html`<${Tile} resource=${resource} label=${label} note=${note} line=${line}>${value}<//>`;
   const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
   const best = (price, none) => (price === null ? none : coins(price));
   const spread = sell && buy ? buy - sell : NaN;
@@ -63,7 +56,8 @@ const Book = ({ data, failure }) => html`<section class="card book" aria-labelle
     <p class="muted figures">As of ${exactTime(data?.lastUpdated)}</p>
   </section>`;
 
-const Found = ({ id, name, parameters, item }) => {
+/** The product with this id. `item` is its resource. */
+export const BazaarItem = ({ id, name, parameters, item }) => {
   const book = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
   useReport(item.failure, Boolean(item.data));
   useReport(book.failure, Boolean(book.data));
@@ -73,19 +67,4 @@ const Found = ({ id, name, parameters, item }) => {
       <${ItemChart} market=${BAZAAR} item=${id} name=${name} parameters=${parameters} />
       <${Book} ...${book} />
     </div>`;
-};
-
-/** The view of the item that the address names. */
-export const Item = ({ parameters }) => {
-  const id = parameters.item;
-  const name = useNames()(id);
-  const item = useResource(`v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
-  const isUnknown = item.failure?.status === 404;
-  useTitle(isUnknown ? "Unknown item" : name);
-  if (isUnknown) {
-    return html`<h1>Unknown item</h1>
-      <p>The bazaar has no item with the id <code>${id}</code>. <button type="button" onClick=${focusSearch}>Search for an item</button></p>`;
-  }
-  return html`<div class="title"><h1>${name}</h1><code class="muted">${id}</code></div>
-    <${Found} key=${id} id=${id} name=${name} parameters=${parameters} item=${item} />`;
 };

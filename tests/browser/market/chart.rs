@@ -8,7 +8,7 @@ use crate::cloud::{ITEM, start_with_past};
 use crate::window::Window;
 
 /// Keeps the plots that the page makes in `plots`, and the texts that it draws in `drawnTexts`.
-const WATCH: &str = "
+pub(super) const WATCH: &str = "
     window.plots = [];
     window.drawnTexts = [];
     let Watched;
@@ -32,7 +32,7 @@ const WATCH: &str = "
     undefined";
 
 /// The data of the API at this path.
-async fn data(window: &Window, path: &str) -> Value {
+pub(super) async fn data(window: &Window, path: &str) -> Value {
     let request = format!(
         "fetch({path:?}, {{ headers: {{ 'X-API-Key': sessionStorage.getItem('key') }} }}).then((response) => response.json())"
     );

@@ -239,7 +239,7 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         window,
         "search.js",
         &json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
-        "const items = module.searchable(given.list, given.catalogue);
+        "const items = module.searchable(given.list, undefined, given.catalogue);
          const texts = ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' ', 'fire aspct', 'Dimaond blok',
            'enchantment aspect x', 'ink beans', 'cool', 'coil x', 'col'];
          return texts.map((text) => module.matches(items, text).map(({ id }) => id));",

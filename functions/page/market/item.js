@@ -1,0 +1,43 @@
+// An item: one page for both markets, with a tab for each where both have it.
+import { html } from "./htm-preact.js";
+import { Link } from "./address.js";
+import { useResource } from "./api.js";
+import { AuctionItem } from "./auction-item.js";
+import { BazaarItem } from "./bazaar-item.js";
+import { auctionIdOf, useNames, useProducts } from "./names.js";
+import { focusSearch } from "./search.js";
+import { useTitle } from "./title.js";
+
+/** The tabs. The range is that of both charts, as far as both have it. */
+const Tabs = ({ product, auction, market, range }) => {
+  const tab = (label, name, view) => html`<${Link} view=${{ ...view, range }} aria-current=${name === market ? "page" : undefined}>${label}</${Link}>`;
+  return html`<nav class="tabs" aria-label="Markets">
+    ${tab("Bazaar", "bazaar", { item: product })}${tab("Auctions", "auctions", { item: auction, market: "auctions" })}
+  </nav>`;
+};
+
+/** The view of the item that the address names, by its id in either market. `market` is `auctions`, or missing. */
+export const Item = ({ parameters }) => {
+  const id = parameters.item;
+  const auction = auctionIdOf(id);
+  const products = useProducts();
+  const name = useNames(products)(id);
+  const isAuction = parameters.market === "auctions" || /[;+]/.test(id);
+  const item = useResource(isAuction ? null : `v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
+  const week = useResource(isAuction ? null : `v1/auctions/averages?window=7d&ids=${encodeURIComponent(auction)}`);
+  const isMissing = item.failure?.status === 404;
+  const isInAuctions = isAuction || week.data?.count > 0;
+  const isUnknown = isMissing && !isInAuctions && !week.isLoading;
+  useTitle(isUnknown ? "Unknown item" : name);
+  if (isUnknown) {
+    return html`<h1>Unknown item</h1>
+      <p>No market has an item with the id <code>${id}</code>. <button type="button" onClick=${focusSearch}>Search for an item</button></p>`;
+  }
+  const market = isAuction || isMissing ? "auctions" : "bazaar";
+  const product = market === "bazaar" ? id : products.get(auction);
+  return html`<div class="title"><h1>${name}</h1><code class="muted">${market === "bazaar" ? id : auction}</code>
+      ${product && isInAuctions && html`<${Tabs} product=${product} auction=${auction} market=${market} range=${parameters.range} />`}</div>
+    ${market === "bazaar"
+      ? html`<${BazaarItem} key=${id} id=${id} name=${name} parameters=${parameters} item=${item} />`
+      : isInAuctions && html`<${AuctionItem} key=${auction} id=${auction} name=${name} products=${products} parameters=${parameters} />`}`;
+};
