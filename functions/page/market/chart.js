@@ -128,8 +128,8 @@ export const Chart = ({ market, rows, span, terms, label, isBusy, onZoom, onRese
     now.current.rowAt = rowAt;
     const [prices, volumes] = plots.current;
     prices.setData(data.slice(0, 7));
-    // A bar is in the middle of its time, and a gap has none.
-    const bars = () => [rows.map(({ start, step }) => start + step / 2), ...Object.keys(market.volumes).map((field) => rows.map((row) => row[field]))];
+    // A bar is in the middle of its time. A gap has none, and neither has 0.
+    const bars = () => [rows.map(({ start, step }) => start + step / 2), rows.map(({ sales }) => sales || null)];
     volumes.setData(market.hasBars ? bars() : [data[0], ...data.slice(7)]);
     setHovered(null);
   }, [rows, span.from, span.to]);

@@ -28,8 +28,8 @@ const spanOf = (market, range, part, now, rows) => {
 };
 
 /**
- * Returns what is known of a range or a part of it: `{ rows, span, isLoading, failure }`. Until the finest data are here, that is what
- * was shown before; what was shown once is here at once.
+ * Returns what is known of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the finest data are here, that is
+ * what was shown before; what was shown once is here at once. `isNew` says that there are no older prices either.
  */
 const useSeries = (market, item, range, part) => {
   const key = part ? `${part.from} ${part.to}` : range;
@@ -70,7 +70,7 @@ const useSeries = (market, item, range, part) => {
   if (found) latest.current = found;
   const rows = latest.current?.rows ?? [];
   const span = useMemo(() => found?.span ?? spanOf(market, range, part, present(), rows), [found, key]);
-  return { rows, span, isLoading: !found, failure: failure ?? found?.failure };
+  return { rows, span, isLoading: !found, isNew: !rows.length && !data?.next_before, failure: failure ?? found?.failure };
 };
 
 /** The terms of mayors, `[]` until they are here: the chart does not wait for them, and says nothing if they fail. */
@@ -91,7 +91,7 @@ export const ItemChart = ({ market, item, name, parameters }) => {
   const { ranges, shortest } = market;
   const range = Object.hasOwn(ranges, parameters.range ?? "") ? parameters.range : market.usual;
   const part = partOf(market, parameters);
-  const { rows, span, isLoading, failure } = useSeries(market, item, range, part);
+  const { rows, span, isLoading, isNew, failure } = useSeries(market, item, range, part);
   const mayors = useTerms(span.to - span.from >= TERMS_FROM || (part !== null && ranges[range].length >= TERMS_FROM));
   const length = span.to - span.from;
   const shown = rows.filter(({ time, start }) => time >= span.from && start <= span.to);
@@ -132,7 +132,7 @@ export const ItemChart = ({ market, item, name, parameters }) => {
     <div class=${isLoading ? "chart busy" : "chart"}>
       <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} label=${`Prices of ${name}. The table below the chart has the same data.`}
         isBusy=${isLoading && !failure} onZoom=${zoom} onReset=${reset} />
-      ${!isLoading && isEmpty && html`<p class="note muted">${part || rows.length ? "No prices were recorded in this time." : market.none}</p>`}
+      ${!isLoading && isEmpty && html`<p class="note muted">${isNew && !part ? market.none : "No prices were recorded in this time."}</p>`}
       ${isLoading && !failure && html`<p class="note muted" role="status">Loading…</p>`}
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}
     </div>

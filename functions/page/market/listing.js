@@ -29,12 +29,12 @@ const sorting = (columns, text, usual) => {
   return Object.hasOwn(columns, column ?? "") ? { column, isDescending } : sorting(columns, usual);
 };
 
-/** Returns the items whose name or id holds all words of the filter, sorted; those without a value come last. They are sorted by name. */
+/** Returns the items whose name or id holds all words of the filter, sorted; those without a value come last. Equal ones keep their order. */
 const arrange = (items, { column, isDescending }, filter) => {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const found = items.filter(({ name, id }) => words.every((word) => `${name} ${id}`.toLowerCase().includes(word)));
-  if (column === "name") return isDescending ? found.reverse() : found;
   const sign = isDescending ? -1 : 1;
+  if (column === "name") return found.sort((a, b) => sign * byName.compare(a.name, b.name));
   const value = (item) => item[column] ?? sign * Infinity;
   return found.sort((a, b) => sign * (value(a) - value(b)) || 0);
 };
@@ -87,8 +87,10 @@ export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns,
   const numbers = Object.entries(columns).filter(([, { text }]) => text);
 
   const named = useMemo(() => {
-    const all = (items ?? []).map((item) => ({ ...item, name: nameOf(item.id) })).sort((a, b) => byName.compare(a.name, b.name));
-    return all.map((item, index) => ({ ...item, isShared: [all[index - 1], all[index + 1]].some((other) => other?.name === item.name) }));
+    const names = (items ?? []).map(({ id }) => nameOf(id));
+    const counts = new Map();
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return names.map((name, index) => ({ ...items[index], name, isShared: counts.get(name) > 1 }));
   }, [items, nameOf]);
   const found = useMemo(() => arrange(named, sort, filter), [named, sort.column, sort.isDescending, filter]);
   const pages = Math.max(Math.ceil(found.length / ROWS), 1);

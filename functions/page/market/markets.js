@@ -5,7 +5,9 @@
 // - `minutes`, the path of the prices of the last hour by minutes, if there are any;
 // - `values`, which makes the values of a row from a candle or a point: of each of the two `lines` a price, and with `Low` and `High`
 //   behind its name the range of it, and the `volumes`;
-// - `csv`, the fields of candles that a file has.
+// - `hasBars` if there are bars in place of lines of volumes;
+// - `csv`, the fields of candles that a file has, and texts: `legend` of the volumes, `hint` and `caption` about the prices, and `none` if
+//   there is no history.
 import { integer, iso } from "./format.js";
 
 const MINUTE = 60_000;
@@ -84,8 +86,8 @@ export const AUCTIONS = {
   hasBars: true,
   csv: ["lowest_open", "lowest_high", "lowest_low", "lowest_close", "lowest_average", "listings", "sales", "sold", "sale_low", "sale_average",
     "sale_median", "sale_high", "samples"],
-  legend: { label: "Sales", text: ({ sales }) => integer(sales), note: ({ source }) => `${integer(source.sold)} items` },
-  hint: (steps) => `The lowest price at the end, and the sales, of every ${steps}.`,
+  legend: { label: "Sales", text: ({ sales }) => integer(sales), note: ({ source }) => `${integer(source.sold)} item${source.sold === 1 ? "" : "s"}` },
+  hint: (steps) => `One every ${steps}: the lowest price at its end, and the median and number of its sales.`,
   caption: "Prices of one item in coins, the lowest at the end of the time.",
   none: "No history yet. An hour is shown about five minutes after its end.",
 };

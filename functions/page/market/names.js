@@ -103,5 +103,8 @@ export const nameOf = (id, catalogue, products = NONE) => {
 /** Returns a function from id to name. Without the catalogue, which can be missing or late, it names all items after their ids. */
 export const useNames = (products) => {
   const { data } = useResource(CATALOGUE);
-  return useMemo(() => (id) => nameOf(id, data, products), [data, products]);
+  return useMemo(() => {
+    const names = new Map();
+    return (id) => names.get(id) ?? names.set(id, nameOf(id, data, products)).get(id);
+  }, [data, products]);
 };

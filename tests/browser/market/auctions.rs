@@ -212,7 +212,5 @@ async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
     window.wait_for_text("1 of 6,500 items match.").await;
     window.click("link", "Growth V").await;
     window.wait("document.querySelector('.tabs [aria-current=page]')?.innerText === 'Auctions'").await;
-    let longest = window.seen().tasks.iter().map(|task| task.duration_ms).fold(0.0, f64::max);
-    println!("market page: longest task with 6,500 items {longest:.0} ms");
     window.expect_clean(&[]);
 }
