@@ -26,7 +26,7 @@ pub(crate) const PRODUCT: &str = "ENCHANTMENT_GROWTH_5";
 const AUCTION: u128 = 0xc6d2_267d_73a0_4f2f_9d0c_5b1e_8f6a_4b32;
 
 /// The price of all items, in hundredths of a coin.
-const PRICE: u64 = 219_000_000_00;
+const PRICE: u64 = 21_900_000_000;
 
 /// The number of items that are listed: as many as there are in the game.
 const ITEMS: usize = 6_500;
@@ -102,6 +102,6 @@ fn sale_at(start: UnixSeconds, number: u64) -> Sale {
         price: PRICE / 100 + number * 2_000_000,
         time: UnixMilliseconds::new(start.get() * 1_000),
         bin: true,
-        clean: number % 3 == 0,
+        clean: number.is_multiple_of(3),
     }
 }

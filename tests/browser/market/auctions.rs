@@ -68,10 +68,11 @@ async fn without_prices_of_auctions_the_search_finds_the_items_of_the_bazaar() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_are_there_only_where_both_markets_have_the_item() {
     let cloud = start_with_past().await;
-    let window = open(&cloud, &format!("?item={PRODUCT}&range=7d")).await;
+    let mut window = open(&cloud, &format!("?item={PRODUCT}&range=7d")).await;
     drawn(&window).await;
     window.wait("document.querySelector('.tabs')").await;
     assert_eq!(tabs(&window).await, ["Bazaar", "Auctions"]);
+    assert_eq!(window.inspect("market-item-tabs").await, NOTHING);
     // The views have a link of this name, too.
     window.evaluate("document.querySelector('.tabs a:last-child').click()").await;
     for label in ["Auctions", "Bazaar"] {
