@@ -38,7 +38,9 @@ const Prices = ({ prices, averages, isMixed }) => {
 const LowestAuction = ({ data, failure }) => {
   const [result, setResult] = useState("");
   const item = data?.items[0];
-  const command = item?.auction && `/viewauction ${item.auction.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}`;
+  const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  // A text that begins with a slash and a letter would be an absolute address, which leads past a stage.
+  const command = uuid && `${"/"}viewauction ${uuid}`;
   const copy = () => {
     // Without HTTPS there is no clipboard.
     const copied = navigator.clipboard?.writeText(command) ?? Promise.reject(new Error("no clipboard"));
