@@ -13,6 +13,8 @@ use tables::Table;
 use tables::bazaar::{Candle, Candles, INTERVALS, Quote, SERIES};
 use tables::series::{begin_at, store};
 
+use crate::auctions;
+
 /// The product with a past.
 pub(crate) const ITEM: &str = "ENCHANTED_DIAMOND";
 
@@ -30,19 +32,21 @@ const GAP: std::ops::Range<i64> = 40..52;
 const TERM_MS: i64 = 446_400_000;
 
 /// The table with the histories.
-const TABLE: &str = "History";
+pub(crate) const TABLE: &str = "History";
 
 /// The service with a simulator of its own, on free ports.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await
 }
 
-/// The service with these options.
+/// The service with these options, and prices of auctions: the search and the items of both markets need them.
 pub(crate) async fn start_with(options: Options) -> Cloud {
-    Cloud::start(options).await.unwrap()
+    let cloud = Cloud::start(options).await.unwrap();
+    auctions::record_prices(&cloud).await;
+    cloud
 }
 
-/// The service with a past: candles of one product, some minutes of all products, mayors and fire sales.
+/// The service with a past: candles of one product and of auctions, some minutes of all products, mayors and fire sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
     record_past(&cloud).await;
@@ -54,6 +58,7 @@ pub(crate) async fn record_past(cloud: &Cloud) {
     store_candles(cloud).await;
     record_mayors(cloud).await;
     record_minutes(cloud).await;
+    auctions::record_past(cloud).await;
 }
 
 /// The key of the account with the tier `pro`.

@@ -8,6 +8,7 @@
     reason = "tests and their helpers may panic"
 )]
 
+mod auctions;
 mod cloud;
 mod hostile;
 mod market;

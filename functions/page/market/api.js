@@ -21,7 +21,7 @@ const LONGEST_ANNOUNCED_WAIT = 86_400_000;
 const USUAL_TTL = 60_000;
 
 /** The catalogue is large and rarely changes, so browsers may keep it. They keep nothing else: they do not know that data belong to a key. */
-const CATALOGUE = "v1/items";
+export const CATALOGUE = "v1/items";
 
 /** How many responses are kept that no view shows. */
 const MOST_UNUSED = 60;

@@ -1,4 +1,4 @@
-// The chart of an item: prices above, volumes below, drawn by uPlot. The table has the same data for those who cannot see it.
+// The chart of an item: two lines of prices above, volumes below, drawn by uPlot. The table has the same data for those who cannot see it.
 import { html, useLayoutEffect, useRef, useState } from "./htm-preact.js";
 import { coins, date, dateTime, integer } from "./format.js";
 import { columns } from "./series.js";
@@ -11,13 +11,15 @@ const FONT = "12px system-ui, sans-serif";
 /** No name fits into so few pixels. */
 const NARROW = 20;
 const SYNC = "item";
+/** The distances of labels for counts. */
+const WHOLE = Array.from({ length: 30 }, (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3));
 
 /** The colours of the canvas, in the words of the style sheet. */
 const COLOURS = {
-  sell: "var(--sell)",
-  buy: "var(--buy)",
-  sellBand: "color-mix(in srgb, var(--sell) 18%, transparent)",
-  buyBand: "color-mix(in srgb, var(--buy) 18%, transparent)",
+  first: "var(--first)",
+  second: "var(--second)",
+  firstBand: "color-mix(in srgb, var(--first) 18%, transparent)",
+  secondBand: "color-mix(in srgb, var(--second) 18%, transparent)",
   text: "var(--muted)",
   line: "var(--line)",
   term: "color-mix(in srgb, var(--muted) 10%, transparent)",
@@ -74,24 +76,25 @@ const rangeOf = (low, high) => {
   return low === null ? "\xa0" : `${format(low)} to ${format(high)}`;
 };
 
-const Legend = ({ row, terms }) => {
+const Legend = ({ market, row, terms }) => {
   const term = row && terms.find(({ from, to }) => from < row.time && row.time <= to);
-  const price = (side) => html`<div class=${side}>
-    <dt>Average ${side} price</dt>
-    <dd>${coins(row?.[side])}<small>${rangeOf(row?.[`${side}Low`] ?? null, row?.[`${side}High`])}</small></dd>
+  const price = ([line, label], index) => html`<div class=${index ? "second" : "first"}>
+    <dt>${label}</dt>
+    <dd>${coins(row?.[line] ?? NaN)}<small>${rangeOf(row?.[`${line}Low`] ?? null, row?.[`${line}High`])}</small></dd>
   </div>`;
+  const { label, text, note } = market.legend;
   return html`<dl class="legend figures">
     <div><dt>Time</dt><dd>${row ? periodOf(row) : "–"}<small>${term ? `Mayor ${term.name}` : "\xa0"}</small></dd></div>
-    ${price("sell")}${price("buy")}
-    <div><dt>Open orders</dt><dd>${`${integer(row?.sellVolume)} to buy`}<small>${`${integer(row?.buyVolume)} to sell`}</small></dd></div>
+    ${Object.entries(market.lines).map(price)}
+    <div><dt>${label}</dt><dd>${row ? text(row) : "–"}<small>${row ? note(row) : "\xa0"}</small></dd></div>
   </dl>`;
 };
 
 /**
- * The chart of the rows. `span` is the time that it shows, `terms` are those of mayors. A drag calls `onZoom(from, to)`, a double click
+ * The chart of the rows of a market. `span` is the time that it shows, `terms` are those of mayors. A drag calls `onZoom(from, to)`, a double click
  * `onReset()`.
  */
-export const Chart = ({ rows, span, terms, label, isBusy, onZoom, onReset }) => {
+export const Chart = ({ market, rows, span, terms, label, isBusy, onZoom, onReset }) => {
   const holder = useRef(null);
   const plots = useRef(null);
   const [hovered, setHovered] = useState(null);
@@ -101,7 +104,7 @@ export const Chart = ({ rows, span, terms, label, isBusy, onZoom, onReset }) => 
 
   useLayoutEffect(() => {
     const element = holder.current;
-    const created = create(element, now.current);
+    const created = create(market, element, now.current);
     plots.current = created;
     const repaint = () => {
       now.current.colours = coloursOf(element);
@@ -121,11 +124,13 @@ export const Chart = ({ rows, span, terms, label, isBusy, onZoom, onReset }) => 
   }, []);
 
   useLayoutEffect(() => {
-    const { data, rowAt } = columns(rows);
+    const { data, rowAt } = columns(market, rows);
     now.current.rowAt = rowAt;
     const [prices, volumes] = plots.current;
     prices.setData(data.slice(0, 7));
-    volumes.setData([data[0], data[7], data[8]]);
+    // A bar is in the middle of its time. A gap has none, and neither has 0.
+    const bars = () => [rows.map(({ start, step }) => start + step / 2), rows.map(({ sales }) => sales || null)];
+    volumes.setData(market.hasBars ? bars() : [data[0], ...data.slice(7)]);
     setHovered(null);
   }, [rows, span.from, span.to]);
 
@@ -135,11 +140,11 @@ export const Chart = ({ rows, span, terms, label, isBusy, onZoom, onReset }) => 
   }, [terms]);
 
   const last = rows.findLast(({ time }) => time >= span.from && time <= span.to);
-  return html`<${Legend} row=${hovered ? hovered.row : last} terms=${terms} />
+  return html`<${Legend} market=${market} row=${hovered ? hovered.row : last} terms=${terms} />
     <div class="plots" ref=${holder} role="img" aria-label=${label} aria-busy=${isBusy}></div>`;
 };
 
-const create = (element, now) => {
+const create = (market, element, now) => {
   now.colours = coloursOf(element);
   const colour = (name) => () => now.colours[name];
   // A price between two gaps has no line. All others are no dots.
@@ -155,6 +160,7 @@ const create = (element, now) => {
   const line = (name, options = {}) => ({ stroke: colour(name), width: 1.75, spanGaps: false, points, ...options });
   const edge = { width: 0, points: { show: false } };
   const dashes = { dash: [6, 3] };
+  const bars = { fill: colour("firstBand"), stroke: colour("first"), width: 1, paths: globalThis.uPlot.paths.bars({ size: [0.8, 40] }), points: { show: false } };
   const scales = { x: { time: true, range: () => [now.span.from, now.span.to] } };
   const axis = { stroke: colour("text"), font: FONT, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
   const timeAxis = { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) };
@@ -223,18 +229,18 @@ const create = (element, now) => {
 
   const prices = plot(
     PRICES_HEIGHT,
-    [{}, line("sell"), edge, edge, line("buy", dashes), edge, edge],
+    [{}, line("first"), edge, edge, line("second", dashes), edge, edge],
     [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
     {
       scales: { ...scales, y: { range: around } },
-      bands: [{ series: [3, 2], fill: colour("sellBand") }, { series: [6, 5], fill: colour("buyBand") }],
+      bands: [{ series: [3, 2], fill: colour("firstBand") }, { series: [6, 5], fill: colour("secondBand") }],
       hooks: { setCursor: [hover], drawAxes: [(self) => drawTerms(self, true)] },
     },
   );
   const volumes = plot(
     VOLUMES_HEIGHT,
-    [{}, line("sell"), line("buy", dashes)],
-    [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24 }],
+    market.hasBars ? [{}, bars] : [{}, line("first"), line("second", dashes)],
+    [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24, incrs: market.hasBars ? WHOLE : undefined }],
     {
       scales: { ...scales, y: { range: (self, least, most) => [0, (most || 1) * 1.1] } },
       hooks: { drawAxes: [(self) => drawTerms(self, false)] },

@@ -31,6 +31,11 @@ export const integer = numbers({ maximumFractionDigits: 0 });
 /** Returns per cent, given in per cent: `31.28%`. */
 export const percent = (value) => (Number.isFinite(value) ? `${coins(value)}%` : NONE);
 
+const signed = numbers({ minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: "exceptZero" });
+
+/** Returns a change in per cent: `+3.2%`. */
+export const change = (value) => (Number.isFinite(value) ? `${signed(value)}%` : NONE);
+
 /** Returns the local day and minute of a time in Unix milliseconds or RFC 3339: `22 Nov 2026, 16:17`. */
 export const dateTime = times({ ...day, ...minute });
 
@@ -39,6 +44,9 @@ export const exactTime = times({ ...day, ...minute, second: "2-digit" });
 
 /** Returns the local day: `22 Nov 2026`. */
 export const date = times(day);
+
+/** Returns the time in UTC as addresses and files have it: `2026-11-22T15:17:00Z`. */
+export const iso = (time) => new Date(time).toISOString().replace(/\.\d+Z/, "Z");
 
 let days;
 

@@ -1,90 +1,43 @@
-// An item: its prices now, its order book, and its past.
+// An item: one page for both markets, with a tab for each where both have it.
 import { html } from "./htm-preact.js";
+import { Link } from "./address.js";
 import { useResource } from "./api.js";
-import { useReport } from "./failure.js";
-import { coins, exactTime, integer, percent } from "./format.js";
-import { ItemChart } from "./item-chart.js";
-import { useNames } from "./names.js";
+import { AuctionItem } from "./auction-item.js";
+import { BazaarItem } from "./bazaar-item.js";
+import { auctionIdOf, useNames, useProducts } from "./names.js";
 import { focusSearch } from "./search.js";
-import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
-/** How many prices of each side of the order book are shown. */
-const LEVELS = 8;
-
-/** A value, or a place of its size until it is here. */
-const Value = ({ isHere, children }) => (isHere ? children : html`<${Skeleton} length=${9} />`);
-
-/** The prices of instant trades, which are those of the best orders, and below them the provider's averages. */
-const Prices = ({ item, book }) => {
-  const tile = ({ data, failure }, label, value, note, side = "") => html`<div class=${`tile ${side}`}>
-    <dt>${label}</dt><dd><${Value} isHere=${data || failure}>${value}<//><small>${note}</small></dd></div>`;
-  const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
-  const best = (price, none) => (price === null ? none : coins(price));
-  const spread = sell && buy ? buy - sell : NaN;
-  const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
-  const hasSpread = Number.isFinite(spread);
-  const share = hasSpread ? `${percent((spread / sell) * 100)} of the buy order` : book.data ? "needs both sides" : "of the buy order";
-  const { sellVolume, buyVolume, sellMovingWeek, buyMovingWeek } = item.data ?? {};
-  const isBusy = [item, book].some(({ data, failure }) => !data && !failure);
-  return html`<section class="card" aria-labelledby="prices">
-    <h2 id="prices" class="hidden">Prices</h2>
-    <dl class="tiles figures" aria-busy=${isBusy}>
-      ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "sell")}
-      ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "buy")}
-      ${tile(book, "Spread", coins(spread), share)}
-      ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
-      ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
-      ${tile(item, "Sold in 7 days", integer(sellMovingWeek), "items, instantly")}
-      ${tile(item, "Bought in 7 days", integer(buyMovingWeek), "items, instantly")}
-    </dl>
-    <p class="muted averages figures">${averages}</p>
-  </section>`;
+/** The tabs. The range is that of both charts, as far as both have it. */
+const Tabs = ({ product, auction, market, range }) => {
+  const tab = (label, name, view) => html`<${Link} view=${{ ...view, range }} aria-current=${name === market ? "page" : undefined}>${label}</${Link}>`;
+  return html`<nav class="tabs" aria-label="Markets">
+    ${tab("Bazaar", "bazaar", { item: product })}${tab("Auctions", "auctions", { item: auction, market: "auctions" })}
+  </nav>`;
 };
 
-const Side = ({ title, side, orders, failure }) => html`<table class=${side}>
-  <caption>${title}</caption>
-  <thead><tr><th scope="col">Price</th><th scope="col">Items</th><th scope="col">Orders</th></tr></thead>
-  <tbody>${Array.from({ length: LEVELS }, (_, index) => {
-    const order = orders?.[index];
-    if (orders?.length === 0 && index === 0) return html`<tr class="blank"><td colspan="3" class="muted">None at the moment</td></tr>`;
-    if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} isHere=${failure}>–<//>`}</td><td></td><td></td></tr>`;
-    return html`<tr><td>${coins(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
-  })}</tbody>
-</table>`;
-
-const Book = ({ data, failure }) => html`<section class="card book" aria-labelledby="book">
-    <h2 id="book">Order book</h2>
-    <div class="sides figures">
-      <${Side} title="Buy orders" side="sell" orders=${data?.buyOrders} failure=${failure} />
-      <${Side} title="Sell offers" side="buy" orders=${data?.sellOffers} failure=${failure} />
-    </div>
-    <p class="muted figures">As of ${exactTime(data?.lastUpdated)}</p>
-  </section>`;
-
-const Found = ({ id, name, parameters, item }) => {
-  const book = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
-  useReport(item.failure, Boolean(item.data));
-  useReport(book.failure, Boolean(book.data));
-  return html`
-    <${Prices} item=${item} book=${book} />
-    <div class="item">
-      <${ItemChart} item=${id} name=${name} parameters=${parameters} />
-      <${Book} ...${book} />
-    </div>`;
-};
-
-/** The view of the item that the address names. */
+/** The view of the item that the address names, by its id in either market. `market` is `auctions`, or missing. */
 export const Item = ({ parameters }) => {
   const id = parameters.item;
-  const name = useNames()(id);
-  const item = useResource(`v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
-  const isUnknown = item.failure?.status === 404;
+  const auction = auctionIdOf(id);
+  const products = useProducts();
+  const name = useNames(products)(id);
+  const isAuction = parameters.market === "auctions" || /[;+]/.test(id);
+  const item = useResource(isAuction ? null : `v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
+  const week = useResource(isAuction ? null : `v1/auctions/averages?window=7d&ids=${encodeURIComponent(auction)}`);
+  const isMissing = item.failure?.status === 404;
+  const isInAuctions = isAuction || week.data?.count > 0;
+  const isUnknown = isMissing && !isInAuctions && !week.isLoading;
   useTitle(isUnknown ? "Unknown item" : name);
   if (isUnknown) {
     return html`<h1>Unknown item</h1>
-      <p>The bazaar has no item with the id <code>${id}</code>. <button type="button" onClick=${focusSearch}>Search for an item</button></p>`;
+      <p>No market has an item with the id <code>${id}</code>. <button type="button" onClick=${focusSearch}>Search for an item</button></p>`;
   }
-  return html`<div class="title"><h1>${name}</h1><code class="muted">${id}</code></div>
-    <${Found} key=${id} id=${id} name=${name} parameters=${parameters} item=${item} />`;
+  const market = isAuction || isMissing ? "auctions" : "bazaar";
+  const product = market === "bazaar" ? id : products.get(auction);
+  return html`<div class="title"><h1>${name}</h1><code class="muted">${market === "bazaar" ? id : auction}</code>
+      ${product && isInAuctions && html`<${Tabs} product=${product} auction=${auction} market=${market} range=${parameters.range} />`}</div>
+    ${market === "bazaar"
+      ? html`<${BazaarItem} key=${id} id=${id} name=${name} parameters=${parameters} item=${item} />`
+      : isInAuctions && html`<${AuctionItem} key=${auction} id=${auction} name=${name} products=${products} parameters=${parameters} />`}`;
 };

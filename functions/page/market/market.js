@@ -3,6 +3,7 @@
 import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
 import { Link, focusView, useAddress } from "./address.js";
 import { forget, refusalOf } from "./api.js";
+import { Auctions } from "./auctions.js";
 import { Banner, forgetKey, linked, sentence } from "./failure.js";
 import { Flips } from "./flips.js";
 import { asKey, keepKey, useKey } from "./key.js";
@@ -18,6 +19,7 @@ import { useTitle } from "./title.js";
 const VIEWS = {
   overview: { View: Overview },
   flips: { View: Flips, label: "Flips" },
+  auctions: { View: Auctions, label: "Auctions" },
   mayor: { View: Mayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
   status: { View: Status, label: "Status", isPublic: true },

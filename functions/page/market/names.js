@@ -1,5 +1,7 @@
-// Names of items for people. The catalogue has names for about two of five products of the bazaar; the others are named after their id.
-import { useResource } from "./api.js";
+// Names of items for people, and which items of both markets are the same. The catalogue has names for about two of five products of the
+// bazaar; the others are named after their id, and so are pets, books and runes in auctions.
+import { useEffect, useMemo, useState } from "./htm-preact.js";
+import { CATALOGUE, load, useResource } from "./api.js";
 
 /** Words that are small inside of a title. */
 const SMALL = new Set(["a", "an", "and", "for", "in", "of", "on", "the", "to"]);
@@ -25,7 +27,7 @@ const roman = (level) => {
 const titleCase = (words) =>
   plain(words)
     .toLowerCase()
-    .split(/[\s_:]+/)
+    .split(/[\s_:-]+/)
     .filter(Boolean)
     .map((word, index) => (index && SMALL.has(word) ? word : word[0].toUpperCase() + word.slice(1)))
     .join(" ");
@@ -39,6 +41,46 @@ export const nameOfId = (id) => {
   return titleCase(id) || "Unnamed item";
 };
 
+/** The path of the products of the bazaar. */
+export const LIST = "v1/bazaar?mode=list";
+
+/** Returns the id that an item of the bazaar has in auctions: `GROWTH;5` for `ENCHANTMENT_GROWTH_5`, and `LOG-2` for `LOG:2`. */
+export const auctionIdOf = (id) => id.replace(/^ENCHANTMENT_(.+)_(\d+)$/, "$1;$2").replaceAll(":", "-");
+
+/** Returns the ids of the products of the bazaar by the ids that they have in auctions, from the data of the list. */
+export const productsOf = (list) => new Map(list.items.map(({ id }) => [auctionIdOf(id), id]));
+
+const NONE = new Map();
+
+/** Returns the products as `productsOf` does, requested once. They can be late or missing. */
+export const useProducts = () => {
+  const [products, set] = useState(NONE);
+  useEffect(() => {
+    load(LIST).then((list) => set(productsOf(list)), () => {});
+  }, []);
+  return products;
+};
+
+/** The tiers of pets by the number in their ids. */
+const TIERS = ["Common", "Uncommon", "Rare", "Epic", "Legendary", "Mythic"];
+
+/** Returns the parts of an id in auctions: `SHEEP;4+100` is `{ base: "SHEEP", level: "4", variant: "100" }`. */
+const partsOf = (id) => /^(?<base>.*?)(;(?<level>\d+))?(\+(?<variant>\w+))?$/.exec(id)?.groups ?? { base: id };
+
+/** Returns whether the id in auctions is that of a pet. Books have the same form, but their enchantments are in the bazaar. */
+export const isPet = (id, products) => {
+  const { base, level } = partsOf(id);
+  return level in TIERS && !/^(POTION|ATTRIBUTE_SHARD|ULTIMATE)_|_RUNE$/.test(base) && !TIERS.some((_, other) => products.has(`${base};${other}`));
+};
+
+/** Returns a name that follows from an id in auctions alone: `GOLDEN_DRAGON;4+100` is `Golden Dragon (Legendary, level 100)`. */
+const nameInAuctions = (id, products) => {
+  const { base, level, variant } = partsOf(id);
+  if (isPet(id, products)) return `${titleCase(base)} (${TIERS[level]}${variant ? `, level ${variant}` : ""})`;
+  const part = /^(POTION|ATTRIBUTE_SHARD)_(.+)$/.exec(base);
+  return `${part ? `${titleCase(part[2])} ${titleCase(part[1])}` : titleCase(base)} ${roman(level)}`;
+};
+
 const indexes = new WeakMap();
 
 /** Returns the names of the data of `v1/items` by id. They are cleaned when they are shown: thousands never are. */
@@ -47,11 +89,22 @@ const indexOf = (catalogue) => {
   return indexes.get(catalogue);
 };
 
-/** Returns the name of an item: from the data of `v1/items` if it has one, otherwise from the id. */
-export const nameOf = (id, catalogue) => (catalogue && plain(indexOf(catalogue).get(id))) || nameOfId(id);
+/** Returns the name of an item in either market: from the data of `v1/items` if it has one, otherwise from the id. */
+export const nameOf = (id, catalogue, products = NONE) => {
+  const product = products.get(id) ?? id.replace(/-(\d+)$/, ":$1");
+  const known = catalogue && plain(indexOf(catalogue).get(product));
+  if (known) return known;
+  const { base, level, variant } = partsOf(product);
+  if (level) return nameInAuctions(id, products);
+  if (variant) return `${nameOf(base, catalogue)} (${/\d/.test(variant) ? `year ${variant}` : titleCase(variant)})`;
+  return nameOfId(product);
+};
 
 /** Returns a function from id to name. Without the catalogue, which can be missing or late, it names all items after their ids. */
-export const useNames = () => {
-  const { data } = useResource("v1/items");
-  return (id) => nameOf(id, data);
+export const useNames = (products) => {
+  const { data } = useResource(CATALOGUE);
+  return useMemo(() => {
+    const names = new Map();
+    return (id) => names.get(id) ?? names.set(id, nameOf(id, data, products)).get(id);
+  }, [data, products]);
 };

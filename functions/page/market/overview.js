@@ -63,7 +63,7 @@ export const Overview = () => {
   return html`
     <div class="intro">
       <h1>Market</h1>
-      <p class="muted">Prices of the bazaar of Hypixel SkyBlock. Search for an item to see its prices, orders and history.</p>
+      <p class="muted">Prices of the bazaar and of auctions in Hypixel SkyBlock. Search for an item to see its prices and history.</p>
     </div>
     <${Flips} />
     <div class="grid">

@@ -1,16 +1,14 @@
-// The search over all active items, by name and id: a text field with a list, used with the keyboard or a pointer.
+// The search over all active items of both markets, by name and id: a text field with a list, used with the keyboard or a pointer.
 import { html, useEffect, useMemo, useState } from "./htm-preact.js";
 import { follow, parameters } from "./address.js";
-import { load } from "./api.js";
+import { CATALOGUE, load } from "./api.js";
 import { Failure } from "./failure.js";
-import { nameOf } from "./names.js";
+import { LIST, auctionIdOf, nameOf, productsOf } from "./names.js";
 
 /** The longest list of results. */
 const MOST_RESULTS = 40;
 
-const PATHS = ["v1/bazaar?mode=list", "v1/items"];
-
-const words = (text) => text.toLowerCase().replace(/[\s_:'-]+/g, " ").trim();
+const words = (text) => text.toLowerCase().replace(/[\s_:;+'(),-]+/g, " ").trim();
 
 /** Returns how well the text matches: 0 exactly, 1 at its begin, 2 at the begins of words, 3 somewhere, `Infinity` not at all. */
 const rank = (text, query, parts) => {
@@ -57,37 +55,43 @@ export const matches = (items, text) => {
     .map(({ item }) => item);
 };
 
-/** Returns the items as `matches` takes them, from the data of the list and of the catalogue, which may be missing. */
-export const searchable = (list, catalogue) =>
-  list.items.map(({ id }) => {
-    const name = nameOf(id, catalogue);
-    return { id, name, nameWords: words(name), idWords: words(id) };
-  });
+/** Returns the items as `matches` takes them, from the data of the list, of auctions, and of the catalogue, each of which may be missing. */
+export const searchable = (list, prices, catalogue) => {
+  const [products, auctions] = [list?.items ?? [], prices?.items ?? []];
+  const same = productsOf({ items: products });
+  const listed = new Set(auctions.map(({ id }) => id));
+  const entry = (id, market, where) => {
+    const name = nameOf(id, catalogue, same);
+    return { id, market, where, name, nameWords: words(name), idWords: words(id) };
+  };
+  return [
+    ...products.map(({ id }) => entry(id, undefined, listed.has(auctionIdOf(id)) ? "Bazaar, auctions" : "Bazaar")),
+    ...auctions.filter(({ id }) => !same.has(id)).map(({ id }) => entry(id, "auctions", "Auctions")),
+  ];
+};
 
 /** Puts the focus into the search. */
 export const focusSearch = () => document.getElementById("search")?.focus();
 
 const isTyping = ({ target }) => target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 
-/** Returns the items, requested when the search is first used; the list changes rarely. */
+/** Returns the items, requested when the search is first used; they change rarely. If those of one market fail, the others are here. */
 const useItems = (isUsed) => {
   const [state, set] = useState({ items: null, failure: null });
-  const isMissing = !state.items;
+  const isMissing = !state.items || state.failure !== null;
   useEffect(() => {
     if (!isUsed || !isMissing) return undefined;
     let timer = 0;
     let isWanted = true;
     const request = async () => {
       // The names can come later, or never.
-      const catalogue = load(PATHS[1]).catch(() => null);
-      try {
-        const list = await load(PATHS[0]);
-        set({ items: searchable(list, null), failure: null });
-        set({ items: searchable(list, await catalogue), failure: null });
-      } catch (failure) {
-        set({ items: null, failure });
-        if (isWanted && Number.isFinite(failure.retryAt)) timer = setTimeout(request, failure.retryAt - Date.now());
-      }
+      const catalogue = load(CATALOGUE).catch(() => null);
+      const [list, prices] = await Promise.allSettled([load(LIST), load("v1/auctions/prices")]);
+      const failure = list.reason ?? prices.reason ?? null;
+      const keep = (names) => set({ items: list.value || prices.value ? searchable(list.value, prices.value, names) : null, failure });
+      keep(null);
+      if (isWanted && Number.isFinite(failure?.retryAt)) timer = setTimeout(request, failure.retryAt - Date.now());
+      keep(await catalogue);
     };
     request();
     return () => {
@@ -129,7 +133,7 @@ export const Search = () => {
     if (!item) return;
     setText("");
     close();
-    follow({ item: item.id, range: parameters().range });
+    follow({ item: item.id, market: item.market, range: parameters().range });
   };
   const type = ({ target }) => {
     setText(target.value);
@@ -164,10 +168,11 @@ export const Search = () => {
       aria-activedescendant=${active < 0 ? undefined : `result-${active}`} value=${text}
       onInput=${type} onKeyDown=${press} onFocus=${() => setOpen(true)} onBlur=${close} />
     <div class="results" hidden=${!hasList} onMouseDown=${(event) => event.preventDefault()}>
-      ${failure && isOpen ? html`<${Failure} failure=${failure} />` : html`<p class="muted" role="status">${hasList && summary()}</p>`}
+      ${failure && isOpen && html`<${Failure} failure=${failure} stale=${Boolean(items)} />`}
+      ${(items || !failure) && html`<p class="muted" role="status">${hasList && summary()}</p>`}
       <ul id="results" role="listbox" aria-label="Items">${results.map((item, index) => html`
         <li key=${item.id} id=${`result-${index}`} role="option" aria-selected=${index === active} onClick=${() => choose(item)}>
-          <span>${item.name}</span> <small>${item.id}</small></li>`)}</ul>
+          <span>${item.name}</span> <small>${item.id}</small> <small>${item.where}</small></li>`)}</ul>
     </div>
   </search>`;
 };

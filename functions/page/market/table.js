@@ -7,32 +7,32 @@ import { csv } from "./series.js";
 /** More rows make the page slow. The file has all. */
 const MOST_ROWS = 300;
 
-const COLUMNS = [
-  ["Sell price", "sell", coins], ["Low", "sellLow", coins], ["High", "sellHigh", coins],
-  ["Buy price", "buy", coins], ["Low", "buyLow", coins], ["High", "buyHigh", coins],
-  ["To buy", "sellVolume", integer], ["To sell", "buyVolume", integer],
+/** Returns the columns of a market, each as its label, the field of a row and its format. */
+const columnsOf = ({ lines, volumes }) => [
+  ...Object.entries(lines).flatMap(([line, label]) => [[label, line, coins], ["Low", `${line}Low`, coins], ["High", `${line}High`, coins]]),
+  ...Object.entries(volumes).map(([volume, label]) => [label, volume, integer]),
 ];
 
-const Rows = ({ rows, name }) => html`
+const Rows = ({ market, rows, name, columns = columnsOf(market) }) => html`
   <div class="scroll rows" tabindex="0" role="region" aria-label=${`Prices of ${name}`}>
     <table>
       <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${rows.length} entries` : `${rows.length} entries`}, newest first.
-        Average prices in coins; items in open orders.</caption>
-      <thead><tr><th scope="col">Time</th>${COLUMNS.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
+        ${market.caption}</caption>
+      <thead><tr><th scope="col">Time</th>${columns.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
       <tbody>${rows.slice(-MOST_ROWS).reverse().map((row) => html`<tr key=${row.start}>
-        <th scope="row">${periodOf(row)}</th>${COLUMNS.map(([, field, format]) => html`<td>${format(row[field] ?? NaN)}</td>`)}
+        <th scope="row">${periodOf(row)}</th>${columns.map(([, field, format]) => html`<td>${format(row[field] ?? NaN)}</td>`)}
       </tr>`)}</tbody>
     </table>
   </div>`;
 
 /** The rows behind a disclosure, and a button that saves all of them. */
-export const PriceTable = ({ rows, item, name, range }) => {
+export const PriceTable = ({ market, rows, item, name, range }) => {
   const [isOpen, setOpen] = useState(false);
   const save = () => {
-    const url = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv" }));
+    const url = URL.createObjectURL(new Blob([csv(market, rows)], { type: "text/csv" }));
     const link = document.createElement("a");
     link.href = url;
-    link.download = `${item.replaceAll(":", "_")}-${range}.csv`;
+    link.download = `${item.replace(/[:;+]/g, "_")}-${range}.csv`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   };
@@ -41,5 +41,5 @@ export const PriceTable = ({ rows, item, name, range }) => {
         ${isOpen ? "Hide the table" : "Show as a table"}</button>
       <button type="button" disabled=${!rows.length} onClick=${save}>Download CSV</button>
     </div>
-    <div id="rows">${isOpen && html`<${Rows} rows=${rows} name=${name} />`}</div>`;
+    <div id="rows">${isOpen && html`<${Rows} market=${market} rows=${rows} name=${name} />`}</div>`;
 };

@@ -8,7 +8,7 @@ use crate::cloud::{ITEM, start_with_past};
 use crate::window::Window;
 
 /// Keeps the plots that the page makes in `plots`, and the texts that it draws in `drawnTexts`.
-const WATCH: &str = "
+pub(super) const WATCH: &str = "
     window.plots = [];
     window.drawnTexts = [];
     let Watched;
@@ -32,7 +32,7 @@ const WATCH: &str = "
     undefined";
 
 /// The data of the API at this path.
-async fn data(window: &Window, path: &str) -> Value {
+pub(super) async fn data(window: &Window, path: &str) -> Value {
     let request = format!(
         "fetch({path:?}, {{ headers: {{ 'X-API-Key': sessionStorage.getItem('key') }} }}).then((response) => response.json())"
     );
@@ -76,7 +76,7 @@ async fn prices_and_orders_are_those_of_the_api() {
         );
     }
     assert!(number(&shown[0]) < number(&shown[1]), "{shown:?}");
-    for (side, field) in [("sell", "buyOrders"), ("buy", "sellOffers")] {
+    for (side, field) in [("first", "buyOrders"), ("second", "sellOffers")] {
         let cells = texts_of(&window, &format!(".book table.{side} tbody tr:first-child td")).await;
         let expected = book[field][0]["price"].as_f64().unwrap();
         assert!((number(&cells[0]) - expected).abs() < 0.006 + expected / 100.0, "{field}: {cells:?}");

@@ -126,7 +126,7 @@ async fn a_response_without_data_is_a_problem_of_the_service() {
 async fn another_key_is_shown_nothing_of_what_the_first_has_loaded() {
     let cloud = start_with_past().await;
     let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
-    let price = "/\\d/.test(document.querySelector('.legend .sell dd')?.innerText)";
+    let price = "/\\d/.test(document.querySelector('.legend .first dd')?.innerText)";
     window.wait(price).await;
     window.press("/").await;
     window.type_text("diam").await;

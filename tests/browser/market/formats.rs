@@ -62,6 +62,24 @@ const NAMES: &[(&str, &str)] = &[
     ("plain('§6Phillip\\'s §6\\ue000 Farming%%green%%\\u202e x')", "Phillip's Farming x"),
     ("plain('<img src=x onerror=alert(1)>')", "<img src=x onerror=alert(1)>"),
     ("plain(null)", ""),
+    ("nameOf('GOLDEN_DRAGON;4', undefined)", "Golden Dragon (Legendary)"),
+    ("nameOf('GOLDEN_DRAGON;5+200', undefined)", "Golden Dragon (Mythic, level 200)"),
+    ("nameOf('GROWTH;5', undefined, productsOf({ items: [{ id: 'ENCHANTMENT_GROWTH_5' }] }))", "Growth V"),
+    ("nameOf('GROWTH;4', undefined, productsOf({ items: [{ id: 'ENCHANTMENT_GROWTH_3' }] }))", "Growth IV"),
+    ("nameOf('GROWTH;7', undefined)", "Growth VII"),
+    ("nameOf('ULTIMATE_WISE;5', undefined)", "Ultimate Wise V"),
+    ("nameOf('ICE_RUNE;1', undefined)", "Ice Rune I"),
+    ("nameOf('POTION_WISP_ICE;1', undefined)", "Wisp Ice Potion I"),
+    ("nameOf('ATTRIBUTE_SHARD_TROPHY_HUNTER;2', undefined)", "Trophy Hunter Attribute Shard II"),
+    (
+        "nameOf('GLACITE_BOOTS+PERFECT', { items: [{ id: 'GLACITE_BOOTS', name: '§bIce Boots' }] })",
+        "Ice Boots (Perfect)",
+    ),
+    ("nameOf('NEW_YEAR_CAKE+486', undefined)", "New Year Cake (year 486)"),
+    ("nameOf('LOG-2', { items: [{ id: 'LOG:2', name: 'Birch Log' }] })", "Birch Log"),
+    ("nameOf('STEP-8', undefined)", "Step 8"),
+    ("auctionIdOf('ENCHANTMENT_ULTIMATE_WISE_5')", "ULTIMATE_WISE;5"),
+    ("auctionIdOf('INK_SACK:3')", "INK_SACK-3"),
 ];
 
 /// The value of the expression in which the exports of the module can be called.

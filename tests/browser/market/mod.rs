@@ -1,5 +1,6 @@
 //! The market page.
 
+mod auctions;
 mod chart;
 mod countdown;
 mod defects;

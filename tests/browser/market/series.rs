@@ -5,12 +5,14 @@ use serde_json::{Value, json};
 use crate::cloud::{ITEM, key, start, start_with_past};
 use crate::window::Window;
 
-/// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `given` is the value.
+/// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `BAZAAR` and `AUCTIONS` are the
+/// markets, `given` is the value.
 async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
     let expression = format!(
         "(async (given) => {{
           const {{ src }} = document.querySelector('script[type=module]');
           const module = await import(src.replace('market.js', {file}));
+          const {{ BAZAAR, AUCTIONS }} = await import(src.replace('market.js', 'markets.js'));
           {body}
         }})({given})",
         file = json!(file),
@@ -37,11 +39,11 @@ async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
            return (await response.json()).data;
          };
          const now = Date.now();
-         const source = module.rangeSource(given.item, '90d');
+         const source = module.rangeSource(BAZAAR, given.item, '90d');
          const data = await load(source.path);
          const from = now - 90 * 86400000;
-         const { rows, failure } = await module.collect({ item: given.item, source, from, to: now, data, now, load });
-         const { data: columns, rowAt } = module.columns(rows);
+         const { rows, failure } = await module.collect({ market: BAZAAR, item: given.item, source, from, to: now, data, now, load });
+         const { data: columns, rowAt } = module.columns(BAZAAR, rows);
          const isAscending = columns[0].every((time, index) => !index || time > columns[0][index - 1]);
          const gaps = columns[0].filter((time, index) => !rowAt[index]);
          const lengths = gaps.map((gap) => {
@@ -93,7 +95,7 @@ async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &
         "const now = Date.parse('2026-11-22T15:30:00Z');
          return given.map(([from, to]) => {
            const day = 86400000;
-           const { path } = module.partSource('COAL', { from: now - from * day, to: now - to * day }, now);
+           const { path } = module.partSource(BAZAAR, 'COAL', { from: now - from * day, to: now - to * day }, now);
            const query = new URLSearchParams(path.split('?')[1]);
            return [query.get('range') ?? query.get('interval'), Number(query.get('limit')) <= 502];
          });",
@@ -129,9 +131,9 @@ async fn a_long_range_shows_all_that_a_young_deployment_has(window: &Window) {
            return { candles: candles.slice(-query.get('limit')).map((time) => ({ ...price, opened_at: time })), next_before: null };
          };
          const rowsAt = async (load, range) => {
-           const source = module.rangeSource('COAL', range);
-           const from = now - module.RANGES[range].length;
-           const { rows, failure } = await module.collect({ item: 'COAL', source, from, to: now, data: await load(source.path), now, load });
+           const source = module.rangeSource(BAZAAR, 'COAL', range);
+           const from = now - BAZAAR.ranges[range].length;
+           const { rows, failure } = await module.collect({ market: BAZAAR, item: 'COAL', source, from, to: now, data: await load(source.path), now, load });
            if (failure) throw failure;
            return rows;
          };
@@ -163,8 +165,8 @@ async fn a_price_of_zero_is_no_price_in_the_chart_and_exact_in_the_file(window: 
         window,
         "series.js",
         &json!({"candles": candles}),
-        "const rows = module.rowsOf(given, 300000, Date.parse('2026-11-22T15:30:00Z'));
-         return [rows.map(({ sell, sellLow, sellHigh, buyLow }) => [sell, sellLow, sellHigh, buyLow]), module.csv(rows)];",
+        "const rows = module.rowsOf(BAZAAR, given, 300000, Date.parse('2026-11-22T15:30:00Z'));
+         return [rows.map(({ sell, sellLow, sellHigh, buyLow }) => [sell, sellLow, sellHigh, buyLow]), module.csv(BAZAAR, rows)];",
     )
     .await;
     let lines = [
@@ -237,7 +239,7 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         window,
         "search.js",
         &json!({"list": {"items": items}, "catalogue": {"items": [{"id": "INK_SACK:3", "name": "§aCocoa Beans"}]}}),
-        "const items = module.searchable(given.list, given.catalogue);
+        "const items = module.searchable(given.list, undefined, given.catalogue);
          const texts = ['DiaMond', 'fire aspect', 'asp fire', 'beans', 'ink_sack:3', 'nothing', ' ', 'fire aspct', 'Dimaond blok',
            'enchantment aspect x', 'ink beans', 'cool', 'coil x', 'col'];
          return texts.map((text) => module.matches(items, text).map(({ id }) => id));",

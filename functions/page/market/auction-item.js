@@ -1,0 +1,73 @@
+// An item in auctions: its prices now, the auction of the lowest price, and its past.
+import { html, useState } from "./htm-preact.js";
+import { useResource } from "./api.js";
+import { useNow } from "./countdown.js";
+import { useReport } from "./failure.js";
+import { coins, duration, exactTime, integer } from "./format.js";
+import { ItemChart } from "./item-chart.js";
+import { AUCTIONS } from "./markets.js";
+import { isPet } from "./names.js";
+import { Tile, Value } from "./tile.js";
+
+const Age = ({ of }) => duration(useNow() - of);
+
+/** The prices of the item, as far as it is listed, and its sales of the last day. `isMixed`: its copies differ, and so do their prices. */
+const Prices = ({ prices, averages, isMixed }) => {
+  const item = prices.data?.items[0];
+  const { sale_median: median, sale, sale_clean: clean, sales = NaN, sold, sales_clean: cleanSales, minutes } = averages.data?.items[0] ?? {};
+  const second = item?.second ?? NaN;
+  const isBusy = [prices, averages].some(({ data, failure }) => !data && !failure);
+  const updated = prices.data?.lastUpdated;
+  return html`<section class="card" aria-labelledby="prices">
+    <h2 id="prices" class="hidden">Prices</h2>
+    <dl class="tiles figures" aria-busy=${isBusy}>
+      <${Tile} resource=${prices} label="Lowest price" line="first" note=${item ? `of ${integer(item.listings)} listed` : "buy it now"}>
+        ${prices.data && !item ? "Not listed" : coins(item?.lowest)}<//>
+      <${Tile} resource=${prices} label="Second lowest" note=${item?.listings === 1 ? "the only one listed" : "buy it now"}>${coins(second)}<//>
+      <${Tile} resource=${averages} label="Median of sales" line="second" note=${sale ? `in 1 day; average ${coins(sale)}` : "in 1 day"}>${coins(median)}<//>
+      <${Tile} resource=${averages} label="Sold a day" note=${sales >= 0 ? `in ${integer(sales)} sales, ${duration(minutes * 60_000)} recorded` : "none known"}>
+        ${integer(sold)}<//>
+      <${Tile} resource=${prices} label="Age of the prices" note=${`of ${exactTime(updated)}`}>${updated ? html`<${Age} of=${updated} />` : "–"}<//>
+    </dl>
+    ${(isMixed || cleanSales < sales) && html`<p class="muted averages figures"><strong>All variants mixed</strong>: copies with and without reforges,
+      stars, levels and other upgrades.${clean && ` ${integer(cleanSales)} of ${integer(sales)} sales were clean copies, for ${coins(clean)} on average.`}</p>`}
+  </section>`;
+};
+
+/** The auction of the lowest price, with the command that shows it in the game. */
+const LowestAuction = ({ data, failure }) => {
+  const [result, setResult] = useState("");
+  const item = data?.items[0];
+  const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  // A text that begins with a slash and a letter would be an absolute address, which leads past a stage.
+  const command = uuid && `${"/"}viewauction ${uuid}`;
+  const copy = () => {
+    // Without HTTPS there is no clipboard.
+    const copied = navigator.clipboard?.writeText(command) ?? Promise.reject(new Error("no clipboard"));
+    copied.then(() => setResult("Copied. Paste it into the chat of the game."), () => setResult("Your browser does not allow it. Select the text."));
+  };
+  return html`<section class="card" aria-labelledby="lowest">
+    <h2 id="lowest">Lowest auction</h2>
+    <${Value} isHere=${data || failure}>
+      ${command
+        ? html`<p><code>${command}</code></p><button type="button" onClick=${copy}>Copy command</button>`
+        : html`<p class="muted">${item ? "It is not known at the moment." : data ? "The item is not listed." : "–"}</p>`}
+    <//>
+    <p class="muted hint" role="status">${result}</p>
+  </section>`;
+};
+
+/** The item with this id in auctions. */
+export const AuctionItem = ({ id, name, products, parameters }) => {
+  const ids = encodeURIComponent(id);
+  const prices = useResource(`v1/auctions/prices?ids=${ids}`);
+  const averages = useResource(`v1/auctions/averages?window=1d&ids=${ids}`);
+  useReport(prices.failure, Boolean(prices.data));
+  useReport(averages.failure, Boolean(averages.data));
+  return html`
+    <${Prices} prices=${prices} averages=${averages} isMixed=${isPet(id, products) && !id.includes("+")} />
+    <div class="item">
+      <${ItemChart} market=${AUCTIONS} item=${id} name=${name} parameters=${parameters} />
+      <${LowestAuction} ...${prices} />
+    </div>`;
+};

@@ -1,0 +1,49 @@
+// All items in auctions: their lowest prices now, and their sales of the last day.
+import { html, useMemo } from "./htm-preact.js";
+import { useResource } from "./api.js";
+import { useReport } from "./failure.js";
+import { change, coins, integer } from "./format.js";
+import { Listing } from "./listing.js";
+import { useNames, useProducts } from "./names.js";
+import { useTitle } from "./title.js";
+
+const COLUMNS = {
+  name: { label: "Item" },
+  lowest: { label: "Lowest now", text: coins },
+  change: { label: "Lowest now vs. 1-day average", text: change, short: change },
+  sales: { label: "Sales, 1 day", text: integer },
+  median: { label: "Median of sales, 1 day", text: coins },
+  listings: { label: "Listed now", text: integer },
+};
+
+/** Returns the items that are listed or were sold. Either of the two responses can be missing. */
+const joined = (prices, averages) => {
+  const items = new Map();
+  for (const { id, lowest, listings } of prices?.items ?? []) items.set(id, { id, lowest, listings });
+  for (const { id, lowest: average, sales, sale_median: median } of averages?.items ?? []) {
+    const item = items.get(id) ?? { id };
+    // What is neither listed any more nor sold is of no interest.
+    if (item.lowest || sales) items.set(id, { ...item, sales, median, change: item.lowest && average && (item.lowest / average - 1) * 100 });
+  }
+  return [...items.values()];
+};
+
+/** The view of auctions. */
+export const Auctions = ({ parameters }) => {
+  useTitle("Auctions");
+  const prices = useResource("v1/auctions/prices");
+  const averages = useResource("v1/auctions/averages?window=1d");
+  const isWaiting = [prices, averages].some(({ data, failure }) => !data && !failure);
+  const isMissing = !prices.data && !averages.data;
+  const items = useMemo(() => (isWaiting || isMissing ? undefined : joined(prices.data, averages.data)), [isWaiting, prices.data, averages.data]);
+  useReport(averages.failure, Boolean(averages.data));
+  return html`
+    <div class="intro">
+      <h1>Auctions</h1>
+      <p class="muted">The lowest buy-it-now price of each item, compared with the average of the lowest prices at the ends of the last 24
+        hours, and the sales in these hours. Prices are those of one item; one name can cover clean and upgraded copies.</p>
+    </div>
+    <${Listing} items=${items} failure=${isWaiting ? null : prices.failure} nameOf=${useNames(useProducts())} columns=${COLUMNS} usual="-sales"
+      viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="items" none="No item is listed, and none was sold in the last day."
+      caption="Items in auctions, with prices in coins" parameters=${parameters} />`;
+};

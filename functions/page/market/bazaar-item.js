@@ -1,0 +1,70 @@
+// An item in the bazaar: its prices now, its order book, and its past.
+import { html } from "./htm-preact.js";
+import { useResource } from "./api.js";
+import { useReport } from "./failure.js";
+import { coins, exactTime, integer, percent } from "./format.js";
+import { ItemChart } from "./item-chart.js";
+import { BAZAAR } from "./markets.js";
+import { Tile, Value } from "./tile.js";
+
+/** How many prices of each side of the order book are shown. */
+const LEVELS = 8;
+
+/** The prices of instant trades, which are those of the best orders, and below them the provider's averages. */
+const Prices = ({ item, book }) => {
+  const tile = (resource, label, value, note, line) => html`<${Tile} resource=${resource} label=${label} note=${note} line=${line}>${value}<//>`;
+  const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
+  const best = (price, none) => (price === null ? none : coins(price));
+  const spread = sell && buy ? buy - sell : NaN;
+  const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
+  const hasSpread = Number.isFinite(spread);
+  const share = hasSpread ? `${percent((spread / sell) * 100)} of the buy order` : book.data ? "needs both sides" : "of the buy order";
+  const { sellVolume, buyVolume, sellMovingWeek, buyMovingWeek } = item.data ?? {};
+  const isBusy = [item, book].some(({ data, failure }) => !data && !failure);
+  return html`<section class="card" aria-labelledby="prices">
+    <h2 id="prices" class="hidden">Prices</h2>
+    <dl class="tiles figures" aria-busy=${isBusy}>
+      ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "first")}
+      ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "second")}
+      ${tile(book, "Spread", coins(spread), share)}
+      ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
+      ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
+      ${tile(item, "Sold in 7 days", integer(sellMovingWeek), "items, instantly")}
+      ${tile(item, "Bought in 7 days", integer(buyMovingWeek), "items, instantly")}
+    </dl>
+    <p class="muted averages figures">${averages}</p>
+  </section>`;
+};
+
+const Side = ({ title, side, orders, failure }) => html`<table class=${side}>
+  <caption>${title}</caption>
+  <thead><tr><th scope="col">Price</th><th scope="col">Items</th><th scope="col">Orders</th></tr></thead>
+  <tbody>${Array.from({ length: LEVELS }, (_, index) => {
+    const order = orders?.[index];
+    if (orders?.length === 0 && index === 0) return html`<tr class="blank"><td colspan="3" class="muted">None at the moment</td></tr>`;
+    if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} isHere=${failure}>–<//>`}</td><td></td><td></td></tr>`;
+    return html`<tr><td>${coins(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
+  })}</tbody>
+</table>`;
+
+const Book = ({ data, failure }) => html`<section class="card book" aria-labelledby="book">
+    <h2 id="book">Order book</h2>
+    <div class="sides figures">
+      <${Side} title="Buy orders" side="first" orders=${data?.buyOrders} failure=${failure} />
+      <${Side} title="Sell offers" side="second" orders=${data?.sellOffers} failure=${failure} />
+    </div>
+    <p class="muted figures">As of ${exactTime(data?.lastUpdated)}</p>
+  </section>`;
+
+/** The product with this id. `item` is its resource. */
+export const BazaarItem = ({ id, name, parameters, item }) => {
+  const book = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
+  useReport(item.failure, Boolean(item.data));
+  useReport(book.failure, Boolean(book.data));
+  return html`
+    <${Prices} item=${item} book=${book} />
+    <div class="item">
+      <${ItemChart} market=${BAZAAR} item=${id} name=${name} parameters=${parameters} />
+      <${Book} ...${book} />
+    </div>`;
+};

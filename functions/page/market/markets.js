@@ -1,0 +1,93 @@
+// How the API tells the past of an item, and how a chart names it. A market has:
+//
+// - `intervals` of candles, finest first, with their lengths and how long they are kept, and `path` of a request for them;
+// - `ranges` of the chart with their lengths and steps, `usual` of them the first to be shown, and `shortest`, the shortest span;
+// - `minutes`, the path of the prices of the last hour by minutes, if there are any;
+// - `values`, which makes the values of a row from a candle or a point: of each of the two `lines` a price, and with `Low` and `High`
+//   behind its name the range of it, and the `volumes`;
+// - `hasBars` if there are bars in place of lines of volumes;
+// - `csv`, the fields of candles that a file has, and texts: `legend` of the volumes, `hint` and `caption` about the prices, and `none` if
+//   there is no history.
+import { integer, iso } from "./format.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The API's bound of `limit`. */
+const PAGE = 1_000;
+
+/** Returns a function from an item, an interval, a number of candles and their end, if it is not the present, to the path of a request. */
+const candles = (route, id) => (item, { name }, count, before) => {
+  const end = before ? `&before=${iso(before)}` : "";
+  return `v1/${route}?${id}=${encodeURIComponent(item)}&interval=${name}&limit=${Math.min(count, PAGE)}${end}`;
+};
+
+const intervals = (list) => list.map(([name, step, kept]) => ({ name, step, kept }));
+
+// A price of 0 means that its side had no orders.
+const price = (value) => value || null;
+
+const side = (candle, name) => {
+  const [open, low, high, close] = ["open", "low", "high", "close"].map((field) => candle[`${name}_${field}`]);
+  const range = close && high ? { [`${name}Low`]: low || Math.min(open || Infinity, close), [`${name}High`]: high } : {};
+  return { [name]: price(close), ...range, [`${name}Volume`]: candle[`${name}_volume`] };
+};
+
+/** The bazaar. */
+export const BAZAAR = {
+  intervals: intervals([["5m", 5 * MINUTE, 30 * DAY], ["30m", 30 * MINUTE, 90 * DAY], ["1h", HOUR, 365 * DAY], ["3h", 3 * HOUR, 3 * 365 * DAY],
+    ["1d", DAY, Infinity]]),
+  path: candles("bazaar/candles", "item_id"),
+  ranges: {
+    "1h": { length: HOUR, step: MINUTE },
+    "24h": { length: DAY, step: 5 * MINUTE },
+    "7d": { length: 7 * DAY, step: 30 * MINUTE },
+    "30d": { length: 30 * DAY, step: HOUR },
+    "90d": { length: 90 * DAY, step: 3 * HOUR },
+    "1y": { length: 365 * DAY, step: DAY },
+    all: { length: Infinity, step: DAY },
+  },
+  usual: "24h",
+  shortest: 15 * MINUTE,
+  minutes: (item) => `v1/bazaar/history?item_id=${encodeURIComponent(item)}&range=1h`,
+  values: (candle) => ({ ...side(candle, "sell"), ...side(candle, "buy") }),
+  lines: { sell: "Average sell price", buy: "Average buy price" },
+  volumes: { sellVolume: "To buy", buyVolume: "To sell" },
+  csv: ["sell_open", "sell_high", "sell_low", "sell_close", "buy_open", "buy_high", "buy_low", "buy_close", "sell_volume", "buy_volume",
+    "samples"],
+  legend: { label: "Open orders", text: ({ sellVolume }) => `${integer(sellVolume)} to buy`, note: ({ buyVolume }) => `${integer(buyVolume)} to sell` },
+  hint: (steps) => `Averages over the best 2 % of the volume, one every ${steps}.`,
+  caption: "Average prices in coins; items in open orders.",
+  none: "No prices were recorded in this time.",
+};
+
+/** Auctions. */
+export const AUCTIONS = {
+  intervals: intervals([["1h", HOUR, 90 * DAY], ["1d", DAY, Infinity]]),
+  path: candles("auctions/candles", "id"),
+  ranges: {
+    "24h": { length: DAY, step: HOUR },
+    "7d": { length: 7 * DAY, step: HOUR },
+    "30d": { length: 30 * DAY, step: DAY },
+    "90d": { length: 90 * DAY, step: DAY },
+    "1y": { length: 365 * DAY, step: DAY },
+    all: { length: Infinity, step: DAY },
+  },
+  usual: "7d",
+  shortest: 6 * HOUR,
+  values: (candle) => ({
+    lowest: candle.lowest_close, lowestLow: candle.lowest_low, lowestHigh: candle.lowest_high,
+    sale: candle.sale_median, saleLow: candle.sale_low, saleHigh: candle.sale_high,
+    sales: candle.sales,
+  }),
+  lines: { lowest: "Lowest price", sale: "Median of sales" },
+  volumes: { sales: "Sales" },
+  hasBars: true,
+  csv: ["lowest_open", "lowest_high", "lowest_low", "lowest_close", "lowest_average", "listings", "sales", "sold", "sale_low", "sale_average",
+    "sale_median", "sale_high", "samples"],
+  legend: { label: "Sales", text: ({ sales }) => integer(sales), note: ({ source }) => `${integer(source.sold)} item${source.sold === 1 ? "" : "s"}` },
+  hint: (steps) => `One every ${steps}: the lowest price at its end, and the median and number of its sales.`,
+  caption: "Prices of one item in coins, the lowest at the end of the time.",
+  none: "No history yet. An hour is shown about five minutes after its end.",
+};

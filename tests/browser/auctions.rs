@@ -1,0 +1,107 @@
+//! Records prices of auctions in the local cloud, and a past that charts can show.
+
+use std::time::Duration;
+
+use common::request::auction_item_id::AuctionItemId;
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::upstream::auctions::AuctionId;
+use local::Cloud;
+use tables::auctions::{
+    Candle, Candles, Coins, HourTime, INTERVALS, Lowest, Minute, Price, SERIES, Sale, Sold, build_averages,
+    record, store_texts,
+};
+use tables::series::{begin_at, store};
+use tables::{Session, Table};
+
+use crate::cloud::TABLE;
+
+/// A pet with a past.
+pub(crate) const PET: &str = "GOLDEN_DRAGON;4";
+
+/// A book with a past, and its id in the bazaar.
+pub(crate) const BOOK: &str = "GROWTH;5";
+pub(crate) const PRODUCT: &str = "ENCHANTMENT_GROWTH_5";
+
+/// The auction with the lowest price of each item.
+const AUCTION: u128 = 0xc6d2_267d_73a0_4f2f_9d0c_5b1e_8f6a_4b32;
+
+/// The price of all items, in hundredths of a coin.
+const PRICE: u64 = 21_900_000_000;
+
+/// The number of items that are listed: as many as there are in the game.
+const ITEMS: usize = 6_500;
+
+/// Hours of a week, and days of two months.
+const HOURS: i64 = 168;
+const DAYS: i64 = 60;
+
+const HOUR: i64 = 3_600;
+
+fn time(cloud: &Cloud) -> UnixSeconds {
+    UnixSeconds::new(cloud.clock().now_ms() / 1_000)
+}
+
+fn session(table: &Table) -> Session<'_> {
+    table.with_timeout(Duration::from_mins(1))
+}
+
+/// Records prices of the present minute.
+pub(crate) async fn record_prices(cloud: &Cloud) {
+    let table = Table::of_sdk(&cloud.dynamodb().sdk(), TABLE);
+    let now = time(cloud);
+    let others = (2..ITEMS).map(|number| format!("ITEM_{number:04}"));
+    let ids = others.chain([PET, BOOK].map(str::to_owned));
+    let price = |(id, number): (String, u64)| {
+        let lowest = Coins::of_hundredths(PRICE + number);
+        let price = Price { lowest, second: Some(Coins::of_hundredths(PRICE + 1_000_000)), listings: 41 };
+        (id.parse::<AuctionItemId>().unwrap(), price)
+    };
+    let mut prices: Vec<_> = ids.zip(0..).map(price).collect();
+    prices.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let minute = Minute {
+        last_updated: UnixMilliseconds::new(now.get() * 1_000),
+        lowest: vec![AuctionId::of_bytes(AUCTION.to_be_bytes()); prices.len()],
+        prices,
+        sales: None,
+    };
+    record(session(&table), Tick::of(now), &minute).await.unwrap();
+}
+
+/// Gives the pet and the book a past, and all items averages of the last days. Every third sale is a clean one.
+pub(crate) async fn record_past(cloud: &Cloud) {
+    let table = Table::of_sdk(&cloud.dynamodb().sdk(), TABLE);
+    let table = session(&table);
+    let now = time(cloud);
+    begin_at(table, &SERIES, now).await.unwrap();
+    for (interval, length, count) in [(&INTERVALS[0], HOUR, HOURS), (&INTERVALS[1], 24 * HOUR, DAYS)] {
+        for number in (1..=count).rev() {
+            let start = UnixSeconds::new(interval.slot(now).get() - number * length);
+            let sales: Vec<_> = (0..number.unsigned_abs() % 5).map(|sale| sale_at(start, sale)).collect();
+            let sales: Vec<_> = sales.iter().collect();
+            let prices = [number % 7, number % 3]
+                .map(|step| Coins::of_hundredths(PRICE + step.unsigned_abs() * 100_000_000));
+            let [first, last] = prices.map(|lowest| Lowest::of(Price { lowest, second: None, listings: 41 }));
+            let candle = Candle { lowest: Some(first.followed_by(last)), sold: Sold::of(&sales) };
+            let candles = Candles::from([PET, BOOK].map(|id| (id.parse().unwrap(), candle.clone())));
+            store(table, interval.at(start), &candles).await.unwrap();
+            if length == HOUR && number <= 48 {
+                let known = HourTime { recorded: 60, covered: Duration::from_hours(1) };
+                store_texts(table, interval.at(start), &candles, &sales, known).await.unwrap();
+            }
+        }
+    }
+    build_averages(table, now).await.unwrap();
+}
+
+/// One of the sales in the slot that begins at `start`.
+fn sale_at(start: UnixSeconds, number: u64) -> Sale {
+    Sale {
+        auction: AuctionId::of_bytes(u128::from(number).to_be_bytes()),
+        items: [PET, BOOK].map(|id| id.parse().unwrap()).into(),
+        count: 1.try_into().unwrap(),
+        price: PRICE / 100 + number * 2_000_000,
+        time: UnixMilliseconds::new(start.get() * 1_000),
+        bin: true,
+        clean: number.is_multiple_of(3),
+    }
+}

@@ -1,0 +1,217 @@
+//! Items in auctions: one search for both markets, tabs, prices, chart, and the table of all.
+
+use serde_json::{Value, json};
+
+use super::chart::{WATCH, data};
+use super::defects::{go, replace};
+use super::item::drawn;
+use super::{NOTHING, open, settle, texts_of};
+use crate::auctions::{BOOK, PET, PRODUCT};
+use crate::cloud::{ITEM, start, start_with_past};
+use crate::window::Window;
+
+/// The address of an item in auctions.
+fn address(id: &str) -> String {
+    format!("?item={}&market=auctions", id.replace(';', "%3B").replace('+', "%2B"))
+}
+
+async fn tabs(window: &Window) -> Vec<String> {
+    texts_of(window, ".tabs a").await
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_search_finds_the_items_of_both_markets() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, "?view=status").await;
+    settle(&window).await;
+    let search = async |text: &str, first: [&str; 3]| {
+        window.press("/").await;
+        window.type_text(text).await;
+        window
+            .wait(&format!("document.querySelector('[role=option]')?.innerText.includes({:?})", first[1]))
+            .await;
+        let option = &texts_of(&window, "[role=option]").await[0];
+        assert_eq!(option.split('\n').map(str::trim).collect::<Vec<_>>(), first);
+    };
+    search("golden drag", ["Golden Dragon (Legendary)", PET, "Auctions"]).await;
+    window.press("Enter").await;
+    window.wait_for("heading", "Golden Dragon (Legendary)").await;
+    assert_eq!(window.address().await, format!("/market{}", address(PET)));
+    search("growth v", ["Growth V", PRODUCT, "Bazaar, auctions"]).await;
+    let ids = texts_of(&window, "[role=option] small:first-of-type").await;
+    assert!(!ids.contains(&BOOK.to_owned()), "one entry for both markets: {ids:?}");
+    window.press("Enter").await;
+    window.wait_for("heading", "Growth V").await;
+    assert_eq!(window.address().await, format!("/market?item={PRODUCT}"));
+    window.press("/").await;
+    window.type_text("golden").await;
+    window.wait("document.querySelector('[role=option]')").await;
+    assert_eq!(window.inspect("market-search-both").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_prices_of_auctions_the_search_finds_the_items_of_the_bazaar() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    replace(&window, "v1/auctions/prices", "new Response('{}', { status: 503 })").await;
+    window.press("/").await;
+    window.type_text("growth v").await;
+    window.wait("document.querySelector('[role=option] small')?.innerText === 'ENCHANTMENT_GROWTH_5'").await;
+    window.wait_for_text("The service has a problem at the moment.").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tabs_are_there_only_where_both_markets_have_the_item() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, &format!("?item={PRODUCT}&range=7d")).await;
+    drawn(&window).await;
+    window.wait("document.querySelector('.tabs')").await;
+    assert_eq!(tabs(&window).await, ["Bazaar", "Auctions"]);
+    assert_eq!(window.inspect("market-item-tabs").await, NOTHING);
+    // The views have a link of this name, too.
+    window.evaluate("document.querySelector('.tabs a:last-child').click()").await;
+    for label in ["Auctions", "Bazaar"] {
+        window
+            .wait(&format!("document.querySelector('.tabs [aria-current=page]')?.innerText === '{label}'"))
+            .await;
+        drawn(&window).await;
+        assert_eq!(texts_of(&window, "h1").await, ["Growth V"]);
+        window.evaluate("document.querySelector('.tabs a:first-child').click()").await;
+    }
+    for (query, id) in [(address(PRODUCT), BOOK), (format!("?item={}", BOOK.replace(';', "%3B")), BOOK)] {
+        window.open(&format!("/market{query}")).await;
+        window.wait("document.querySelector('.tabs [aria-current=page]')?.innerText === 'Auctions'").await;
+        assert_eq!(texts_of(&window, ".title code").await, [id]);
+    }
+    for query in [format!("?item={ITEM}"), address(PET)] {
+        window.open(&format!("/market{query}")).await;
+        drawn(&window).await;
+        assert_eq!(tabs(&window).await, [""; 0], "{query}");
+    }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, "?view=status").await;
+    window.evaluate(WATCH).await;
+    go(&window, &address(PET)).await;
+    drawn(&window).await;
+    settle(&window).await;
+    let averages = data(&window, "v1/auctions/averages?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();
+    let tiles = texts_of(&window, ".tiles .tile").await;
+    let parts = [
+        ["Lowest price", "219,000,0", "of 41 listed"],
+        ["Second lowest", "219,010,000.00", "buy it now"],
+        ["Median of sales", "221,000,000.00", "average"],
+        ["Sold a day", &averages["sold"].to_string(), "sales, 1 d recorded"],
+        ["Age of the prices", " s", "of "],
+    ];
+    for (tile, parts) in tiles.iter().zip(parts) {
+        assert!(parts.iter().all(|part| tile.contains(part)), "{parts:?}: {tile}");
+    }
+    window.wait_for_text("All variants mixed").await;
+    window
+        .wait_for_text(&format!("{} of {} sales were clean", averages["sales_clean"], averages["sales"]))
+        .await;
+    window.evaluate("void (navigator.clipboard.writeText = async (text) => { window.copied = text; })").await;
+    window.click("button", "Copy command").await;
+    window.wait_for_text("Copied.").await;
+    assert_eq!(window.evaluate("copied").await, "/viewauction c6d2267d-73a0-4f2f-9d0c-5b1e8f6a4b32");
+
+    let candles = data(&window, "v1/auctions/candles?id=GOLDEN_DRAGON%3B4&interval=1h&limit=3").await;
+    let candle = &candles["candles"][1];
+    let column = "(([prices, sales], start) => [prices.data[0].indexOf(start + 3600000), sales.data[0].indexOf(start + 1800000)]
+        .flatMap((at, index) => [prices, sales][index].data.slice(1).map((values) => values[at])))";
+    let shown = window.evaluate(&format!("{column}(plots, Date.parse({}))", candle["opened_at"])).await;
+    let fields =
+        ["lowest_close", "lowest_low", "lowest_high", "sale_median", "sale_low", "sale_high", "sales"];
+    assert_eq!(numbers(&shown), numbers(&json!(fields.map(|field| candle[field].clone()))));
+
+    let mut found = Vec::new();
+    for range in ["24h", "7d", "30d", "90d", "1y", "all"] {
+        window.click("button", range).await;
+        window.wait(&format!("location.search.includes('range={range}')")).await;
+        drawn(&window).await;
+        found.extend(window.inspect(&format!("market-auction-{range}")).await);
+    }
+    assert_eq!(found, NOTHING);
+    let requests = window.seen();
+    let mut intervals: Vec<_> = requests
+        .requests_for("/v1/auctions/candles?id=GOLDEN_DRAGON%3B4&interval=")
+        .iter()
+        .map(|request| request.url.split("interval=").nth(1).unwrap()[..2].to_owned())
+        .collect();
+    intervals.dedup();
+    assert_eq!(intervals, ["1h", "1d"], "an hour for a week, and a day for longer");
+    window.expect_clean(&[]);
+}
+
+fn numbers(values: &Value) -> Vec<Option<f64>> {
+    values.as_array().unwrap().iter().map(Value::as_f64).collect()
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_without_a_history_says_so_and_can_have_no_listing() {
+    let cloud = start().await;
+    let mut window = open(&cloud, &address(PET)).await;
+    window.wait_for_text("No history yet.").await;
+    settle(&window).await;
+    assert_eq!(window.inspect("market-auction-new").await, NOTHING);
+    window.open(&format!("/market{}", address("SHEEP;0+100"))).await;
+    window.wait_for("heading", "Sheep (Common, level 100)").await;
+    window.wait_for_text("Not listed").await;
+    window.wait_for_text("The item is not listed.").await;
+    assert!(!window.text().await.contains("variants"));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, "?view=auctions").await;
+    settle(&window).await;
+    let first = texts_of(&window, "tbody tr:first-child > *").await;
+    let averages = data(&window, "v1/auctions/averages?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();
+    let prices = data(&window, "v1/auctions/prices?ids=GOLDEN_DRAGON%3B4").await["items"][0].take();
+    let change = (prices["lowest"].as_f64().unwrap() / averages["lowest"].as_f64().unwrap() - 1.0) * 100.0;
+    assert_eq!(first[0], "Golden Dragon (Legendary)", "the most sales come first");
+    assert_eq!(first[2..4], [format!("{change:+.1}%"), averages["sales"].to_string()]);
+    window.wait_for_text("6,500 items.").await;
+    window.wait_for_text("Page 1 of 65").await;
+    assert_eq!(texts_of(&window, "tbody tr").await.len(), 100);
+    assert_eq!(window.inspect("market-auctions").await, NOTHING);
+
+    window.click("button", "Next").await;
+    window.wait_for_text("Page 2 of 65").await;
+    assert_eq!(window.address().await, "/market?view=auctions&page=2");
+    window.reload().await;
+    window.wait_for_text("Page 2 of 65").await;
+    window.click("button", "Lowest now").await;
+    window.wait_for_text("Page 1 of 65").await;
+    let shown = texts_of(&window, "tbody td:nth-child(2)").await;
+    let lowest: Vec<f64> = shown.iter().map(|text| text.replace(',', "").parse().unwrap()).collect();
+    assert!(lowest.is_sorted_by(|one, other| one >= other), "{lowest:?}");
+    window.click("button", "Lowest now vs. 1-day average").await;
+    window.wait("document.querySelector('tbody td:nth-child(3)')?.innerText.endsWith('%')").await;
+    window.click("button", "Lowest now vs. 1-day average").await;
+    window.wait("document.querySelector('[aria-sort=ascending]')").await;
+    let changes = texts_of(&window, "tbody td:nth-child(3)").await;
+    assert!(changes[0].ends_with('%') && changes[2] == "–", "what has no value comes last: {changes:?}");
+
+    window.focus("searchbox", "Filter by name").await;
+    window.type_text("growth").await;
+    window.wait_for_text("1 of 6,500 items match.").await;
+    window.click("link", "Growth V").await;
+    window.wait("document.querySelector('.tabs [aria-current=page]')?.innerText === 'Auctions'").await;
+    window.expect_clean(&[]);
+}
