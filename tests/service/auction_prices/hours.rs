@@ -242,6 +242,7 @@ impl World {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "prices have fewer than 53 bits")]
 fn coins(hundredths: u64) -> f64 {
     hundredths as f64 / 100.0
 }
@@ -265,7 +266,7 @@ fn median(prices: &mut [u64]) -> Option<u64> {
     prices.sort_unstable();
     let middle = prices.len() / 2;
     let upper = prices.get(middle)?;
-    Some(if prices.len() % 2 == 1 { *upper } else { (prices[middle - 1] + upper + 1) / 2 })
+    Some(if prices.len() % 2 == 1 { *upper } else { (prices[middle - 1] + upper).div_ceil(2) })
 }
 
 fn encoded(id: &str) -> String {

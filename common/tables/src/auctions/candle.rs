@@ -1,6 +1,5 @@
 //! A candle: how the lowest price of an item moved during an hour or a day, and for how much it was sold.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -227,12 +226,13 @@ impl Candle {
     /// Reads the text of a row or of an export. `None` if it is not a candle.
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
-        fn half<T>(text: &str, of_numbers: impl Fn(&[u64]) -> Option<T>) -> Option<Option<T>> {
-            let numbers = || text.split(',').map(u64::from_str).collect::<Result<Vec<_>, _>>().ok();
-            if text.is_empty() { Some(None) } else { of_numbers(&numbers()?).map(Some) }
+        fn half<T>(text: &str, of_numbers: impl Fn(&[u64]) -> Option<T>) -> Result<Option<T>, ()> {
+            let numbers = text.split(',').map(|number| number.parse().map_err(drop));
+            let half = |numbers: Vec<_>| of_numbers(&numbers).map(Some).ok_or(());
+            if text.is_empty() { Ok(None) } else { numbers.collect::<Result<_, _>>().and_then(half) }
         }
         let (lowest, sold) = text.split_once(';').unwrap_or((text, ""));
-        let (lowest, sold) = (half(lowest, Lowest::of_numbers)?, half(sold, Sold::of_numbers)?);
+        let (lowest, sold) = (half(lowest, Lowest::of_numbers).ok()?, half(sold, Sold::of_numbers).ok()?);
         (lowest.is_some() || sold.is_some()).then_some(Self { lowest, sold })
     }
 

@@ -50,6 +50,16 @@ pub(super) struct ItemSales {
     pub(super) prices: Vec<Coins>,
 }
 
+impl ItemSales {
+    /// `stacks`: what a text has about stacks.
+    fn of(clean: &[u64], others: &[u64], stacks: Option<[(u64, u64); 2]>) -> Self {
+        let [of_clean, of_others] = stacks.map_or([None; 2], |stacks| stacks.map(Some));
+        let total = Total::of(clean, of_clean);
+        let prices = [clean, others].concat().into_iter().map(Coins::of_hundredths).collect();
+        Self { all: total.plus(Total::of(others, of_others)), clean: total, prices }
+    }
+}
+
 /// What several sales are together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Total {
@@ -262,13 +272,8 @@ pub(super) async fn read_sales(
     let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
     Ok(readable(&rows, SALES, |row| {
         let SalesText { ids, clean, others, stacks } = content(row)?;
-        let item = |((clean, others), stacks): ((Vec<u64>, Vec<u64>), Option<[(u64, u64); 2]>)| {
-            let [of_clean, of_others] = stacks.map_or([None; 2], |stacks| stacks.map(Some));
-            let (total, others_total) = (Total::of(&clean, of_clean), Total::of(&others, of_others));
-            let prices = clean.into_iter().chain(others).map(Coins::of_hundredths).collect();
-            ItemSales { all: total.plus(others_total), clean: total, prices }
-        };
-        let items = clean.into_iter().zip(others).zip(stacks).map(item);
+        let items = clean.into_iter().zip(others).zip(stacks);
+        let items = items.map(|((clean, others), stacks)| ItemSales::of(&clean, &others, stacks));
         let covered = Duration::from_millis(integer(row, COVERED)?.unsigned_abs());
         let hour = slot_of(&HOURS, row)?.start;
         Ok(Some((hour, HourSales { covered, items: zip(&ids, items)? })))

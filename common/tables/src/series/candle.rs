@@ -57,6 +57,7 @@ pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
 
     /// Returns the candles of a slot of the finest interval, made of its minutes. If something else is made of the minutes, it is written
     /// first.
+    #[must_use]
     fn of_minutes(
         table: Session<'_>,
         slot: Slot,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
-use futures_util::future::{try_join, try_join3};
+use futures_util::future::try_join;
 
 use super::candle::Candle;
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of_key};
@@ -168,9 +168,17 @@ impl<C: Candle> Product<'_, C> {
         if interval.slot(built) != newest {
             return Ok(None);
         }
-        let rows = self.rows(interval, oldest, newest, usize::MAX);
-        let minutes = self.rows(C::SERIES.minutes, newest, self.now.min(LAST_SLOT), LAST_MINUTES);
-        let (until, rows, minutes) = try_join3(Progress::query(self.table, C::SERIES), rows, minutes).await?;
+        let sources = [interval, C::SERIES.minutes].map(|interval| self.source(interval));
+        let [of_interval, of_minutes] = &sources;
+        let rows = self.query(of_interval, oldest, newest).scan_index_forward(false);
+        let minutes = self.query(of_minutes, newest, self.now.min(LAST_SLOT)).scan_index_forward(false);
+        let read =
+            |position: usize, row: &Row<'_>| sources.get(position).map(|source| self.entry(source, row));
+        let queries = vec![(rows, usize::MAX), (minutes, LAST_MINUTES)];
+        let found = self.table.read_rows_of_each(queries, read);
+        let (until, found) = try_join(Progress::query(self.table, C::SERIES), found).await?;
+        let mut found = found.into_iter();
+        let (rows, minutes) = (found.next().unwrap_or_default(), found.next().unwrap_or_default());
         let last = minutes.into_iter().find_map(|minute| minute.candle);
         let last = last.filter(|_| until.is_some_and(|until| until >= built));
         Ok(last.map(|last| (rows, BTreeMap::from([(newest, last)]))))
