@@ -92,7 +92,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
 #[tokio::test]
 async fn no_two_queries_share_a_response() {
     let (cloud, lines) = start().await;
-    let groups: [&[&str]; 7] = [
+    let groups: [&[&str]; 9] = [
         &[
             "/v1/bazaar?mode=item&id=Q",
             "/v1/bazaar?mode=item%26id=Q",
@@ -156,6 +156,27 @@ async fn no_two_queries_share_a_response() {
             "/v1/auctions/prices?ids=A%26ids%3DB",
             "/v1/auctions/prices?ids=",
             "/v1/auctions/prices?ids=A,",
+        ],
+        &[
+            "/v1/auctions/averages",
+            "/v1/auctions/averages?window=7d",
+            "/v1/auctions/averages?window=2d",
+            "/v1/auctions/averages?window=",
+            "/v1/auctions/averages?ids=A",
+            "/v1/auctions/averages?ids=A,B",
+            "/v1/auctions/averages?ids=A%26window%3D3d",
+            "/v1/auctions/averages?window=3d&ids=A",
+        ],
+        &[
+            "/v1/auctions/candles?id=A",
+            "/v1/auctions/candles?id=A%3B1",
+            "/v1/auctions/candles?id=a",
+            "/v1/auctions/candles?id=",
+            "/v1/auctions/candles?id=A&interval=1d",
+            "/v1/auctions/candles?id=A&interval=5m",
+            "/v1/auctions/candles?id=A&before=x",
+            "/v1/auctions/candles?id=A&before=2026-01-01T00:00:00Z%26limit%3D1",
+            "/v1/auctions/candles?id=A&limit=x",
         ],
         &["/v1/mayor/history?limit=0", "/v1/mayor/history?limit=00x", "/v1/mayor/history?limit="],
         &[

@@ -53,7 +53,7 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
     let before = writes(&cloud);
     let outcome = record(&cloud, RECORDER, START).await;
     let needed = writes(&cloud) - before;
-    assert_eq!(needed, 4, "the content, the auctions, the marker and the heartbeat");
+    assert_eq!(needed, 5, "the content, the auctions, the marker, that it may be late, and the heartbeat");
     let expected = json!({
         "pages": 1, "auctions": 3, "items": 2, "sales": 1, "left_out": 0, "rows": 1, "write_units": 2.0,
     });
@@ -64,7 +64,7 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
     for done in 0..needed {
         clear(&cloud).await;
         record_and_kill(&cloud, RECORDER, START, done).await;
-        assert_eq!(lowest(&cloud).await, (done == 3).then_some(500.0), "after {done} writes");
+        assert_eq!(lowest(&cloud).await, (done >= 3).then_some(500.0), "after {done} writes");
         record(&cloud, RECORDER, START).await;
         expect_same(&dump_with_heartbeats(&cloud).await, &clean, &format!("killed after {done} writes"));
     }
