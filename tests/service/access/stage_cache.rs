@@ -69,6 +69,9 @@ async fn no_two_values_of_a_parameter_share_a_response() {
                     (Location::Query, "bazaar-candles", "interval" | "before" | "limit") => {
                         format!("{}?item_id=X&{}={value}", route.path, parameter.name)
                     }
+                    (Location::Query, "auctions-candles", "interval" | "before" | "limit") => {
+                        format!("{}?id=X&{}={value}", route.path, parameter.name)
+                    }
                     (Location::Query, _, name) => format!("{}?{name}={value}", route.path),
                 };
                 let first = get(&cloud, &path).await;
