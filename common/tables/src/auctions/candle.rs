@@ -145,7 +145,7 @@ impl Lowest {
 }
 
 impl Sold {
-    /// Returns what these sales are together; `None` if there are none.
+    /// Returns what these sales are together; `None` without a sale.
     #[must_use]
     pub fn of(sales: &[&Sale]) -> Option<Self> {
         let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one()).collect();
@@ -292,7 +292,7 @@ pub(super) const fn divided(sum: u64, by: u64) -> u64 {
     sum.saturating_add(by / 2) / by
 }
 
-/// Returns the median of the prices, whose order changes; `None` if there are none.
+/// Returns the median of the prices, whose order changes; `None` without a price.
 pub(super) fn median(prices: &mut [Coins]) -> Option<Coins> {
     let upper = prices.len() / 2;
     let is_even = prices.len().is_multiple_of(2);
