@@ -4,6 +4,7 @@
 pub mod access;
 pub mod auctions;
 pub mod bazaar;
+mod candle_pages;
 mod client;
 mod connector;
 mod error;
@@ -22,6 +23,7 @@ mod table;
 
 pub use aws_config::SdkConfig;
 
+pub use self::candle_pages::{CandlePages, CandlePagesHandler};
 pub use self::client::{ProfileError, from_profile, is_empty_variable, is_on_this_machine};
 pub use self::error::{Error, cause};
 pub use self::history_list::{HistoryList, HistoryListHandler};

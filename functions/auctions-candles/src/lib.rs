@@ -1,28 +1,18 @@
 //! `GET /v1/auctions/candles`: how the lowest price of an item in auctions moved during hours or days, and for how much it was sold.
 
-use std::str::FromStr;
-use std::sync::Arc;
-
-use common::cache::Cache;
-use common::lambda::config::Config;
-use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::auction_item_id::AuctionItemId;
-use common::request::parameters::{Allowed, Before, InvalidValue, Value};
-use common::response::Response;
+use common::request::parameters::Allowed;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, AUCTION_INTERVALS, CandlesLimit, Route};
-use common::time::{UnixMilliseconds, UnixSeconds};
+use common::routes::{self, AUCTION_INTERVALS, Route};
+use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::Table;
+use tables::CandlePages;
 use tables::auctions::{Candle, Coins, INTERVALS, Lowest, Sold};
-use tables::series::{self, Page, PagedCandle};
-
-/// Room for a few hundred pages.
-const CACHE_BYTES: usize = 16 * 1024 * 1024;
+use tables::series::{Page, PagedCandle};
 
 /// A page of candles of an item.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -103,72 +93,29 @@ impl From<PagedCandle<Candle>> for PageEntry {
     }
 }
 
-/// The parameter `interval`.
-#[derive(Debug, Clone, Copy)]
-struct Interval(&'static series::Interval);
-
-impl Value for Interval {
-    const ALLOWED: Allowed = AUCTION_INTERVALS;
-}
-
-impl Default for Interval {
-    fn default() -> Self {
-        let [hour, ..] = &INTERVALS;
-        Self(hour)
-    }
-}
-
-impl FromStr for Interval {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let interval = INTERVALS.iter().find(|interval| interval.name == text);
-        interval.map(Self).ok_or(InvalidValue::of::<Self>())
-    }
-}
-
-/// What a page depends on: the interval, the item, the end, and the limit. Without an end, the page ends now.
-type Key = (&'static str, AuctionItemId, Option<UnixSeconds>, usize);
-
-/// The handler.
+/// The pages of the route.
 #[derive(Debug)]
-pub struct AuctionsCandles {
-    table: Table,
-    pages: Cache<Key, Arc<Document>>,
-}
+pub struct AuctionsCandles;
 
-impl Handler for AuctionsCandles {
+impl CandlePages for AuctionsCandles {
     const ROUTE: &'static Route = &routes::AUCTIONS_CANDLES;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { table: Table::history(config)?, pages: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
+    const INTERVALS: Allowed = AUCTION_INTERVALS;
+
+    type Candle = Candle;
+
+    fn id(request: &Request) -> Result<AuctionItemId, ApiError> {
+        let id = request.required("id", "")?;
+        request.refuse_split("id").map(|()| id)
     }
 
-    async fn warm_up(&self) {
-        self.table.warm_up().await;
-    }
-
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let id: AuctionItemId = request.required("id", "")?;
-        request.refuse_split("id")?;
-        let Interval(interval) = request.parameter("interval")?;
-        let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
-        let limit = request.parameter::<CandlesLimit>("limit")?.get();
-        let invocation = request.invocation();
-        let fetch = async || {
-            let table = self.table.during(invocation);
-            let now = invocation.now();
-            // A candle that opens now has not been recorded yet.
-            let before = before.unwrap_or_else(|| now.rounded_up());
-            let Page { candles, next_before } =
-                series::page(table, interval, &id, before, limit, now.into()).await?;
-            let candles: Vec<_> = candles.into_iter().map(PageEntry::from).collect();
-            let data =
-                Data { id: id.as_str(), interval: interval.name, count: candles.len(), candles, next_before };
-            Document::of(&data).map(Arc::new).map_err(tables::Error::unwritable)
-        };
-        let key = (interval.name, id.clone(), before, limit);
-        Ok(self.pages.get(key, invocation, fetch).await?.into())
+    fn document(
+        id: &AuctionItemId,
+        interval: &'static str,
+        Page { candles, next_before }: Page<Candle>,
+    ) -> serde_json::Result<Document> {
+        let (id, candles) = (id.as_str(), candles.into_iter().map(PageEntry::from).collect::<Vec<_>>());
+        Document::of(&Data { id, interval, count: candles.len(), candles, next_before })
     }
 }
 
@@ -186,6 +133,6 @@ mod tests {
     fn every_interval_of_the_table_of_routes_has_candles() {
         let Allowed::OneOf { words, default } = AUCTION_INTERVALS else { panic!("intervals are words") };
         assert_eq!(INTERVALS.each_ref().map(|interval| interval.name), words);
-        assert_eq!(Interval::default().0.name, default);
+        assert!(words.contains(&default));
     }
 }

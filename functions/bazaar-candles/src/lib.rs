@@ -1,27 +1,17 @@
 //! `GET /v1/bazaar/candles`: how the prices of a product moved during intervals of five minutes to a day.
 
-use std::str::FromStr;
-use std::sync::Arc;
-
-use common::cache::Cache;
-use common::lambda::config::Config;
-use common::lambda::{Handler, StartError};
 use common::request::Request;
-use common::request::parameters::{Allowed, Before, InvalidValue, ItemId, Value};
-use common::response::Response;
+use common::request::parameters::{Allowed, ItemId};
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, CANDLE_INTERVALS, CandlesLimit, Route};
-use common::time::{UnixMilliseconds, UnixSeconds};
+use common::routes::{self, CANDLE_INTERVALS, Route};
+use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::Table;
+use tables::CandlePages;
 use tables::bazaar::{Candle, INTERVALS, Prices};
-use tables::series::{self, Page, PagedCandle};
-
-/// Room for a few hundred pages.
-const CACHE_BYTES: usize = 16 * 1024 * 1024;
+use tables::series::{Page, PagedCandle};
 
 /// A page of candles of a product.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -99,71 +89,28 @@ impl From<PagedCandle<Candle>> for PageEntry {
     }
 }
 
-/// The parameter `interval`.
-#[derive(Debug, Clone, Copy)]
-struct Interval(&'static series::Interval);
-
-impl Value for Interval {
-    const ALLOWED: Allowed = CANDLE_INTERVALS;
-}
-
-impl Default for Interval {
-    fn default() -> Self {
-        let [_, _, hour, ..] = &INTERVALS;
-        Self(hour)
-    }
-}
-
-impl FromStr for Interval {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let interval = INTERVALS.iter().find(|interval| interval.name == text);
-        interval.map(Self).ok_or(InvalidValue::of::<Self>())
-    }
-}
-
-/// What a page depends on: the interval, the product, the end, and the limit. Without an end, the page ends now.
-type Key = (&'static str, ItemId, Option<UnixSeconds>, usize);
-
-/// The handler.
+/// The pages of the route.
 #[derive(Debug)]
-pub struct BazaarCandles {
-    table: Table,
-    pages: Cache<Key, Arc<Document>>,
-}
+pub struct BazaarCandles;
 
-impl Handler for BazaarCandles {
+impl CandlePages for BazaarCandles {
     const ROUTE: &'static Route = &routes::BAZAAR_CANDLES;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { table: Table::history(config)?, pages: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
+    const INTERVALS: Allowed = CANDLE_INTERVALS;
+
+    type Candle = Candle;
+
+    fn id(request: &Request) -> Result<ItemId, ApiError> {
+        request.required("item_id", "")
     }
 
-    async fn warm_up(&self) {
-        self.table.warm_up().await;
-    }
-
-    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let id: ItemId = request.required("item_id", "")?;
-        let Interval(interval) = request.parameter("interval")?;
-        let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
-        let limit = request.parameter::<CandlesLimit>("limit")?.get();
-        let invocation = request.invocation();
-        let fetch = async || {
-            let table = self.table.during(invocation);
-            let now = invocation.now();
-            // A candle that opens now has not been recorded yet.
-            let before = before.unwrap_or_else(|| now.rounded_up());
-            let Page { candles, next_before } =
-                series::page(table, interval, &id, before, limit, now.into()).await?;
-            let candles: Vec<_> = candles.into_iter().map(PageEntry::from).collect();
-            let (item_id, interval) = (id.as_str(), interval.name);
-            let data = Data { item_id, interval, count: candles.len(), candles, next_before };
-            Document::of(&data).map(Arc::new).map_err(tables::Error::unwritable)
-        };
-        let key = (interval.name, id.clone(), before, limit);
-        Ok(self.pages.get(key, invocation, fetch).await?.into())
+    fn document(
+        id: &ItemId,
+        interval: &'static str,
+        Page { candles, next_before }: Page<Candle>,
+    ) -> serde_json::Result<Document> {
+        let (item_id, candles) = (id.as_str(), candles.into_iter().map(PageEntry::from).collect::<Vec<_>>());
+        Document::of(&Data { item_id, interval, count: candles.len(), candles, next_before })
     }
 }
 
@@ -181,6 +128,6 @@ mod tests {
     fn every_interval_of_the_table_of_routes_has_candles() {
         let Allowed::OneOf { words, default } = CANDLE_INTERVALS else { panic!("intervals are words") };
         assert_eq!(INTERVALS.each_ref().map(|interval| interval.name), words);
-        assert_eq!(Interval::default().0.name, default);
+        assert!(words.contains(&default));
     }
 }

@@ -1,6 +1,8 @@
 //! What a series is, and what its candles can do.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -34,7 +36,7 @@ pub struct Series {
 /// The prices of a product during an interval.
 pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
     /// The id of a product.
-    type Id: Clone + Ord + FromStr + AsRef<str> + Send + Sync;
+    type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
     /// The series.
     const SERIES: &'static Series;

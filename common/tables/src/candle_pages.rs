@@ -1,0 +1,120 @@
+//! The handler of routes with pages of candles of one product.
+
+use std::marker::PhantomData;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use common::cache::Cache;
+use common::lambda::config::Config;
+use common::lambda::{Handler, StartError};
+use common::request::Request;
+use common::request::parameters::{Allowed, Before, InvalidValue, Value};
+use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::routes::{CandlesLimit, Route};
+use common::time::{UnixMilliseconds, UnixSeconds};
+
+use crate::error::Error;
+use crate::series::{Candle, Interval, Page, page};
+use crate::table::Table;
+
+/// Room for a few hundred pages.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
+/// A route with pages of candles.
+pub trait CandlePages: 'static {
+    /// The route. Its parameters `interval`, `before` and `limit` are those of all such routes.
+    const ROUTE: &'static Route;
+
+    /// The parameter `interval`: the names of intervals of the series.
+    const INTERVALS: Allowed;
+
+    /// The candles.
+    type Candle: Candle;
+
+    /// Returns the id in the request.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if it is missing or not allowed.
+    fn id(request: &Request) -> Result<<Self::Candle as Candle>::Id, ApiError>;
+
+    /// Returns the data of the response: a page of the product's candles of the interval.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    fn document(
+        id: &<Self::Candle as Candle>::Id,
+        interval: &'static str,
+        page: Page<Self::Candle>,
+    ) -> serde_json::Result<Document>;
+}
+
+/// The parameter `interval`.
+struct IntervalOf<P>(&'static Interval, PhantomData<P>);
+
+impl<P: CandlePages> IntervalOf<P> {
+    fn named(name: &str) -> Option<Self> {
+        let mut intervals = P::Candle::SERIES.intervals.iter();
+        intervals.find(|interval| interval.name == name).map(|interval| Self(interval, PhantomData))
+    }
+}
+
+impl<P: CandlePages> Value for IntervalOf<P> {
+    const ALLOWED: Allowed = P::INTERVALS;
+}
+
+impl<P: CandlePages> Default for IntervalOf<P> {
+    fn default() -> Self {
+        let default = if let Allowed::OneOf { default, .. } = P::INTERVALS { default } else { "" };
+        Self::named(default).unwrap_or(Self(P::Candle::SERIES.finest, PhantomData))
+    }
+}
+
+impl<P: CandlePages> FromStr for IntervalOf<P> {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        Self::named(text).ok_or(InvalidValue::of::<Self>())
+    }
+}
+
+/// What a page depends on: the interval, the product, the end, and the limit. Without an end, the page ends now.
+type Key<Id> = (&'static str, Id, Option<UnixSeconds>, usize);
+
+/// The handler of the route of `P`.
+#[derive(Debug)]
+pub struct CandlePagesHandler<P: CandlePages> {
+    table: Table,
+    pages: Cache<Key<<P::Candle as Candle>::Id>, Arc<Document>>,
+}
+
+impl<P: CandlePages> Handler for CandlePagesHandler<P> {
+    const ROUTE: &'static Route = P::ROUTE;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { table: Table::history(config)?, pages: Cache::new(P::ROUTE.cache, CACHE_BYTES) })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let id = P::id(request)?;
+        let interval = request.parameter::<IntervalOf<P>>("interval")?.0;
+        let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
+        let limit = request.parameter::<CandlesLimit>("limit")?.get();
+        let invocation = request.invocation();
+        let fetch = async || {
+            let table = self.table.during(invocation);
+            let now = invocation.now();
+            // A candle that opens now has not been recorded yet.
+            let before = before.unwrap_or_else(|| now.rounded_up());
+            let page = page(table, interval, &id, before, limit, now.into()).await?;
+            P::document(&id, interval.name, page).map(Arc::new).map_err(Error::unwritable)
+        };
+        let key = (interval.name, id.clone(), before, limit);
+        Ok(self.pages.get(key, invocation, fetch).await?.into())
+    }
+}
