@@ -268,7 +268,8 @@ mod tests {
             items: vec!["SHEEP;4".parse().unwrap(), "SHEEP;4+100".parse().unwrap()],
             count: 1.try_into().unwrap(),
             price: 3_015_293_760,
-            time: until,
+            // The same in every list.
+            time: UnixMilliseconds::new(i64::from(*number) * 50_000),
             bin: true,
             clean: true,
         };
@@ -350,12 +351,12 @@ mod tests {
         ]
         .map(minute);
         minutes[3].sales = None;
-        let [begin, middle, end] = [0, 150, 400].map(UnixSeconds::new);
+        let [begin, middle, end] = [0, 150, 500].map(UnixSeconds::new);
         let counted = |from, end| {
             let sales = sales(&minutes, from, end);
             sales.iter().map(|sale| sale.auction.bytes()[0]).collect::<Vec<_>>()
         };
-        assert_eq!((counted(begin, middle), counted(middle, end)), (vec![1, 2], vec![3]));
+        assert_eq!((counted(begin, middle), counted(middle, end)), (vec![1, 2], vec![3, 9]));
         let covered = |from, end| covered(&minutes, from, end).as_secs();
         assert_eq!([covered(begin, end), covered(begin, middle), covered(middle, end)], [178, 110, 68]);
     }
