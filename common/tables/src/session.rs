@@ -227,9 +227,12 @@ impl<'a> Session<'a> {
 
     /// Carries out all requests, in no order, and returns the write units that they took. What DynamoDB leaves unprocessed
     /// is sent again until the deadline.
-    pub(crate) async fn write_all(self, requests: Vec<WriteRequest>) -> Result<f64, Error> {
+    pub(crate) async fn write_all(self, mut requests: Vec<WriteRequest>) -> Result<f64, Error> {
         let operation = self.operation(BATCH_WRITE);
-        let batches = requests.chunks(WRITE_BATCH).map(<[WriteRequest]>::to_vec).collect::<Vec<_>>();
+        let mut batches = Vec::new();
+        while !requests.is_empty() {
+            batches.push(requests.split_off(requests.len().saturating_sub(WRITE_BATCH)));
+        }
         let units = stream::iter(batches)
             .map(|batch| write_batch(operation, batch))
             .buffer_unordered(CONCURRENT_BATCHES)
