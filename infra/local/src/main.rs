@@ -44,7 +44,7 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
-    /// Days of prices and candles that the simulated game starts with, 0 to 90
+    /// Days of prices and candles that the simulated game starts with, 0 to 90; those of auctions go back at least a week
     #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
     history: u16,
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
