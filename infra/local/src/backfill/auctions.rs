@@ -130,7 +130,7 @@ impl Market {
         let item = |(id, (lowest, listings)): (AuctionItemId, (Coins, u32))| {
             // A variant moves with its item.
             let trend = Trend::new(seed, id.as_str().split('+').next().unwrap_or_default());
-            let usual = lowest.hundredths() as f64 / trend.level(until);
+            let usual = lowest.coins() * 100.0 / trend.level(until);
             Listed { id, trend, usual, listings }
         };
         let items: Vec<_> = lowest.into_iter().map(item).collect();
