@@ -329,8 +329,8 @@ mod tests {
             assert!(candles.iter().any(|candle| candle.sold.is_some()));
             for (id, Candle { lowest, .. }) in market.by_id(&candles) {
                 let Lowest { open, close, samples, .. } = lowest.unwrap();
-                assert_eq!((close, samples), (now[&id], 60 * hours), "{id}");
-                assert!((open.coins() / close.coins() - 1.0).abs() < 0.2, "{id} {open:?} {close:?}");
+                assert_eq!((close, samples), (now[&id], 60 * hours), "{id:?}");
+                assert!((open.coins() / close.coins() - 1.0).abs() < 0.2, "{id:?} {open:?} {close:?}");
                 moved += usize::from(open != close);
                 now.insert(id, open);
             }
