@@ -38,7 +38,7 @@ struct ItemAverages<'a> {
     /// The item's id.
     id: &'a str,
     /// The average of the lowest buy-it-now prices at the ends of the hours; hours in which the item was not listed do not count. Null if
-    /// there is no other.
+    /// it was never listed.
     lowest: Option<f64>,
     /// The sum of the prices divided by the number of items, buy-it-now and by bids; null without a sale.
     sale: Option<f64>,

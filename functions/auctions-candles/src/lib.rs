@@ -27,7 +27,7 @@ struct Data<'a> {
     count: usize,
     /// The candles, oldest first. An interval in which the item was neither listed nor sold has none.
     candles: Vec<PageEntry>,
-    /// The `before` of the next page, which is older; null if there are no older candles.
+    /// The `before` of the next page, which is older; null if there are no older candles. A page can be short or empty before the last one.
     next_before: Option<UnixSeconds>,
 }
 

@@ -38,9 +38,9 @@ struct ItemPrices<'a> {
     lowest: f64,
     /// The second lowest price in coins, exact to 0.01; null if there is only one auction. A large distance shows an outlier.
     second: Option<f64>,
-    /// The number of running auctions.
+    /// The number of running buy-it-now auctions. A stack counts once.
     listings: u32,
-    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if it is not known.
+    /// Only with `ids`: the auction with the lowest price, 32 hexadecimal digits; null if it is not known. In the game, `/viewauction` opens it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip_serializing_if = "Option::is_none", with = "Option<String>")]
     auction: Option<LowestAuction>,

@@ -26,7 +26,7 @@ struct Data<'a> {
     count: usize,
     /// The candles, oldest first. An interval in which the product was not recorded has none.
     candles: Vec<PageEntry>,
-    /// The `before` of the next page, which is older; null if there are no older candles.
+    /// The `before` of the next page, which is older; null if there are no older candles. A page can be short or empty before the last one.
     next_before: Option<UnixSeconds>,
 }
 

@@ -19,12 +19,13 @@ use futures_util::FutureExt;
 use futures_util::future::{try_join, try_join4};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::MINUTES;
+use tables::auctions::{self, MINUTES};
 use tables::bazaar::INTERVALS;
 use tables::feed::{FEEDS, Feed};
 use tables::heartbeat::{self, Heartbeat, heartbeats};
 use tables::history::{fire_sales, mayors};
-use tables::series;
+use tables::series::{self, Interval};
+
 use tables::{Error, Session, Table};
 
 /// The status of the service: how recent its recorded data is.
@@ -142,20 +143,25 @@ async fn recorded_since(
     now: UnixSeconds,
 ) -> Result<[Option<UnixSeconds>; FEEDS.len()], Error> {
     // Boxed, because the future of a query takes several kilobytes.
-    let candles = candles_since(table, now).boxed();
+    let [finest, .., daily] = &INTERVALS;
+    let candles = oldest_of(table, [daily, finest], now).boxed();
     let mayors = mayors::recorded_since(table).boxed();
     let fire_sales = fire_sales::recorded_since(table).boxed();
-    let auctions = series::oldest(table, &MINUTES, now).boxed();
+    let [hourly, daily_auctions] = &auctions::INTERVALS;
+    let auctions = oldest_of(table, [daily_auctions, hourly, &MINUTES], now).boxed();
     let (candles, mayors, fire_sales, auctions) = try_join4(candles, mayors, fire_sales, auctions).await?;
-    // The minutes of the bazaar live on in candles.
-    Ok([candles, candles, mayors, fire_sales, auctions.map(|oldest| oldest.start)])
+    // Minutes live on in candles.
+    Ok([candles, candles, mayors, fire_sales, auctions])
 }
 
-/// Returns when the oldest candle opened. It is a daily one, or one of the finest interval before the first day has ended. Reads one
-/// row.
-async fn candles_since(table: Session<'_>, now: UnixSeconds) -> Result<Option<UnixSeconds>, Error> {
-    let [finest, .., daily] = &INTERVALS;
-    for interval in [daily, finest] {
+/// Returns when the oldest slot of the first of these intervals that has one starts. They are in the order of how long they are kept. Usually
+/// reads one row.
+async fn oldest_of<const N: usize>(
+    table: Session<'_>,
+    intervals: [&'static Interval; N],
+    now: UnixSeconds,
+) -> Result<Option<UnixSeconds>, Error> {
+    for interval in intervals {
         if let Some(oldest) = series::oldest(table, interval, now).await? {
             return Ok(Some(oldest.start));
         }

@@ -182,7 +182,7 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
         let time = START - number * DAY;
         let day = time - 15 * HOUR;
         let year = 515 - u32::try_from(number).unwrap();
-        let markers = [("candles#1d", day), ("candles#5m", time), ("auctions#1m", START - number * MINUTE)];
+        let markers = [("candles#1d", day), ("candles#5m", time), ("auctions#1d", day)];
         let markers = markers.map(|(series, slot)| marker(series, slot));
         for row in [mayor(year), sale(time, time)].into_iter().chain(markers) {
             put(&cloud, &padded(row)).await;

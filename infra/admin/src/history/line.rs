@@ -7,6 +7,7 @@ use common::response::excerpt::Excerpt;
 use common::time::UnixSeconds;
 use serde::Deserialize;
 use serde::de::Error as _;
+use tables::series::Slot;
 
 /// How much of a value a reason repeats, and how much of what is allowed, in characters.
 pub(super) const MAX_CAUSE: usize = 120;
@@ -82,6 +83,23 @@ pub(crate) fn past(field: &str, time: UnixSeconds, now: UnixSeconds) -> Result<U
         return Ok(time);
     }
     Err(BadLine::new(format!("{field}: {time} is in the future; the clock of this machine shows {now}")))
+}
+
+/// Checks that a slot starts at this time and has ended.
+pub(crate) fn ended(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot, BadLine> {
+    let name = slot.interval.name;
+    if slot.start != opened_at {
+        return Err(BadLine::new(format!(
+            "opened_at: {opened_at} is not the start of an interval of {name}; the one that contains it starts at {}",
+            slot.start
+        )));
+    }
+    if slot.end() > now {
+        return Err(BadLine::new(format!(
+            "opened_at: the interval of {name} that starts at {opened_at} has not ended; the clock of this machine shows {now}"
+        )));
+    }
+    Ok(slot)
 }
 
 /// Deserializes text that is not empty.

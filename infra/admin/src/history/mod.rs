@@ -1,6 +1,7 @@
 //! `history import` and `history export`: operators import the past into a new deployment, move it from one deployment to
 //! another, and back it up. The files have one JSON object per line, so that other tools can read and write them.
 
+mod auctions;
 mod bazaar;
 mod events;
 mod export;
@@ -20,6 +21,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use common::lambda::config::Config;
 use tables::Table;
 
+use self::auctions::Auctions;
 use self::bazaar::Bazaar;
 use self::events::Events;
 use self::kind::Kind;
@@ -64,6 +66,8 @@ enum Command {
 enum KindName {
     /// Prices of the bazaar, one line per minute or interval of candles
     Bazaar,
+    /// Candles of auctions, one line per hour or day
+    Auctions,
     /// Mayors and fire sales, one line per election or sale
     Events,
 }
@@ -81,6 +85,7 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
     let (Command::Import { kind, .. } | Command::Export { kind, .. }) = command;
     match kind {
         KindName::Bazaar => Box::pin(run_with_kind(command, &mut Bazaar::of(table), console)).await,
+        KindName::Auctions => Box::pin(run_with_kind(command, &mut Auctions(table), console)).await,
         KindName::Events => run_with_kind(command, &mut Events(table), console).await,
     }
 }

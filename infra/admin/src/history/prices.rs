@@ -13,7 +13,7 @@ use serde_json::Number;
 use tables::bazaar::{Candle, Candles, INTERVALS, InvalidCandle, MINUTES, Price, Quote};
 use tables::series::{Interval, Slot};
 
-use super::line::{self, BadLine, MAX_CAUSE, past};
+use super::line::{self, BadLine, MAX_CAUSE, ended, past};
 
 /// The content of a line.
 #[derive(Debug, PartialEq)]
@@ -49,18 +49,11 @@ impl Prices {
     /// The prices in the line.
     pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Self, BadLine> {
         let Line { interval, opened_at, products } = line::parse(line)?;
-        let (slot, name) = (interval.at(opened_at), interval.name);
+        let slot = interval.at(opened_at);
         if interval == &MINUTES {
             past("opened_at", opened_at, now)?;
-        } else if slot.start != opened_at {
-            return Err(BadLine::new(format!(
-                "opened_at: {opened_at} is not the start of an interval of {name}; the one that contains it starts at {}",
-                slot.start
-            )));
-        } else if slot.end() > now {
-            return Err(BadLine::new(format!(
-                "opened_at: the interval of {name} that starts at {opened_at} has not ended; the clock of this machine shows {now}"
-            )));
+        } else {
+            ended(slot, opened_at, now)?;
         }
         let mut candles = Candles::new();
         for (id, numbers) in products.0 {

@@ -12,6 +12,7 @@ use tables::history::fire_sales::{Fields, Sighting};
 use tables::history::mayors::{Mayor, Perk};
 use tables::series::Candle as _;
 
+use super::auctions::{Auctions, Slice};
 use super::bazaar::Bazaar;
 use super::events::{Event, Events};
 use super::kind::Kind;
@@ -93,6 +94,26 @@ proptest! {
     }
 
     #[test]
+    fn auctions(
+        time in time(),
+        interval in prop::sample::select(tables::auctions::INTERVALS.iter().collect::<Vec<_>>()),
+        items in prop::collection::btree_map(
+            "[A-Z0-9_;+-]{1,64}",
+            prop_oneof![
+                "[1-9][0-9]{0,11},[1-9][0-9]?,[1-5][0-9]?",
+                "200,3,60,9000,100,300,50",
+                Just(";1,3015293760".to_owned()),
+                Just("200,3,60;7,900,2,100,50,300".to_owned()),
+            ],
+            1..20,
+        ),
+    ) {
+        let candle = |text: &String| tables::auctions::Candle::of_text(text).unwrap();
+        let candles = items.iter().map(|(id, text)| (id.parse().unwrap(), candle(text))).collect();
+        assert_same::<Auctions>(&Slice { slot: interval.at(time), candles });
+    }
+
+    #[test]
     fn arbitrary_text_is_a_bad_line(
         text in any::<String>(),
         object in "\\{\"(year|start|opened_at|products|interval)\":.*\\}",
@@ -100,6 +121,7 @@ proptest! {
         for line in [text, object] {
             prop_assert!(Events::parse(&line, NOW).is_err());
             prop_assert!(Bazaar::parse(&line, NOW).is_err());
+            prop_assert!(Auctions::parse(&line, NOW).is_err());
         }
     }
 

@@ -136,7 +136,7 @@ fn a_missing_file_is_an_error() {
 #[test]
 fn an_invalid_command_line_has_an_exit_code_of_its_own() {
     for (arguments, expected) in [
-        (&["import", "pets", "-"][..], "[possible values: bazaar, events]"),
+        (&["import", "pets", "-"][..], "[possible values: bazaar, auctions, events]"),
         (&["import", "events"], "<FILE>"),
         (&["export", "events", "-", "--table", "A", "--stack", "b"], "cannot be used with"),
         (&[], "Usage: cargo admin history"),

@@ -106,6 +106,35 @@ fn prices(this_morning: Timestamp) -> Vec<String> {
 }
 
 #[test]
+fn candles_of_auctions_come_back_as_they_were() {
+    let dynamodb = DynamoDb::start();
+    let line = |interval: &str, minutes_ago: i64, length: i64, items: &str| {
+        let opened_at = start(this_morning() - minutes(minutes_ago), length);
+        format!("{{\"interval\":\"{interval}\",\"opened_at\":\"{opened_at}\",\"items\":{{{items}}}}}\n")
+    };
+    let items = r#""GOLDEN_DRAGON;4":"200,3,60,9000,100,300,50;7,900,2,100,50,300","LOG-2":";1,3015293760""#;
+    let lines = [
+        line("1d", 3 * 1_440, 1_440, items),
+        line("1d", 2 * 1_440, 1_440, r#""SHEEP;4+100":"5,1,1440""#),
+        line("1h", 180, 60, items),
+        line("1h", 120, 60, r#""LOG-2":"5,1,60""#),
+    ];
+    assert_eq!(round_trip(&dynamodb, "auctions", &lines.concat()).0, lines.concat());
+    let too_old = line("1h", 91 * 1_440, 60, items);
+    assert_imported(&dynamodb, "auctions", &(lines.concat() + &too_old), [0, lines.len(), 1]);
+    for bad in [
+        line("2h", 180, 60, items),
+        line("1h", 180, 60, ""),
+        line("1h", 180, 60, r#""LOG-2":"5,1,61""#),
+        line("1h", 180, 60, r#""LOG-2":"5,1""#),
+        line("1h", 180, 60, r#""LOG:2":"5,1,60""#),
+    ] {
+        let (message, code) = dynamodb.import("auctions", "History", bad.as_bytes());
+        assert!(code == Some(1) && message.contains("bad lines 1"), "{message}");
+    }
+}
+
+#[test]
 fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
     let dynamodb = DynamoDb::start();
     let lines = prices(this_morning());
