@@ -1,7 +1,7 @@
 //! The `cargo local` command.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU16;
+use std::num::{NonZero, NonZeroU16};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,13 +11,15 @@ use hyper::Uri;
 use indicatif::ProgressBar;
 use local::template::Template;
 use local::{Binaries, Cloud, Keys, Options, Upstream, terminal};
+use tokio::runtime::Builder;
 
 /// The queries of the example requests, by path.
-const EXAMPLE_QUERIES: [(&str, &str); 4] = [
+const EXAMPLE_QUERIES: [(&str, &str); 5] = [
     ("/v1/bazaar", "?mode=flips&limit=5"),
     ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
     ("/v1/bazaar/candles", "?item_id=INK_SACK:3&interval=5m"),
     ("/v1/auctions", "?page=0"),
+    ("/v1/auctions/candles", "?id=SHEEP%3B4&interval=1h"),
 ];
 const EXAMPLE_PLAYER: &str = "Notch";
 
@@ -43,7 +45,7 @@ struct Arguments {
     /// Do not run the template's schedules
     #[arg(long)]
     no_schedules: bool,
-    /// Days of prices and candles that the simulated game starts with, 0 to 90
+    /// Days of prices and candles that the simulated game starts with, 0 to 90; those of auctions go back at least a week
     #[arg(long, value_name = "DAYS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=90))]
     history: u16,
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
@@ -117,9 +119,14 @@ impl Arguments {
     }
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    terminal::exit_code(run(Arguments::parse()).await)
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Each thread has memory of its own for rows that pass through it, so there are no more than are of use.
+    let threads = std::thread::available_parallelism().map_or(2, NonZero::get).max(2);
+    let runtime = Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();
+    let result =
+        runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(run(arguments)));
+    terminal::exit_code(result)
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {

@@ -53,7 +53,7 @@ pub struct Options {
     /// Whether schedules that run less often than every minute also run at the start, so that nothing seems to be overdue for
     /// minutes.
     pub schedules_at_start: bool,
-    /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, past
+    /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, auctions, past
     /// mayors and fire sales. They are generated in the background, after the start.
     pub history: u16,
     /// Receives the progress of that.

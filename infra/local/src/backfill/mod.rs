@@ -1,6 +1,7 @@
 //! Generates history for a simulated game, so that charts have data from the start. Prices are computed; for past mayors and fire sales, the
 //! recorders run at ticks of the past, against the game as it was then.
 
+mod auctions;
 mod prices;
 mod progress;
 
@@ -51,15 +52,18 @@ pub(crate) struct Plan {
 pub(crate) fn start(plan: Plan) -> JoinSet<()> {
     let Plan { days, seed, upstream, now_ms, functions, table, logs, progress } = plan;
     let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
-    let past = table.map(|table| Past::new(table, seed, days, now));
+    let past = table.map(|table| {
+        (Past::new(table.clone(), seed, days, now), auctions::Past::new(table, seed, days, now))
+    });
     let jobs = [("record-mayor", elections(now)), ("record-fire-sales", fire_sales(now))];
     let ticks: usize = jobs.iter().map(|(_, ticks)| ticks.len()).sum();
-    let total = ticks + past.as_ref().map_or(0, Past::count);
+    let total = ticks + past.as_ref().map_or(0, |(prices, auctions)| prices.count() + auctions.count());
     let state = Arc::new(State::new(total as u64, logs, progress));
     let mut tasks = JoinSet::new();
-    if let Some(past) = past {
-        let state = Arc::clone(&state);
-        tasks.spawn(async move { past.store(&state).await });
+    if let Some((prices, auctions)) = past {
+        let (of_prices, of_auctions) = (Arc::clone(&state), Arc::clone(&state));
+        tasks.spawn(async move { prices.store(&of_prices).await });
+        tasks.spawn(async move { auctions.store(&of_auctions).await });
     }
     tasks.spawn(async move {
         for (recorder, ticks) in jobs {

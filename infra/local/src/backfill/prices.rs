@@ -1,4 +1,4 @@
-//! Prices of the simulated past: the minutes of the last hour, as `record-bazaar` would have recorded them, and older candles, which are
+//! Prices in the bazaar of the simulated past: the minutes of the last hour, as `record-bazaar` would have recorded them, and older candles, which are
 //! computed from the game's prices. The candles in between are built of the minutes, as `record-candles` does it.
 
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use tables::{Error, Session, Table};
 
 use super::progress::State;
 
-const DAY: Duration = Duration::from_hours(24);
+pub(super) const DAY: Duration = Duration::from_hours(24);
 /// The number of recorded minutes: those of the shortest range; they are extended back to the start of a candle.
 const RECORDED: Duration = Duration::from_mins(59);
 /// The timeout of each request to the table.
-const TIMEOUT: Duration = Duration::from_mins(1);
+pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
 /// The candles of a day are computed in parts of this length. It is an interval, so that no slot is in two parts.
 const PART: Duration = Duration::from_hours(3);
 /// How many parts make a day.
@@ -109,7 +109,11 @@ impl Extent {
 }
 
 /// Returns the times from `start` until before `end` that are this far apart.
-fn every(interval: Duration, start: UnixSeconds, end: UnixSeconds) -> impl Iterator<Item = UnixSeconds> {
+pub(super) fn every(
+    interval: Duration,
+    start: UnixSeconds,
+    end: UnixSeconds,
+) -> impl Iterator<Item = UnixSeconds> {
     std::iter::successors(Some(start), move |time| Some(time.plus(interval)))
         .take_while(move |time| *time < end)
 }
@@ -173,7 +177,10 @@ impl Past {
         for (number, day) in self.extent.days().enumerate() {
             self.store_day(day, &known, state).await;
             if number == 0 {
-                state.retry("the candles of the last hour".to_owned(), || self.build(day)).await;
+                // In a new table, the recorder has built no coarse candle that ends earlier.
+                let part = self.extent.until.rounded_down(PART);
+                let from = if known.iter().any(|(_, start)| *start < part) { day } else { part };
+                state.retry("the candles of the last hour".to_owned(), || self.build(from)).await;
             }
         }
     }
@@ -230,10 +237,10 @@ impl Past {
         }
     }
 
-    /// Builds the candles of the recorded minutes, and coarse ones of `day` that the recorder has built without the finer ones that are
-    /// stored now.
-    async fn build(&self, day: UnixSeconds) -> Result<(), Error> {
-        build_again(self.session(), &SERIES, day).await?;
+    /// Builds the candles of the recorded minutes, and coarse ones from this time on that the recorder has built without the finer
+    /// ones that are stored now.
+    async fn build(&self, from: UnixSeconds) -> Result<(), Error> {
+        build_again(self.session(), &SERIES, from).await?;
         for _ in 0..MOST_RUNS {
             if build::<Candle>(self.session(), self.extent.now, Instant::now()).await?.is_done {
                 break;

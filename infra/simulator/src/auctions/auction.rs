@@ -1,5 +1,6 @@
 //! What an auction sells, who takes part, and its rows in the lists of the provider.
 
+use super::Offer;
 use super::life::Life;
 use crate::chance::{self, generator};
 use crate::goods::Goods;
@@ -119,6 +120,10 @@ impl Auction {
         row.key("price").integer(purchase.amount);
         row.key("bin").boolean(self.life.is_bin);
         row.key("item_bytes").string(&self.item_bytes);
+    }
+
+    pub(super) fn into_offer(self) -> Offer {
+        Offer { item_bytes: self.item_bytes, price: self.starting_bid.unsigned_abs() }
     }
 
     /// The bid with this number; the first one is the starting bid.

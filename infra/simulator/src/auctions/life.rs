@@ -5,7 +5,7 @@ use crate::chance::hash;
 /// Time between two new auctions. With the lengths below, there are about 60,000 at a time, and about 95 sales a minute.
 const SPACING_MS: i64 = 441;
 
-const HOUR_MS: i64 = 3_600_000;
+pub(super) const HOUR_MS: i64 = 3_600_000;
 
 /// The usual lengths of auctions in hours, with cumulative percentages.
 const LENGTHS: &[(u64, i64)] = &[(66, 6), (88, 24), (96, 48), (99, 12), (100, 1)];
