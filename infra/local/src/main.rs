@@ -1,7 +1,7 @@
 //! The `cargo local` command.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU16;
+use std::num::{NonZero, NonZeroU16};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use hyper::Uri;
 use indicatif::ProgressBar;
 use local::template::Template;
 use local::{Binaries, Cloud, Keys, Options, Upstream, terminal};
+use tokio::runtime::Builder;
 
 /// The queries of the example requests, by path.
 const EXAMPLE_QUERIES: [(&str, &str); 5] = [
@@ -18,7 +19,7 @@ const EXAMPLE_QUERIES: [(&str, &str); 5] = [
     ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
     ("/v1/bazaar/candles", "?item_id=INK_SACK:3&interval=5m"),
     ("/v1/auctions", "?page=0"),
-    ("/v1/auctions/candles", "?id=GOLDEN_DRAGON%3B4"),
+    ("/v1/auctions/candles", "?id=SHEEP%3B4&interval=1h"),
 ];
 const EXAMPLE_PLAYER: &str = "Notch";
 
@@ -118,9 +119,14 @@ impl Arguments {
     }
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    terminal::exit_code(run(Arguments::parse()).await)
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Each thread has memory of its own for rows that pass through it, so there are no more than are of use.
+    let threads = std::thread::available_parallelism().map_or(2, NonZero::get).max(2);
+    let runtime = Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();
+    let result =
+        runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(run(arguments)));
+    terminal::exit_code(result)
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {

@@ -15,8 +15,8 @@ use crate::item_bytes::gzip;
 use crate::resources::Resource;
 use crate::{names, profiles};
 
-/// Enough for all auction pages of a refresh and the other resources: about 150 MB if all are used.
-const BODIES: NonZeroUsize = NonZeroUsize::new(96).unwrap();
+/// Enough for everything that clients request again and again: about 25 MB.
+const BODIES: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// Pages of one minute come from two refreshes; one more is for a time in the past.
 const SNAPSHOTS: NonZeroUsize = NonZeroUsize::new(3).unwrap();

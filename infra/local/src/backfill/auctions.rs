@@ -1,5 +1,5 @@
-//! Auctions of the simulated past: candles and the texts of which averages are made. The past is that of the items that are on sale now: their
-//! prices move with the price levels of the game, and what was sold is drawn from what is on sale.
+//! Auctions of the simulated past: candles, and the texts of which averages are made. The past has the items that are on sale now. Their prices
+//! follow their trends and end at the present ones, and sales are drawn from what is on sale.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -24,11 +24,10 @@ const HOUR: Duration = Duration::from_hours(1);
 const LEAST_DAYS: u16 = 7;
 /// The days of daily candles.
 const DAYS: u16 = 90;
-
 /// The length of the parts that a day without hours is made of, in hours.
 const PART: u32 = 6;
 
-/// Which slots the past has. It begins with a whole day.
+/// Which slots the past has.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     days: u16,
@@ -42,6 +41,7 @@ impl Extent {
         Self { days: days.clamp(LEAST_DAYS, DAYS), until: now.rounded_down(HOUR), now }
     }
 
+    /// The start of the day this many days before the end.
     fn oldest(self, days: u16) -> UnixSeconds {
         // A slot before 1970 has no key.
         self.until.minus(DAY * days.into()).rounded_down(DAY).max(UnixSeconds::new(0))
@@ -62,10 +62,8 @@ impl Extent {
 
     fn has(self, slot: Slot) -> bool {
         let [hourly, _] = &INTERVALS;
-        let days = if slot.interval == hourly { self.days } else { DAYS };
-        slot.start >= self.oldest(days)
-            && slot.end() <= self.until
-            && slot.interval.keeps(slot.start, self.now)
+        let is_kept = slot.interval != hourly || slot.start >= self.until.minus(DAY * self.days.into());
+        is_kept && slot.end() <= self.until && slot.interval.keeps(slot.start, self.now)
     }
 
     /// The hours of a day, and the day.
@@ -130,7 +128,7 @@ impl Market {
         let item = |(id, (lowest, listings)): (AuctionItemId, (Coins, u32))| {
             // A variant moves with its item.
             let trend = Trend::new(seed, id.as_str().split('+').next().unwrap_or_default());
-            let usual = lowest.coins() * 100.0 / trend.level(until);
+            let usual = lowest.hundredths() as f64 / trend.level(until);
             Listed { id, trend, usual, listings }
         };
         let items: Vec<_> = lowest.into_iter().map(item).collect();
@@ -145,8 +143,9 @@ impl Market {
         Self { seed, items, sales }
     }
 
-    /// The candles of some hours together, in the order of the items, and their sales, which have items only if `is_named`.
-    fn candles(&self, first: i64, hours: u32, is_named: bool) -> (Vec<Candle>, Vec<Sale>) {
+    /// The candles of some hours together, in the order of the items, and their sales, which have items only if it is a
+    /// single hour.
+    fn candles(&self, first: i64, hours: u32) -> (Vec<Candle>, Vec<Sale>) {
         let end = first + i64::from(hours);
         let mut sales = Vec::new();
         let mut sold = vec![Vec::new(); self.items.len()];
@@ -160,7 +159,7 @@ impl Market {
             }
             let Sale { auction, count, time, bin, clean, .. } = *sale;
             let price = scaled(sale.price, level_of(items).unwrap_or(1.0));
-            let items = if is_named { sale.items.clone() } else { Vec::new() };
+            let items = if hours == 1 { sale.items.clone() } else { Vec::new() };
             sales.push(Sale { auction, items, count, price, time, bin, clean });
         }
         let levels = opening.iter().zip(&closing);
@@ -171,13 +170,16 @@ impl Market {
                 [open, open.max(close), open.min(close), close].map(Coins::of_hundredths);
             let lowest = Lowest { open, high, low, close, sum, listings: item.listings, samples: 60 * hours };
             let sold: Vec<_> = sold.iter().filter_map(|number| sales.get(*number)).collect();
-            Candle { lowest: Some(lowest), sold: Sold::of(&sold) }
+            let lowest = item.trend.is_listed(first, item.listings).then_some(lowest);
+            Candle { lowest, sold: Sold::of(&sold) }
         };
         (self.items.iter().zip(&sold).zip(levels).map(candle).collect(), sales)
     }
 
     fn by_id(&self, candles: &[Candle]) -> Candles {
-        self.items.iter().zip(candles).map(|(item, candle)| (item.id.clone(), candle.clone())).collect()
+        let candles = self.items.iter().zip(candles);
+        let candles = candles.filter(|(_, candle)| candle.lowest.is_some() || candle.sold.is_some());
+        candles.map(|(item, candle)| (item.id.clone(), candle.clone())).collect()
     }
 }
 
@@ -244,8 +246,7 @@ impl Past {
         let mut whole = Vec::<Candle>::new();
         for hour in extent.hours(day).step_by(part as usize) {
             let (market_of_part, first) = (Arc::clone(market), hour_of(hour.start));
-            let computed =
-                tokio::task::spawn_blocking(move || market_of_part.candles(first, part, part == 1)).await;
+            let computed = tokio::task::spawn_blocking(move || market_of_part.candles(first, part)).await;
             let (candles, sales) = computed.unwrap_or_default();
             if extent.has(hour) && is_missing(&hour) {
                 self.store_slot(hour, &market.by_id(&candles), &sales, state).await;
@@ -267,7 +268,8 @@ impl Past {
     /// Stores the candles of a slot, and before it the texts of an hour of which averages are made.
     async fn store_slot(&self, slot: Slot, candles: &Candles, sales: &[Sale], state: &State) {
         let sales: Vec<_> = sales.iter().collect();
-        let has_texts = slot.interval.length == HOUR && slot.start >= self.extent.oldest(LEAST_DAYS);
+        let has_texts =
+            slot.interval.length == HOUR && slot.start >= self.extent.until.minus(DAY * LEAST_DAYS.into());
         let time = HourTime { recorded: 60, covered: HOUR };
         let store_slot = || async {
             if has_texts {
@@ -324,17 +326,20 @@ mod tests {
         let market = Market::new(1, end, on_sale.into_iter());
         let mut moved = 0;
         for (hours, first) in [(1, end - 1), (1, end - 2), (6, end - 8)] {
-            let (candles, sales) = market.candles(first, hours, true);
-            assert!(!sales.is_empty() && sales.iter().all(|sale| !sale.items.is_empty()));
+            let (candles, sales) = market.candles(first, hours);
+            assert!(!sales.is_empty() && sales.iter().all(|sale| sale.items.is_empty() == (hours > 1)));
             assert!(candles.iter().any(|candle| candle.sold.is_some()));
+            let mut earlier = BTreeMap::new();
             for (id, Candle { lowest, .. }) in market.by_id(&candles) {
-                let Lowest { open, close, samples, .. } = lowest.unwrap();
-                assert_eq!((close, samples), (now[&id], 60 * hours), "{id:?}");
+                let Some(Lowest { open, close, samples, .. }) = lowest else { continue };
+                assert!(now.get(&id).is_none_or(|later| *later == close) && samples == 60 * hours, "{id:?}");
                 assert!((open.coins() / close.coins() - 1.0).abs() < 0.2, "{id:?} {open:?} {close:?}");
                 moved += usize::from(open != close);
-                now.insert(id, open);
+                earlier.insert(id, open);
             }
+            assert!(earlier.len() * 3 > market.items.len(), "{}", earlier.len());
+            now = earlier;
         }
-        assert!(moved > now.len(), "{moved} of {}", now.len());
+        assert!(moved * 2 > now.len(), "{moved} of {}", now.len());
     }
 }

@@ -106,12 +106,12 @@ pub fn offers(seed: u64, now_ms: i64) -> impl Iterator<Item = Offer> {
     listed.filter(|(_, life)| life.is_bin).map(move |(_, life)| Auction::new(seed, life).into_offer())
 }
 
-/// How the price of an item moves from hour to hour. The auctions of a time are too many to compute those of months, so their prices in the past
-/// are those of the present times the quotient of the levels.
+/// How the price of an item has moved from hour to hour. To draw the auctions of months would take hours: a price of the past is the present one
+/// times the quotient of the levels.
 #[derive(Debug)]
 pub struct Trend {
     number: u64,
-    /// The price changes every one to eight hours.
+    /// The price changes every two to 32 hours.
     pause: i64,
     phases: [f64; 4],
 }
@@ -123,24 +123,29 @@ impl Trend {
         let number = hash(seed, "trend", text_hash(id));
         let nature = &mut Rng::with_seed(number);
         let phases = [(); 4].map(|()| nature.f64());
-        Self { number, pause: 1 << nature.u32(0..=3), phases }
+        Self { number, pause: 1 << nature.u32(1..=5), phases }
     }
 
     /// The level at the start of an hour, which is counted from 1970. The usual one is 1.
     #[must_use]
     pub fn level(&self, hour: i64) -> f64 {
         let [months, days, hours, offset] = self.phases;
-        let changed = hour - (hour + (8.0 * offset) as i64).rem_euclid(self.pause);
+        let changed = hour - (hour + (32.0 * offset) as i64).rem_euclid(self.pause);
         let swing = |days: i64, phase| wave(changed * HOUR_MS, days * 24 * HOUR_MS, phase);
         let noise = generator(self.number, "change", changed.cast_unsigned()).f64();
         1.0 + 0.16 * swing(61, months) + 0.09 * swing(9, days) + 0.02 * swing(1, hours) + 0.05 * noise
     }
+
+    /// Whether the item, which has this many auctions now, was on sale in an hour: a rare one often was not.
+    #[must_use]
+    pub fn is_listed(&self, hour: i64, auctions: u32) -> bool {
+        hash(self.number, "listed", hour.div_euclid(8).cast_unsigned()).trailing_zeros() < auctions
+    }
 }
 
-/// The auctions that were sold in an hour of the past: positions among the `total` that are on sale now. There are about as many as players
-/// buy in an hour.
+/// The auctions that were sold in an hour of the past: positions among the `total` that are on sale now. There are a third as many
+/// as players buy in an hour, because sales take time and memory.
 #[must_use]
-#[expect(clippy::cast_sign_loss, reason = "an activity is positive")]
 pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<usize> {
     let rng = &mut generator(seed, "past sales", hour.cast_unsigned());
     let activity = 1.0 + 0.3 * wave(hour * HOUR_MS, 24 * HOUR_MS, 0.0) + 0.2 * (rng.f64() - 0.5);
