@@ -3,13 +3,9 @@
 use bytes::Bytes;
 use dynoxide::actions::batch_write_item::{BatchWriteItemRequest, BatchWriteItemResponse};
 use dynoxide::{Database, ImportOptions};
-use tokio::sync::Mutex;
 
 /// The operation.
 pub(super) const WRITE: &str = "BatchWriteItem";
-
-/// The database writes one batch at a time. Threads that wait for it would each keep memory of their own.
-static WRITING: Mutex<()> = Mutex::const_new(());
 
 /// Writes a batch without the engine's server, which reads every request four times, and in one transaction instead of one per row: history
 /// has up to a million rows. Capacity is not counted. `None` for requests that fail or delete: the server responds to them.
@@ -23,6 +19,5 @@ pub(super) async fn write(database: &Database, body: Bytes) -> Option<BatchWrite
         }
         Some(BatchWriteItemResponse::default())
     };
-    let _writing = WRITING.lock().await;
     tokio::task::spawn_blocking(write).await.ok()?
 }
