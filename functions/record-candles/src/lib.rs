@@ -52,8 +52,9 @@ impl Recorder for RecordCandles {
         let built = series::build::<bazaar::Candle>(table, now, begun).await?;
         let ends = series::ends::<bazaar::Candle>(table, &built).await?;
         let mut auctions = Vec::new();
-        // Before the first recorded minute, there is nothing to note.
-        if oldest(table, &MINUTES, now).await?.is_some() {
+        let [hours, _] = &auctions::INTERVALS;
+        // Before the first recorded minute, there is nothing to note. After a long outage, there are hours only.
+        if oldest(table, &MINUTES, now).await?.is_some() || oldest(table, hours, now).await?.is_some() {
             let built = series::build::<auctions::Candle>(table, now, begun).await?;
             build_averages(table, built.until).await?;
             auctions = built.slots;

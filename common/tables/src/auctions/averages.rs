@@ -101,7 +101,12 @@ struct State {
 impl State {
     fn of_row(row: &Item) -> Result<Self, Corrupt> {
         let optional = |name| row.contains_key(name).then(|| integer(row, name)).transpose();
-        Ok(Self { changes: optional(CHANGES)?, seen: optional(SEEN)?, until: optional(UNTIL)? })
+        // If what was seen is corrupt, the windows are made again.
+        Ok(Self {
+            changes: optional(CHANGES)?,
+            seen: optional(SEEN).unwrap_or_default(),
+            until: optional(UNTIL).unwrap_or_default(),
+        })
     }
 }
 
@@ -212,20 +217,25 @@ async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Resu
     table.write("PutItem", put.send()).await.map(drop)
 }
 
-/// Returns the averages of the window; `None` if none are built, or if they are corrupt, which is logged. Only queries.
+/// Returns the averages of the window; `None` if none are built. Only queries.
 ///
 /// # Errors
-/// If the table does not answer in time.
+/// If the table does not answer in time, or if they are corrupt, until they are built again.
 pub async fn averages_of(table: Session<'_>, window: &Window) -> Result<Option<Averages>, Error> {
     let rows = table.rows(table.query_between(AVERAGES, window.name, window.name), 1).await?;
-    let read = readable(&rows, AVERAGES, |row| {
+    let read = |row: &Item| {
         let corrupt = || Corrupt::new(CONTENT, "the averages of a window");
         let Content { ids, lowest, sold } = unpack(&bytes(row, CONTENT)?).ok_or_else(corrupt)?;
         let ids = ids.ids().filter(|ids| [lowest.len(), sold.len()] == [ids.len(); 2]);
         let averages = lowest.into_iter().zip(sold).map(|(lowest, sold)| Average { lowest, sold });
         let items = ids.ok_or_else(corrupt)?.into_iter().zip(averages).collect();
         let minutes = u32::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "a count"))?;
-        Ok(Some(Averages { until: UnixSeconds::new(integer(row, UNTIL)?), minutes, items }))
-    });
-    Ok(read.into_iter().next())
+        Ok(Averages { until: UnixSeconds::new(integer(row, UNTIL)?), minutes, items })
+    };
+    let averages = rows.first().map(read).transpose();
+    averages.map_err(|corrupt: Corrupt| Error::Corrupt {
+        table: table.table_name().to_owned(),
+        key: AVERAGES.to_owned(),
+        cause: corrupt.to_string(),
+    })
 }

@@ -252,13 +252,21 @@ pub(super) async fn read_sums(
         return Ok((Sums::new(), 0));
     }
     let last = UnixSeconds::new(end.get() - 1);
-    let query = table.query_between(SUMS, slot_key(day), slot_key(last)).consistent_read(true);
-    let rows = table.rows(query.scan_index_forward(false), 1).await?;
-    let sums = readable(&rows, SUMS, |row| {
-        let SumsText { ids, sums, hours } = content(row)?;
-        Ok(Some((zip(&ids, sums.into_iter().zip(hours))?, integer(row, MINUTES)?)))
-    });
-    Ok(sums.into_iter().next().unwrap_or_default())
+    // The newest row has all; if it is corrupt, an older one has nearly all.
+    for limit in [1, usize::MAX] {
+        let query = table.query_between(SUMS, slot_key(day), slot_key(last)).consistent_read(true);
+        let rows = table.rows(query.scan_index_forward(false), limit).await?;
+        let sums = readable(&rows, SUMS, |row| {
+            let SumsText { ids, sums, hours } = content(row)?;
+            Ok(Some((zip(&ids, sums.into_iter().zip(hours))?, integer(row, MINUTES)?)))
+        });
+        if let Some(sums) = sums.into_iter().next() {
+            return Ok(sums);
+        } else if rows.is_empty() {
+            break;
+        }
+    }
+    Ok((Sums::new(), 0))
 }
 
 /// Returns the sales of the hours from `first` until before `end`, and their hours, newest first.
@@ -267,9 +275,14 @@ pub(super) async fn read_sales(
     first: UnixSeconds,
     end: UnixSeconds,
 ) -> Result<Vec<(UnixSeconds, HourSales)>, Error> {
-    let last = UnixSeconds::new(end.get() - 1);
-    let query = table.query_between(SALES, slot_key(first), slot_key(last));
-    let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
+    // The last hour may have been written a moment ago.
+    let settled = HOURS.slot(UnixSeconds::new(end.get() - 1)).max(first);
+    let mut rows = Vec::new();
+    for (first, end) in [(settled, end), (first, settled)].into_iter().filter(|(first, end)| first < end) {
+        let last = UnixSeconds::new(end.get() - 1);
+        let query = table.query_between(SALES, slot_key(first), slot_key(last)).scan_index_forward(false);
+        rows.extend(table.rows(query.consistent_read(first == settled), usize::MAX).await?);
+    }
     Ok(readable(&rows, SALES, |row| {
         let SalesText { ids, clean, others, stacks } = content(row)?;
         let items = clean.into_iter().zip(others).zip(stacks);

@@ -102,7 +102,7 @@ fn hour_of(time: UnixSeconds) -> i64 {
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
-    reason = "prices of the past are made up"
+    reason = "prices of the past are generated"
 )]
 fn scaled(price: u64, factor: f64) -> u64 {
     ((price as f64 * factor).round() as u64).max(1)
@@ -128,7 +128,7 @@ impl Market {
         let item = |(id, (lowest, listings)): (AuctionItemId, (Coins, u32))| {
             // A variant moves with its item.
             let trend = Trend::new(seed, id.as_str().split('+').next().unwrap_or_default());
-            let usual = lowest.hundredths() as f64 / trend.level(until);
+            let usual = lowest.coins() * 100.0 / trend.level(until);
             Listed { id, trend, usual, listings }
         };
         let items: Vec<_> = lowest.into_iter().map(item).collect();

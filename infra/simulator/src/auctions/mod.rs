@@ -146,6 +146,7 @@ impl Trend {
 /// The auctions that were sold in an hour of the past: positions among the `total` that are on sale now. There are a third as many
 /// as players buy in an hour, because sales take time and memory.
 #[must_use]
+#[expect(clippy::cast_sign_loss, reason = "an activity is positive")]
 pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<usize> {
     let rng = &mut generator(seed, "past sales", hour.cast_unsigned());
     let activity = 1.0 + 0.3 * wave(hour * HOUR_MS, 24 * HOUR_MS, 0.0) + 0.2 * (rng.f64() - 0.5);
