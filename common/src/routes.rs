@@ -159,7 +159,7 @@ pub type CandlesLimit = Limit<1, 1_000, 288>;
 
 /// `mode` of `GET /v1/bazaar`.
 pub const BAZAAR_MODES: Allowed =
-    Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book"], default: "full" };
+    Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book", "prices"], default: "full" };
 
 /// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
 pub type BazaarIds = Ids<true>;
@@ -236,10 +236,11 @@ pub const BAZAAR: Route = Route {
     cache: Duration::from_secs(5),
     requires_key: true,
     summary: "Get the bazaar",
-    description: "The bazaar in one of six modes: `full` returns all products as the provider gives them, `list` the ids of \
+    description: "The bazaar in one of seven modes: `full` returns all products as the provider gives them, `list` the ids of \
         the active products, `item` one product with its spread, `flips` the products with the highest spreads, `items` up to \
-        100 products with their spreads, and `book` the best buy orders and sell offers of one product. `sellPrice`, `buyPrice` \
-        and spreads are averages; an instant sale or purchase has the price of the best order.",
+        100 products with their spreads, `book` the best buy orders and sell offers of one product, and `prices` all products \
+        with the prices of their best orders. `sellPrice`, `buyPrice` and spreads are averages; an instant sale or purchase has \
+        the price of the best order.",
     tag: Tag::Bazaar,
     parameters: &[
         Parameter::query("mode", "What to return", BAZAAR_MODES),

@@ -113,7 +113,7 @@ async fn no_response_may_be_stored_by_a_shared_cache() {
 }
 
 #[tokio::test]
-async fn the_six_modes_of_the_bazaar_share_one_snapshot() {
+async fn all_modes_of_the_bazaar_share_one_snapshot() {
     let queries = [
         "?mode=full",
         "?mode=list",
@@ -121,6 +121,7 @@ async fn the_six_modes_of_the_bazaar_share_one_snapshot() {
         "?mode=flips&limit=3",
         "?mode=items&ids=INK_SACK:3,X",
         "?mode=book&id=INK_SACK:3",
+        "?mode=prices",
     ];
     let cloud = start_with(one_instance_each()).await;
     for turn in 0..queries.len() {

@@ -19,7 +19,7 @@ use crate::support::{
 };
 
 /// Values to try for every parameter: bounds, their neighbours, words.
-const VALUES: [&str; 54] = [
+const VALUES: [&str; 55] = [
     "",
     "0",
     "1",
@@ -42,6 +42,7 @@ const VALUES: [&str; 54] = [
     "flips",
     "items",
     "book",
+    "prices",
     "FULL",
     "1h",
     "24h",
@@ -239,7 +240,7 @@ async fn every_response_fits_its_schema() {
         let examples = complete_examples(&operation, 200).into_iter();
         requests.extend(examples.map(|(request, _)| (operation.path().to_owned(), request)));
     }
-    assert_eq!(requests.len(), VERSION_1.len() + 1 + 5, "each route, and five modes more");
+    assert_eq!(requests.len(), VERSION_1.len() + 1 + 6, "each route, and six modes more");
     let more = [
         ("/v1/mayor/history", "/v1/mayor/history?limit=100"),
         ("/v1/fire-sales/history", "/v1/fire-sales/history?limit=200"),

@@ -6,7 +6,7 @@ use simulator::{bazaar, names};
 
 use crate::support::{expect_clean_logs, get, get_raw, one_instance_each, record_prices, start, start_with};
 
-const MODES: &str = "one of full, list, item, flips, items, book";
+const MODES: &str = "one of full, list, item, flips, items, book, prices";
 const IDS: &str = "1 to 100 ids of 1 to 64 characters, separated by commas";
 const LIMITS: &str = "a whole number from 1 to 100";
 const PRICES: &str = "/v1/auctions/prices";
@@ -92,15 +92,16 @@ fn long(before: &str, character: char) -> String {
 }
 
 #[tokio::test]
-async fn a_bazaar_mode_is_one_of_six_words_in_lower_case() {
+async fn a_bazaar_mode_is_one_of_seven_words_in_lower_case() {
     let cloud = start().await;
     let refused = |received| Refused("mode", MODES, received);
-    let rows: [(&[u8], Expected); 28] = [
+    let rows: [(&[u8], Expected); 29] = [
         (b"/v1/bazaar", Accepted),
         (b"/v1/bazaar?", Accepted),
         (b"/v1/bazaar?mode=full", Accepted),
         (b"/v1/bazaar?mode=list", Accepted),
         (b"/v1/bazaar?mode=flips", Accepted),
+        (b"/v1/bazaar?mode=prices&id=&ids=,&limit=0", Accepted),
         (b"/v1/bazaar?mode=fl%69ps", Accepted),
         (b"/v1/bazaar?MODE=nonsense", Accepted),
         (b"/v1/bazaar?mode=list&mode=list&mode=l%69st", Accepted),

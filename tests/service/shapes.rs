@@ -87,6 +87,16 @@ async fn an_item_has_its_prices_and_a_book_the_orders_of_both_sides_by_what_they
 }
 
 #[tokio::test]
+async fn prices_have_every_product_with_the_prices_of_its_best_orders_sorted_by_id() {
+    let cloud = start_at(NOW).await;
+    let (_, market) = market();
+    let response = get(&cloud, "/v1/bazaar?mode=prices").await;
+    assert_eq!(response.data(), market.prices());
+    assert!(response.text.len() < 1_000_000, "{}", response.text.len());
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn flips_are_the_largest_spreads_of_expensive_and_traded_products() {
     let cloud = start_at(NOW).await;
     let (_, market) = market();

@@ -69,6 +69,20 @@ impl Skipped {
         }
     }
 
+    /// Adds the rows of another list.
+    pub(super) fn extend(&mut self, others: Self) {
+        self.names.extend(others.names);
+        self.reason = self.reason.take().or(others.reason);
+    }
+
+    /// Writes a warning about the rows of `response`, if there are any.
+    pub(super) fn warn(&self, response: &UpstreamResponse, message: &str) {
+        let Some(reason) = &self.reason else { return };
+        let (skipped, ids) = (self.names.len(), self.first_names_as(|name| response.masked(name)));
+        let reason = response.excerpt(reason);
+        tracing::warn!(path = response.path, skipped, ids, reason, "{message}");
+    }
+
     /// Returns the names of the first five rows, for the log.
     #[must_use]
     pub fn first_names(&self) -> String {
@@ -86,19 +100,23 @@ impl<T> Rows<T> {
     /// Returns the usable rows of `response`, and writes a warning about the others.
     ///
     /// # Errors
-    /// If more than half of the rows make no sense: then the response is more likely to be wrong than the rows.
+    /// If more than half of the rows make no sense.
     pub fn into_usable(self, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
+        let is_plausible = self.are_plausible();
         let Self { usable, skipped } = self;
-        let Some(reason) = &skipped.reason else { return Ok(usable) };
-        let (count, ids) = (skipped.names.len(), skipped.first_names_as(|name| response.masked(name)));
-        if count > usable.len() {
+        if let Some(reason) = skipped.reason.as_ref().filter(|_| !is_plausible) {
+            let (count, ids) = (skipped.names.len(), skipped.first_names_as(|name| response.masked(name)));
             let total = count + usable.len();
             return Err(response
                 .invalid(format_args!("{count} of {total} rows make no sense, such as {ids}: {reason}")));
         }
-        let reason = response.excerpt(reason);
-        tracing::warn!(path = response.path, skipped = count, ids, reason, "rows are left out");
+        skipped.warn(response, "rows are left out");
         Ok(usable)
+    }
+
+    /// Whether at least half of the rows make sense: otherwise the list is more likely to be wrong than the rows.
+    pub(super) fn are_plausible(&self) -> bool {
+        self.skipped.names.len() <= self.usable.len()
     }
 }
 
@@ -154,8 +172,7 @@ impl<T: Row> From<Vec<Entry<'_, T>>> for Rows<T> {
             }
         }
         let Self { usable, skipped: others } = Self::of(parsed);
-        skipped.names.extend(others.names);
-        skipped.reason = skipped.reason.or(others.reason);
+        skipped.extend(others);
         Self { usable, skipped }
     }
 }

@@ -46,6 +46,7 @@ fn modes(criterion: &mut Criterion) {
         ("flips", Query::Flips(FlipsLimit::default())),
         ("items", Query::Items(hundred.join(",").parse().unwrap())),
         ("book", Query::Book(busy.parse().unwrap())),
+        ("prices", Query::Prices),
     ];
     let mut group = criterion.benchmark_group("bazaar");
     group.bench_function("skip", |bencher| {

@@ -1,4 +1,4 @@
-//! `GET /v1/bazaar`: the bazaar in six modes, all from one snapshot.
+//! `GET /v1/bazaar`: the bazaar in seven modes, all from one snapshot.
 
 mod book;
 mod flips;
@@ -19,7 +19,7 @@ use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
-use common::upstream::bazaar::{Orders, PATH, REFRESH};
+use common::upstream::bazaar::{Orders, PATH, Prices, REFRESH};
 use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
 
 pub use self::query::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, ProductId, Query, unknown_item};
@@ -75,5 +75,6 @@ impl Describe for Bazaar {
             .kind::<flips::Flips>("flips")
             .kind::<items::Selection>("items")
             .kind::<book::Book>("book")
+            .kind::<Prices>("prices")
     }
 }

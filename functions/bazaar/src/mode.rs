@@ -21,6 +21,8 @@ pub(crate) enum Mode {
     Items,
     /// The open orders of one product.
     Book,
+    /// All products with the prices of their best orders.
+    Prices,
 }
 
 impl Value for Mode {
@@ -38,6 +40,7 @@ impl FromStr for Mode {
             "flips" => Ok(Self::Flips),
             "items" => Ok(Self::Items),
             "book" => Ok(Self::Book),
+            "prices" => Ok(Self::Prices),
             _ => Err(InvalidValue::of::<Self>()),
         }
     }
@@ -51,7 +54,8 @@ mod tests {
     fn the_modes_are_those_of_the_table_of_routes() {
         let Allowed::OneOf { words, default } = BAZAAR_MODES else { panic!("modes are words") };
         let modes: Result<Vec<Mode>, _> = words.iter().map(|word| word.parse()).collect();
-        let all = vec![Mode::Full, Mode::List, Mode::Item, Mode::Flips, Mode::Items, Mode::Book];
+        let one = [Mode::Full, Mode::List, Mode::Item, Mode::Flips];
+        let all = [one.as_slice(), &[Mode::Items, Mode::Book, Mode::Prices]].concat();
         assert_eq!(modes, Ok(all));
         assert_eq!(default.parse(), Ok(Mode::default()));
         for text in ["", "FULL", "Full", " full", "full ", "fullflips", "history"] {

@@ -25,6 +25,8 @@ pub enum Query {
     Items(BazaarIds),
     /// The open orders of the product with this id.
     Book(ProductId),
+    /// All products with the prices of their best orders.
+    Prices,
 }
 
 impl Query {
@@ -40,6 +42,7 @@ impl Query {
             Mode::Items => Self::Items(request.required("ids", IDS_CONDITION)?),
             Mode::Book => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
             Mode::Flips => Self::Flips(request.parameter("limit")?),
+            Mode::Prices => Self::Prices,
         })
     }
 }

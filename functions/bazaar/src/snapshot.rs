@@ -43,9 +43,10 @@ pub struct Snapshot {
     last_updated: i64,
     /// In the provider's order.
     products: Vec<Product>,
-    /// The data of `mode=full` and `mode=list`, which are made when these modes first need them.
+    /// The data of the modes without parameters, which are made when these modes first need them.
     full: OnceLock<Arc<Document>>,
     list: OnceLock<Arc<Document>>,
+    prices: OnceLock<Arc<Document>>,
     refresh: Refresh,
 }
 
@@ -64,6 +65,7 @@ impl Snapshot {
             products,
             full: full.map(OnceLock::from).unwrap_or_default(),
             list: OnceLock::new(),
+            prices: OnceLock::new(),
             refresh: Refresh::at(last_updated),
         })
     }
@@ -87,6 +89,7 @@ impl Snapshot {
         match query {
             Query::Full => Ok(self.full()?),
             Query::List => self.list(),
+            Query::Prices => self.prices(),
             Query::Item(id) => written(&ProcessedItem::of(self.product(id)?)),
             Query::Flips(limit) => written(&flips(&self.products, limit.get())),
             Query::Items(ids) => written(&Selection::of(&self.products, ids)),
@@ -118,6 +121,14 @@ impl Snapshot {
         items.sort_unstable_by_key(|item| item.id);
         let list = written(&List { count: items.len(), items })?;
         Ok(Arc::clone(self.list.get_or_init(|| list)))
+    }
+
+    fn prices(&self) -> Result<Arc<Document>, ApiError> {
+        if let Some(prices) = self.prices.get() {
+            return Ok(Arc::clone(prices));
+        }
+        let prices = written(&bazaar::prices(&self.response, &self.products, self.last_updated))?;
+        Ok(Arc::clone(self.prices.get_or_init(|| prices)))
     }
 
     /// Returns the product with this id.

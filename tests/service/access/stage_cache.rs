@@ -112,6 +112,7 @@ const GROUPS: [&[&str]; 9] = [
         "/v1/bazaar?mode=items&ids=Q,",
         "/v1/bazaar?mode=book",
         "/v1/bazaar?mode=book&id=X",
+        "/v1/bazaar?mode=prices",
     ],
     &[
         "/v1/bazaar/history?item_id=A&range=x",

@@ -28,6 +28,7 @@ pub(crate) enum Facts {
 pub(crate) struct BazaarFacts {
     /// The data of `mode=full`.
     pub(crate) full: String,
+    last_updated: Value,
     /// The products with usable prices, as `mode=item` returns them.
     pub(crate) products: BTreeMap<String, Value>,
     /// The products with usable prices and orders, as `mode=book` returns them.
@@ -184,7 +185,8 @@ impl BazaarFacts {
                 _ => unusable += 1,
             }
         }
-        Self { full, products, books, is_usable: unusable * 2 <= rows.len() }
+        let last_updated = body["lastUpdated"].clone();
+        Self { full, last_updated, products, books, is_usable: unusable * 2 <= rows.len() }
     }
 
     pub(crate) fn list(&self) -> Value {
@@ -205,6 +207,22 @@ impl BazaarFacts {
 
     pub(crate) fn book(&self, id: &str) -> Option<Value> {
         self.books.get(id).cloned()
+    }
+
+    /// The data of `mode=prices`.
+    pub(crate) fn prices(&self) -> Value {
+        let fields =
+            ["id", "sellPrice", "buyPrice", "sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"];
+        let row = |(id, product): (&String, &Value)| {
+            let mut row = picked(product, &fields);
+            for top in ["topBuyOrder", "topSellOffer"] {
+                row.insert(top.to_owned(), self.books.get(id).map_or(Value::Null, |book| book[top].clone()));
+            }
+            Value::from(row)
+        };
+        // A map of texts is sorted.
+        let items: Vec<_> = self.products.iter().map(row).collect();
+        json!({"lastUpdated": self.last_updated, "count": items.len(), "items": items})
     }
 
     pub(crate) fn flips(&self, limit: usize) -> Value {

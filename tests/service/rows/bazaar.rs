@@ -227,9 +227,12 @@ async fn a_book_that_makes_no_sense_is_a_failure_and_nothing_else_changes() {
         // An empty side would say that there are no orders, and the earlier book is of other prices.
         expect_failure(&get_at(&cloud, "/v1/bazaar?mode=book&id=B", now + 5_000).await);
         get_at(&cloud, "/v1/bazaar?mode=book&id=C", now + 5_001).await.data();
-        for mode in ["item&id=B", "items&ids=B"] {
+        for mode in ["item&id=B", "items&ids=B", "prices"] {
             let data = get_at(&cloud, &format!("/v1/bazaar?mode={mode}"), now + 5_002).await.data();
-            assert_eq!(data.pointer("/items/0").unwrap_or(&data)["sellPrice"], 6.5, "{bad}");
+            let product = data.pointer("/items/0").unwrap_or(&data);
+            assert_eq!(product["sellPrice"], 6.5, "{bad}");
+            let tops = ["topBuyOrder", "topSellOffer"].map(|top| product.get(top).is_none_or(Value::is_null));
+            assert_eq!(tops, [true; 2], "{bad}");
         }
         let list = get_at(&cloud, PRODUCTS.path, now + 5_003).await.data();
         assert_eq!(texts(&list["items"], "id"), ["B", "C"], "{bad}");

@@ -13,13 +13,14 @@ use crate::support::{
 const BAZAAR: &str = "/v2/skyblock/bazaar";
 const FULL: &str = "/v1/bazaar?mode=full";
 const LIST: &str = "/v1/bazaar?mode=list";
-const MODES: [&str; 6] = [
+const MODES: [&str; 7] = [
     FULL,
     LIST,
     "/v1/bazaar?mode=item&id=GOOD",
     "/v1/bazaar?mode=flips&limit=1",
     "/v1/bazaar?mode=items&ids=GOOD,BAD",
     "/v1/bazaar?mode=book&id=GOOD",
+    "/v1/bazaar?mode=prices",
 ];
 
 /// A TTL.

@@ -39,6 +39,8 @@ pub(super) enum Kind {
     /// The products with these ids, which are 1 to 100 different ones.
     Items(Vec<String>),
     Book(String),
+    /// All products with the prices of their best orders.
+    BestPrices,
     /// The prices of all items in auctions, or of these, which are different ones.
     Prices(Option<Vec<&'static str>>),
     /// The averages of these items in auctions over a day.
@@ -113,7 +115,8 @@ impl Query {
             36..38 => Self::items(rng, products),
             38..40 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
             40 => Self::book(product),
-            41 => Self::book("NOTHING"),
+            41 if rng.bool() => Self::book("NOTHING"),
+            41 => Self::new("/v1/bazaar?mode=prices", Kind::BestPrices, "bazaar"),
             42..47 => Self::new(
                 format!("/v1/bazaar?mode=item&id={product}"),
                 Kind::Item(product.to_owned()),

@@ -179,9 +179,13 @@ impl ResponseCheck<'_> {
     fn expected_source(&self, kind: &Kind) -> Result<Option<Source>, String> {
         Ok(Some(match kind {
             Kind::Whole(source) => source.clone(),
-            Kind::Full | Kind::List | Kind::Item(_) | Kind::Flips(_) | Kind::Items(_) | Kind::Book(_) => {
-                Source::Bazaar
-            }
+            Kind::Full
+            | Kind::List
+            | Kind::Item(_)
+            | Kind::Flips(_)
+            | Kind::Items(_)
+            | Kind::Book(_)
+            | Kind::BestPrices => Source::Bazaar,
             Kind::Page(page) => Source::Auctions(*page),
             Kind::Player(name) => Source::Profiles(names::uuid(self.seed, name).unwrap()),
             Kind::MayorHistory(_)
@@ -276,6 +280,7 @@ impl ResponseCheck<'_> {
                 Kind::Flips(limit) => market.flips(*limit) == *parsed,
                 Kind::Items(ids) => market.items(ids) == *parsed,
                 Kind::Book(id) => market.book(id).as_ref() == Some(parsed),
+                Kind::BestPrices => market.prices() == *parsed,
                 _ => false,
             },
             (Kind::Player(name), Facts::Single(Some(Data::Parsed(profiles))), Some(parsed)) => {

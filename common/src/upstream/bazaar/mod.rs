@@ -1,7 +1,7 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
-//! [`market`] reads the prices, and [`order_book`] the orders of one product, whose place in the body `market` has found: most
-//! requests read no orders.
+//! [`market`] reads the averages, and [`order_book`] the orders of one product, whose place in the body `market` has found: most
+//! requests read no orders. [`prices()`] adds the prices of the best orders of all products.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
@@ -15,8 +15,10 @@
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
 mod outline;
+mod prices;
 pub mod spread;
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -26,6 +28,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use self::outline::Outline;
+pub use self::prices::{Prices, ProductPrices, prices};
 use super::error::UpstreamError;
 use super::json::{Members, Object, whole_number};
 use super::response::{Success, UpstreamResponse};
@@ -244,11 +247,40 @@ impl Level {
 
 /// A product with its open orders, in the provider's names.
 #[derive(Deserialize)]
-struct RawOrders<'a> {
-    #[serde(borrow)]
-    sell_summary: Vec<Entry<'a, Level>>,
-    #[serde(borrow)]
-    buy_summary: Vec<Entry<'a, Level>>,
+struct RawOrders<L> {
+    sell_summary: Vec<L>,
+    buy_summary: Vec<L>,
+}
+
+/// A side of an order book.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    BuyOrders,
+    SellOffers,
+}
+
+impl Side {
+    /// The provider's name.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::BuyOrders => "sell_summary",
+            Self::SellOffers => "buy_summary",
+        }
+    }
+
+    /// Compares two levels: the better one is less.
+    fn compare(self, one: &Level, other: &Level) -> Ordering {
+        let rising = one.price_per_unit.total_cmp(&other.price_per_unit);
+        match self {
+            Self::BuyOrders => rising.reverse(),
+            Self::SellOffers => rising,
+        }
+    }
+
+    /// Returns the best price; `None` without levels.
+    fn best<'a>(self, levels: impl Iterator<Item = &'a Level>) -> Option<f64> {
+        levels.min_by(|one, other| self.compare(one, other)).map(|level| level.price_per_unit)
+    }
 }
 
 /// Returns the open orders of a product of [`market`]. The order of the levels is that of their prices, whatever the provider's is.
@@ -262,11 +294,13 @@ pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<Orde
     let Object(RawOrders { sell_summary, buy_summary }) =
         orders.map_err(|error| response.invalid(format_args!("the orders of {}: {error}", product.id)))?;
     let id = &product.id;
-    let mut buy_orders = levels(sell_summary, &format!("{id} sell_summary")).into_usable(response)?;
-    let mut sell_offers = levels(buy_summary, &format!("{id} buy_summary")).into_usable(response)?;
-    buy_orders.sort_by(|one, other| other.price_per_unit.total_cmp(&one.price_per_unit));
-    sell_offers.sort_by(|one, other| one.price_per_unit.total_cmp(&other.price_per_unit));
-    Ok(OrderBook { buy_orders, sell_offers })
+    let sorted = |entries, side: Side| {
+        let mut levels = levels(entries, &format!("{id} {}", side.name())).into_usable(response)?;
+        levels.sort_by(|one, other| side.compare(one, other));
+        Ok(levels)
+    };
+    let buy_orders = sorted(sell_summary, Side::BuyOrders)?;
+    Ok(OrderBook { buy_orders, sell_offers: sorted(buy_summary, Side::SellOffers)? })
 }
 
 /// Returns the levels of one side. `side` names it in the log.
