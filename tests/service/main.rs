@@ -26,6 +26,7 @@ mod openapi;
 mod oracle;
 mod pages;
 mod parameters;
+mod public_files;
 mod real_responses;
 mod routes;
 mod rows;

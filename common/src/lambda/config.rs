@@ -12,6 +12,14 @@ pub struct ConfigError {
     expected: &'static str,
 }
 
+impl ConfigError {
+    /// The error about `variable`, which must be `expected`.
+    #[must_use]
+    pub const fn new(variable: &'static str, expected: &'static str) -> Self {
+        Self { variable, expected }
+    }
+}
+
 /// Whether API Gateway caches this function's responses (template parameter `GatewayCache`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GatewayCache {
@@ -43,6 +51,8 @@ pub struct Config {
     pub history_table: String,
     /// `ACCESS_TABLE`: the name of the table of accounts and keys; `Access` if absent.
     pub access_table: String,
+    /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; none are written if absent.
+    pub public_files: Option<Url>,
     /// `AWS_REGION`: the region of the function and its tables. Lambda sets it.
     pub aws_region: String,
     /// `AWS_ENDPOINT_URL_DYNAMODB`, otherwise `AWS_ENDPOINT_URL`: the address of DynamoDB, if not the one of the region.
@@ -81,6 +91,7 @@ impl Config {
             dashboard_url: set("DASHBOARD_URL").unwrap_or_default(),
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
+            public_files: set("PUBLIC_FILES").map(|url| public_files(&url)).transpose()?,
             aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),
             dynamodb_endpoint: DYNAMODB_ENDPOINTS
                 .into_iter()
@@ -98,6 +109,15 @@ fn base_url(variable: &'static str, value: Option<String>, default: &str) -> Res
             matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
         })
         .ok_or(ConfigError { variable, expected: "an http or https address without a query" })
+}
+
+fn public_files(text: &str) -> Result<Url, ConfigError> {
+    let is_place = |url: &Url| match url.scheme() {
+        "s3" => url.host_str().is_some(),
+        scheme => scheme == "file",
+    };
+    let expected = "s3://BUCKET or file:///FOLDER";
+    Url::parse(text).ok().filter(is_place).ok_or(ConfigError { variable: "PUBLIC_FILES", expected })
 }
 
 fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigError> {
@@ -190,6 +210,7 @@ mod tests {
             ("HYPIXEL_API_KEY", "s3cret\nkey"),
             ("USER_AGENT", "a\r\nb"),
             ("GatewayCache", "yes"),
+            ("PUBLIC_FILES", "bucket"),
             ("AWS_ENDPOINT_URL_DYNAMODB", "127.0.0.1:8000"),
             ("AWS_ENDPOINT_URL", "127.0.0.1:8001"),
         ] {

@@ -6,7 +6,9 @@
 //! events, and their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill
 //! records the minute of its event, because its provider is simulated and serves the past.
 //!
-//! After each run of the present, the runner notes the heartbeat of the feed. A backfill does not show that the feed is alive.
+//! After each run of the present, the runner notes the heartbeat of the feed, and the recorder writes the public files that the run has
+//! changed. If that fails, the run has succeeded all the same, and the next one writes them. A backfill does not show that the feed is
+//! alive, and writes no files.
 //!
 //! A failure fails the invocation, so that Lambda retries it and finally keeps the event as a dead letter.
 
@@ -23,7 +25,7 @@ use common::response::error::chain;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::UpstreamError;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::feed::Feed;
 use crate::heartbeat;
@@ -36,6 +38,9 @@ const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
 /// How much of a run is reserved for writing, before the deadline of its invocation, which is 1.5 s before Lambda's. A run of 50 s fetches
 /// until 40 s after it began.
 const WRITING_TIME: Duration = Duration::from_millis(8_500);
+
+/// The time limit of writing the public files.
+const PUBLISHING_TIME: Duration = Duration::from_secs(8);
 
 /// The pause before a fetch is repeated. It doubles up to the longest one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -109,6 +114,20 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         ticks: Ticks,
         invocation: &Invocation,
     ) -> impl Future<Output = Result<(Tick, Self::Outcome), Box<dyn StandardError + Send + Sync>>> + Send;
+
+    /// Writes the public files that the run has changed, if the service has public files.
+    ///
+    /// # Errors
+    /// If one of them is not written.
+    fn publish(
+        &self,
+        table: Session<'_>,
+        invocation: &Invocation,
+        outcome: &Self::Outcome,
+    ) -> impl Future<Output = Result<(), Box<dyn StandardError + Send + Sync>>> + Send {
+        let _ = (table, invocation, outcome);
+        std::future::ready(Ok(()))
+    }
 
     /// Whether the run succeeded and had nothing to record, for the log.
     fn is_nothing(outcome: &Self::Outcome) -> bool {
@@ -243,6 +262,15 @@ impl<R: Recorder> Instance<R> {
         let (tick, recorded) = self.recorder.record(table, due.ticks, invocation).await?;
         if due.is_of_the_present {
             heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded), due.latest()).await?;
+            let end = invocation.deadline().min(Instant::now() + PUBLISHING_TIME);
+            let publishing = timeout_at(end, self.recorder.publish(table, invocation, &recorded));
+            if let Err(error) = publishing.await.unwrap_or_else(|late| Err(late.into())) {
+                tracing::error!(
+                    function = R::NAME,
+                    cause = chain(error.as_ref()),
+                    "public files are not written"
+                );
+            }
         }
         Ok((tick, recorded))
     }

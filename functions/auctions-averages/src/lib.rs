@@ -70,7 +70,7 @@ impl Handler for AuctionsAverages {
         }
         let invocation = request.invocation();
         let fetch = async || {
-            let averages = auctions::averages_of(self.table.during(invocation), window).await?;
+            let averages = auctions::averages_of(self.table.during(invocation), window, false).await?;
             Snapshot::new(window.name, averages, invocation.now().into()).map(Arc::new)
         };
         let lookup = self.snapshots.get(window.name, invocation, fetch).await.map_err(ApiError::internal)?;

@@ -2,13 +2,14 @@
 //! `GET /v1/auctions/prices`.
 //!
 //! `item` reads the item of an auction, `house` knows the running auctions, `reading` decides what a run reads, and `prices` finds the
-//! lowest prices. This file sends the requests.
+//! lowest prices. This file sends the requests, and writes the public files.
 
 mod house;
 pub mod item;
 mod prices;
 pub mod reading;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,10 +20,11 @@ use common::lambda::invocation::Invocation;
 use common::response::error::chain;
 use common::time::Tick;
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended_auctions};
+use files::{Files, Form, Market, Price, PriceRow, advance};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
-use tables::auctions::{MINUTES, SERIES, record};
+use tables::auctions::{MINUTES, Minute, SERIES, record};
 use tables::feed::{self, Feed};
 use tables::series::{Written, is_due, note_late};
 use tables::{Recorder, Session, Ticks, fetching_deadline, repeat};
@@ -50,11 +52,15 @@ pub struct Outcome {
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
+    /// The minute, for the public files; `None` if the tick was recorded before.
+    #[serde(skip)]
+    minute: Option<Minute>,
 }
 
 /// The `record-auctions` recorder.
 pub struct RecordAuctions {
     upstream: Upstream,
+    files: Option<Files>,
     reading: Mutex<Reading>,
     /// No request begins earlier.
     next_request_at: tokio::sync::Mutex<Instant>,
@@ -68,8 +74,8 @@ impl Recorder for RecordAuctions {
     type Outcome = Outcome;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let (upstream, reading) = (Upstream::provider(config)?, Mutex::default());
-        Ok(Self { upstream, reading, next_request_at: Instant::now().into() })
+        let (upstream, files, reading) = (Upstream::provider(config)?, Files::of(config)?, Mutex::default());
+        Ok(Self { upstream, files, reading, next_request_at: Instant::now().into() })
     }
 
     async fn warm_up(&self) {
@@ -111,9 +117,29 @@ impl Recorder for RecordAuctions {
         }
         let written = record(table, fetched_at, &minute).await?;
         note_late(table, &SERIES, ticks).await?;
-        let (items, sales) = (minute.prices.len(), minute.sales.map(|sales| sales.list.len()));
-        let left_out = left_out.names.len();
-        Ok((fetched_at, Outcome { pages, auctions, items, sales, left_out, written }))
+        let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));
+        let (left_out, minute) = (left_out.names.len(), Some(minute));
+        Ok((fetched_at, Outcome { pages, auctions, items, sales, left_out, written, minute }))
+    }
+
+    async fn publish(
+        &self,
+        _: Session<'_>,
+        invocation: &Invocation,
+        outcome: &Outcome,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let (Some(files), Some(minute)) = (&self.files, &outcome.minute) else { return Ok(()) };
+        let seen = files.seen("lowestbin.json", Form::Both).await?;
+        let prices = || minute.prices.iter().map(|(id, price)| (id.as_str(), price.lowest.coins()));
+        let row =
+            |(id, lowest): (&str, f64)| PriceRow { id: id.to_owned(), price: Price::Auctions { lowest } };
+        let rows: Vec<_> = prices().map(row).collect();
+        let (updated_at, now) = (minute.last_updated.into(), invocation.now().into());
+        if advance(files, Market::Auctions, updated_at, now, &rows).await? {
+            let lowest: BTreeMap<_, _> = prices().collect();
+            files.replace(seen, &serde_json::to_vec(&lowest)?).await?;
+        }
+        Ok(())
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

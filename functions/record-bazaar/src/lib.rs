@@ -6,9 +6,10 @@ use std::error::Error;
 use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
-use common::time::Tick;
-use common::upstream::bazaar::{Orders, PATH, Product, market};
+use common::time::{Tick, UnixMilliseconds};
+use common::upstream::bazaar::{Orders, PATH, Prices, Product, market, prices};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
+use files::{Files, Form, Market, Price, PriceRow, advance};
 use serde::Serialize;
 use tables::bazaar::{MINUTES, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
@@ -23,11 +24,41 @@ pub struct Outcome {
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
+    /// What the public files show; `None` if the tick was recorded before, or if there are no files.
+    #[serde(skip)]
+    public: Option<Public>,
+}
+
+/// What the public files show of the bazaar.
+#[derive(Debug)]
+struct Public {
+    last_updated: UnixMilliseconds,
+    /// All prices, as JSON.
+    document: Vec<u8>,
+    /// The rows in the list of both markets.
+    rows: Vec<PriceRow>,
+}
+
+impl Public {
+    fn of(prices: &Prices<'_>) -> serde_json::Result<Self> {
+        let rows = prices.items.iter().map(|item| PriceRow {
+            id: item.id.to_owned(),
+            price: Price::Bazaar { top_buy_order: item.top_buy_order, top_sell_offer: item.top_sell_offer },
+        });
+        Ok(Self {
+            last_updated: UnixMilliseconds::new(prices.last_updated),
+            document: serde_json::to_vec(prices)?,
+            rows: rows.collect(),
+        })
+    }
 }
 
 /// The `record-bazaar` recorder.
 #[derive(Debug)]
-pub struct RecordBazaar(Upstream);
+pub struct RecordBazaar {
+    upstream: Upstream,
+    files: Option<Files>,
+}
 
 impl Recorder for RecordBazaar {
     const NAME: &'static str = "record-bazaar";
@@ -37,11 +68,11 @@ impl Recorder for RecordBazaar {
     type Outcome = Outcome;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self(Upstream::provider(config)?))
+        Ok(Self { upstream: Upstream::provider(config)?, files: Files::of(config)? })
     }
 
     async fn warm_up(&self) {
-        self.0.warm_up().await;
+        self.upstream.warm_up().await;
     }
 
     async fn record(
@@ -57,23 +88,45 @@ impl Recorder for RecordBazaar {
             return Ok((tick, Outcome::default()));
         }
         let fetch = |attempt: Invocation| async move {
-            let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
+            let response = self.upstream.get(&attempt, &UpstreamRequest::of(PATH)).await?;
             let fetched_at = ticks.current();
-            let quotes = quotes(market(&response, Orders::LeftOut)?.products);
+            let market = market(&response, Orders::LeftOut)?;
+            let public = self
+                .files
+                .as_ref()
+                .map(|_| Public::of(&prices(&response, &market.products.usable, market.last_updated)));
+            let quotes = quotes(market.products);
             // An empty tick would count as recorded, and so would hide that the provider shows nothing.
             if quotes.is_empty() {
                 Err(response.invalid("no product has a price"))
             } else {
-                Ok((fetched_at, quotes))
+                Ok((fetched_at, quotes, public))
             }
         };
-        let (fetched_at, quotes) = repeat(invocation, fetch).await?;
+        let (fetched_at, quotes, public) = repeat(invocation, fetch).await?;
         if fetched_at != tick && !is_due(table, &MINUTES, fetched_at, now).await? {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, fetched_at, &quotes).await?;
         note_late(table, &SERIES, ticks).await?;
-        Ok((fetched_at, Outcome { products: quotes.len(), written }))
+        let public = public.transpose()?;
+        Ok((fetched_at, Outcome { products: quotes.len(), written, public }))
+    }
+
+    async fn publish(
+        &self,
+        _: Session<'_>,
+        invocation: &Invocation,
+        outcome: &Outcome,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let (Some(files), Some(public)) = (&self.files, &outcome.public) else { return Ok(()) };
+        let Public { last_updated, document, rows } = public;
+        let seen = files.seen("bazaar.json", Form::Plain).await?;
+        let (updated_at, now) = ((*last_updated).into(), invocation.now().into());
+        if advance(files, Market::Bazaar, updated_at, now, rows).await? {
+            files.replace(seen, document).await?;
+        }
+        Ok(())
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

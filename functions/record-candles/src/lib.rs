@@ -1,13 +1,16 @@
 //! Every five minutes, builds the candles of the bazaar and of auctions whose intervals have ended, and the averages of auctions. It
-//! reads the recorded minutes and finer candles, and nothing from the provider.
+//! reads the recorded minutes and finer candles, and nothing from the provider. `files` writes the public files of both.
+
+mod files;
 
 use std::error::Error;
 use std::time::Instant;
 
+use ::files::Files;
 use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
-use common::time::Tick;
+use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
 use tables::auctions::{self, MINUTES, build_averages};
 use tables::bazaar;
@@ -25,11 +28,23 @@ pub struct Outcome {
     /// The ends of the newest candles of five minutes.
     #[serde(skip)]
     ends: Vec<Tick>,
+    /// The averages of auctions; `None` if there are no auctions.
+    #[serde(skip)]
+    averages: Option<MadeAverages>,
+}
+
+/// The averages of auctions after a run.
+#[derive(Debug)]
+struct MadeAverages {
+    /// Whether the run has made them.
+    are_new: bool,
+    /// The end of their last hour.
+    until: UnixSeconds,
 }
 
 /// The `record-candles` recorder.
 #[derive(Debug)]
-pub struct RecordCandles;
+pub struct RecordCandles(Option<Files>);
 
 impl Recorder for RecordCandles {
     const NAME: &'static str = "record-candles";
@@ -38,8 +53,8 @@ impl Recorder for RecordCandles {
 
     type Outcome = Outcome;
 
-    fn new(_: &Config) -> Result<Self, StartError> {
-        Ok(Self)
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self(Files::of(config)?))
     }
 
     async fn record(
@@ -51,17 +66,33 @@ impl Recorder for RecordCandles {
         let (now, begun) = (invocation.now().into(), Instant::now());
         let built = series::build::<bazaar::Candle>(table, now, begun).await?;
         let ends = series::ends::<bazaar::Candle>(table, &built).await?;
-        let mut auctions = Vec::new();
+        let (mut auctions, mut averages) = (Vec::new(), None);
         let [hours, _] = &auctions::INTERVALS;
         // Before the first recorded minute, there is nothing to note. After a long outage, there are hours only.
         if oldest(table, &MINUTES, now).await?.is_some() || oldest(table, hours, now).await?.is_some() {
             let built = series::build::<auctions::Candle>(table, now, begun).await?;
-            build_averages(table, built.until).await?;
+            let are_new = build_averages(table, built.until).await?;
+            averages = Some(MadeAverages { are_new, until: hours.slot(built.until) });
             auctions = built.slots;
         }
         let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
         let tick = ends.last().copied().unwrap_or_else(|| ticks.current());
-        Ok((tick, Outcome { slots: built.slots, auctions, ends }))
+        Ok((tick, Outcome { slots: built.slots, auctions, ends, averages }))
+    }
+
+    async fn publish(
+        &self,
+        table: Session<'_>,
+        invocation: &Invocation,
+        outcome: &Outcome,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let Some(files) = self.0.as_ref().filter(|_| !Self::is_nothing(outcome)) else { return Ok(()) };
+        let now: UnixSeconds = invocation.now().into();
+        if let Some(MadeAverages { are_new, until }) = outcome.averages {
+            self::files::averages(files, table, are_new, until).await?;
+        }
+        let _ = now;
+        Ok(())
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

@@ -23,6 +23,7 @@ use crate::keys::{self, Keys};
 use crate::logs::Logs;
 use crate::options::{Binaries, Options, Upstream};
 use crate::pool::{self, Pool, Pools};
+use crate::public_files::{self, PublicFiles};
 use crate::server::Server;
 use crate::template::{self, Document, Template};
 use crate::{backfill, build, invoke_api, schedules};
@@ -31,6 +32,8 @@ use crate::{backfill, build, invoke_api, schedules};
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
 /// The variable with the SDKs' endpoint of `DynamoDB`.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+/// The variable with the place of the public files.
+const FILES_VARIABLE: &str = "PUBLIC_FILES";
 /// The start of a reference to a secret, which `CloudFormation` resolves in a deployment.
 const DYNAMIC_REFERENCE: &str = "{{resolve:";
 
@@ -47,6 +50,7 @@ pub struct Cloud {
     clock: Clock,
     logs: Logs,
     pools: Arc<Pools>,
+    has_files: bool,
 }
 
 impl Cloud {
@@ -81,6 +85,9 @@ impl Cloud {
             None => None,
         };
         let programs = programs(&options, &template).await?;
+        let files = options.public_files.then(|| PublicFiles::open(data));
+        let files = files.transpose().map_err(Error::PublicFiles)?.map(Arc::new);
+        let files_variable = files.as_ref().map(|files| files.variable());
 
         let logs = Logs::new(options.function_log.clone());
         let key = options.upstream_key();
@@ -92,7 +99,10 @@ impl Cloud {
         let mut pools = Pools::new();
         for (logical_id, program) in programs {
             if let Some(function) = template.functions.get(&logical_id) {
-                let function = runnable(function, program, key, dynamodb.url(), &logs);
+                let mut function = runnable(function, program, key, dynamodb.url(), &logs);
+                if let Some(value) = function.environment.get_mut(FILES_VARIABLE) {
+                    *value = files_variable.clone().unwrap_or_default();
+                }
                 let concurrency = options.concurrency.get().into();
                 pools.insert(logical_id, Arc::new(Pool::new(function, concurrency, logs.clone())));
             }
@@ -102,8 +112,15 @@ impl Cloud {
         let gateway =
             Gateway::new(&template, Arc::clone(&pools), clock.clone(), logs.clone(), options.access_log);
         let gateway = Arc::new(gateway);
+        let has_files = files.is_some();
         let gateway = Server::start(gateway_listener, true, move |request, client| {
-            Arc::clone(&gateway).handle(request, client)
+            let (gateway, files) = (Arc::clone(&gateway), files.clone());
+            async move {
+                match files.filter(|_| request.uri().path().starts_with(public_files::PREFIX)) {
+                    Some(files) => files.respond(&request).await,
+                    None => gateway.handle(request, client).await,
+                }
+            }
         })
         .map_err(|cause| cannot_listen(options.port, "--port", cause))?;
         let invocable = Arc::clone(&pools);
@@ -147,6 +164,7 @@ impl Cloud {
             clock,
             logs,
             pools,
+            has_files,
         })
     }
 
@@ -154,6 +172,12 @@ impl Cloud {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.gateway.address())
+    }
+
+    /// The base URL of the public files, without a slash at its end, if there are any.
+    #[must_use]
+    pub fn files_url(&self) -> Option<String> {
+        self.has_files.then(|| format!("{}{}", self.url(), public_files::PREFIX.trim_end_matches('/')))
     }
 
     /// The base URL of the Invoke API, without a slash at its end.

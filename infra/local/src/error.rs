@@ -26,6 +26,9 @@ pub enum Error {
         /// The operating system's reason.
         cause: std::io::Error,
     },
+    /// The folder of the public files cannot be created.
+    #[error("cannot create the folder of the public files: {0}")]
+    PublicFiles(std::io::Error),
     /// The template cannot be read.
     #[error("cannot read the template {}: {cause}", path.display())]
     ReadTemplate {

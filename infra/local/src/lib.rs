@@ -27,6 +27,7 @@ mod keys;
 mod logs;
 mod options;
 mod pool;
+mod public_files;
 mod runtime_api;
 mod schedules;
 mod server;

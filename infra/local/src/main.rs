@@ -150,6 +150,9 @@ fn print_greeting(cloud: &Cloud) {
     }
     terminal::print(&format!("dynamodb {}", cloud.dynamodb().url()));
     terminal::print(&format!("lambda {}", cloud.lambda_url()));
+    if let Some(url) = cloud.files_url() {
+        terminal::print(&format!("files {url}"));
+    }
     for (name, key) in cloud.keys().into_iter().flat_map(Keys::named) {
         terminal::print(&format!("key {name} {}", key.expose()));
     }

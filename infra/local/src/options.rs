@@ -46,6 +46,8 @@ pub struct Options {
     pub dynamodb_port: u16,
     /// The folder in which tables are kept between runs. Without one, they are in memory.
     pub data: Option<PathBuf>,
+    /// Whether the recorders write public files, which are served under `/public/`: into the folder `public` in `data`, or a temporary one.
+    pub public_files: bool,
     /// Whether schedules run.
     pub schedules: bool,
     /// When a schedule with a rate begins: on AWS at the second at which it is created, and here this long after each full period.
@@ -118,6 +120,7 @@ impl Default for Options {
             lambda_port: 3001,
             dynamodb_port: 3002,
             data: None,
+            public_files: true,
             schedules: true,
             schedules_begin_after: Duration::ZERO,
             schedules_at_start: true,
@@ -147,6 +150,7 @@ impl Options {
             port: 0,
             lambda_port: 0,
             dynamodb_port: 0,
+            public_files: false,
             schedules: false,
             schedules_at_start: false,
             history: 0,

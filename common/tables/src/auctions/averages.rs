@@ -111,18 +111,18 @@ impl State {
 }
 
 /// Makes the averages of all windows again if the last complete hour is another one, or if an hour has changed. `time`: every hour that
-/// ends no later is built.
+/// ends no later is built. Returns whether it did.
 ///
 /// # Errors
 /// If a part was not read or written before the deadline. The next call completes it.
-pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<(), Error> {
+pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<bool, Error> {
     let until = HOURS.slot(time);
     let state = table.get(item::key(AVERAGES, BUILT)).await?;
     let state = readable(state.as_slice(), AVERAGES, |row| State::of_row(row).map(Some));
     let State { changes, seen, until: before } = state.into_iter().next().unwrap_or_default();
     let Some(changes) = changes.filter(|changes| (seen, before) != (Some(*changes), Some(until.get())))
     else {
-        return Ok(());
+        return Ok(false);
     };
     for (window, averages) in WINDOWS.iter().zip(averages(table, until).await?) {
         write(table, window, &averages).await?;
@@ -135,7 +135,8 @@ pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<(),
         .expression_attribute_names("#until", UNTIL)
         .expression_attribute_values(":seen", number(changes))
         .expression_attribute_values(":until", number(until.get()));
-    table.write("UpdateItem", noted.send()).await.map(drop)
+    table.write("UpdateItem", noted.send()).await?;
+    Ok(true)
 }
 
 /// Returns the averages of all windows that end at `until`.
@@ -217,12 +218,18 @@ async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Resu
     table.write("PutItem", put.send()).await.map(drop)
 }
 
-/// Returns the averages of the window; `None` if none are built. Only queries.
+/// Returns the averages of the window; `None` if none are built. Only queries. If the read is `consistent`, which costs twice as much, they
+/// are those that were written last.
 ///
 /// # Errors
 /// If the table does not answer in time, or if they are corrupt, until they are built again.
-pub async fn averages_of(table: Session<'_>, window: &Window) -> Result<Option<Averages>, Error> {
-    let rows = table.rows(table.query_between(AVERAGES, window.name, window.name), 1).await?;
+pub async fn averages_of(
+    table: Session<'_>,
+    window: &Window,
+    consistent: bool,
+) -> Result<Option<Averages>, Error> {
+    let query = table.query_between(AVERAGES, window.name, window.name).consistent_read(consistent);
+    let rows = table.rows(query, 1).await?;
     let read = |row: &Item| {
         let corrupt = || Corrupt::new(CONTENT, "the averages of a window");
         let Content { ids, lowest, sold } = unpack(&bytes(row, CONTENT)?).ok_or_else(corrupt)?;

@@ -33,14 +33,14 @@ pub(super) async fn compress(
     response
 }
 
-fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
+pub(crate) fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body)?;
     encoder.finish()
 }
 
 /// Whether the client accepts gzip: its weight is not 0.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|item| {
         let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));

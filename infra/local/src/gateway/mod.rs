@@ -3,7 +3,7 @@
 
 mod authorization;
 mod authorizer;
-mod compression;
+pub(crate) mod compression;
 mod event;
 mod expiring_cache;
 mod gateway_response;

@@ -1,0 +1,121 @@
+//! `/prices.json`: the prices of both markets in one list. Each recorder replaces those of its market.
+//!
+//! The file is also the clock of the files of a minute: a run writes the others only if it has brought its market forward here. It has
+//! seen their versions before, so a later run that has done the same since has replaced them.
+
+use common::time::UnixSeconds;
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Error, Files};
+
+const NAME: &str = "prices.json";
+
+/// The number of times that another run may write the file while one does.
+const ATTEMPTS: usize = 5;
+
+/// How far ahead of the clock the provider's time may be, in seconds. A later one is wrong, and must not stop the file.
+const LARGEST_LEAD: i64 = 120;
+
+/// A market.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Market {
+    /// Auctions.
+    Auctions,
+    /// The bazaar.
+    Bazaar,
+}
+
+/// The prices of an item in a market. Prices are in coins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "market", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub enum Price {
+    /// In auctions.
+    Auctions {
+        /// The lowest buy-it-now price of one item.
+        lowest: f64,
+    },
+    /// In the bazaar.
+    Bazaar {
+        /// The price of the best buy order, which an instant sale gets; null without one.
+        top_buy_order: Option<f64>,
+        /// The price of the best sell offer, which an instant purchase pays; null without one.
+        top_sell_offer: Option<f64>,
+    },
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriceRow {
+    /// The item's id.
+    pub id: String,
+    /// Its prices.
+    #[serde(flatten)]
+    pub price: Price,
+}
+
+impl PriceRow {
+    const fn market(&self) -> Market {
+        match self.price {
+            Price::Auctions { .. } => Market::Auctions,
+            Price::Bazaar { .. } => Market::Bazaar,
+        }
+    }
+}
+
+/// When the provider refreshed the prices of each market; null if there are none yet.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Times {
+    auctions: Option<UnixSeconds>,
+    bazaar: Option<UnixSeconds>,
+}
+
+/// The file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Document {
+    updated_at: Times,
+    prices: Vec<PriceRow>,
+}
+
+impl Times {
+    const fn of(&mut self, market: Market) -> &mut Option<UnixSeconds> {
+        match market {
+            Market::Auctions => &mut self.auctions,
+            Market::Bazaar => &mut self.bazaar,
+        }
+    }
+}
+
+/// Brings the prices of the market to those of `updated_at`, and returns whether they were older. `now` is the current time.
+///
+/// # Errors
+/// If the store does not answer in time.
+pub async fn advance(
+    files: &Files,
+    market: Market,
+    updated_at: UnixSeconds,
+    now: UnixSeconds,
+    rows: &[PriceRow],
+) -> Result<bool, Error> {
+    for _ in 0..ATTEMPTS {
+        let (seen, content) = files.read(NAME).await?;
+        let parse = |content: Vec<u8>| serde_json::from_slice(&content);
+        let document = content.map(parse).transpose().unwrap_or_else(|error| {
+            tracing::warn!(cause = %error, "{NAME} is corrupt and is written again");
+            None
+        });
+        let Document { updated_at: mut times, mut prices } = document.unwrap_or_default();
+        let before = times.of(market);
+        if before.is_some_and(|before| before >= updated_at && before.get() <= now.get() + LARGEST_LEAD) {
+            return Ok(false);
+        }
+        *before = Some(updated_at);
+        prices.retain(|row| row.market() != market);
+        prices.extend_from_slice(rows);
+        prices.sort_by(|one, other| (&one.id, one.market()).cmp(&(&other.id, other.market())));
+        let document = serde_json::to_vec(&Document { updated_at: times, prices })?;
+        if files.replace(seen, &document).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

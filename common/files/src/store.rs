@@ -1,0 +1,243 @@
+//! The place of the files: a bucket in S3, or a folder.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::lambda::StartError;
+use common::lambda::config::{Config, ConfigError};
+use common::time::UnixSeconds;
+use common::upstream::http;
+use futures_util::TryStreamExt;
+use libdeflater::{CompressionLvl, Compressor};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    Attribute, Attributes, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig,
+    UpdateVersion,
+};
+
+use crate::connector::Connector;
+
+/// The time limit of one request to S3, and that for all attempts.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(8);
+const RETRIES: usize = 2;
+
+/// The header of every file. A CDN keeps a file as long as clients do.
+const CACHE_CONTROL: &str = "public, max-age=60";
+
+/// gzip level 6 takes a fifth of the time of the highest level, for 2 % more bytes.
+const LEVEL: i32 = 6;
+
+/// Why a file was not read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The bucket or folder did not accept the request.
+    #[error("the public files cannot be read or written")]
+    Store(#[from] object_store::Error),
+    /// The content cannot be written as JSON.
+    #[error("the content cannot be written as JSON")]
+    Json(#[from] serde_json::Error),
+    /// The content cannot be compressed.
+    #[error("the content cannot be compressed")]
+    Compression,
+}
+
+/// In which forms a file is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As it is. A CDN compresses it for clients that accept that.
+    Plain,
+    /// As it is, and compressed under its name and `.gz`.
+    Both,
+    /// Compressed under its name and `.gz`.
+    Gzip,
+}
+
+impl Form {
+    const fn suffixes(self) -> &'static [&'static str] {
+        match self {
+            Self::Plain => &[""],
+            Self::Both => &["", ".gz"],
+            Self::Gzip => &[".gz"],
+        }
+    }
+}
+
+/// The version of a file that a run has seen before it reads the data of the next one.
+#[derive(Debug)]
+pub struct Seen {
+    name: String,
+    /// Per stored form its suffix and its version; `None` if it does not exist.
+    versions: Vec<(&'static str, Option<Version>)>,
+}
+
+/// A version of a stored file: its entity tag, and when it was written.
+#[derive(Debug)]
+struct Version {
+    e_tag: Option<String>,
+    written_at: UnixSeconds,
+}
+
+impl From<ObjectMeta> for Version {
+    fn from(file: ObjectMeta) -> Self {
+        Self { e_tag: file.e_tag, written_at: UnixSeconds::new(file.last_modified.timestamp()) }
+    }
+}
+
+impl Seen {
+    /// Whether a form of the file does not exist, or was written before `time`.
+    #[must_use]
+    pub fn is_older_than(&self, time: UnixSeconds) -> bool {
+        let is_older =
+            |version: &Option<Version>| version.as_ref().is_none_or(|version| version.written_at < time);
+        self.versions.iter().any(|(_, version)| is_older(version))
+    }
+}
+
+/// The public files.
+#[derive(Debug)]
+pub struct Files {
+    store: Arc<dyn ObjectStore>,
+    /// A folder has no headers and no conditional writes.
+    is_folder: bool,
+}
+
+impl Files {
+    /// Returns the public files of a function; `None` if there are none.
+    ///
+    /// # Errors
+    /// If the TLS stack cannot be set up, or `PUBLIC_FILES` or the credentials in the environment cannot be used.
+    pub fn of(config: &Config) -> Result<Option<Self>, StartError> {
+        let Some(url) = &config.public_files else { return Ok(None) };
+        let unusable =
+            || ConfigError::new("PUBLIC_FILES", "a folder that exists, or a bucket with credentials");
+        if url.scheme() == "file" {
+            let folder = url.to_file_path().map_err(|()| unusable())?;
+            let store = LocalFileSystem::new_with_prefix(folder).map_err(|_| unusable())?;
+            return Ok(Some(Self { store: Arc::new(store), is_folder: true }));
+        }
+        let client = http::client(|client| client.timeout(REQUEST_TIMEOUT))?;
+        let retries =
+            RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(url.host_str().unwrap_or_default())
+            .with_region(&config.aws_region)
+            .with_retry(retries)
+            .with_http_connector(Connector(client));
+        for (variable, key) in [
+            ("AWS_ACCESS_KEY_ID", AmazonS3ConfigKey::AccessKeyId),
+            ("AWS_SECRET_ACCESS_KEY", AmazonS3ConfigKey::SecretAccessKey),
+            ("AWS_SESSION_TOKEN", AmazonS3ConfigKey::Token),
+            ("AWS_ENDPOINT_URL", AmazonS3ConfigKey::Endpoint),
+            ("AWS_ENDPOINT_URL_S3", AmazonS3ConfigKey::Endpoint),
+        ] {
+            // An empty variable counts as unset.
+            if let Some(value) = std::env::var(variable).ok().filter(|value| !value.is_empty()) {
+                builder = builder.with_config(key, value);
+            }
+        }
+        let store = builder.build().map_err(|_| unusable())?;
+        Ok(Some(Self { store: Arc::new(store), is_folder: false }))
+    }
+
+    /// Returns the version of the file that is stored now.
+    ///
+    /// # Errors
+    /// If the store does not answer in time.
+    pub async fn seen(&self, name: &str, form: Form) -> Result<Seen, Error> {
+        let mut versions = Vec::new();
+        for suffix in form.suffixes() {
+            versions.push((*suffix, self.version(&format!("{name}{suffix}")).await?));
+        }
+        Ok(Seen { name: name.to_owned(), versions })
+    }
+
+    /// Returns the file and its version; no content if it does not exist.
+    ///
+    /// # Errors
+    /// If the store does not answer in time.
+    pub async fn read(&self, name: &str) -> Result<(Seen, Option<Vec<u8>>), Error> {
+        let (version, content) = match self.store.get(&Path::from(name)).await {
+            Ok(file) => (Some(file.meta.clone().into()), Some(file.bytes().await?.to_vec())),
+            Err(object_store::Error::NotFound { .. }) => (None, None),
+            Err(error) => return Err(error.into()),
+        };
+        Ok((Seen { name: name.to_owned(), versions: vec![("", version)] }, content))
+    }
+
+    /// Writes the file, and returns whether all of its forms are written: those are not whose version is no longer the one that was seen,
+    /// because another run has written them since.
+    ///
+    /// # Errors
+    /// If the store does not answer in time. The file is then the old or the new one, and complete.
+    pub async fn replace(&self, seen: Seen, content: &[u8]) -> Result<bool, Error> {
+        let mut is_written = true;
+        for (suffix, version) in seen.versions {
+            let name = format!("{}{suffix}", seen.name);
+            let bytes = if suffix.is_empty() { content.to_vec() } else { gzip(content)? };
+            is_written &= self.put(&name, version, bytes).await?;
+        }
+        Ok(is_written)
+    }
+
+    /// Returns the names of the files in the folder `folder`, without it.
+    ///
+    /// # Errors
+    /// If the store does not answer in time.
+    pub async fn names(&self, folder: &str) -> Result<BTreeSet<String>, Error> {
+        let files = self.store.list(Some(&Path::from(folder)));
+        let name = |file: ObjectMeta| file.location.filename().unwrap_or_default().to_owned();
+        Ok(files.map_ok(name).try_collect().await?)
+    }
+
+    async fn version(&self, name: &str) -> Result<Option<Version>, Error> {
+        match self.store.head(&Path::from(name)).await {
+            Ok(file) => Ok(Some(file.into())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn put(&self, name: &str, version: Option<Version>, bytes: Vec<u8>) -> Result<bool, Error> {
+        let e_tag = version.map(|version| version.e_tag);
+        let mut options = PutOptions::default();
+        if self.is_folder {
+            // A folder is written by the processes of one machine, once a minute.
+            if self.version(name).await?.map(|version| version.e_tag) != e_tag {
+                return Ok(false);
+            }
+        } else {
+            options.mode = match e_tag {
+                Some(e_tag) => PutMode::Update(UpdateVersion { e_tag, version: None }),
+                None => PutMode::Create,
+            };
+            options.attributes = Attributes::from_iter([
+                (Attribute::ContentType, content_type(name)),
+                (Attribute::CacheControl, CACHE_CONTROL),
+            ]);
+        }
+        match self.store.put_opts(&Path::from(name), bytes.into(), options).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::Precondition { .. } | object_store::Error::AlreadyExists { .. }) => {
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn content_type(name: &str) -> &'static str {
+    if name.ends_with(".gz") { "application/gzip" } else { "application/json" }
+}
+
+fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
+    let level = CompressionLvl::new(LEVEL).unwrap_or_default();
+    let mut compressor = Compressor::new(level);
+    let mut compressed = vec![0; compressor.gzip_compress_bound(content.len())];
+    let length = compressor.gzip_compress(content, &mut compressed).map_err(|_| Error::Compression)?;
+    compressed.truncate(length);
+    Ok(compressed)
+}

@@ -1,0 +1,93 @@
+//! The public files that are made of candles: averages of auctions, and one file for each finished day and market.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+
+use common::time::UnixSeconds;
+use files::{Files, Form, Seen};
+use serde::Serialize;
+use tables::Session;
+use tables::auctions::{self, Average, AverageSales, Averages, WINDOWS, averages_of};
+use tables::bazaar;
+use tables::series::{BuiltSlot, Candle, candles, recorded};
+
+/// The most days of a market that a run writes.
+const MOST_DAYS: usize = 8;
+
+/// The minutes of a day.
+const MINUTES_OF_A_DAY: u32 = 24 * 60;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// The sales of an item, in the shape of the lists that mods read.
+#[derive(Debug, Serialize)]
+struct ItemSales {
+    /// The price of the average stack, in coins: a reader divides it by `count`.
+    price: f64,
+    /// The average number of items in a stack.
+    count: f64,
+    /// Sales a day.
+    sales: u32,
+    /// The price of a clean item, in coins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clean_price: Option<f64>,
+    /// Sales of clean items a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clean_sales: Option<u32>,
+}
+
+impl ItemSales {
+    /// The sales in a window of which `minutes` are known.
+    fn of(sold: &AverageSales, minutes: u32) -> Self {
+        let AverageSales { average, sales, sold, clean_average, clean_sales, .. } = *sold;
+        #[expect(clippy::cast_precision_loss, reason = "fewer than 53 bits")]
+        let count = sold as f64 / f64::from(sales.max(1));
+        let a_day = |sales: u32| per_day(sales, minutes);
+        // An item that cannot be improved has no prices of clean copies.
+        let clean = clean_average.filter(|_| clean_sales < sales);
+        Self {
+            price: average.coins() * count,
+            count,
+            sales: a_day(sales),
+            clean_price: clean.map(auctions::Coins::coins),
+            clean_sales: clean.map(|_| a_day(clean_sales)),
+        }
+    }
+}
+
+/// Returns how many sales a day there were, rounded to the nearest whole number but at least 1.
+fn per_day(sales: u32, minutes: u32) -> u32 {
+    let days = (u64::from(sales) * u64::from(MINUTES_OF_A_DAY) + u64::from(minutes) / 2)
+        .checked_div(minutes.into())
+        .unwrap_or_default();
+    u32::try_from(days).unwrap_or(u32::MAX).max(1)
+}
+
+/// Writes the averages, if they were `made` in this run, or if a killed run has not written those of the hour that ended at `until`.
+pub(crate) async fn averages(
+    files: &Files,
+    table: Session<'_>,
+    made: bool,
+    until: UnixSeconds,
+) -> Result<(), Failure> {
+    for (window, name) in WINDOWS.iter().zip(["1day", "3day", "7day"]) {
+        let is_outdated = |seen: &Seen| made || seen.is_older_than(until);
+        let lowest = files.seen(&format!("auction_averages_lbin/{name}.json"), Form::Both).await?;
+        let sales = match window.name {
+            "3d" => Some(files.seen("auction_averages/3day.json", Form::Both).await?),
+            _ => None,
+        };
+        if !is_outdated(&lowest) && !sales.as_ref().is_some_and(is_outdated) {
+            continue;
+        }
+        let Some(Averages { minutes, items, .. }) = averages_of(table, window, true).await? else { continue };
+        let prices = items.iter().filter_map(|(id, average)| Some((id.as_str(), average.lowest?.coins())));
+        files.replace(lowest, &serde_json::to_vec(&prices.collect::<BTreeMap<_, _>>())?).await?;
+        if let Some(seen) = sales {
+            let sold = |Average { sold, .. }: &Average| Some(ItemSales::of(sold.as_ref()?, minutes));
+            let items = items.iter().filter_map(|(id, average)| Some((id.as_str(), sold(average)?)));
+            files.replace(seen, &serde_json::to_vec(&items.collect::<BTreeMap<_, _>>())?).await?;
+        }
+    }
+    Ok(())
+}
