@@ -18,7 +18,7 @@ use common::time::{Tick, UnixSeconds};
 use crate::error::Error;
 use crate::feed::{FEEDS, Feed};
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, text};
-use crate::session::Session;
+use crate::session::{Reads, Session};
 
 const PARTITION: &str = "feeds";
 const FIRST: &str = "first_recorded_at";
@@ -178,7 +178,7 @@ fn of_row(row: &Item) -> Option<Heartbeat> {
 /// # Errors
 /// If the table does not answer in time.
 pub async fn heartbeats(table: Session<'_>) -> Result<[Option<Heartbeat>; FEEDS.len()], Error> {
-    let rows = table.get_all(FEEDS.into_iter().map(key).collect()).await?;
+    let rows = table.get_all(FEEDS.into_iter().map(key).collect(), Reads::Consistent).await?;
     Ok(FEEDS.map(|feed| {
         let row = rows.iter().find(|row| text(row, SORT_KEY).is_ok_and(|name| name == feed.name));
         row.and_then(of_row)

@@ -32,6 +32,15 @@ const READ_BATCH: usize = 100;
 /// The number of concurrent batches: enough to hide the network latency, few enough for a small function.
 const CONCURRENT_BATCHES: usize = 8;
 
+/// Which versions of rows are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// The latest ones.
+    Consistent,
+    /// They can lack writes of the last second or so, for half of the read units.
+    Eventual,
+}
+
 /// A table during one invocation, or for the commands of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Session<'a> {
@@ -209,11 +218,11 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the latest versions of the rows with these keys, as far as they exist, in no order.
-    pub(crate) async fn get_all(self, keys: Vec<Item>) -> Result<Vec<Item>, Error> {
+    /// Returns the rows with these keys, as far as they exist, in no order.
+    pub(crate) async fn get_all(self, keys: Vec<Item>, reads: Reads) -> Result<Vec<Item>, Error> {
         let operation = self.operation("BatchGetItem");
         let batches = keys.chunks(READ_BATCH).map(<[Item]>::to_vec).collect::<Vec<_>>();
-        let batches = stream::iter(batches).map(|keys| read_batch(operation, keys));
+        let batches = stream::iter(batches).map(|keys| read_batch(operation, keys, reads));
         let batches = batches.buffer_unordered(CONCURRENT_BATCHES).try_collect::<Vec<_>>();
         Ok(self.wait(batches).await?.into_iter().flatten().collect())
     }
@@ -260,15 +269,17 @@ async fn read_rows(
     }
 }
 
-async fn read_batch(operation: Operation<'_>, keys: Vec<Item>) -> Result<Vec<Item>, Error> {
-    let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build();
+async fn read_batch(operation: Operation<'_>, keys: Vec<Item>, reads: Reads) -> Result<Vec<Item>, Error> {
+    let is_consistent = reads == Reads::Consistent;
+    let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(is_consistent).build();
     let keys = keys.map_err(|error| operation.failed(chain(&error)))?;
     let mut left = HashMap::from([(operation.table.name().to_owned(), keys)]);
     let mut rows = Vec::new();
     let mut pause = FIRST_PAUSE;
     loop {
-        let request = operation.table.client().batch_get_item().set_request_items(Some(left)).send();
-        let response = operation.send(request).await?;
+        let request = operation.table.client().batch_get_item().set_request_items(Some(left));
+        let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let response = operation.send(request.send()).await?;
         rows.extend(response.responses.into_iter().flatten().flat_map(|(_, rows)| rows));
         match response.unprocessed_keys.filter(|unprocessed| !unprocessed.is_empty()) {
             None => return Ok(rows),

@@ -11,7 +11,7 @@ use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::CandlePages;
-use tables::auctions::{Candle, Coins, INTERVALS, Lowest, Sold};
+use tables::auctions::{Candle, CandleFields, INTERVALS};
 use tables::series::{Page, PagedCandle};
 
 /// A page of candles of an item.
@@ -38,58 +38,16 @@ struct Data<'a> {
 struct PageEntry {
     /// The start of the interval.
     opened_at: UnixSeconds,
-    /// The lowest buy-it-now price at the first minute in which the item was listed.
-    lowest_open: Option<f64>,
-    /// The highest of these prices.
-    lowest_high: Option<f64>,
-    /// The lowest of these prices.
-    lowest_low: Option<f64>,
-    /// The lowest buy-it-now price at the last minute in which the item was listed.
-    lowest_close: Option<f64>,
-    /// The average over the minutes in which the item was listed.
-    lowest_average: Option<f64>,
-    /// The number of running buy-it-now auctions at the last minute in which there was one; null if the item was not listed.
-    listings: Option<u32>,
-    /// The number of sales, buy-it-now and by bids.
-    sales: u32,
-    /// The number of items that were sold.
-    sold: u64,
-    /// The lowest price of a sale.
-    sale_low: Option<f64>,
-    /// The sum of the prices divided by the number of items.
-    sale_average: Option<f64>,
-    /// The median price of the sales. For a day, the median of those of its hours, each counted as often as the hour has sales.
-    sale_median: Option<f64>,
-    /// The highest price of a sale.
-    sale_high: Option<f64>,
-    /// The number of minutes in which the item was listed.
-    samples: u32,
+    /// The prices.
+    #[serde(flatten)]
+    fields: CandleFields,
     /// Whether the candle is complete. Otherwise the day is under way, or not built yet but made of its hours.
     complete: bool,
 }
 
 impl From<PagedCandle<Candle>> for PageEntry {
     fn from(PagedCandle { opened_at, candle, is_complete }: PagedCandle<Candle>) -> Self {
-        let Candle { lowest, sold } = candle;
-        let lowest_price = |price: fn(&Lowest) -> Coins| lowest.as_ref().map(|lowest| price(lowest).coins());
-        let sale_price = |price: fn(&Sold) -> Coins| sold.as_ref().map(|sold| price(sold).coins());
-        Self {
-            opened_at,
-            lowest_open: lowest_price(|lowest| lowest.open),
-            lowest_high: lowest_price(|lowest| lowest.high),
-            lowest_low: lowest_price(|lowest| lowest.low),
-            lowest_close: lowest_price(|lowest| lowest.close),
-            lowest_average: lowest_price(Lowest::average),
-            listings: lowest.as_ref().map(|lowest| lowest.listings),
-            sales: sold.as_ref().map_or(0, |sold| sold.sales),
-            sold: sold.as_ref().map_or(0, |sold| sold.sold),
-            sale_low: sale_price(|sold| sold.low),
-            sale_average: sale_price(Sold::average),
-            sale_median: sale_price(Sold::median),
-            sale_high: sale_price(|sold| sold.high),
-            samples: lowest.map_or(0, |lowest| lowest.samples),
-            complete: is_complete,
-        }
+        Self { opened_at, fields: CandleFields::from(&candle), complete: is_complete }
     }
 }
 

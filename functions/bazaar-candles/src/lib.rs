@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::CandlePages;
-use tables::bazaar::{Candle, INTERVALS, Prices};
+use tables::bazaar::{Candle, CandleFields, INTERVALS};
 use tables::series::{Page, PagedCandle};
 
 /// A page of candles of a product.
@@ -36,28 +36,9 @@ struct Data<'a> {
 struct PageEntry {
     /// The start of the interval.
     opened_at: UnixSeconds,
-    /// The sell price at the first recorded minute: the average of the best 2 % of the volume of buy orders, 0 if there were none.
-    sell_open: f64,
-    /// The highest sell price.
-    sell_high: f64,
-    /// The lowest sell price.
-    sell_low: f64,
-    /// The sell price at the last recorded minute.
-    sell_close: f64,
-    /// The buy price at the first recorded minute: the average of the best 2 % of the volume of sell offers, 0 if there were none.
-    buy_open: f64,
-    /// The highest buy price.
-    buy_high: f64,
-    /// The lowest buy price.
-    buy_low: f64,
-    /// The buy price at the last recorded minute.
-    buy_close: f64,
-    /// The number of items in open buy orders at the last recorded minute.
-    sell_volume: i64,
-    /// The number of items in open sell offers at the last recorded minute.
-    buy_volume: i64,
-    /// The number of minutes of the interval in which the product was recorded.
-    samples: u32,
+    /// The prices.
+    #[serde(flatten)]
+    fields: CandleFields,
     /// Whether the candle is complete. Otherwise the interval is under way, or the candle is not built yet but made of finer data; minutes may be
     /// added.
     complete: bool,
@@ -65,27 +46,7 @@ struct PageEntry {
 
 impl From<PagedCandle<Candle>> for PageEntry {
     fn from(PagedCandle { opened_at, candle, is_complete }: PagedCandle<Candle>) -> Self {
-        let Candle { sell, buy, sell_volume, buy_volume, samples, .. } = candle;
-        let coins = |Prices { open, high, low, close }: Prices| {
-            (open.coins(), high.coins(), low.coins(), close.coins())
-        };
-        let (sell_open, sell_high, sell_low, sell_close) = coins(sell);
-        let (buy_open, buy_high, buy_low, buy_close) = coins(buy);
-        Self {
-            opened_at,
-            sell_open,
-            sell_high,
-            sell_low,
-            sell_close,
-            buy_open,
-            buy_high,
-            buy_low,
-            buy_close,
-            sell_volume,
-            buy_volume,
-            samples,
-            complete: is_complete,
-        }
+        Self { opened_at, fields: CandleFields::from(&candle), complete: is_complete }
     }
 }
 

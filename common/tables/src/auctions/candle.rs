@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::auction_item_id::AuctionItemId;
+use serde::Serialize;
 
+use super::fields::ItemCandle;
 use super::hour;
 use super::minute::{Coins, Price, Sale};
 use super::rows::MINUTES;
@@ -268,6 +270,10 @@ impl series::Candle for Candle {
 
     fn of_attribute(_: Slot, value: &AttributeValue) -> Option<Self> {
         Self::of_text(value.as_s().ok()?)
+    }
+
+    fn row<'a>(&'a self, id: &'a AuctionItemId) -> impl Serialize + use<'a> {
+        ItemCandle { id: id.as_str(), fields: self.into() }
     }
 
     fn of_value(_: Slot, value: &Value<'_>) -> Option<Self> {

@@ -17,6 +17,7 @@
 mod averages;
 pub(crate) mod candle;
 mod content;
+mod fields;
 mod hour;
 mod minute;
 mod packed;
@@ -26,6 +27,7 @@ mod select;
 
 pub use self::averages::{Average, AverageSales, Averages, WINDOWS, Window, averages_of, build_averages};
 pub use self::candle::{Candle, Candles, INTERVALS, Lowest, SERIES, Sold};
+pub use self::fields::{CandleFields, ItemCandle};
 pub use self::hour::{HourTime, store_texts};
 pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
 pub use self::rows::{LONGEST_AGE, MINUTES, RecordedMinute, lowest_auctions, minutes, newest, record};

@@ -6,7 +6,9 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::parameters::ItemId;
 use common::time::UnixSeconds;
+use serde::Serialize;
 
+use super::fields::ProductCandle;
 use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, MINUTES};
 use super::quote::{Price, Quote};
 use crate::item::string;
@@ -189,6 +191,10 @@ impl series::Candle for Candle {
             return Quote::of_attribute(value).map(|quote| Self::of(quote, slot.start));
         }
         Self::of_text(slot, value.as_s().ok()?)
+    }
+
+    fn row<'a>(&'a self, id: &'a ItemId) -> impl Serialize + use<'a> {
+        ProductCandle { item_id: id.as_str(), fields: self.into() }
     }
 
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {

@@ -8,12 +8,14 @@
 //! | `candles#5m` to `candles#1d` | a text of eleven or twelve numbers, separated by commas. As a list, it would be a fifth smaller, but a query of hundreds of rows would take twice the processor time |
 
 pub(crate) mod candle;
+mod fields;
 mod history;
 pub(crate) mod intervals;
 mod minutes;
 pub(crate) mod quote;
 
 pub use self::candle::{Candle, Candles, InvalidCandle, Numbers, Prices, SERIES};
+pub use self::fields::{CandleFields, ProductCandle};
 pub use self::history::{Point, points};
 pub use self::intervals::{INTERVALS, MINUTES, RANGES, Range};
 pub use self::minutes::{quotes, record};

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
 
 use super::keys::{Interval, Slot};
 use super::rows::parts;
@@ -47,6 +48,10 @@ pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
     /// Returns the candle of this interval and a later one together.
     #[must_use]
     fn followed_by(self, later: Self) -> Self;
+
+    /// Returns the candle as responses and files with the candles of all products have it: the id, and the fields. All values are numbers or
+    /// null.
+    fn row<'a>(&'a self, id: &'a Self::Id) -> impl Serialize + use<'a, Self>;
 
     /// The value in a row of the slot.
     fn attribute(&self, slot: Slot) -> AttributeValue;

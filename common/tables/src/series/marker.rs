@@ -71,12 +71,14 @@ pub async fn oldest(
 pub(crate) async fn rows_of_slot(table: Session<'_>, slot: Slot) -> Result<Option<usize>, Error> {
     let interval = slot.interval;
     let marker = table.get(item::key(interval.markers(), slot_key(slot.start))).await?;
-    let count = |marker: &Item| {
-        slot_of(interval, marker)?;
-        let count = usize::try_from(integer(marker, ROWS)?);
-        count.map(Some).map_err(|_| Corrupt::new(ROWS, "a count"))
-    };
+    let count = |marker: &Item| count(interval, marker).map(Some);
     Ok(readable(marker.as_slice(), &interval.markers(), count).pop())
+}
+
+/// Returns the number of rows in a marker of the interval.
+pub(super) fn count(interval: &'static Interval, marker: &Item) -> Result<usize, Corrupt> {
+    slot_of(interval, marker)?;
+    usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))
 }
 
 /// Whether the tick must be recorded in the interval at the time `now`: it is not recorded yet, and its rows have not expired.

@@ -19,6 +19,7 @@
 
 mod build;
 mod candle;
+mod csv;
 pub(crate) mod keys;
 pub(crate) mod marker;
 pub(crate) mod page;
@@ -27,8 +28,9 @@ pub(crate) mod rows;
 
 pub use self::build::{Built, BuiltSlot, build, ends};
 pub use self::candle::{Candle, Candles, Series};
+pub use self::csv::csv;
 pub use self::keys::{Interval, Slot};
 pub use self::marker::{is_due, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page};
 pub use self::progress::{begin_at, build_again, note_late};
-pub use self::rows::{Written, candles, store};
+pub use self::rows::{SlotCandles, Written, candles, slot_candles, store};

@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use futures_util::future::try_join;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
 use super::candle::{Candle, Candles};
 use super::keys::{Interval, Slot, slot_key, slot_of};
-use super::marker::{mark, rows_of_slot};
+use super::marker::{count, mark, markers, rows_of_slot};
+use super::progress::Progress;
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, PRODUCTS, SORT_KEY, readable, text};
-use crate::session::Session;
+use crate::session::{Reads, Session};
 
 /// The number of rows that are written at the same time, one by one: enough to hide the network latency.
 const CONCURRENT_WRITES: usize = 16;
@@ -117,9 +119,13 @@ fn candles_of<C: Candle>(
 /// Returns the rows of a recorded slot and the number that there must be; `None` if the slot is not recorded.
 pub(crate) async fn rows_of(table: Session<'_>, slot: Slot) -> Result<Option<(usize, Vec<Item>)>, Error> {
     let Some(expected) = rows_of_slot(table, slot).await? else { return Ok(None) };
+    Ok(Some((expected, table.get_all(keys(slot), Reads::Consistent).await?)))
+}
+
+/// The keys of the rows of a slot.
+fn keys(slot: Slot) -> Vec<Item> {
     let key = |shard| item::key(slot.interval.partition(shard), slot_key(slot.start));
-    let rows = table.get_all((0..slot.interval.shards).map(key).collect()).await?;
-    Ok(Some((expected, rows)))
+    (0..slot.interval.shards).map(key).collect()
 }
 
 /// Returns the candles of a recorded slot, or `None` if rows of it are missing or corrupt.
@@ -134,6 +140,42 @@ pub async fn candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<Option
         candles.collect::<Option<Vec<(C::Id, C)>>>().ok_or(CORRUPT).map(Some)
     });
     Ok((shards.len() >= expected).then(|| shards.into_iter().flatten().collect()))
+}
+
+/// What there is of the candles of a slot.
+#[derive(Debug)]
+pub enum SlotCandles<C: Candle> {
+    /// The candles of all products. They change only if data of that time is imported.
+    Built(Candles<C>),
+    /// They are not built yet.
+    NotBuilt,
+    /// Nothing was recorded in the slot.
+    NotRecorded,
+}
+
+/// Returns what there is of the candles of a slot. Its rows are read eventually consistent, which takes half of the read units, so a slot that
+/// was built a moment ago can be an error; [`candles`] reads what was just written. A corrupt candle hides none of the others.
+///
+/// # Errors
+/// If the table does not answer in time, or rows are missing.
+pub async fn slot_candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<SlotCandles<C>, Error> {
+    let Slot { interval, start } = slot;
+    let partition = interval.markers();
+    // With queries: functions of routes have no right to read single rows.
+    let marker = table.rows(markers(table, interval, start, start), 1);
+    let (until, marker) = try_join(Progress::query(table, C::SERIES), marker).await?;
+    if until.is_none_or(|until| until < slot.end()) {
+        return Ok(SlotCandles::NotBuilt);
+    }
+    let expected = readable(&marker, &partition, |marker| count(interval, marker).map(Some)).pop();
+    let Some(expected) = expected else { return Ok(SlotCandles::NotRecorded) };
+    let rows = table.get_all(keys(slot), Reads::Eventual).await?;
+    if rows.len() < expected {
+        let cause = format!("{} of its {expected} rows are missing", expected - rows.len());
+        return Err(Error::Corrupt { table: table.table_name().to_owned(), key: partition, cause });
+    }
+    let rows = readable(&rows, &partition, |row| candles_of::<C>(interval, row, &partition).map(Some));
+    Ok(SlotCandles::Built(rows.into_iter().flatten().collect()))
 }
 
 /// Stores candles that another program computed, and returns the number of rows that changed. A candle that is there stays if it has

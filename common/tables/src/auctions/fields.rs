@@ -1,0 +1,71 @@
+//! The fields of a candle in responses and files.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::candle::{Candle, Lowest, Sold};
+use super::minute::Coins;
+
+/// The prices of an item during an interval, in coins, exact to 0.01 and those of one item also if stacks are sold. A `lowest_` price is
+/// null if the item was not listed, and a `sale_` price if it was not sold.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CandleFields {
+    /// The lowest buy-it-now price at the first minute in which the item was listed.
+    lowest_open: Option<f64>,
+    /// The highest of these prices.
+    lowest_high: Option<f64>,
+    /// The lowest of these prices.
+    lowest_low: Option<f64>,
+    /// The lowest buy-it-now price at the last minute in which the item was listed.
+    lowest_close: Option<f64>,
+    /// The average over the minutes in which the item was listed.
+    lowest_average: Option<f64>,
+    /// The number of running buy-it-now auctions at the last minute in which there was one; null if the item was not listed.
+    listings: Option<u32>,
+    /// The number of sales, buy-it-now and by bids.
+    sales: u32,
+    /// The number of items that were sold.
+    sold: u64,
+    /// The lowest price of a sale.
+    sale_low: Option<f64>,
+    /// The sum of the prices divided by the number of items.
+    sale_average: Option<f64>,
+    /// The median price of the sales. For a day, the median of those of its hours, each counted as often as the hour has sales.
+    sale_median: Option<f64>,
+    /// The highest price of a sale.
+    sale_high: Option<f64>,
+    /// The number of minutes in which the item was listed.
+    samples: u32,
+}
+
+impl From<&Candle> for CandleFields {
+    fn from(Candle { lowest, sold }: &Candle) -> Self {
+        let lowest_price = |price: fn(&Lowest) -> Coins| lowest.as_ref().map(|lowest| price(lowest).coins());
+        let sale_price = |price: fn(&Sold) -> Coins| sold.as_ref().map(|sold| price(sold).coins());
+        Self {
+            lowest_open: lowest_price(|lowest| lowest.open),
+            lowest_high: lowest_price(|lowest| lowest.high),
+            lowest_low: lowest_price(|lowest| lowest.low),
+            lowest_close: lowest_price(|lowest| lowest.close),
+            lowest_average: lowest_price(Lowest::average),
+            listings: lowest.as_ref().map(|lowest| lowest.listings),
+            sales: sold.as_ref().map_or(0, |sold| sold.sales),
+            sold: sold.as_ref().map_or(0, |sold| sold.sold),
+            sale_low: sale_price(|sold| sold.low),
+            sale_average: sale_price(Sold::average),
+            sale_median: sale_price(Sold::median),
+            sale_high: sale_price(|sold| sold.high),
+            samples: lowest.as_ref().map_or(0, |lowest| lowest.samples),
+        }
+    }
+}
+
+/// The candle of one item among those of all.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemCandle<'a> {
+    /// The item's id.
+    pub(crate) id: &'a str,
+    /// The candle.
+    #[serde(flatten)]
+    pub(crate) fields: CandleFields,
+}

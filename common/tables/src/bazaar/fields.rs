@@ -1,0 +1,67 @@
+//! The fields of a candle in responses and files.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::candle::{Candle, Prices};
+
+/// The prices and volumes of a product during an interval. Prices are in coins, rounded to 0.01; volumes are in items.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CandleFields {
+    /// The sell price at the first recorded minute: the average of the best 2 % of the volume of buy orders, 0 if there were none.
+    sell_open: f64,
+    /// The highest sell price.
+    sell_high: f64,
+    /// The lowest sell price.
+    sell_low: f64,
+    /// The sell price at the last recorded minute.
+    sell_close: f64,
+    /// The buy price at the first recorded minute: the average of the best 2 % of the volume of sell offers, 0 if there were none.
+    buy_open: f64,
+    /// The highest buy price.
+    buy_high: f64,
+    /// The lowest buy price.
+    buy_low: f64,
+    /// The buy price at the last recorded minute.
+    buy_close: f64,
+    /// The number of items in open buy orders at the last recorded minute.
+    sell_volume: i64,
+    /// The number of items in open sell offers at the last recorded minute.
+    buy_volume: i64,
+    /// The number of minutes of the interval in which the product was recorded.
+    samples: u32,
+}
+
+impl From<&Candle> for CandleFields {
+    fn from(&Candle { sell, buy, sell_volume, buy_volume, samples, .. }: &Candle) -> Self {
+        let coins = |Prices { open, high, low, close }: Prices| {
+            (open.coins(), high.coins(), low.coins(), close.coins())
+        };
+        let (sell_open, sell_high, sell_low, sell_close) = coins(sell);
+        let (buy_open, buy_high, buy_low, buy_close) = coins(buy);
+        Self {
+            sell_open,
+            sell_high,
+            sell_low,
+            sell_close,
+            buy_open,
+            buy_high,
+            buy_low,
+            buy_close,
+            sell_volume,
+            buy_volume,
+            samples,
+        }
+    }
+}
+
+/// The candle of one product among those of all.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "BazaarProductCandle")]
+pub struct ProductCandle<'a> {
+    /// The product's id.
+    pub(crate) item_id: &'a str,
+    /// The candle.
+    #[serde(flatten)]
+    pub(crate) fields: CandleFields,
+}
