@@ -15,20 +15,21 @@ use serde_json::{Map, Value, json};
 use simulator::Clock;
 
 use crate::auction_prices::house::{listing, serve};
-use crate::history::{MINUTE, START, event, record, rfc3339};
+use crate::candles::build_all;
+use crate::history::{DAY, MINUTE, START, event, record, rfc3339};
 use crate::support::{await_logs, get_at, invoke, one_instance_each, start_with};
 
 const START_MS: i64 = START * 1_000;
 
 /// A response to a request for a file.
-struct File {
-    status: StatusCode,
+pub(crate) struct File {
+    pub(crate) status: StatusCode,
     headers: HeaderMap,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl File {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         assert_eq!(self.status, StatusCode::OK);
         serde_json::from_slice(&self.body).unwrap()
     }
@@ -50,11 +51,11 @@ async fn send(cloud: &Cloud, method: Method, path: &str, headers: &[(&str, &str)
     File { status, headers, body: response.into_body().collect().await.unwrap().to_bytes().to_vec() }
 }
 
-async fn get(cloud: &Cloud, path: &str) -> File {
+pub(crate) async fn get(cloud: &Cloud, path: &str) -> File {
     send(cloud, Method::GET, path, &[]).await
 }
 
-fn unpacked(gzip: &[u8]) -> Vec<u8> {
+pub(crate) fn unpacked(gzip: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
     GzDecoder::new(gzip).read_to_end(&mut content).unwrap();
     content
@@ -235,4 +236,36 @@ async fn a_killed_run_leaves_whole_files_and_the_next_one_completes_them() {
     record(&cloud, "record-bazaar", time).await;
     let bazaar = get(&cloud, "/bazaar.json").await.json();
     assert_eq!(get(&cloud, "/prices.json").await.json()["updated_at"]["bazaar"], refreshed_at(&bazaar));
+}
+
+#[tokio::test]
+async fn every_finished_day_has_a_file_with_its_candles() {
+    let cloud = start().await;
+    for day in 0..10 {
+        record(&cloud, "record-bazaar", START + day * DAY).await;
+        build_all(&cloud, START + day * DAY + 10 * MINUTE).await;
+    }
+    // The first midnight ends the first day. What a run has not written, the next one does.
+    let days =
+        (28..=30).map(|day| format!("2026-04-{day}")).chain((1..=6).map(|day| format!("2026-05-0{day}")));
+    let days: Vec<_> = days.collect();
+    for day in &days {
+        assert_eq!(get(&cloud, &format!("/days/bazaar/{day}.csv.gz")).await.status, StatusCode::OK, "{day}");
+    }
+    for path in
+        ["/days/bazaar/2026-05-07.csv.gz", "/days/bazaar/2026-04-28.csv", "/days/auctions/2026-04-28.csv.gz"]
+    {
+        assert_eq!(get(&cloud, path).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let file = get(&cloud, "/days/bazaar/2026-04-28.csv.gz").await;
+    assert_eq!(file.header("content-type"), "application/gzip");
+    let csv = String::from_utf8(unpacked(&file.body)).unwrap();
+    let mut lines = csv.lines();
+    let header = lines.next().unwrap();
+    let line = lines.find(|line| line.starts_with("INK_SACK:3,")).unwrap();
+    let path = "/v1/bazaar/candles?item_id=INK_SACK:3&interval=1d";
+    let candles = get_at(&cloud, path, START_MS + 10 * DAY * 1_000).await.data();
+    for (name, value) in header.split(',').zip(line.split(',')).skip(1) {
+        assert_eq!(value.parse::<f64>().ok(), candles["candles"][0][name].as_f64(), "{name}");
+    }
 }

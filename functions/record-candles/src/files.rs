@@ -8,8 +8,7 @@ use files::{Files, Form, Seen};
 use serde::Serialize;
 use tables::Session;
 use tables::auctions::{self, Average, AverageSales, Averages, WINDOWS, averages_of};
-use tables::bazaar;
-use tables::series::{BuiltSlot, Candle, candles, recorded};
+use tables::series::{BuiltSlot, Candle, candles, csv, recorded};
 
 /// The most days of a market that a run writes.
 const MOST_DAYS: usize = 8;
@@ -87,6 +86,35 @@ pub(crate) async fn averages(
             let sold = |Average { sold, .. }: &Average| Some(ItemSales::of(sold.as_ref()?, minutes));
             let items = items.iter().filter_map(|(id, average)| Some((id.as_str(), sold(average)?)));
             files.replace(seen, &serde_json::to_vec(&items.collect::<BTreeMap<_, _>>())?).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the finished days of a market into `folder`, from new to old: those that have no file yet, and those that were built again in
+/// this run.
+pub(crate) async fn days<C: Candle>(
+    files: &Files,
+    folder: &str,
+    table: Session<'_>,
+    now: UnixSeconds,
+    built: &[BuiltSlot],
+) -> Result<(), Failure> {
+    let Some(interval) = C::SERIES.intervals.last() else { return Ok(()) };
+    let names = files.names(folder).await?;
+    let again = built.iter().filter(|built| built.interval == interval.name).map(|built| built.slot);
+    let again: BTreeSet<_> = again.collect();
+    let days = recorded(table, interval, now).await?;
+    let name = |day: UnixSeconds| format!("{}.csv", day.to_string().get(..10).unwrap_or_default());
+    let days = days.into_iter().rev();
+    let days =
+        days.filter(|day| again.contains(&day.start) || !names.contains(&format!("{}.gz", name(day.start))));
+    for day in days.take(MOST_DAYS) {
+        let seen = files.seen(&format!("{folder}/{}", name(day.start)), Form::Gzip).await?;
+        // Without candles, there is nothing to keep.
+        let candles = candles::<C>(table, day).await?.filter(|candles| !candles.is_empty());
+        if let Some(candles) = candles {
+            files.replace(seen, csv::<C>(&candles)?.as_bytes()).await?;
         }
     }
     Ok(())

@@ -91,8 +91,8 @@ impl Recorder for RecordCandles {
         if let Some(MadeAverages { are_new, until }) = outcome.averages {
             self::files::averages(files, table, are_new, until).await?;
         }
-        let _ = now;
-        Ok(())
+        self::files::days::<bazaar::Candle>(files, "days/bazaar", table, now, &outcome.slots).await?;
+        self::files::days::<auctions::Candle>(files, "days/auctions", table, now, &outcome.auctions).await
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

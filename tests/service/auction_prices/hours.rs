@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use fastrand::Rng;
-use local::Cloud;
+use local::{Cloud, Options};
 use serde_json::{Value, json};
 use tables::auctions::{Coins, Minute, Price, SERIES, Sale, Sales, record};
 use tables::series::build_again;
@@ -18,7 +18,8 @@ use crate::candles::build;
 use crate::history::interrupted::{record_and_kill, writes};
 use crate::history::table::{self as rows, Dump, expect_same};
 use crate::history::{DAY, HOUR, MINUTE, START, rfc3339, start};
-use crate::support::{expect_clean_logs, get_at};
+use crate::public_files::{get, unpacked};
+use crate::support::{expect_clean_logs, get_at, one_instance_each, start_with};
 
 const BUILDER: &str = "record-candles";
 
@@ -309,6 +310,57 @@ async fn expect_equal(cloud: &Cloud, world: &World) {
     }
 }
 
+/// Panics unless the public files show what the routes respond.
+async fn expect_files(cloud: &Cloud) {
+    let ids = IDS.map(|id| id.replace(';', "%3B").replace('+', "%2B")).join(",");
+    for (window, name) in [("1d", "1day"), ("3d", "3day"), ("7d", "7day")] {
+        let path = format!("/v1/auctions/averages?window={window}&ids={ids}");
+        let data = get_at(cloud, &path, NOW * 1_000).await.data();
+        let items = || data["items"].as_array().unwrap().iter();
+        let by_id = |value: fn(&Value) -> Option<Value>| {
+            let with_id = |item: &Value| Some((item["id"].as_str().unwrap().to_owned(), value(item)?));
+            Value::Object(items().filter_map(with_id).collect())
+        };
+        let lowest = by_id(|item| Some(item["lowest"].clone()).filter(|lowest| !lowest.is_null()));
+        let path = format!("/auction_averages_lbin/{name}.json");
+        assert_eq!(get(cloud, &path).await.json(), lowest, "{path}");
+        if window != "3d" {
+            continue;
+        }
+        let sales = get(cloud, "/auction_averages/3day.json").await.json();
+        let sold = items().filter(|item| !item["sale"].is_null());
+        assert_eq!(sales.as_object().unwrap().len(), sold.clone().count());
+        for item in sold {
+            let file = &sales[item["id"].as_str().unwrap()];
+            let number = |value: &Value| value.as_f64().unwrap();
+            let count = number(&item["sold"]) / number(&item["sales"]);
+            assert_eq!(number(&file["count"]), count, "{item}");
+            assert!((number(&file["price"]) / count - number(&item["sale"])).abs() < 0.01, "{item} {file}");
+            let a_day = |sales: &Value| (number(sales) * 1_440.0 / number(&item["minutes"])).round().max(1.0);
+            assert_eq!(number(&file["sales"]), a_day(&item["sales"]), "{item} {file}");
+            let has_clean = !item["sale_clean"].is_null() && item["sales_clean"] != item["sales"];
+            let clean = if has_clean { &item["sale_clean"] } else { &Value::Null };
+            assert_eq!(&file["clean_price"], clean, "{item} {file}");
+            if has_clean {
+                assert_eq!(number(&file["clean_sales"]), a_day(&item["sales_clean"]), "{item} {file}");
+            }
+        }
+    }
+    // The day of the first minutes has ended.
+    let csv =
+        String::from_utf8(unpacked(&get(cloud, "/days/auctions/2026-04-28.csv.gz").await.body)).unwrap();
+    let (header, lines) = csv.split_once('\n').unwrap();
+    assert!(header.starts_with("id,lowest_open,"), "{header}");
+    assert_eq!(lines.lines().count(), IDS.len(), "{csv}");
+    let path = "/v1/auctions/candles?id=ALWAYS&interval=1d";
+    let candle = get_at(cloud, path, NOW * 1_000).await.data()["candles"][0].take();
+    let line = lines.lines().find(|line| line.starts_with("ALWAYS,")).unwrap();
+    for (name, value) in header.split(',').zip(line.split(',')).skip(1) {
+        assert_eq!(value.parse::<f64>().ok(), candle[name].as_f64(), "{name}");
+    }
+    assert_eq!(get(cloud, "/days/auctions/2026-04-29.csv.gz").await.status, 404, "it has not ended");
+}
+
 /// The table without what depends on the number of runs: how often a text was written. All of them were seen.
 async fn dump(cloud: &Cloud) -> Dump {
     let mut dump = rows::dump(cloud).await;
@@ -328,7 +380,7 @@ async fn build_all(cloud: &Cloud) {
 async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenever_they_are_built() {
     let random = &mut Rng::with_seed(2_026);
     let world = World::random(random);
-    let cloud = start().await;
+    let cloud = start_with(Options { public_files: true, ..one_instance_each() }).await;
     let mut late = Vec::new();
     let mut runs = 0;
     for number in 0..MINUTES {
@@ -351,6 +403,7 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
     }
     build_all(&cloud).await;
     expect_equal(&cloud, &world).await;
+    expect_files(&cloud).await;
     let at_random_times = dump(&cloud).await;
     let is_recorded = |key: &(String, String)| {
         ["auctions#1m", "auctions#lowest"].iter().any(|front| key.0.starts_with(front))
