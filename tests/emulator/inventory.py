@@ -10,6 +10,7 @@ LISTS = {
     "usage plan": ("apigateway", "get_usage_plans", "items", "id"),
     "API key": ("apigateway", "get_api_keys", "items", "id"),
     "domain": ("apigateway", "get_domain_names", "items", "domainName"),
+    "bucket": ("s3", "list_buckets", "Buckets", "Name"),
     "queue": ("sqs", "list_queues", "QueueUrls", None),
     "topic": ("sns", "list_topics", "Topics", "TopicArn"),
     "schedule": ("scheduler", "list_schedules", "Schedules", "Name"),

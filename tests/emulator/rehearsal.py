@@ -2,6 +2,7 @@
 """Deploys the unmodified template to MiniStack and uses it: tests/README.md, Deployment on an emulator."""
 
 import contextlib
+import gzip
 import json
 import sys
 import time
@@ -21,11 +22,11 @@ from stack import Stack, eventually, expect
 SECRET = "game-data-query-service/upstream-key"
 # The limits are far above what one client sends, so that the first check is fast.
 FIRST = {
-    "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
+    "PublicFiles": "on", "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
     "TableProtection": "off",
 }
 SECOND = {
-    "GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "ProMonthlyQuota": "70000", "ProfileRateLimit": "1",
+    "PublicFiles": "on", "GatewayCache": "on", "ProRateLimit": "20", "ProBurstLimit": "200", "ProMonthlyQuota": "70000", "ProfileRateLimit": "1",
     "ProfileBurstLimit": "20", "TableProtection": "on",
 }
 
@@ -72,6 +73,8 @@ class Rehearsal:
             self.check("--rate", "250")
         with step("builds candles"):
             self.build_candles()
+        with step("writes public files into a private bucket"):
+            self.read_files()
         with step("limits requests without a key"):
             self.exhaust_open_routes()
         with step("cannot use its tables without its policies"):
@@ -92,8 +95,10 @@ class Rehearsal:
             self.use_restored_tables()
         with step("differs from AWS as listed"):
             self.compare_differences()
-        with step("removes the stack, but not its tables"):
+        with step("removes the stack, but not its tables and its public files"):
             self.remove()
+        with step("deletes the public files"):
+            self.delete_files()
         with step("deletes the tables, which are protected"):
             self.delete_tables()
         with step("creates the stack again without pages, and accepts the keys that are imported"):
@@ -214,6 +219,31 @@ class Rehearsal:
         path = f"/v1/bazaar/candles?item_id={listed[0]['id']}&interval=5m"
         candles = self.account.get(path, self.keys["good"]).json()["data"]["candles"]
         expect(any(candle["complete"] for candle in candles), f"{path} has no complete candle: {candles}")
+
+    def read_files(self):
+        """The objects as CloudFront gets them. The events of the recorders were of the present, or of a moment later."""
+        bucket, storage = self.account.outputs()["PublicFilesBucket"], self.account.client("s3")
+        names = {"bazaar.json", "lowestbin.json", "lowestbin.json.gz", "prices.json"}
+
+        def stored():
+            return {entry["Key"] for entry in storage.list_objects_v2(Bucket=bucket).get("Contents", [])}
+
+        eventually(lambda: names <= stored(), f"of {names}, the bucket has {stored()} only")
+        contents = {}
+        for name in names:
+            file = storage.get_object(Bucket=bucket, Key=name)
+            gzipped = name.endswith(".gz")
+            expect(file["ContentType"] == ("application/gzip" if gzipped else "application/json"), f"{name} is {file['ContentType']}")
+            expect(not file.get("ContentEncoding"), f"{name} has an encoding: {file.get('ContentEncoding')}")
+            expect(file["CacheControl"] == "public, max-age=60", f"{name} has {file['CacheControl']}")
+            content = file["Body"].read()
+            contents[name] = json.loads(gzip.decompress(content) if gzipped else content)
+        expect(len(contents["lowestbin.json"]) > 1000 and len(contents["prices.json"]["prices"]) > 2000, "the files are short")
+        # A run of the next minute replaces them: conditional writes are accepted.
+        before = contents["prices.json"]["updated_at"]
+        later = lambda: json.load(storage.get_object(Bucket=bucket, Key="prices.json")["Body"])["updated_at"]
+        eventually(lambda: all(later()[market] > before[market] for market in before), "the files stay as they are")
+        self.bucket = bucket
 
     def exhaust_open_routes(self):
         """Anybody can send these requests, so their limits are low. They do not count for other routes."""
@@ -400,10 +430,17 @@ class Rehearsal:
         expect(len(keys) == len(self.keys) - 1, f"API Gateway has other keys than the issued ones: {keys}")
         rows = self.rows()
         self.stack.delete()
-        kept = keys | {("table", table) for table in self.tables}
+        kept = keys | {("table", table) for table in self.tables} | {("bucket", self.bucket)}
         left = self.left_behind()
         expect(left == kept, f"left behind: {sorted(left - kept)}; not kept: {sorted(kept - left)}")
         expect(self.rows() == rows, f"the tables had {rows} rows, and have {self.rows()}")
+
+    def delete_files(self):
+        """infra/README.md, Remove."""
+        storage = self.account.client("s3")
+        for entry in storage.list_objects_v2(Bucket=self.bucket)["Contents"]:
+            storage.delete_object(Bucket=self.bucket, Key=entry["Key"])
+        storage.delete_bucket(Bucket=self.bucket)
 
     def delete_tables(self):
         """infra/README.md, Remove."""

@@ -12,7 +12,7 @@ import re
 import sys
 import unittest
 
-from deployed import ACCOUNT, FIREWALL, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
+from deployed import ACCOUNT, FILES, FILES_STACK, FIREWALL, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
 from deployed import attribute, either, is_given, is_on, is_positive, reference, text_with
 from monitoring import Alarms, Dashboard, NestedStack  # unittest runs these, too
 
@@ -49,6 +49,18 @@ WRITES_TRACES = {
     "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
     "Resource": "*",
 }
+# The recorders that write public files, and their right if there are any. Without the right to list, a missing file is a 403.
+WRITES_FILES = ("record-auctions", "record-bazaar", "record-candles")
+FILES_ARN = "arn:${AWS::Partition}:s3:::${Files.Outputs.Bucket}"
+MAY_WRITE_FILES = either(
+    "PublicFilesAreOn",
+    {
+        "Effect": "Allow",
+        "Action": ["s3:GetObject", "s3:ListBucket", "s3:PutObject"],
+        "Resource": [text_with(FILES_ARN), text_with(f"{FILES_ARN}/*")],
+    },
+    NOTHING,
+)
 # Every recorder reads and writes the heartbeat of its feed. The mayor's own row needs nothing more.
 HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 # Further permissions of functions: actions on a resource. All other functions have none.
@@ -83,6 +95,7 @@ ACCESS_TABLE = either("HasAccessTable", reference("AccessTableName"), reference(
 # The environment of functions, in addition to GatewayCache. All other functions have that of the provider.
 UPSTREAM = {"HYPIXEL_BASE_URL": reference("UpstreamBaseUrl"), "USER_AGENT": reference("UserAgent")}
 HISTORY = {"HISTORY_TABLE": HISTORY_TABLE}
+PUBLIC_FILES = {"PUBLIC_FILES": either("PublicFilesAreOn", text_with("s3://${Files.Outputs.Bucket}"), "")}
 ENVIRONMENT = {
     "mayor-history": HISTORY,
     "fire-sales-history": HISTORY,
@@ -104,9 +117,9 @@ ENVIRONMENT = {
         ),
     },
     "authorizer": {"ACCESS_TABLE": ACCESS_TABLE},
-    "record-auctions": UPSTREAM | HISTORY,
-    "record-bazaar": UPSTREAM | HISTORY,
-    "record-candles": HISTORY,
+    "record-auctions": UPSTREAM | HISTORY | PUBLIC_FILES,
+    "record-bazaar": UPSTREAM | HISTORY | PUBLIC_FILES,
+    "record-candles": HISTORY | PUBLIC_FILES,
     "record-fire-sales": UPSTREAM | HISTORY,
     "record-mayor": UPSTREAM | HISTORY,
 }
@@ -196,6 +209,11 @@ NAMES = {
     "AWS::Scheduler::Schedule": "Name",
 }
 # `cargo admin` and infra/README.md use these outputs.
+FILES_OUTPUTS = {
+    "PublicFilesAddress": attribute("Files", "Outputs.Address"),
+    "PublicFilesBucket": attribute("Files", "Outputs.Bucket"),
+    "PublicFilesDomainTarget": attribute("Files", "Outputs.DomainTarget"),
+}
 OUTPUTS = {
     "ApiId": reference("Api"),
     "BaseUrl": either(
@@ -212,11 +230,14 @@ OUTPUTS = {
     "AccessLog": reference("AccessLog"),
     "DeadLetters": reference("DeadLetters"),
     "DashboardAddress": attribute(NESTED, "Outputs.DashboardAddress"),
-}
+} | FILES_OUTPUTS
 
 # What an operator has to ask for.
 OPTIONAL = {
     "Tracing": "off",
+    "PublicFiles": "off",
+    "PublicFilesDomainName": "",
+    "PublicFilesCertificateArn": "",
     "DomainName": "",
     "WebAclArn": "",
     "PermissionsBoundary": "",
@@ -524,7 +545,8 @@ class Functions(unittest.TestCase):
     def test_functions_have_the_permissions_that_they_need_and_no_others(self):
         for binary, (_, function) in FUNCTIONS.items():
             role = RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
-            self.assertEqual(self.rights(role), RIGHTS.get(binary, {}), binary)
+            files = {"Files": True} if binary in WRITES_FILES else {}
+            self.assertEqual(self.rights(role), RIGHTS.get(binary, {}) | files, binary)
             self.assertEqual(role["ManagedPolicyArns"], [reference("FunctionPolicy")], binary)
             [statement] = role["AssumeRolePolicyDocument"]["Statement"]
             self.assertEqual(statement["Principal"], {"Service": "lambda.amazonaws.com"}, binary)
@@ -533,6 +555,9 @@ class Functions(unittest.TestCase):
         rights = {}
         for policy in role.get("Policies", []):
             for statement in listed(policy["PolicyDocument"]["Statement"]):
+                if statement == MAY_WRITE_FILES:
+                    rights["Files"] = True
+                    continue
                 self.assertEqual(set(statement), {"Effect", "Action", "Resource"})
                 self.assertEqual(statement["Effect"], "Allow")
                 for resource in listed(statement["Resource"]):
@@ -580,7 +605,9 @@ class Functions(unittest.TestCase):
     def test_no_policy_of_a_role_has_a_wildcard(self):
         for name, role in of_type("AWS::IAM::Role").items():
             for policy in role["Properties"].get("Policies", []):
-                self.assertNotIn("*", json.dumps(policy), name)
+                statements = listed(policy["PolicyDocument"]["Statement"])
+                others = [statement for statement in statements if statement != MAY_WRITE_FILES]
+                self.assertNotIn("*", json.dumps(others), name)
 
     def test_concurrency_is_reserved_for_the_authorizer_and_for_what_fetches_from_the_provider(self):
         for binary, (_, function) in FUNCTIONS.items():
@@ -706,6 +733,52 @@ class Firewall(unittest.TestCase):
         self.assertEqual(FIREWALL["Outputs"]["WebAclArn"]["Value"], attribute("WebAcl", "Arn"))
 
 
+class PublicFiles(unittest.TestCase):
+    def resource(self, name):
+        return FILES["Resources"][name]
+
+    def test_the_bucket_is_private_and_outlives_the_stack(self):
+        bucket = self.resource("Bucket")
+        self.assertEqual((bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]), ("RetainExceptOnCreate", "Retain"))
+        access = bucket["Properties"]["PublicAccessBlockConfiguration"]
+        self.assertEqual(len(access), 4)
+        self.assertTrue(all(blocked is True for blocked in access.values()), access)
+
+    def test_only_the_distribution_can_read_the_bucket(self):
+        [allowed, denied] = self.resource("BucketPolicy")["Properties"]["PolicyDocument"]["Statement"]
+        self.assertEqual((allowed["Effect"], denied["Effect"]), ("Allow", "Deny"))
+        self.assertEqual(allowed["Principal"], {"Service": "cloudfront.amazonaws.com"})
+        self.assertEqual(allowed["Action"], ["s3:GetObject", "s3:ListBucket"])
+        distribution = text_with("arn:${AWS::Partition}:cloudfront::${AWS::AccountId}:distribution/${Distribution}")
+        self.assertEqual(allowed["Condition"], {"StringEquals": {"AWS:SourceArn": distribution}})
+        self.assertEqual(denied["Condition"], {"Bool": {"aws:SecureTransport": False}})
+        control = self.resource("AccessControl")["Properties"]["OriginAccessControlConfig"]
+        self.assertEqual((control["SigningBehavior"], control["SigningProtocol"]), ("always", "sigv4"))
+
+    def test_the_distribution_keeps_files_for_a_minute_and_compresses_them(self):
+        config = self.resource("Distribution")["Properties"]["DistributionConfig"]
+        behavior = config["DefaultCacheBehavior"]
+        self.assertIs(config["Enabled"], True)
+        self.assertIs(behavior["Compress"], True)
+        self.assertEqual(behavior["ViewerProtocolPolicy"], "redirect-to-https")
+        self.assertEqual(behavior["CachePolicyId"], reference("CachePolicy"))
+        self.assertEqual(behavior["ResponseHeadersPolicyId"], reference("HeadersPolicy"))
+        # A request for the root must not list the bucket.
+        self.assertTrue(config["DefaultRootObject"])
+        cache = self.resource("CachePolicy")["Properties"]["CachePolicyConfig"]
+        self.assertEqual([cache[name] for name in ("MinTTL", "DefaultTTL", "MaxTTL")], [0, 60, 60])
+        key = cache["ParametersInCacheKeyAndForwardedToOrigin"]
+        self.assertIs(key["EnableAcceptEncodingGzip"], True)
+        # A query or a header of a client must not reach the bucket past the cache.
+        behaviors = [key[name] for name in ("CookiesConfig", "HeadersConfig", "QueryStringsConfig")]
+        self.assertEqual([list(behavior.values()) for behavior in behaviors], [["none"]] * 3)
+
+    def test_any_site_can_read_the_files(self):
+        cors = self.resource("HeadersPolicy")["Properties"]["ResponseHeadersPolicyConfig"]["CorsConfig"]
+        self.assertEqual(cors["AccessControlAllowOrigins"], {"Items": ["*"]})
+        self.assertIs(cors["OriginOverride"], True)
+
+
 class Stack(unittest.TestCase):
     def test_conditions_match_their_names(self):
         conditions = {
@@ -714,6 +787,7 @@ class Stack(unittest.TestCase):
             "TablesAreProtected": is_on("TableProtection"),
             "AccessLoggingIsOn": is_on("AccessLogging"),
             "PagesAreOn": is_on("Pages"),
+            "PublicFilesAreOn": is_on("PublicFiles"),
             "HasDocumentation": is_given("DocumentationUrl"),
             "HasDomain": is_given("DomainName"),
             "HasStarterQuota": is_positive("StarterMonthlyQuota"),
@@ -735,6 +809,18 @@ class Stack(unittest.TestCase):
     def test_what_is_optional_is_off_unless_the_operator_says_otherwise(self):
         defaults = {name: SOURCE["Parameters"][name]["Default"] for name in OPTIONAL}
         self.assertEqual(defaults, OPTIONAL)
+
+    def test_public_files_exist_only_if_they_are_on(self):
+        self.assertEqual(FILES_STACK["Condition"], "PublicFilesAreOn")
+        passed = {
+            "Service": reference("AWS::StackName"),
+            "DomainName": reference("PublicFilesDomainName"),
+            "CertificateArn": reference("PublicFilesCertificateArn"),
+        }
+        self.assertEqual(FILES_STACK["Properties"]["Parameters"], passed)
+        rule = SOURCE["Rules"]["PublicFilesDomainHasCertificate"]
+        self.assertEqual(rule["RuleCondition"], is_given("PublicFilesDomainName"))
+        self.assertEqual([entry["Assert"] for entry in rule["Assertions"]], [is_given("PublicFilesCertificateArn")])
 
     def test_a_domain_wants_a_certificate_and_leads_to_the_stage(self):
         rule = SOURCE["Rules"]["DomainHasCertificate"]
@@ -767,7 +853,8 @@ class Stack(unittest.TestCase):
     def test_outputs_match_their_names(self):
         self.assertEqual({name: output["Value"] for name, output in SOURCE["Outputs"].items()}, OUTPUTS)
         conditions = {name: output["Condition"] for name, output in SOURCE["Outputs"].items() if "Condition" in output}
-        self.assertEqual(conditions, {"DomainTarget": "HasDomain", "AccessLog": "AccessLoggingIsOn"})
+        files = {name: "PublicFilesAreOn" for name in FILES_OUTPUTS}
+        self.assertEqual(conditions, {"DomainTarget": "HasDomain", "AccessLog": "AccessLoggingIsOn"} | files)
 
     def test_two_stacks_in_one_account_do_not_collide(self):
         stacks = (RESOURCES, "AWS::StackName"), (MONITORING["Resources"], "Service"), (ACCOUNT["Resources"], "AWS::StackName")

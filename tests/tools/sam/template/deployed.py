@@ -17,12 +17,15 @@ def of_type(resource_type, resources=RESOURCES):
 
 
 # The nested stack of the alarms and the dashboard, and its template.
-[(NESTED, NESTED_STACK)] = of_type("AWS::CloudFormation::Stack").items()
+NESTED, NESTED_STACK = "Watch", RESOURCES["Watch"]
 MONITORING = load(str(TEMPLATE.parent / NESTED_STACK["Properties"]["TemplateURL"]))
 # The stack of the account, which operators deploy before.
 ACCOUNT = load(str(TEMPLATE.parent / "infra" / "account.yaml"))
 # The web ACL, which operators may deploy before.
 FIREWALL = load(str(TEMPLATE.parent / "infra" / "firewall.yaml"))
+# The nested stack of the public files, and its template.
+FILES_STACK = RESOURCES["Files"]
+FILES = load(str(TEMPLATE.parent / FILES_STACK["Properties"]["TemplateURL"]))
 
 FUNCTIONS = {
     function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])

@@ -67,6 +67,7 @@ AUTHORIZER_ERRORS = metric(reference("Service"), "AuthorizerErrors")
 CANDLES_BUILT = metric(reference("Service"), "CandlesBuilt")
 RATE_LIMITED = metric(reference("Service"), "RateLimited")
 KEY_REFUSED = metric(reference("Service"), "KeyRefused")
+UNWRITTEN_FILES = metric(reference("Service"), "UnwrittenFiles")
 REFUSED_REQUESTS = metric(reference("Service"), "RefusedRequests")
 
 
@@ -84,6 +85,7 @@ ALARMS = {
         threshold=0.05, points=2, of=3,
     ),
     "KeyRefused": alarm(single(KEY_REFUSED, "Sum", 300)),
+    "UnwrittenFiles": alarm(single(UNWRITTEN_FILES, "Sum", 300), threshold=2),
     "SlowResponses": alarm(
         {**of_api("Latency"), "ExtendedStatistic": "p99", "EvaluateLowSampleCountPercentile": "ignore", "Period": 300},
         threshold=3000, points=3, of=3,
@@ -129,6 +131,8 @@ FILTERS = [
     # tests/service/upstream_faults.rs compares the texts with those that functions log.
     (RATE_LIMITED, "FunctionLog", '{ $.status = 500 && $.cause = "the upstream limits the rate of requests*" }'),
     (KEY_REFUSED, "FunctionLog", '{ $.cause = "the upstream refuses the API key*" }'),
+    # tests/service/public_files.rs waits for this text.
+    (UNWRITTEN_FILES, "FunctionLog", '{ $.message = "public files are not written" }'),
     # In the access log, numbers are texts.
     (REFUSED_REQUESTS, "AccessLog", '{ $.status = "429" }'),
 ]
@@ -156,7 +160,7 @@ class NestedStack(unittest.TestCase):
         parameters = NESTED_STACK["Properties"]["Parameters"]
         self.assertEqual(set(parameters), set(MONITORING["Parameters"]))
         self.assertEqual(parameters, PARAMETERS)
-        used = set(re.findall(r"'Outputs\.(\w+)'", str(SOURCE["Outputs"])))
+        used = set(re.findall(r"'Watch', 'Outputs\.(\w+)'", str(SOURCE["Outputs"])))
         self.assertEqual(used, set(MONITORING["Outputs"]))
 
     def test_alarms_are_mailed_to_the_address(self):

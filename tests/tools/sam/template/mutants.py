@@ -21,6 +21,7 @@ import translate  # noqa: F401 (imported once here, and not by the process of ea
 
 SERVICE, MONITORING, ACCOUNT = "template.yaml", "infra/monitoring.yaml", "infra/account.yaml"
 FIREWALL = "infra/firewall.yaml"
+FILES = "infra/public-files.yaml"
 BOUNDARY = "      PermissionsBoundary: !If [HasPermissionsBoundary, !Ref PermissionsBoundary, !Ref AWS::NoValue]\n"
 RESERVED = "      ReservedConcurrentExecutions: !If [{0}IsReserved, !Ref {0}ReservedConcurrency, !Ref AWS::NoValue]\n"
 RESERVED_ALONE = ("Bazaar", "Auctions", "Profile")
@@ -69,6 +70,24 @@ REPLACEMENTS = [
     (SERVICE, "!If [PagesAreOn, /docs, '']", "/docs"),
     (SERVICE, "!Not [!Equals [!Ref DocumentationUrl, '']]", "!Equals [!Ref DocumentationUrl, '']"),
     (SERVICE, "DASHBOARD_URL: !Ref DashboardUrl", "DASHBOARD_URL: !Ref DocumentationUrl"),
+    # Public files.
+    (SERVICE, "    Condition: PublicFilesAreOn\n", ""),
+    (SERVICE, "!Equals [!Ref PublicFiles, 'on']", "!Equals [!Ref PublicFiles, 'off']"),
+    (SERVICE, "  PublicFiles:\n    Type: String\n    Default: 'off'", "  PublicFiles:\n    Type: String\n    Default: 'on'"),
+    (SERVICE, "[s3:GetObject, s3:ListBucket, s3:PutObject]", "s3:*"),
+    (SERVICE, "s3:::${Files.Outputs.Bucket}/*", "s3:::*"),
+    (SERVICE, "s3://${Files.Outputs.Bucket}", "s3://${Files}"),
+    (SERVICE, "                - PublicFilesAreOn\n", "                - PagesAreOn\n"),
+    (FILES, "        BlockPublicPolicy: true\n", "        BlockPublicPolicy: false\n"),
+    (FILES, "DeletionPolicy: RetainExceptOnCreate", "DeletionPolicy: Delete"),
+    (FILES, "{Service: cloudfront.amazonaws.com}", "'*'"),
+    (FILES, "distribution/${Distribution}", "distribution/*"),
+    (FILES, "SigningBehavior: always", "SigningBehavior: never"),
+    (FILES, "DefaultRootObject: index.html", "DefaultRootObject: ''"),
+    (FILES, "MaxTTL: 60", "MaxTTL: 600"),
+    (FILES, "Compress: true", "Compress: false"),
+    (FILES, "QueryStringBehavior: none", "QueryStringBehavior: all"),
+    (FILES, "AccessControlAllowOrigins: {Items: ['*']}", "AccessControlAllowOrigins: {Items: [example.com]}"),
     # Keys.
     (SERVICE, "            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n", ""),
     (SERVICE, "            Path: /v1/auctions\n", "            Path: /v1/auctions\n            Auth: {Authorizer: NONE, ApiKeyRequired: false}\n"),
@@ -201,7 +220,7 @@ def main(arguments):
         print("usage: mutants.py TEMPLATE OPENAPI", file=sys.stderr)
         return 2
     root, openapi = Path(arguments[0]).parent, Path(arguments[1]).resolve()
-    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT, FIREWALL)}
+    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT, FIREWALL, FILES)}
     count, wrong = 0, []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
