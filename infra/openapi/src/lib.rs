@@ -80,7 +80,7 @@ pub fn document() -> Result<Value, Error> {
     let mut paths = Map::new();
     for route in routes() {
         let operation = if route.path == OPENAPI.path {
-            operations::of_the_document()
+            operations::of_the_document(&mut schemas)
         } else {
             let description = descriptions.iter().find(|description| description.route.path == route.path);
             let description = description.ok_or(Error::NotDescribed(route.path))?;

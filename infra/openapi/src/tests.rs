@@ -87,7 +87,7 @@ fn every_field_parameter_header_and_schema_has_a_description_and_an_example() {
             // A field with several shapes has its examples in each of them.
             let shapes =
                 field["anyOf"].as_array().map_or_else(|| vec![field], |shapes| shapes.iter().collect());
-            for shape in shapes {
+            for shape in shapes.into_iter().filter(|shape| shape["type"] != "null") {
                 let examples = shape.get("examples").or_else(|| followed(&document, shape).get("examples"));
                 assert!(
                     examples.is_some_and(|examples| !examples.as_array().unwrap().is_empty()),
@@ -100,7 +100,9 @@ fn every_field_parameter_header_and_schema_has_a_description_and_an_example() {
     assert!(fields > 100, "{fields} fields");
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         expect_description(&schema["description"], name);
-        assert!(schema["examples"].is_array(), "{name} has no example");
+        // The examples of whole responses are at the operations.
+        let is_response = name.ends_with("Response") || name == "OpenApiDocument";
+        assert!(schema["examples"].is_array() || is_response, "{name} has no example");
     }
     for (path, item) in document["paths"].as_object().unwrap() {
         for parameter in item["get"]["parameters"].as_array().into_iter().flatten() {
