@@ -10,11 +10,11 @@ use crate::support::{
     AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, invoke, record_prices, start, template,
 };
 
-/// The names of the entries of a folder of the repository, without its README.
+/// The names of the entries of a folder of the repository, without its README and the examples of clients.
 fn names_in(folder: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(in_repository(folder)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name != "README.md").collect()
+    names.filter(|name| !["README.md", "examples"].contains(&name.as_str())).collect()
 }
 
 /// The binary of the function with this logical id.
