@@ -454,6 +454,32 @@ pub const OPENAPI: Route = Route {
     parameters: &[],
 };
 
+/// `GET /docs.md`, which the index handles too.
+pub const DOCS_MARKDOWN: Route =
+    text("/docs.md", "Read the API reference as Markdown", "The API reference, for language models.");
+
+/// `GET /llms.txt`, which the index handles too.
+pub const LLMS: Route =
+    text("/llms.txt", "Read the summary", "A summary of the service with links, for language models.");
+
+/// A text that the index serves. The OpenAPI document does not describe it.
+const fn text(path: &'static str, summary: &'static str, description: &'static str) -> Route {
+    let (function, cache) = (INDEX.function, Duration::ZERO);
+    Route {
+        function,
+        path,
+        cache,
+        requires_key: false,
+        summary,
+        description,
+        tag: Tag::Service,
+        parameters: &[],
+    }
+}
+
+/// The texts for language models.
+pub const TEXTS: [&Route; 2] = [&DOCS_MARKDOWN, &LLMS];
+
 /// `GET /docs`
 pub const DOCS: Route = page("/docs", "Read the API reference", "The API reference, for people.", &[]);
 

@@ -1,14 +1,19 @@
 //! Writes the OpenAPI document without the white space that makes the checked-in file readable: anyone can request it without
-//! a key, so every byte costs.
+//! a key, so every byte costs. Writes the texts as JSON strings, as a proxy response carries them.
 
 use std::path::Path;
 use std::{env, fs, io};
 
 const DOCUMENT: &str = "openapi.json";
+const TEXTS: [&str; 2] = ["docs.md", "llms.txt"];
 
 fn main() -> io::Result<()> {
     let folder = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("Cargo has not set OUT_DIR"))?;
-    fs::write(Path::new(&folder).join(DOCUMENT), without_white_space(&fs::read_to_string(DOCUMENT)?))
+    let folder = Path::new(&folder);
+    for name in TEXTS {
+        fs::write(folder.join(format!("{name}.json")), serde_json::to_string(&fs::read_to_string(name)?)?)?;
+    }
+    fs::write(folder.join(DOCUMENT), without_white_space(&fs::read_to_string(DOCUMENT)?))
 }
 
 /// The JSON document without white space outside of its strings.

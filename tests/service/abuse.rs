@@ -1,7 +1,9 @@
 //! What abuse costs an operator at most. The limits of the template bound it, and the table in `infra/README.md`, Limits, has these
 //! figures.
 
-use common::routes::{ASSETS, DOCS, FAVICON, MARKET, OPENAPI, REFERENCE_SCRIPT, STATUS, VERSION_1};
+use common::routes::{
+    ASSETS, DOCS, DOCS_MARKDOWN, FAVICON, LLMS, MARKET, OPENAPI, REFERENCE_SCRIPT, STATUS, VERSION_1,
+};
 use local::Cloud;
 
 use crate::pages::{PAGES, folder, sources};
@@ -113,6 +115,8 @@ async fn open(cloud: &Cloud) -> Vec<Row> {
             of_index,
         ),
         of_get(OPENAPI.path, received(OPENAPI.path).await, SHORT_S),
+        of_get(DOCS_MARKDOWN.path, received(DOCS_MARKDOWN.path).await, SHORT_S),
+        of_get(LLMS.path, received(LLMS.path).await, SHORT_S),
         of_get(STATUS.path, received(STATUS.path).await, SHORT_S),
         of_get(DOCS.path, source("docs.html"), SHORT_S),
         of_get(MARKET.path, source("market.html"), SHORT_S),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::{ASSETS, DOCS, INDEX, Location, OPENAPI, PAGES, VERSION_1};
+use common::routes::{ASSETS, DOCS, DOCS_MARKDOWN, INDEX, LLMS, Location, OPENAPI, PAGES, TEXTS, VERSION_1};
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
@@ -10,11 +10,11 @@ use crate::support::{
     AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, invoke, record_prices, start, template,
 };
 
-/// The names of the entries of a folder of the repository, without its README.
+/// The names of the entries of a folder of the repository, without its README and the examples of clients.
 fn names_in(folder: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(in_repository(folder)).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| name != "README.md").collect()
+    names.filter(|name| !["README.md", "examples"].contains(&name.as_str())).collect()
 }
 
 /// The binary of the function with this logical id.
@@ -59,6 +59,7 @@ fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does
         let route = VERSION_1
             .into_iter()
             .chain([&INDEX, &OPENAPI])
+            .chain(TEXTS)
             .chain(PAGES)
             .find(|route| route.path == declared.path);
         // Unknown paths require no key either.
@@ -124,7 +125,9 @@ fn the_index_gets_the_root_preflight_requests_and_every_unknown_method_and_path(
         .collect();
     declared.sort_unstable();
     let greedy = ["ANY", "OPTIONS"].map(|method| ("/{proxy+}", method));
-    assert_eq!(declared, [("/", "ANY"), ("/", "GET"), (OPENAPI.path, "GET"), greedy[0], greedy[1]]);
+    let [reference, summary, document] = [DOCS_MARKDOWN, LLMS, OPENAPI].map(|route| (route.path, "GET"));
+    let expected = [("/", "ANY"), ("/", "GET"), reference, summary, document, greedy[0], greedy[1]];
+    assert_eq!(declared, expected);
     assert_eq!(INDEX.path, "/");
 }
 

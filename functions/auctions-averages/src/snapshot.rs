@@ -10,14 +10,13 @@ use common::routes::AuctionIds;
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{Average, AverageSales, Averages, Coins, WINDOWS, select};
+use tables::auctions::{Average, AverageSales, Averages, Coins, select};
 
 /// Average prices of items in auctions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsAverages")]
 pub(crate) struct Data<'a> {
     /// The requested window.
-    #[schemars(extend("enum" = WINDOWS.each_ref().map(|window| window.name)))]
     window: &'static str,
     /// The end of the window: that of the last complete hour.
     until: UnixSeconds,

@@ -11,7 +11,7 @@ use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::CandlePages;
-use tables::auctions::{Candle, CandleFields, INTERVALS};
+use tables::auctions::{Candle, CandleFields};
 use tables::series::{Page, PagedCandle};
 
 /// A page of candles of an item.
@@ -21,7 +21,6 @@ struct Data<'a> {
     /// The item's id.
     id: &'a str,
     /// The requested interval.
-    #[schemars(extend("enum" = INTERVALS.each_ref().map(|interval| interval.name)))]
     interval: &'static str,
     /// The number of candles.
     count: usize,
@@ -85,6 +84,8 @@ impl Describe for AuctionsCandles {
 
 #[cfg(test)]
 mod tests {
+    use tables::auctions::INTERVALS;
+
     use super::*;
 
     #[test]

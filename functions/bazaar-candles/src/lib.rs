@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::CandlePages;
-use tables::bazaar::{Candle, CandleFields, INTERVALS};
+use tables::bazaar::{Candle, CandleFields};
 use tables::series::{Page, PagedCandle};
 
 /// A page of candles of a product.
@@ -20,7 +20,6 @@ struct Data<'a> {
     /// The product's id.
     item_id: &'a str,
     /// The requested interval.
-    #[schemars(extend("enum" = INTERVALS.each_ref().map(|interval| interval.name)))]
     interval: &'static str,
     /// The number of candles.
     count: usize,
@@ -83,6 +82,8 @@ impl Describe for BazaarCandles {
 
 #[cfg(test)]
 mod tests {
+    use tables::bazaar::INTERVALS;
+
     use super::*;
 
     #[test]

@@ -30,7 +30,6 @@ struct Data<'a> {
     /// The product's id.
     item_id: &'a str,
     /// The requested range.
-    #[schemars(extend("enum" = RANGES.each_ref().map(|range| range.name)))]
     range: &'static str,
     /// The number of points.
     #[serde(rename = "dataPoints")]

@@ -1,5 +1,5 @@
-//! `GET /`, which lists the endpoints, `GET /openapi.json`, which describes them, the CORS preflight of every path, and the 404 of
-//! every request that no other route matches.
+//! `GET /`, which lists the endpoints, `GET /openapi.json`, `GET /docs.md` and `GET /llms.txt`, which describe them, the CORS preflight
+//! of every path, and the 404 of every request that no other route matches.
 
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
@@ -8,6 +8,7 @@ use common::response::Response;
 use common::response::envelope::{API_VERSION, Document};
 use common::response::error::ApiError;
 use common::response::excerpt::Excerpt;
+use common::response::file::File;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, Parameter, Route};
 use schemars::JsonSchema;
@@ -19,6 +20,34 @@ const NAME: &str = "Game Data Query Service";
 /// The OpenAPI document, which `cargo openapi` generates from the functions' types. A test compares the two. The build script
 /// removes the white space.
 const OPENAPI_DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
+
+/// The API reference as Markdown, which `cargo openapi` generates, too.
+static REFERENCE: File = File {
+    name: "docs.md",
+    content_type: "text/markdown; charset=utf-8",
+    json: include_str!(concat!(env!("OUT_DIR"), "/docs.md.json")),
+    bytes: include_str!("../docs.md").len(),
+    ..TEXT
+};
+
+/// The summary for language models, which `cargo openapi` generates, too.
+static SUMMARY: File = File {
+    name: "llms.txt",
+    content_type: "text/plain; charset=utf-8",
+    json: include_str!(concat!(env!("OUT_DIR"), "/llms.txt.json")),
+    bytes: include_str!("../llms.txt").len(),
+    ..TEXT
+};
+
+/// What both texts have in common.
+const TEXT: File = File {
+    name: "",
+    content_type: "",
+    cache_control: "public, max-age=300",
+    content_security_policy: "default-src 'none'; frame-ancestors 'none'",
+    json: "",
+    bytes: 0,
+};
 
 /// The service and its endpoints.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -98,6 +127,8 @@ impl Handler for Index {
             ("GET", path) if path == routes::INDEX.path => self.endpoints()?,
             // Copied for each request: there are few, and otherwise every start would take longer.
             ("GET", path) if path == routes::OPENAPI.path => Document::bare(OPENAPI_DOCUMENT.to_owned()),
+            ("GET", path) if path == routes::DOCS_MARKDOWN.path => return Ok(Response::File(&REFERENCE)),
+            ("GET", path) if path == routes::LLMS.path => return Ok(Response::File(&SUMMARY)),
             ("OPTIONS", _) => return Ok(Response::Preflight),
             (method, _) => return Err(unknown_route(method, request.path())),
         };

@@ -46,7 +46,6 @@ struct Data {
 #[derive(Debug, Serialize, JsonSchema)]
 struct FeedStatus {
     /// The name of the feed.
-    #[schemars(extend("enum" = FEEDS.map(|feed| feed.name)))]
     name: &'static str,
     /// The time of the latest record; of candles, the end of the newest one. `null` if nothing was recorded.
     last_recorded_at: Option<UnixSeconds>,
@@ -64,13 +63,11 @@ struct FeedStatus {
 
 /// A period without records, longer than two intervals of the feed.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
+#[schemars(rename = "FeedGap")]
 struct Gap {
     /// The latest record before the period.
-    #[schemars(example = "2026-11-20T03:12:00Z")]
     from: UnixSeconds,
     /// The earliest record after the period.
-    #[schemars(example = "2026-11-20T03:31:00Z")]
     to: UnixSeconds,
 }
 

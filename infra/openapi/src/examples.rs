@@ -83,6 +83,9 @@ struct Collected(BTreeMap<(String, Option<String>), Value>);
 
 impl Collected {
     fn collect(&mut self, schemas: &Map<String, Value>, schema: &Value, value: &Value) {
+        // A schema with a name that allows null, too.
+        let nullable = schema.get("anyOf").and_then(Value::as_array).and_then(|shapes| shapes.first());
+        let schema = nullable.filter(|_| !value.is_null()).unwrap_or(schema);
         let name =
             schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
         let Some((name, named)) = name.and_then(|name| Some((name, schemas.get(name)?))) else {

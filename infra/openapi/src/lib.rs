@@ -2,13 +2,14 @@
 //! the functions' types, descriptions from their doc comments. Only the examples (`examples/`), the failing requests
 //! (`failures.rs`) and the introduction are written here.
 //!
-//! The document is checked in as `functions/index/openapi.json`, which the index serves. Tests compare it with the code, and
-//! check examples and real responses against its schemas.
+//! The document is checked in as `functions/index/openapi.json`, which the index serves, and beside it are two texts that are made
+//! of it: `docs.md` and `llms.txt`. Tests compare all three with the code, and check examples and real responses against the schemas.
 
 mod error;
 mod examples;
 mod failures;
 mod limits;
+mod markdown;
 mod operations;
 mod responses;
 mod schemas;
@@ -24,8 +25,8 @@ use crate::examples::Examples;
 use crate::operations::OPENAPI_VERSION;
 use crate::schemas::Schemas;
 
-/// The path of the checked-in document in the repository.
-pub const CHECKED_IN: &str = "functions/index/openapi.json";
+/// The folder of the checked-in files in the repository.
+pub const FOLDER: &str = "functions/index";
 
 /// The address of the local cloud.
 const LOCAL_ADDRESS: &str = "http://127.0.0.1:3000";
@@ -80,7 +81,7 @@ pub fn document() -> Result<Value, Error> {
     let mut paths = Map::new();
     for route in routes() {
         let operation = if route.path == OPENAPI.path {
-            operations::of_the_document()
+            operations::of_the_document(&mut schemas)
         } else {
             let description = descriptions.iter().find(|description| description.route.path == route.path);
             let description = description.ok_or(Error::NotDescribed(route.path))?;
@@ -125,12 +126,17 @@ pub fn document() -> Result<Value, Error> {
     }))
 }
 
-/// Generates the text of the checked-in document.
+/// Generates the checked-in files: the document, the reference and the summary, by name.
 ///
 /// # Errors
 /// As for [`document`].
-pub fn text() -> Result<String, Error> {
-    Ok(serde_json::to_string_pretty(&document()?)? + "\n")
+pub fn files() -> Result<[(&'static str, String); 3], Error> {
+    let document = document()?;
+    Ok([
+        ("openapi.json", serde_json::to_string_pretty(&document)? + "\n"),
+        ("docs.md", markdown::reference(&document).trim_end().to_owned() + "\n"),
+        ("llms.txt", markdown::summary(&document)),
+    ])
 }
 
 fn introduction() -> String {
@@ -140,7 +146,7 @@ fn introduction() -> String {
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices, candles, and the lowest prices of items in auctions.\n\n\
-         **Responses** are JSON in one of two envelopes, except for this document: `success: true` with `data` and `meta`, or \
+         **Responses** are JSON in one of two envelopes, except for the OpenAPI document: `success: true` with `data` and `meta`, or \
          `success: false` with `error`. New fields may be added to a response at any time; within `{API_VERSION}`, no field that is \
          described here is removed or changes its type. Where a schema says `additionalProperties: true`, the game's provider adds \
          fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories and candles. Prices are numbers in \

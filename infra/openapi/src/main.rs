@@ -1,4 +1,4 @@
-//! `cargo openapi`: generates the OpenAPI document and writes it to `functions/index/openapi.json`.
+//! `cargo openapi`: generates the OpenAPI document and the texts that are made of it, and writes them to `functions/index`.
 #![expect(clippy::print_stdout, reason = "a command line")]
 
 use std::error::Error;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::Parser;
 
-/// Generate the OpenAPI document that the index serves
+/// Generate the OpenAPI document, the reference in Markdown and llms.txt, which the index serves
 #[derive(Parser)]
 #[command(name = "openapi", bin_name = "cargo openapi")]
 struct Arguments {}
@@ -14,7 +14,9 @@ struct Arguments {}
 fn main() -> Result<(), Box<dyn Error>> {
     let Arguments {} = Arguments::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    std::fs::write(root.join(openapi::CHECKED_IN), openapi::text()?)?;
-    println!("wrote {}", openapi::CHECKED_IN);
+    for (name, text) in openapi::files()? {
+        std::fs::write(root.join(openapi::FOLDER).join(name), text)?;
+        println!("wrote {}/{name}", openapi::FOLDER);
+    }
     Ok(())
 }

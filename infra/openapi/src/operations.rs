@@ -1,5 +1,8 @@
 //! The operations: `GET` of each route.
 
+use std::cmp::Reverse;
+
+use common::request::parameters::Allowed;
 use common::response::openapi::{Description, Kind};
 use common::routes::{Location, OPENAPI, Parameter, Route};
 use serde_json::{Map, Value, json};
@@ -30,33 +33,54 @@ pub(crate) fn of(
         let summary = format!("GET {}", example.request);
         examples_of_success.insert(name.to_owned(), json!({ "summary": summary, "value": value }));
         examples.add(schema.clone(), example.data.clone());
-        data.push(schema);
+        data.push((schema, name));
         requests.push((name, example));
     }
-    let data = match data.as_slice() {
-        [only] => only.clone(),
-        // Not oneOf: an empty list matches several kinds.
-        _ => json!({ "anyOf": data, "description": "The data of the mode." }),
+    let data = match data.as_mut_slice() {
+        [(only, _)] => only.clone(),
+        kinds => {
+            // Generated clients take the first kind that a value fits, so one that another one includes comes before it.
+            kinds.sort_by_key(|(schema, _)| Reverse(schemas.required_fields(schema)));
+            for (schema, name) in kinds.iter_mut() {
+                if let Value::Object(schema) = schema {
+                    schema.insert("description".to_owned(), condition(route, name).into());
+                }
+            }
+            let kinds: Vec<_> = kinds.iter().map(|(schema, _)| schema).collect();
+            // Not oneOf: an empty list matches several kinds.
+            json!({ "anyOf": kinds, "description": "The data of the mode." })
+        }
     };
     let mut responses = responses::shared(route.requires_key);
     responses.append(&mut responses::failures(&failures::of(route.function)?));
     let is_fetched = !route.cache.is_zero();
-    let schema = responses::success_envelope(&data);
+    let envelope = responses::success_envelope(route.path, &data);
+    let schema = schemas.add(envelope_name(route), envelope);
     let success = responses::success(route.description, &schema, &examples_of_success.into(), is_fetched);
     responses.insert("200".to_owned(), success);
     let parameters = route.parameters.iter().map(|parameter| parameter_object(route, parameter, &requests));
     Ok(operation(route, parameters.collect::<Result<_, _>>()?, responses))
 }
 
+/// Says which requests have this kind of response.
+fn condition(route: &Route, kind: &str) -> String {
+    let decides = |parameter: &&Parameter| match parameter.allowed {
+        Allowed::OneOf { words, .. } => words.contains(&kind),
+        _ => false,
+    };
+    let parameter = route.parameters.iter().find(decides);
+    parameter
+        .map_or_else(|| format!("With `{kind}`."), |Parameter { name, .. }| format!("With `{name}={kind}`."))
+}
+
 /// Returns the operation that returns the document itself.
-pub(crate) fn of_the_document() -> Value {
+pub(crate) fn of_the_document(schemas: &mut Schemas) -> Value {
     let schema = json!({
         "type": "object",
         "description": "An OpenAPI document, without an envelope. The specification of OpenAPI defines its content.",
         "properties": {
             "openapi": {
                 "type": "string",
-                "const": OPENAPI_VERSION,
                 "description": "The version of OpenAPI.",
                 "examples": [OPENAPI_VERSION],
             },
@@ -64,6 +88,7 @@ pub(crate) fn of_the_document() -> Value {
         "required": ["openapi", "info", "paths", "components"],
         "additionalProperties": true,
     });
+    let schema = schemas.add("OpenApiDocument".to_owned(), schema);
     let examples = json!({
         "shortened": {
             "summary": format!("GET {} (shortened)", OPENAPI.path),
@@ -108,12 +133,21 @@ fn operation(route: &Route, parameters: Vec<Value>, responses: Map<String, Value
 
 /// Such as `getMayorHistory`.
 fn operation_id(route: &Route) -> String {
-    let name = if route.path == OPENAPI.path { "description" } else { route.function };
+    format!("get{}", capitalized(if route.path == OPENAPI.path { "description" } else { route.function }))
+}
+
+/// Such as `MayorHistoryResponse`. Without a name, generators make one of the path and the status.
+fn envelope_name(route: &Route) -> String {
+    format!("{}Response", capitalized(route.function))
+}
+
+/// Such as `MayorHistory`, of `mayor-history`.
+fn capitalized(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));
         first.to_ascii_uppercase() + rest
     });
-    format!("get{}", words.collect::<String>())
+    words.collect()
 }
 
 /// Says whether the route requires a key, and how long its responses are cached.

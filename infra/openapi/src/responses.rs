@@ -248,7 +248,7 @@ fn error_envelope(code: &str, description: &str, message: &str) -> Value {
                 "properties": {
                     "code": {
                         "type": "string",
-                        "enum": [code],
+                        "const": code,
                         "description": "The kind of error, for programs. Each code has one status.",
                         "examples": [code],
                     },
@@ -271,10 +271,11 @@ fn failed(code: &str, message: &str) -> Value {
     json!({ "success": false, "error": { "code": code, "message": message } })
 }
 
-/// Returns the schema of the success envelope around the schema `data`.
-pub(crate) fn success_envelope(data: &Value) -> Value {
+/// Returns the schema of the success envelope of a path around the schema `data`.
+pub(crate) fn success_envelope(path: &str, data: &Value) -> Value {
     json!({
         "type": "object",
+        "description": format!("The response of `GET {path}`."),
         "properties": {
             "success": {
                 "type": "boolean",

@@ -3,13 +3,17 @@
 use common::response::openapi::SchemaOf;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The prefix of references to named schemas.
 pub(crate) const SCHEMA_PREFIX: &str = "#/components/schemas/";
 
 /// Generates schemas, and collects those with a name.
-pub(crate) struct Schemas(SchemaGenerator);
+pub(crate) struct Schemas {
+    generator: SchemaGenerator,
+    /// Those that no type of a function has.
+    added: Map<String, Value>,
+}
 
 impl Schemas {
     pub(crate) fn new() -> Self {
@@ -17,18 +21,42 @@ impl Schemas {
             settings.meta_schema = None;
             settings.definitions_path = "/components/schemas".into();
         });
-        Self(settings.into_generator())
+        Self { generator: settings.into_generator(), added: Map::new() }
     }
 
     /// Returns the schema, or a reference to it if it has a name.
     pub(crate) fn schema(&mut self, of: SchemaOf) -> Value {
-        polished(of(&mut self.0).to_value())
+        polished(of(&mut self.generator).to_value())
+    }
+
+    /// Adds a schema with a name, and returns a reference to it.
+    pub(crate) fn add(&mut self, name: String, schema: Value) -> Value {
+        let reference = json!({ "$ref": format!("{SCHEMA_PREFIX}{name}") });
+        self.added.insert(name, schema);
+        reference
+    }
+
+    /// Returns how many fields a value of the schema must have, those of its parts included. If every value of one schema also
+    /// fits another one, the first has more.
+    pub(crate) fn required_fields(&self, schema: &Value) -> usize {
+        let named =
+            schema.get("$ref").and_then(Value::as_str).and_then(|place| place.strip_prefix(SCHEMA_PREFIX));
+        if let Some(target) = named.and_then(|name| self.generator.definitions().get(name)) {
+            return self.required_fields(target);
+        }
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        let fields = required.filter_map(Value::as_str).map(|field| {
+            let field = schema.get("properties").and_then(|properties| properties.get(field));
+            1 + field.map_or(0, |field| self.required_fields(field))
+        });
+        let parts = ["items", "additionalProperties"].into_iter().filter_map(|part| schema.get(part));
+        fields.sum::<usize>() + parts.map(|part| self.required_fields(part)).sum::<usize>()
     }
 
     /// Returns the schemas with a name.
     pub(crate) fn into_components(mut self) -> Map<String, Value> {
-        let named = self.0.take_definitions(true);
-        named.into_iter().map(|(name, schema)| (name, polished(schema))).collect()
+        let named = self.generator.take_definitions(true);
+        named.into_iter().map(|(name, schema)| (name, polished(schema))).chain(self.added).collect()
     }
 }
 

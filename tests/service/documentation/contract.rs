@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use common::request::parameters::Allowed;
-use common::routes::{OPENAPI, STATUS, VERSION_1};
+use common::routes::{DOCS_MARKDOWN, LLMS, OPENAPI, STATUS, VERSION_1};
 use hyper::Method;
 use serde_json::Value;
 use tables::bazaar::{INTERVALS, RANGES};
@@ -206,10 +206,16 @@ fn the_pages_state_the_limits_for_all_clients_together() {
     let [open_rate, open_burst] = limits("'*'", "/*");
     let [status_rate, status_burst] = limits("GET", STATUS.path);
     let [document_rate, document_burst] = limits("GET", OPENAPI.path);
+    let [text_rate, text_burst] = limits("GET", DOCS_MARKDOWN.path);
+    assert_eq!(limits("GET", LLMS.path), [&*text_rate, &*text_burst]);
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
         (CONTRACT, format!("takes {status_rate} request per second with a burst of {status_burst}")),
         (CONTRACT, format!("`GET /openapi.json` takes {document_rate} with a burst of {document_burst}")),
+        (
+            CONTRACT,
+            format!("`GET /docs.md` and `GET /llms.txt` take {text_rate} each with a burst of {text_burst}"),
+        ),
         (CONTRACT, format!("`GET /` and unknown routes take {open_rate} with a burst of {open_burst}")),
         (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
     ] {

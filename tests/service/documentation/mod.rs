@@ -5,6 +5,7 @@ mod contract;
 mod operations;
 mod page;
 mod places;
+mod texts;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -45,7 +45,7 @@ pub(crate) async fn folder(cloud: &Cloud) -> String {
 
 /// Panics unless the response is a file with exactly these headers, besides those of the gateway.
 #[track_caller]
-fn expect_file(response: &Response, content_type: &str, cache_control: &str, policy: &str) {
+pub(crate) fn expect_file(response: &Response, content_type: &str, cache_control: &str, policy: &str) {
     assert_eq!(response.status, 200, "{:.200}", response.text);
     let expected = BTreeMap::from([
         ("cache-control", cache_control),

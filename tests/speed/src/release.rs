@@ -37,7 +37,8 @@ pub(crate) fn functions() -> Result<Vec<String>, String> {
     let folder = workspace().join("functions");
     let entries = std::fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
-    let folders = entries.iter().filter(|entry| entry.path().is_dir());
+    // `functions/examples` is no function.
+    let folders = entries.iter().filter(|entry| entry.path().join("Cargo.toml").is_file());
     let mut names: Vec<_> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     Ok(names)

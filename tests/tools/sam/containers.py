@@ -51,6 +51,8 @@ EXAMPLES = [json.loads(path.read_text())["request"] for path in sorted(REPOSITOR
 # Method and path.
 REQUESTS = [("GET", path) for path in EXAMPLES if not path.startswith(("/v1/status", "/v1/auctions/prices"))] + [
     ("GET", "/openapi.json"),
+    ("GET", "/docs.md"),
+    ("GET", "/llms.txt"),
     ("GET", "/docs"),
     ("GET", "/market"),
     ("GET", "/favicon.ico"),

@@ -149,9 +149,8 @@ OPEN_ROUTE_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 20}
 # The limits of the preflight requests of all routes together, which the greedy path receives.
 GREEDY = "/{proxy+}"
 PREFLIGHT_THROTTLE = {"ThrottlingRateLimit": 2, "ThrottlingBurstLimit": 100}
-# The limits of the OpenAPI document, and those of everything else that requires no key.
-DOCUMENT = "/openapi.json"
-DOCUMENT_THROTTLE = {"ThrottlingRateLimit": 1, "ThrottlingBurstLimit": 50}
+# The limits of the OpenAPI document and of the texts made of it, and those of everything else that requires no key.
+DESCRIPTIONS = {"/openapi.json": (1, 50), "/docs.md": (0.2, 50), "/llms.txt": (0.2, 50)}
 OPEN_THROTTLE = {"ThrottlingRateLimit": 0.8, "ThrottlingBurstLimit": 20}
 # The routes of the pages for people and their limits: per second, and at once. tests/service/abuse.rs computes what they cost.
 PAGES = {
@@ -329,7 +328,8 @@ class Routes(unittest.TestCase):
         self.assertIs(every["CachingEnabled"], False)
         self.assertLessEqual(OPEN_THROTTLE.items(), every.items())
         routes = {("GET", path) for path in (*self.routes(), *PAGES)}
-        self.assertEqual(set(settings), routes | {("OPTIONS", GREEDY), ("GET", DOCUMENT)})
+        descriptions = {("GET", path) for path in DESCRIPTIONS}
+        self.assertEqual(set(settings), routes | descriptions | {("OPTIONS", GREEDY)})
         for (method, path), setting in settings.items():
             self.assertIn(method.lower(), PATHS[path])
             if path not in self.routes():
@@ -343,10 +343,8 @@ class Routes(unittest.TestCase):
     def throttle(self, path):
         if path == GREEDY:
             return PREFLIGHT_THROTTLE
-        if path == DOCUMENT:
-            return DOCUMENT_THROTTLE
-        if path in PAGES:
-            rate, burst = PAGES[path]
+        if path in PAGES or path in DESCRIPTIONS:
+            rate, burst = (PAGES | DESCRIPTIONS)[path]
             return {"ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst}
         return OPEN_ROUTE_THROTTLE if self.is_open(self.routes()[path]) else ROUTE_THROTTLE
 
@@ -380,7 +378,8 @@ class Routes(unittest.TestCase):
         every = "x-amazon-apigateway-any-method"
         # The greedy path does not match the root. No other path has a method for preflight requests, which would have the limit of
         # its route or none: the greedy one receives all.
-        self.assertEqual(others, {"/": {"get", every}, "/openapi.json": {"get"}, GREEDY: {every, "options"}})
+        descriptions = {path: {"get"} for path in DESCRIPTIONS}
+        self.assertEqual(others, descriptions | {"/": {"get", every}, GREEDY: {every, "options"}})
         for path, methods in others.items():
             for name in methods:
                 self.assertFalse(PATHS[path][name].get("security"), f"{name} {path}")

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Starts a local cloud, waits until it has recorded a minute of auctions, and runs a command with its address in BASE_URL and a key in
+# API_KEY.
+#
+#     tests/tools/with_local_cloud.sh COMMAND [argument …]
+set -euo pipefail
+
+cd "$(dirname "$0")/../.."
+cargo build --locked --package local
+output="$(mktemp)"
+log="$(mktemp)"
+# With the default limits, the checks would be throttled.
+target/debug/local --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 --port 0 --lambda-port 0 \
+    --dynamodb-port 0 >"$output" 2>"$log" &
+cloud=$!
+finish() {
+    kill "$cloud" 2>/dev/null || true
+    wait "$cloud" || true
+    rm -f "$output" "$log"
+}
+trap finish EXIT
+
+# The rest of the line of the cloud's output that begins with this word.
+printed() { sed -n "s/^$1 //p" "$output"; }
+until [[ -n "$(printed ready)" ]]; do
+    if ! kill -0 "$cloud" 2>/dev/null; then
+        cat "$log" >&2
+        exit 1
+    fi
+    sleep 0.2
+done
+BASE_URL="$(printed ready)"
+API_KEY="$(printed 'key pro')"
+export BASE_URL API_KEY
+
+# The prices of auctions are an error until the schedule has recorded a minute.
+for second in {1..120}; do
+    if curl --silent --fail --output /dev/null --header "X-API-Key: $API_KEY" "$BASE_URL/v1/auctions/prices"; then
+        break
+    elif [[ $second == 120 ]]; then
+        echo "error: no prices of auctions were recorded in two minutes" >&2
+        exit 1
+    fi
+    sleep 1
+done
+
+"$@"
