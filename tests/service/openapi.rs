@@ -261,6 +261,10 @@ async fn every_response_fits_its_schema() {
         ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=3h"),
         ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=1d"),
         ("/v1/bazaar/candles", "/v1/bazaar/candles?item_id=NEVER_RECORDED"),
+        (
+            "/v1/bazaar/candles/all",
+            "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-01T00:00:00Z&format=csv",
+        ),
         ("/v1/auctions", "/v1/auctions?page=1"),
         ("/v1/auctions/prices", "/v1/auctions/prices"),
         ("/v1/auctions/prices", "/v1/auctions/prices?ids=NEVER_LISTED"),
@@ -554,11 +558,10 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
                 for request in examples.iter().filter_map(|request| with(request, path, name, value)) {
                     is_taken |= get(&cloud, &request).await.status != 400;
                 }
-                assert_eq!(
-                    is_taken,
-                    validator.is_valid(&parameter_value(value, schema)),
-                    "{path}: {name} {value:?}"
-                );
+                let is_valid = validator.is_valid(&parameter_value(value, schema));
+                // A schema cannot say at which times an interval starts.
+                let expected = if name == "opened_at" { is_valid && is_taken } else { is_valid };
+                assert_eq!(is_taken, expected, "{path}: {name} {value:?}");
             }
         }
     }

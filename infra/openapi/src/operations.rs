@@ -42,7 +42,12 @@ pub(crate) fn of(
     responses.append(&mut responses::failures(&failures::of(route.function)?));
     let is_fetched = !route.cache.is_zero();
     let schema = responses::success_envelope(&data);
-    let success = responses::success(route.description, &schema, &examples_of_success.into(), is_fetched);
+    let csv = requests.iter().find_map(|(_, example)| example.csv.as_deref());
+    if description.has_csv && csv.is_none() {
+        return Err(Error::NoCsv(route.path));
+    }
+    let success =
+        responses::success(route.description, &schema, &examples_of_success.into(), csv, is_fetched);
     responses.insert("200".to_owned(), success);
     let parameters = route.parameters.iter().map(|parameter| parameter_object(route, parameter, &requests));
     Ok(operation(route, parameters.collect::<Result<_, _>>()?, responses))
@@ -76,7 +81,8 @@ pub(crate) fn of_the_document() -> Value {
         },
     });
     let mut responses = responses::shared(OPENAPI.requires_key);
-    responses.insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, false));
+    responses
+        .insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, None, false));
     operation(&OPENAPI, Vec::new(), responses)
 }
 

@@ -5,8 +5,8 @@
 use common::auth::ApiKey;
 use common::request::parameters::Username;
 use common::routes::{
-    BAZAAR, BAZAAR_HISTORY, DOCS, FAVICON, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY, OPENAPI, PROFILE,
-    STATUS,
+    BAZAAR, BAZAAR_CANDLES_ALL, BAZAAR_HISTORY, DOCS, FAVICON, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY,
+    OPENAPI, PROFILE, STATUS,
 };
 use conformance::{Document, Mismatch, Operation};
 use reqwest::Method;
@@ -98,7 +98,9 @@ impl<'a> Subject<'a> {
                 judge::preflight(response)
             })];
         let examples = self.examples(&operation);
-        let Some(example) = examples.first() else {
+        // A deployment has not recorded the time of the example.
+        let example = examples.first().filter(|_| path != BAZAAR_CANDLES_ALL.path);
+        let Some(example) = example else {
             promises.push(Promise::skipped(format!("response GET {path}"), NO_EXAMPLE));
             return promises;
         };

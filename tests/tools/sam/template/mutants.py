@@ -101,7 +101,7 @@ REPLACEMENTS = [
     (SERVICE, "Action: sqs:SendMessage", "Action: sqs:*"),
     (SERVICE, "Action: dynamodb:Query", "Action: [dynamodb:Query, dynamodb:Scan]"),
     (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem]", "dynamodb:PutItem"),
-    (SERVICE, "Role: !GetAtt StatusRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
+    (SERVICE, "Role: !GetAtt HistoryBatchReaderRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
     # Reserved concurrency.
     (SERVICE, RESERVED.format("Authorizer"), ""),
     (SERVICE, RESERVED.format("Provider"), ""),
