@@ -217,7 +217,14 @@ pub const MAYOR_HISTORY: Route = Route {
     summary: "List past mayors",
     description: "The mayors whose terms have ended, newest first.",
     tag: Tag::Mayor,
-    parameters: &[Parameter::query("limit", "The maximum number of mayors", MayorsLimit::ALLOWED)],
+    parameters: &[
+        Parameter::query("limit", "The maximum number of mayors", MayorsLimit::ALLOWED),
+        Parameter::query(
+            "before",
+            "The time before which the terms of all mayors began, for pages of the past",
+            Before::ALLOWED,
+        ),
+    ],
 };
 
 /// `GET /v1/fire-sales`
@@ -241,7 +248,14 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     summary: "List recorded fire sales",
     description: "The fire sales that the service has recorded, newest first.",
     tag: Tag::FireSales,
-    parameters: &[Parameter::query("limit", "The maximum number of sales", FireSalesLimit::ALLOWED)],
+    parameters: &[
+        Parameter::query("limit", "The maximum number of sales", FireSalesLimit::ALLOWED),
+        Parameter::query(
+            "before",
+            "The time before which all sales were first seen, for pages in the order in which they were seen",
+            Before::ALLOWED,
+        ),
+    ],
 };
 
 /// `GET /v1/bazaar`

@@ -275,7 +275,8 @@ async fn every_response_fits_its_schema() {
     for (path, request) in requests {
         let answered = get(&cloud, &request).await;
         assert_eq!(answered.status, 200, "{request}: {}", answered.text);
-        if path.ends_with("/history") && !request.contains("NEVER") {
+        // The examples with `before` are of another time.
+        if path.ends_with("/history") && !request.contains("NEVER") && !request.contains("before") {
             assert_ne!(answered.data()["history"], json!([]), "{request}");
         }
         // The example is of another time.
@@ -372,7 +373,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
         get_at(&cloud, request, time.as_millisecond() + 1_000).await.data()
     };
 
-    let request = "/v1/mayor/history?limit=1";
+    let request = "/v1/mayor/history?limit=1&before=2026-10-10T07:15:00Z";
     let expected = example_data(&document, request);
     let entry = &expected["history"][0];
     let year = election_year(&moment(entry, "started_at"));
@@ -383,7 +384,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     record("record-mayor", "/v2/resources/skyblock/election", json!({"mayor": mayor}), &begun).await;
     assert_eq!(answered(request, &moment(entry, "ended_at")).await, expected);
 
-    let request = "/v1/fire-sales/history?limit=1";
+    let request = "/v1/fire-sales/history?limit=1&before=2026-11-14T00:00:00Z";
     let expected = example_data(&document, request);
     let seen = moment(&expected["history"][0], "recorded_at");
     record("record-fire-sales", "/v2/skyblock/firesales", example_data(&document, "/v1/fire-sales"), &seen)

@@ -53,9 +53,15 @@ fn invalid(
 /// If one of them cannot be built from the table of routes.
 pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
     Ok(match function {
-        "mayor-history" => vec![invalid(&MAYOR_HISTORY, "limit", "0", "/v1/mayor/history?limit=0")?],
+        "mayor-history" => vec![
+            invalid(&MAYOR_HISTORY, "limit", "0", "/v1/mayor/history?limit=0")?,
+            invalid(&MAYOR_HISTORY, "before", "now", "/v1/mayor/history?before=now")?,
+        ],
         "fire-sales-history" => {
-            vec![invalid(&FIRE_SALES_HISTORY, "limit", "201", "/v1/fire-sales/history?limit=201")?]
+            vec![
+                invalid(&FIRE_SALES_HISTORY, "limit", "201", "/v1/fire-sales/history?limit=201")?,
+                invalid(&FIRE_SALES_HISTORY, "before", "now", "/v1/fire-sales/history?before=now")?,
+            ]
         }
         "bazaar" => vec![
             invalid(&BAZAAR, "mode", "best", "/v1/bazaar?mode=best")?,

@@ -174,7 +174,6 @@ async fn expect_all(cloud: &Cloud, day: &Slot) {
         assert_eq!(response.status, 200, "{}", response.text);
         let units = cloud.dynamodb().consumed().read_units - before.0;
         let batches = cloud.dynamodb().requests("BatchGetItem") - before.1;
-        println!("{format}: {units} read units, {} bytes", response.text.len());
         assert!(units <= ALL && batches == ALL_BATCHES, "{units} read units in {batches} batches");
         assert!(response.text.len() <= most, "{} bytes of {format}", response.text.len());
     }

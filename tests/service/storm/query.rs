@@ -50,6 +50,8 @@ pub(super) enum Kind {
         id: &'static str,
         interval: &'static str,
     },
+    /// All candles of a day in which nothing was recorded.
+    NoCandles,
     /// It requires no key.
     Status,
     /// A parameter is not allowed.
@@ -152,6 +154,10 @@ impl Query {
             96 => Self::prices(rng),
             97 if rng.bool() => Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
             97 if rng.bool() => Self::averages(),
+            97 if rng.bool() => {
+                let path = "/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z";
+                Self::new(path, Kind::NoCandles, "bazaar-candles-all")
+            }
             97 => Self::auction_candles(rng.choice(PRICED).unwrap(), rng.choice(["1h", "1d"]).unwrap()),
             _ => Self::invalid(rng),
         }
