@@ -113,7 +113,11 @@ impl Query {
             10..20 => Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
             20..28 => rng.choice(Self::passing()).unwrap(),
             28..34 => Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
-            34..36 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            34 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            35 => {
+                let path = "/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z";
+                Self::new(path, Kind::NoCandles, "bazaar-candles-all")
+            }
             36..38 => Self::items(rng, products),
             38..40 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
             40 => Self::book(product),
@@ -154,10 +158,6 @@ impl Query {
             96 => Self::prices(rng),
             97 if rng.bool() => Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
             97 if rng.bool() => Self::averages(),
-            97 if rng.bool() => {
-                let path = "/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z";
-                Self::new(path, Kind::NoCandles, "bazaar-candles-all")
-            }
             97 => Self::auction_candles(rng.choice(PRICED).unwrap(), rng.choice(["1h", "1d"]).unwrap()),
             _ => Self::invalid(rng),
         }
