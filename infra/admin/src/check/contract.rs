@@ -27,6 +27,7 @@ const ITEM: &str = "INK_SACK:3";
 /// The encodings that browsers accept.
 const OF_BROWSERS: &str = "gzip, deflate, br";
 const NO_EXAMPLE: &str = "the OpenAPI document has no example";
+const NOT_RECORDED: &str = "a deployment has not recorded the time of the example";
 const PAGES_ARE_OFF: &str = "the pages are switched off";
 const NO_THROTTLE: &str = "it uses up the burst of the key; --throttle is not given";
 
@@ -98,10 +99,10 @@ impl<'a> Subject<'a> {
                 judge::preflight(response)
             })];
         let examples = self.examples(&operation);
-        // A deployment has not recorded the time of the example.
-        let example = examples.first().filter(|_| path != BAZAAR_CANDLES_ALL.path);
-        let Some(example) = example else {
-            promises.push(Promise::skipped(format!("response GET {path}"), NO_EXAMPLE));
+        let is_recorded = path != BAZAAR_CANDLES_ALL.path;
+        let Some(example) = examples.first().filter(|_| is_recorded) else {
+            let reason = if is_recorded { NO_EXAMPLE } else { NOT_RECORDED };
+            promises.push(Promise::skipped(format!("response GET {path}"), reason));
             return promises;
         };
         let request = if operation.requires_key() { self.keyed(example) } else { get(example) };
