@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::request::auction_item_id::AuctionItemId;
 use crate::request::ids::Ids;
-use crate::request::parameters::{Allowed, Before, ItemId, Limit, PageNumber, Username, Value};
+use crate::request::parameters::{Allowed, Before, ItemId, Limit, OpenedAt, PageNumber, Username, Value};
 
 /// Where a parameter is in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,9 +59,11 @@ impl Parameter {
                 let (last, others) = words.split_last().unwrap_or((default, &[]));
                 format!("{meaning}: {} or {last}; {default} if absent", others.join(", "))
             }
-            Allowed::Characters { .. } | Allowed::List { .. } => format!("{meaning}: {allowed}"),
+            Allowed::Characters { .. } | Allowed::List { .. } | Allowed::Time { default: None } => {
+                format!("{meaning}: {allowed}")
+            }
             Allowed::AnyText => (*meaning).to_owned(),
-            Allowed::Time { default } => format!("{meaning}: {allowed}; {default} if absent"),
+            Allowed::Time { default: Some(default) } => format!("{meaning}: {allowed}; {default} if absent"),
         }
     }
 }
@@ -143,6 +145,13 @@ impl Route {
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
+
+    /// The header `Cache-Control` of successful responses. They require a key, which a shared cache between client and service does not check.
+    /// A client may keep those that never change.
+    #[must_use]
+    pub fn cache_control(&self) -> &'static str {
+        if self.path == BAZAAR_CANDLES_ALL.path { "private, max-age=86400, immutable" } else { "private" }
+    }
 }
 
 /// `limit` of `GET /v1/mayor/history`.
@@ -181,6 +190,12 @@ pub const BAZAAR_RANGES: Allowed =
 pub const CANDLE_INTERVALS: Allowed =
     Allowed::OneOf { words: &["5m", "30m", "1h", "3h", "1d"], default: "1h" };
 
+/// `interval` of `GET /v1/bazaar/candles/all`: those whose candles are kept for a year or longer.
+pub const SLOT_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "3h", "1d"], default: "1h" };
+
+/// `format` of `GET /v1/bazaar/candles/all`.
+pub const CANDLES_FORMATS: Allowed = Allowed::OneOf { words: &["json", "csv"], default: "json" };
+
 /// `GET /v1/mayor`
 pub const MAYOR: Route = Route {
     function: "mayor",
@@ -202,7 +217,14 @@ pub const MAYOR_HISTORY: Route = Route {
     summary: "List past mayors",
     description: "The mayors whose terms have ended, newest first.",
     tag: Tag::Mayor,
-    parameters: &[Parameter::query("limit", "The maximum number of mayors", MayorsLimit::ALLOWED)],
+    parameters: &[
+        Parameter::query("limit", "The maximum number of mayors", MayorsLimit::ALLOWED),
+        Parameter::query(
+            "before",
+            "The time before which the terms of all mayors began, for pages of the past",
+            Before::ALLOWED,
+        ),
+    ],
 };
 
 /// `GET /v1/fire-sales`
@@ -226,7 +248,14 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     summary: "List recorded fire sales",
     description: "The fire sales that the service has recorded, newest first.",
     tag: Tag::FireSales,
-    parameters: &[Parameter::query("limit", "The maximum number of sales", FireSalesLimit::ALLOWED)],
+    parameters: &[
+        Parameter::query("limit", "The maximum number of sales", FireSalesLimit::ALLOWED),
+        Parameter::query(
+            "before",
+            "The time before which all sales were first seen, for pages in the order in which they were seen",
+            Before::ALLOWED,
+        ),
+    ],
 };
 
 /// `GET /v1/bazaar`
@@ -305,6 +334,29 @@ pub const BAZAAR_CANDLES: Route = Route {
         Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
         BEFORE,
         CANDLES_LIMIT,
+    ],
+};
+
+/// `GET /v1/bazaar/candles/all`
+pub const BAZAAR_CANDLES_ALL: Route = Route {
+    function: "bazaar-candles-all",
+    path: "/v1/bazaar/candles/all",
+    cache: Duration::from_mins(5),
+    requires_key: true,
+    summary: "Get the candles of all bazaar products",
+    description: "How the prices of all bazaar products moved during one interval that is complete. The response never changes, so \
+        clients may keep it. An interval that is not complete yet, that is too old or in which nothing was recorded is a 404.",
+    tag: Tag::Bazaar,
+    parameters: &[
+        Parameter::query("interval", "The length of the interval", SLOT_INTERVALS),
+        Parameter {
+            name: "opened_at",
+            location: Location::Query,
+            required: true,
+            meaning: "The start of the interval",
+            allowed: OpenedAt::ALLOWED,
+        },
+        Parameter::query("format", "The format of the response", CANDLES_FORMATS),
     ],
 };
 
@@ -543,7 +595,7 @@ const fn page(
 pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 15] = [
+pub const VERSION_1: [&Route; 16] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
@@ -551,6 +603,7 @@ pub const VERSION_1: [&Route; 15] = [
     &BAZAAR,
     &BAZAAR_HISTORY,
     &BAZAAR_CANDLES,
+    &BAZAAR_CANDLES_ALL,
     &AUCTIONS,
     &AUCTIONS_PRICES,
     &AUCTIONS_AVERAGES,

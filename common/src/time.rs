@@ -176,6 +176,12 @@ impl From<UnixMilliseconds> for UnixSeconds {
     }
 }
 
+impl From<UnixSeconds> for UnixMilliseconds {
+    fn from(time: UnixSeconds) -> Self {
+        Self(time.0.saturating_mul(1_000))
+    }
+}
+
 impl fmt::Display for UnixSeconds {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Outside of the years that RFC 3339 has, the nearest one.

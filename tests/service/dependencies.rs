@@ -10,12 +10,13 @@ use common::routes::{DOCS, INDEX, VERSION_1};
 use crate::support::in_repository;
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 14] = [
+const WITH_TABLE: [&str; 15] = [
     "auctions-averages",
     "auctions-candles",
     "auctions-prices",
     "authorizer",
     "bazaar-candles",
+    "bazaar-candles-all",
     "bazaar-history",
     "fire-sales-history",
     "mayor-history",

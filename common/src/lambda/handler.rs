@@ -19,12 +19,11 @@ use super::runtime::{block_on, deadline, failed_invocation, serve};
 use super::start::{IsCold, LogName, StartError, set_up};
 use crate::auth::without_keys;
 use crate::request::{ProxyEvent, Request};
-use crate::response::Response;
 use crate::response::envelope::{Body, Document};
 use crate::response::error::ApiError;
 use crate::response::file::File;
+use crate::response::{Data, Response};
 use crate::routes::Route;
-use crate::time::UnixMilliseconds;
 
 /// How many bytes an escaped body may have: Lambda's limit of 6 MB for a response, less the rest of the response.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;
@@ -147,8 +146,7 @@ impl<H: Handler> Instance<H> {
                     cause: data.refresh_failure.clone(),
                     ..LogLine::of(200, &body)
                 };
-                let expiry = data.fetched_at.map(|fetched_at| (fetched_at, fetched_at.plus(H::ROUTE.cache)));
-                (ProxyResponse::data(body, expiry), line)
+                (ProxyResponse::data(body, data, H::ROUTE), line)
             }
             Response::File(file) => {
                 let body = Body::File { json: file.json().map_err(ApiError::internal)?, bytes: file.bytes };
@@ -187,22 +185,25 @@ impl Serialize for Headers {
 
 impl ProxyResponse {
     /// The headers of every response with JSON.
-    const JSON: [(&'static str, Cow<'static, str>); 3] = [
-        ("Content-Type", Cow::Borrowed("application/json")),
-        ("Access-Control-Allow-Origin", Cow::Borrowed("*")),
-        // Lets scripts in browsers read this header too.
-        ("Access-Control-Expose-Headers", Cow::Borrowed("Retry-After")),
-    ];
+    const JSON: [(&'static str, Cow<'static, str>); 3] = Self::data_headers("application/json");
 
-    /// `expiry`: when the data was fetched, and when it expires.
-    fn data(body: Body, expiry: Option<(UnixMilliseconds, UnixMilliseconds)>) -> Self {
-        let mut headers = Self::JSON.to_vec();
-        // Responses require a key, which a shared cache between client and service does not check. (The stage cache stands
-        // behind the authorizer and ignores this header.)
-        headers.push(("Cache-Control", "private".into()));
-        if let Some((fetched_at, expires)) = expiry {
+    /// The headers of every response with data.
+    const fn data_headers(media_type: &'static str) -> [(&'static str, Cow<'static, str>); 3] {
+        [
+            ("Content-Type", Cow::Borrowed(media_type)),
+            ("Access-Control-Allow-Origin", Cow::Borrowed("*")),
+            // Lets scripts in browsers read this header too.
+            ("Access-Control-Expose-Headers", Cow::Borrowed("Retry-After")),
+        ]
+    }
+
+    fn data(body: Body, data: &Data, route: &Route) -> Self {
+        let mut headers = Self::data_headers(data.document.media_type()).to_vec();
+        // The stage cache stands behind the authorizer and ignores this header.
+        headers.push(("Cache-Control", route.cache_control().into()));
+        if let Some(fetched_at) = data.fetched_at {
             headers.push(("Last-Modified", fetched_at.http_date().into()));
-            headers.push(("Expires", expires.http_date().into()));
+            headers.push(("Expires", fetched_at.plus(route.cache).http_date().into()));
         }
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
     }

@@ -54,8 +54,8 @@ pub enum Allowed {
     AnyText,
     /// A date and time of RFC 3339.
     Time {
-        /// What an absent parameter stands for, in words.
-        default: &'static str,
+        /// What an absent parameter stands for, in words; `None` if it is required.
+        default: Option<&'static str>,
     },
 }
 
@@ -315,16 +315,54 @@ impl Before {
 }
 
 impl Value for Before {
-    const ALLOWED: Allowed = Allowed::Time { default: "now" };
+    const ALLOWED: Allowed = Allowed::Time { default: Some("now") };
 }
 
 impl FromStr for Before {
     type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        // In a query, a `+` that is not escaped is a space.
-        let time = UnixMilliseconds::nearest_to_rfc3339(&text.replace(' ', "+"));
-        time.map(|time| Self(Some(time))).ok_or(InvalidValue::of::<Self>())
+        time(text).map(|time| Self(Some(time))).ok_or(InvalidValue::of::<Self>())
+    }
+}
+
+/// Returns the time in a text of RFC 3339.
+fn time(text: &str) -> Option<UnixMilliseconds> {
+    // In a query, a `+` that is not escaped is a space.
+    UnixMilliseconds::nearest_to_rfc3339(&text.replace(' ', "+"))
+}
+
+/// The start of an interval, and its spelling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedAt {
+    time: UnixMilliseconds,
+    text: String,
+}
+
+impl OpenedAt {
+    /// The time.
+    #[must_use]
+    pub const fn time(&self) -> UnixMilliseconds {
+        self.time
+    }
+
+    /// The time in the spelling of the caller.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Value for OpenedAt {
+    const ALLOWED: Allowed = Allowed::Time { default: None };
+}
+
+impl FromStr for OpenedAt {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let time = time(text).ok_or(InvalidValue::of::<Self>())?;
+        Ok(Self { time, text: text.to_owned() })
     }
 }
 

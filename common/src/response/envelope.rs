@@ -18,31 +18,57 @@ use crate::upstream::Text;
 /// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";
 
-/// The JSON text of a response's `data`.
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The JSON text of `data`, in the success envelope.
+    Data,
+    /// A whole response body of this media type, without an envelope.
+    Body(&'static str),
+}
+
+/// The media type of JSON.
+const JSON: &str = "application/json";
+
+/// The JSON text of a response's `data`, or a whole response body.
 #[derive(Debug)]
 pub struct Document {
-    /// Whether it is a whole response body, without an envelope.
-    is_bare: bool,
+    form: Form,
     data: Pieces,
     /// The envelope with `cached: true`, escaped when it is first needed.
     replay: OnceLock<Box<RawValue>>,
 }
 
 impl Document {
-    const fn from_pieces(is_bare: bool, data: Pieces) -> Self {
-        Self { is_bare, data, replay: OnceLock::new() }
+    const fn from_pieces(form: Form, data: Pieces) -> Self {
+        Self { form, data, replay: OnceLock::new() }
     }
 
     /// The document with the JSON text `data`.
     #[must_use]
     pub fn new(data: String) -> Self {
-        Self::from_pieces(false, data.into())
+        Self::from_pieces(Form::Data, data.into())
     }
 
     /// The document that is a whole response body, without an envelope: another specification defines its shape.
     #[must_use]
     pub fn bare(body: String) -> Self {
-        Self::from_pieces(true, body.into())
+        Self::from_pieces(Form::Body(JSON), body.into())
+    }
+
+    /// The document that is a whole response body of CSV.
+    #[must_use]
+    pub fn csv(body: String) -> Self {
+        Self::from_pieces(Form::Body("text/csv; charset=utf-8"), body.into())
+    }
+
+    /// The media type of the response body.
+    #[must_use]
+    pub const fn media_type(&self) -> &'static str {
+        match self.form {
+            Form::Data => JSON,
+            Form::Body(media_type) => media_type,
+        }
     }
 
     /// The document with the JSON text of `data`.
@@ -58,19 +84,19 @@ impl Document {
     /// # Errors
     /// If `data` cannot be written as JSON.
     pub fn passing(data: &impl Serialize, body: &Arc<Text>) -> Result<Self, serde_json::Error> {
-        Ok(Self::from_pieces(false, Pieces::of(data, body)?))
+        Ok(Self::from_pieces(Form::Data, Pieces::of(data, body)?))
     }
 
     /// The document with the JSON text of `before`, of `body` in this range, and of `after`, without a copy of the body.
     #[must_use]
     pub fn around(before: String, (body, range): (&Arc<Text>, Range<usize>), after: &str) -> Self {
-        Self::from_pieces(false, Pieces::around(before, (body, range), after))
+        Self::from_pieces(Form::Data, Pieces::around(before, (body, range), after))
     }
 
     /// The text of the success envelope in pieces, or of the bare document.
     fn envelope(&self, cached: bool) -> Vec<&str> {
         let data = self.data.iter();
-        if self.is_bare {
+        if self.form != Form::Data {
             return data.collect();
         }
         let cached = if cached { "true" } else { "false" };

@@ -27,19 +27,27 @@ pub struct Description {
     pub route: &'static Route,
     /// The kinds of responses.
     pub kinds: Vec<Kind>,
+    /// Whether a response can also be CSV.
+    pub has_csv: bool,
 }
 
 impl Description {
     /// Returns the description of `route`, without any kind of response.
     #[must_use]
     pub const fn new(route: &'static Route) -> Self {
-        Self { route, kinds: Vec::new() }
+        Self { route, kinds: Vec::new(), has_csv: false }
     }
 
     /// Returns the description of `route`, whose responses have the data `T`.
     #[must_use]
     pub fn of<T: JsonSchema>(route: &'static Route) -> Self {
         Self::new(route).kind::<T>("")
+    }
+
+    /// Adds CSV to the formats of responses.
+    #[must_use]
+    pub fn or_csv(self) -> Self {
+        Self { has_csv: true, ..self }
     }
 
     /// Adds the kind `name`, whose responses have the data `T`.

@@ -1,4 +1,4 @@
-//! The handler of routes that list the newest entries of a history. They have one parameter, `limit`.
+//! The handler of routes that list the newest entries of a history. They have the parameters `limit` and `before`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -7,19 +7,22 @@ use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
-use common::request::parameters::Value;
+use common::request::parameters::{Before, Value};
 use common::response::Response;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
 use common::routes::Route;
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Error;
 use crate::session::Session;
 use crate::table::Table;
+
+/// Room for a thousand pages.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A history whose newest entries a route lists.
 pub trait HistoryList: 'static {
@@ -32,13 +35,14 @@ pub trait HistoryList: 'static {
     /// An entry of the response.
     type Entry: Serialize;
 
-    /// Returns the newest entries at the time `now`, at most `limit`.
+    /// Returns the newest entries at the time `now`, at most `limit`. With `before`, those of an earlier page.
     ///
     /// # Errors
     /// If the table does not answer in time.
     fn newest(
         table: Session<'_>,
         now: UnixSeconds,
+        before: Option<UnixSeconds>,
         limit: usize,
     ) -> impl Future<Output = Result<Vec<Self::Entry>, Error>> + Send;
 }
@@ -51,11 +55,11 @@ struct Data<E> {
     history: Vec<E>,
 }
 
-/// The handler of the route of `L`. It caches one document for each limit.
+/// The handler of the route of `L`. It caches one document for each end and limit.
 #[derive(Debug)]
 pub struct HistoryListHandler<L> {
     table: Table,
-    documents: Cache<usize, Arc<Document>>,
+    documents: Cache<(Option<UnixSeconds>, usize), Arc<Document>>,
     list: PhantomData<fn() -> L>,
 }
 
@@ -63,7 +67,7 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
     const ROUTE: &'static Route = L::ROUTE;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let documents = Cache::new(L::ROUTE.cache, usize::MAX);
+        let documents = Cache::new(L::ROUTE.cache, CACHE_BYTES);
         Ok(Self { table: Table::history(config)?, documents, list: PhantomData })
     }
 
@@ -73,12 +77,14 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let limit = request.parameter::<L::Limit>("limit")?.into();
+        let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
         let invocation = request.invocation();
         let fetch = async || {
-            let history = L::newest(self.table.during(invocation), invocation.now().into(), limit).await?;
+            let (table, now) = (self.table.during(invocation), invocation.now().into());
+            let history = L::newest(table, now, before, limit).await?;
             Document::of(&Data { history }).map(Arc::new).map_err(Error::unwritable)
         };
-        Ok(self.documents.get(limit, invocation, fetch).await?.into())
+        Ok(self.documents.get((before, limit), invocation, fetch).await?.into())
     }
 }
 

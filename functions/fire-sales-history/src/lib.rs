@@ -37,8 +37,16 @@ impl HistoryList for FireSalesHistory {
 
     type Entry = PastFireSale;
 
-    async fn newest(table: Session<'_>, _: UnixSeconds, limit: usize) -> Result<Vec<PastFireSale>, Error> {
-        let sales = fire_sales::latest(table, limit).await?;
+    async fn newest(
+        table: Session<'_>,
+        _: UnixSeconds,
+        before: Option<UnixSeconds>,
+        limit: usize,
+    ) -> Result<Vec<PastFireSale>, Error> {
+        let sales = match before {
+            None => fire_sales::latest(table, limit).await?,
+            Some(before) => fire_sales::seen_before(table, before, limit).await?,
+        };
         Ok(sales.into_iter().map(PastFireSale::from).collect())
     }
 }

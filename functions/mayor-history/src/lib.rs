@@ -40,8 +40,13 @@ impl HistoryList for MayorHistory {
 
     type Entry = PastMayor;
 
-    async fn newest(table: Session<'_>, now: UnixSeconds, limit: usize) -> Result<Vec<PastMayor>, Error> {
-        let mayors = mayors::ended(table, now, limit).await?;
+    async fn newest(
+        table: Session<'_>,
+        now: UnixSeconds,
+        before: Option<UnixSeconds>,
+        limit: usize,
+    ) -> Result<Vec<PastMayor>, Error> {
+        let mayors = mayors::ended(table, now, before, limit).await?;
         Ok(mayors.into_iter().map(PastMayor::from).collect())
     }
 }

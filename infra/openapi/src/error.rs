@@ -30,6 +30,9 @@ pub enum Error {
         /// The parameter.
         parameter: &'static str,
     },
+    /// A route that has CSV has no example of it.
+    #[error("no example of {0} has CSV")]
+    NoCsv(&'static str),
     /// A request in `failures.rs` does not fail: its route does not declare the parameter, or its value cannot be parsed.
     #[error("the failing request {0} does not fail as described")]
     NoFailure(&'static str),

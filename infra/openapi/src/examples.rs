@@ -19,6 +19,8 @@ pub(crate) struct Example {
     pub(crate) request: String,
     /// The data.
     pub(crate) data: Value,
+    /// The same data as CSV, for routes that have it.
+    pub(crate) csv: Option<String>,
 }
 
 impl Example {

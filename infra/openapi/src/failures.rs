@@ -3,15 +3,18 @@
 
 use auctions::unknown_page;
 use bazaar::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
-use common::request::parameters::InvalidValue;
+use bazaar_candles_all::{not_a_start, not_ended, not_kept};
+use common::request::parameters::{InvalidValue, OpenedAt};
 use common::request::split::split_id;
 use common::request::{invalid_parameter, missing_parameter};
 use common::response::error::{ApiError, Code};
 use common::routes::{
-    AUCTIONS, AUCTIONS_AVERAGES, AUCTIONS_CANDLES, AUCTIONS_PRICES, BAZAAR, BAZAAR_CANDLES, BAZAAR_HISTORY,
-    FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route,
+    AUCTIONS, AUCTIONS_AVERAGES, AUCTIONS_CANDLES, AUCTIONS_PRICES, BAZAAR, BAZAAR_CANDLES,
+    BAZAAR_CANDLES_ALL, BAZAAR_HISTORY, FIRE_SALES_HISTORY, MAYOR_HISTORY, PROFILE, Route,
 };
 use profile::unknown_player;
+use tables::bazaar::INTERVALS;
+use tables::series::Interval;
 
 use crate::error::Error;
 
@@ -50,9 +53,15 @@ fn invalid(
 /// If one of them cannot be built from the table of routes.
 pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
     Ok(match function {
-        "mayor-history" => vec![invalid(&MAYOR_HISTORY, "limit", "0", "/v1/mayor/history?limit=0")?],
+        "mayor-history" => vec![
+            invalid(&MAYOR_HISTORY, "limit", "0", "/v1/mayor/history?limit=0")?,
+            invalid(&MAYOR_HISTORY, "before", "now", "/v1/mayor/history?before=now")?,
+        ],
         "fire-sales-history" => {
-            vec![invalid(&FIRE_SALES_HISTORY, "limit", "201", "/v1/fire-sales/history?limit=201")?]
+            vec![
+                invalid(&FIRE_SALES_HISTORY, "limit", "201", "/v1/fire-sales/history?limit=201")?,
+                invalid(&FIRE_SALES_HISTORY, "before", "now", "/v1/fire-sales/history?before=now")?,
+            ]
         }
         "bazaar" => vec![
             invalid(&BAZAAR, "mode", "best", "/v1/bazaar?mode=best")?,
@@ -71,6 +80,7 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
             invalid(&BAZAAR_CANDLES, "before", "now", "/v1/bazaar/candles?item_id=INK_SACK:3&before=now")?,
             invalid(&BAZAAR_CANDLES, "limit", "0", "/v1/bazaar/candles?item_id=INK_SACK:3&limit=0")?,
         ],
+        "bazaar-candles-all" => of_all_candles()?,
         "bazaar-history" => vec![
             failure("missing", "/v1/bazaar/history", &missing_parameter("item_id", "")),
             invalid(&BAZAAR_HISTORY, "item_id", "ink_sack", "/v1/bazaar/history?item_id=ink_sack")?,
@@ -115,4 +125,40 @@ pub(crate) fn of(function: &str) -> Result<Vec<Failure>, Error> {
         }
         _ => Vec::new(),
     })
+}
+
+/// Requests to the route with the candles of all products that fail.
+fn of_all_candles() -> Result<Vec<Failure>, Error> {
+    let request = "/v1/bazaar/candles/all?opened_at=2026-01-01T00:40:00Z";
+    let [.., hour, _, day] = &INTERVALS;
+    let time = |text: &str| text.parse::<OpenedAt>().map_err(|_| Error::NoFailure(request));
+    let start = time("2026-01-01T00:40:00Z")?;
+    let slot =
+        |interval: &'static Interval, text: &str| Ok::<_, Error>(interval.at(time(text)?.time().into()));
+    Ok(vec![
+        failure("missing", "/v1/bazaar/candles/all", &missing_parameter("opened_at", "")),
+        failure("opened_at", request, &not_a_start(hour, &start)),
+        invalid(
+            &BAZAAR_CANDLES_ALL,
+            "interval",
+            "5m",
+            "/v1/bazaar/candles/all?interval=5m&opened_at=2026-01-01T00:00:00Z",
+        )?,
+        invalid(
+            &BAZAAR_CANDLES_ALL,
+            "format",
+            "xml",
+            "/v1/bazaar/candles/all?opened_at=2026-01-01T00:00:00Z&format=xml",
+        )?,
+        failure(
+            "not_complete",
+            "/v1/bazaar/candles/all?interval=1d&opened_at=2226-01-01T00:00:00Z",
+            &not_ended(slot(day, "2226-01-01T00:00:00Z")?),
+        ),
+        failure(
+            "too_old",
+            "/v1/bazaar/candles/all?opened_at=2020-01-01T00:00:00Z",
+            &not_kept(slot(hour, "2020-01-01T00:00:00Z")?),
+        ),
+    ])
 }

@@ -54,6 +54,7 @@ fn descriptions() -> Vec<Description> {
         bazaar::Bazaar::description(),
         bazaar_history::BazaarHistory::description(),
         bazaar_candles::BazaarCandles::description(),
+        bazaar_candles_all::BazaarCandlesAll::description(),
         auctions::Auctions::description(),
         auctions_prices::AuctionsPrices::description(),
         auctions_averages::AuctionsAverages::description(),
@@ -146,7 +147,7 @@ fn introduction() -> String {
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices, candles, and the lowest prices of items in auctions.\n\n\
-         **Responses** are JSON in one of two envelopes, except for the OpenAPI document: `success: true` with `data` and `meta`, or \
+         **Responses** are JSON in one of two envelopes, except for the OpenAPI document and CSV: `success: true` with `data` and `meta`, or \
          `success: false` with `error`. New fields may be added to a response at any time; within `{API_VERSION}`, no field that is \
          described here is removed or changes its type. Where a schema says `additionalProperties: true`, the game's provider adds \
          fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories and candles. Prices are numbers in \

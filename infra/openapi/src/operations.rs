@@ -56,7 +56,12 @@ pub(crate) fn of(
     let is_fetched = !route.cache.is_zero();
     let envelope = responses::success_envelope(route.path, &data);
     let schema = schemas.add(envelope_name(route), envelope);
-    let success = responses::success(route.description, &schema, &examples_of_success.into(), is_fetched);
+    let csv = requests.iter().find_map(|(_, example)| example.csv.as_deref());
+    if description.has_csv && csv.is_none() {
+        return Err(Error::NoCsv(route.path));
+    }
+    let success =
+        responses::success(route.description, &schema, &examples_of_success.into(), csv, is_fetched);
     responses.insert("200".to_owned(), success);
     let parameters = route.parameters.iter().map(|parameter| parameter_object(route, parameter, &requests));
     Ok(operation(route, parameters.collect::<Result<_, _>>()?, responses))
@@ -101,7 +106,8 @@ pub(crate) fn of_the_document(schemas: &mut Schemas) -> Value {
         },
     });
     let mut responses = responses::shared(OPENAPI.requires_key);
-    responses.insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, false));
+    responses
+        .insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, None, false));
     operation(&OPENAPI, Vec::new(), responses)
 }
 

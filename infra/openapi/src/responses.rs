@@ -135,7 +135,7 @@ const OF_ROUTES: [(&str, Code, &str); 2] = [
     (
         "NotFound",
         Code::NotFound,
-        "The item, page or player does not exist. A retry returns the same until this response expires.",
+        "The item, page or player does not exist, or the interval has no candles or is not complete yet. A retry returns the same until this response expires.",
     ),
 ];
 
@@ -295,17 +295,34 @@ pub(crate) fn success_example(data: &Value) -> Value {
     json!({ "success": true, "data": data, "meta": meta() })
 }
 
-/// Returns a response with status 200.
-pub(crate) fn success(description: &str, schema: &Value, examples: &Value, is_fetched: bool) -> Value {
+/// Returns a response with status 200. `csv` is an example of the response as CSV, if there can be one.
+pub(crate) fn success(
+    description: &str,
+    schema: &Value,
+    examples: &Value,
+    csv: Option<&str>,
+    is_fetched: bool,
+) -> Value {
     let mut headers = Map::from_iter([("Access-Control-Allow-Origin".to_owned(), header("AllowOrigin"))]);
     if is_fetched {
         headers.insert("Last-Modified".to_owned(), header("LastModified"));
         headers.insert("Expires".to_owned(), header("Expires"));
     }
+    let json = (JSON.to_owned(), json!({ "schema": schema, "examples": examples }));
+    let csv = csv.map(|example| ("text/csv".to_owned(), of_csv(example)));
+    let content: Map<String, Value> = std::iter::once(json).chain(csv).collect();
+    json!({ "description": description, "headers": headers, "content": content })
+}
+
+/// Returns the content of a response of CSV.
+fn of_csv(example: &str) -> Value {
     json!({
-        "description": description,
-        "headers": headers,
-        "content": { JSON: { "schema": schema, "examples": examples } },
+        "schema": {
+            "type": "string",
+            "description": "With `format=csv`: a header line, and one line for each entry, with the fields of the JSON in their order. `null` is \
+                empty.",
+        },
+        "example": example,
     })
 }
 

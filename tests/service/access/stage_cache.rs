@@ -69,6 +69,9 @@ async fn no_two_values_of_a_parameter_share_a_response() {
                     (Location::Query, "bazaar-candles", "interval" | "before" | "limit") => {
                         format!("{}?item_id=X&{}={value}", route.path, parameter.name)
                     }
+                    (Location::Query, "bazaar-candles-all", "interval" | "format") => {
+                        format!("{}?opened_at=2026-01-01T00:00:00Z&{}={value}", route.path, parameter.name)
+                    }
                     (Location::Query, "auctions-candles", "interval" | "before" | "limit") => {
                         format!("{}?id=X&{}={value}", route.path, parameter.name)
                     }
@@ -92,7 +95,7 @@ async fn no_two_values_of_a_parameter_share_a_response() {
 }
 
 /// Requests that differ in where one parameter ends and the next begins.
-const GROUPS: [&[&str]; 9] = [
+const GROUPS: [&[&str]; 10] = [
     &[
         "/v1/bazaar?mode=item&id=Q",
         "/v1/bazaar?mode=item%26id=Q",
@@ -138,6 +141,16 @@ const GROUPS: [&[&str]; 9] = [
         "/v1/bazaar/candles?item_id=A&interval=1d",
         "/v1/bazaar/candles?item_id=a",
         "/v1/bazaar/candles?item_id=",
+    ],
+    &[
+        "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-01T00:00:00Z",
+        "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-01T00:00:00Z&format=csv",
+        "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-02T00:00:00Z",
+        "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-01T00:00:01Z",
+        "/v1/bazaar/candles/all?interval=1d%26opened_at=2026-01-01T00:00:00Z",
+        "/v1/bazaar/candles/all?opened_at=2026-01-01T00:00:00Z%26interval%3D1d",
+        "/v1/bazaar/candles/all?opened_at=2026-01-01T00:00:00Z&format=xml",
+        "/v1/bazaar/candles/all?interval=1d&opened_at=",
     ],
     &[
         "/v1/auctions?page=0",

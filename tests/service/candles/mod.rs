@@ -1,5 +1,7 @@
-//! Candles: what `record-candles` builds from the recorded minutes, and what `GET /v1/bazaar/candles` responds.
+//! Candles: what `record-candles` builds from the recorded minutes, and what `GET /v1/bazaar/candles` and `GET /v1/bazaar/candles/all`
+//! respond.
 
+mod all;
 mod corrupt_rows;
 mod interrupted;
 mod kept;

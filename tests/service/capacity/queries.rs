@@ -42,6 +42,14 @@ const CHART: Bound = Bound { average: 56.0, worst: 112.0 };
 const PAGE: Bound = Bound { average: 25.0, worst: 46.0 };
 const NEWEST_DAYS: Bound = Bound { average: 27.0, worst: 49.0 };
 
+/// The most read units of the candles of all products of a slot, and the number of batches: half a unit for each of 449 rows, the marker, and
+/// how far candles are built.
+const ALL: f64 = 226.0;
+const ALL_BATCHES: u64 = 5;
+
+/// The most bytes of such a response, as JSON and as CSV.
+const ALL_BYTES: [(&str, usize); 2] = [("json", 600_000), ("csv", 250_000)];
+
 /// What a request takes.
 struct Billed {
     read_units: f64,
@@ -147,7 +155,28 @@ pub(super) async fn expect_within_bounds(recording: &Recording, uneven: f64) {
         let billed = request(&cloud, &path, MIDNIGHT + BUSIEST, MOST_CANDLES).await;
         assert!(billed.queries <= 3, "{name}: {} queries for {MOST_CANDLES} candles", billed.queries);
     }
+    expect_all(&cloud, &recording["candles#1d"]).await;
     expect_clean_logs(&cloud);
+}
+
+/// Panics unless the candles of all products of a slot take at most the read units and bytes of their bounds.
+async fn expect_all(cloud: &Cloud, day: &Slot) {
+    let opened_at = MIDNIGHT - 3 * day.interval;
+    let slot = json!({"S": format!("{opened_at:010}")});
+    let rows = day.rows.iter().map(|row| with(row, "sk", slot.clone()));
+    let marker = json!({"pk": {"S": "candles#1d"}, "sk": slot, "rows": {"N": day.rows.len().to_string()}});
+    table::put(cloud, rows.chain([marker.as_object().unwrap().clone()])).await;
+    for (format, most) in ALL_BYTES {
+        let before = (cloud.dynamodb().consumed().read_units, cloud.dynamodb().requests("BatchGetItem"));
+        let path =
+            format!("/v1/bazaar/candles/all?interval=1d&opened_at={}&format={format}", rfc3339(opened_at));
+        let response = get_at(cloud, &path, MIDNIGHT * 1_000).await;
+        assert_eq!(response.status, 200, "{}", response.text);
+        let units = cloud.dynamodb().consumed().read_units - before.0;
+        let batches = cloud.dynamodb().requests("BatchGetItem") - before.1;
+        assert!(units <= ALL && batches == ALL_BATCHES, "{units} read units in {batches} batches");
+        assert!(response.text.len() <= most, "{} bytes of {format}", response.text.len());
+    }
 }
 
 /// Notes that candles are built as far as a healthy recorder has built them at the busiest time.

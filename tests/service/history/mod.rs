@@ -14,6 +14,7 @@ pub(crate) mod interrupted;
 mod limit_parameter;
 pub(crate) mod market;
 mod mayors;
+mod pages;
 mod ranges;
 mod replay;
 pub(crate) mod table;

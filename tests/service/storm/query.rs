@@ -50,6 +50,8 @@ pub(super) enum Kind {
         id: &'static str,
         interval: &'static str,
     },
+    /// All candles of a day in which nothing was recorded.
+    NoCandles,
     /// It requires no key.
     Status,
     /// A parameter is not allowed.
@@ -111,7 +113,11 @@ impl Query {
             10..20 => Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales), "fire-sales"),
             20..28 => rng.choice(Self::passing()).unwrap(),
             28..34 => Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
-            34..36 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            34 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
+            35 => {
+                let path = "/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z";
+                Self::new(path, Kind::NoCandles, "bazaar-candles-all")
+            }
             36..38 => Self::items(rng, products),
             38..40 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
             40 => Self::book(product),

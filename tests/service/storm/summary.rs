@@ -8,6 +8,7 @@ use common::routes::VERSION_1;
 
 use super::exchange::Exchange;
 use super::past::Checked;
+use super::query::Kind;
 use super::verdict::Verdict;
 
 /// After this many wrong responses, the storm ends early.
@@ -32,6 +33,8 @@ impl Summary {
         let [good, failed] = self.by_function.entry(exchange.query.function).or_default();
         match verdict {
             Verdict::Right | Verdict::Stale => *good += 1,
+            // A storm knows no complete interval in advance.
+            Verdict::RightError if exchange.query.kind == Kind::NoCandles => *good += 1,
             Verdict::HonestFailure => *failed += 1,
             Verdict::RightError | Verdict::Throttled => {}
         }

@@ -103,7 +103,7 @@ impl ResponseCheck<'_> {
         let Exchange { query, sent, .. } = exchange;
         let [usual, stale, usual_stored, stale_stored] = query.ages();
         match &query.kind {
-            Kind::NoPage | Kind::NoPlayer => true,
+            Kind::NoPage | Kind::NoPlayer | Kind::NoCandles => true,
             // An instance that has no page yet cannot know how many there are.
             Kind::Page(0) => false,
             Kind::Page(_) => {
@@ -196,7 +196,7 @@ impl ResponseCheck<'_> {
             | Kind::Averages(_)
             | Kind::AuctionCandles { .. }
             | Kind::Status => return Ok(None),
-            Kind::NoPage | Kind::NoPlayer | Kind::Invalid => {
+            Kind::NoPage | Kind::NoPlayer | Kind::NoCandles | Kind::Invalid => {
                 return Err("a request that must fail got a response".to_owned());
             }
         }))

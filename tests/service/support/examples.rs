@@ -10,6 +10,9 @@ use tokio::task::JoinSet;
 /// The functions that pass on the content of one resource of the provider, byte for byte.
 const PASSING: [&str; 1] = ["collections"];
 
+/// The candles of all products of a day, which `record_prices` records.
+const ALL_CANDLES: &str = "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-01T00:00:00Z";
+
 /// The beginning of the paths of the name service.
 pub(crate) const NAME_SERVICE: &str = "/users/";
 
@@ -32,6 +35,7 @@ pub(crate) fn examples() -> impl Iterator<Item = Example> {
             "fire-sales-history" => ("/v1/fire-sales/history", &[]),
             "bazaar-history" => ("/v1/bazaar/history?item_id=INK_SACK:3", &[]),
             "bazaar-candles" => ("/v1/bazaar/candles?item_id=INK_SACK:3", &[]),
+            "bazaar-candles-all" => (ALL_CANDLES, &[]),
             "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
             "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
             "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use common::time::{Tick, UnixMilliseconds};
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use local::Cloud;
-use tables::Table;
 use tables::auctions::{Coins, Minute, Price, record};
+use tables::{Table, bazaar, series};
 
 /// The items of the examples in the documentation, each with its prices in hundredths of a coin, and its auctions.
 const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
@@ -16,9 +16,20 @@ const ITEMS: [(&str, u64, Option<u64>, u32); 4] = [
     ("NEW_YEAR_CAKE+383", 30_000_000, Some(31_000_001), 2),
 ];
 
-/// Records prices at the minute of this time in Unix milliseconds.
+/// The day of the example of all candles: 2026-01-01.
+const EXAMPLE_DAY: UnixSeconds = UnixSeconds::new(1_767_225_600);
+
+/// Records prices at the minute of this time in Unix milliseconds, and the candle of one product on the day of the example.
 pub(crate) async fn record_prices(cloud: &Cloud, time_ms: i64) {
     record_prices_of(cloud, time_ms, &ITEMS).await;
+    let table = Table::of_sdk(&cloud.dynamodb().sdk(), "History");
+    let session = table.with_timeout(Duration::from_mins(1));
+    let [.., day] = &bazaar::INTERVALS;
+    let slot = day.at(EXAMPLE_DAY);
+    let numbers = (332.2, 333.6, 314.58, 327.12, 341.92, 345.0, 325.5, 335.96, 22_494, 24_933, 1_440, 0);
+    let candle = bazaar::Candle::of_numbers(slot, numbers).unwrap();
+    series::store(session, slot, &[("COAL".parse().unwrap(), candle)].into()).await.unwrap();
+    series::begin_at(session, &bazaar::SERIES, slot.end()).await.unwrap();
 }
 
 /// Records the prices of these items, which are sorted by id, at the minute of this time in Unix milliseconds. The auction of the lowest

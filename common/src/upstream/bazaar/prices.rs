@@ -124,7 +124,6 @@ mod tests {
             let prices = prices(&response, &products, market.last_updated);
             assert!(prices.count == products.len() && prices.items.len() == prices.count);
             let bytes = serde_json::to_string(&prices).unwrap().len();
-            println!("{} products, {bytes} bytes", prices.count);
             assert!(bytes < 800_000, "{bytes}");
             let tops: Vec<_> =
                 prices.items.iter().map(|item| (item.top_buy_order, item.top_sell_offer)).collect();

@@ -194,7 +194,7 @@ impl series::Candle for Candle {
     }
 
     fn row<'a>(&'a self, id: &'a ItemId) -> impl Serialize + use<'a> {
-        ProductCandle { item_id: id.as_str(), fields: self.into() }
+        ProductCandle::of(id, self)
     }
 
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {

@@ -1,5 +1,6 @@
 //! The fields of a candle in responses and files.
 
+use common::request::parameters::ItemId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,8 +61,16 @@ impl From<&Candle> for CandleFields {
 #[schemars(rename = "BazaarProductCandle")]
 pub struct ProductCandle<'a> {
     /// The product's id.
-    pub(crate) item_id: &'a str,
+    item_id: &'a str,
     /// The candle.
     #[serde(flatten)]
-    pub(crate) fields: CandleFields,
+    fields: CandleFields,
+}
+
+impl<'a> ProductCandle<'a> {
+    /// The candle of the product.
+    #[must_use]
+    pub fn of(id: &'a ItemId, candle: &Candle) -> Self {
+        Self { item_id: id.as_str(), fields: candle.into() }
+    }
 }

@@ -151,6 +151,28 @@ pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, E
     Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
+/// Returns the sales that were first seen before the time `before`, the latest first, at most `limit`, and more only so that sales that were
+/// seen at the same time are together: the time of the last one leads to the next page. Sales are stored by their start, which says nothing
+/// about when they were seen, so this reads all of them: a hundred bytes for each.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn seen_before(
+    table: Session<'_>,
+    before: UnixSeconds,
+    limit: usize,
+) -> Result<Vec<Sighting>, Error> {
+    let mut sales = readable(&table.rows(every(table), usize::MAX).await?, PARTITION, sighting);
+    sales.retain(|sale| sale.recorded_at < before);
+    sales.sort_by_key(|sale| sale.recorded_at);
+    sales.reverse();
+    let last = limit.checked_sub(1).and_then(|last| sales.get(last)).map(|last| last.recorded_at);
+    if let Some(last) = last {
+        sales.truncate(sales.partition_point(|sale| sale.recorded_at >= last));
+    }
+    Ok(sales)
+}
+
 /// Returns when the sale that started first was first seen; `None` if there is no sale. Reads one row.
 ///
 /// # Errors

@@ -1,6 +1,8 @@
 //! Past mayors: one row for each election. `pk` is `mayors`, and `sk` the year of the election in four digits. The term is not
 //! stored, because it follows from the calendar.
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::time::UnixSeconds;
@@ -65,13 +67,25 @@ pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
     table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-/// Returns the mayors whose terms have ended at the time `now`, newest first, at most `limit`.
+/// Returns the mayors whose terms have ended at the time `now` and began before the time `before`, newest first, at most `limit`.
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn ended(table: Session<'_>, now: UnixSeconds, limit: usize) -> Result<Vec<Mayor>, Error> {
-    let sitting = ElectionYear::sitting_at(now);
-    let Some(last) = sitting.and_then(ElectionYear::previous) else { return Ok(Vec::new()) };
+pub async fn ended(
+    table: Session<'_>,
+    now: UnixSeconds,
+    before: Option<UnixSeconds>,
+    limit: usize,
+) -> Result<Vec<Mayor>, Error> {
+    let Some(mut last) = ElectionYear::sitting_at(now).and_then(ElectionYear::previous) else {
+        return Ok(Vec::new());
+    };
+    if let Some(before) = before.filter(|before| *before <= last.term_begins()) {
+        let Some(begun) = ElectionYear::sitting_at(before.minus(Duration::from_secs(1))) else {
+            return Ok(Vec::new());
+        };
+        last = begun;
+    }
     let query = table
         .query()
         .key_condition_expression("pk = :partition AND sk <= :last")

@@ -11,6 +11,10 @@ use crate::item::{self, Corrupt, Item, SORT_KEY, TIME_TO_LIVE, number, text};
 pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
 pub(crate) const LAST_SLOT: UnixSeconds = UnixSeconds::new(9_999_999_999);
 
+/// Whatever ended longer ago than this is built, unless the recorder has failed: the time until it is settled, the time between two runs,
+/// and that of a run.
+pub(super) const UNBUILT: Duration = Duration::from_mins(10);
+
 /// Rows are kept for this long after a query has seen them last, so that none expires that a query may need.
 const MARGIN: Duration = Duration::from_hours(3);
 
@@ -89,6 +93,18 @@ impl Slot {
     #[must_use]
     pub const fn end(&self) -> UnixSeconds {
         self.interval.end(self.start)
+    }
+
+    /// Whether its rows are kept at the time `now`. Times before 1970 and after 2286 have none.
+    #[must_use]
+    pub fn is_kept(&self, now: UnixSeconds) -> bool {
+        (FIRST_SLOT..=LAST_SLOT).contains(&self.start) && self.interval.keeps(self.start, now)
+    }
+
+    /// Returns when its candles are built, unless the recorder has failed.
+    #[must_use]
+    pub const fn built_by(&self) -> UnixSeconds {
+        self.end().plus(UNBUILT)
     }
 
     /// Returns the last minute.

@@ -1,14 +1,13 @@
 //! Reads the candles of one product.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
 use futures_util::future::try_join;
 
 use super::candle::Candle;
-use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of_key};
+use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, UNBUILT, slot_key, slot_of_key};
 use super::progress::Progress;
 use super::rows::CORRUPT;
 use crate::error::Error;
@@ -17,10 +16,6 @@ use crate::session::Session;
 
 /// A page looks at this many more rows than it has candles, for intervals in which the product was not recorded.
 const MORE_ROWS: usize = 100;
-
-/// Whatever ended longer ago than this is built, unless the recorder has failed: the time until it is settled, the time between two runs,
-/// and that of a run.
-const UNBUILT: Duration = Duration::from_mins(10);
 
 /// The last minutes among which one should have the product.
 const LAST_MINUTES: usize = 10;

@@ -8,8 +8,6 @@ use serde_json::{Map, Value};
 
 use super::response::{Response, at};
 
-/// The `Cache-Control` of successes: shared caches know nothing of keys.
-const SUCCESS_CACHE_CONTROL: &str = "private";
 /// The `Cache-Control` of errors.
 const ERROR_CACHE_CONTROL: &str = "no-store";
 /// The headers of pages and their files. Without most of them, browsers protect a page less.
@@ -30,7 +28,8 @@ pub(super) type Verdict = Result<(), Mismatch>;
 /// # Errors
 /// The first difference.
 pub(super) fn success(response: &Response) -> Result<Value, Mismatch> {
-    common_headers(response, 200, SUCCESS_CACHE_CONTROL)?;
+    // Shared caches know nothing of keys.
+    common_headers(response, 200, "private")?;
     let mut body = response.json()?;
     let meta = at(&body, "/meta");
     let is_complete = body.as_object().map(Map::len) == Some(3)

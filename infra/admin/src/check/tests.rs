@@ -141,7 +141,11 @@ async fn a_local_cloud_keeps_every_promise_and_each_can_be_broken() {
     let mut uses = [0; BREAKAGES.len()];
     for promise in promises(&subject).unwrap() {
         let name = &promise.name;
-        let responses = promise.ask.as_ref().unwrap().send(&client).await.unwrap();
+        let Ok(ask) = &promise.ask else {
+            assert_eq!(name, "response GET /v1/bazaar/candles/all");
+            continue;
+        };
+        let responses = ask.send(&client).await.unwrap();
         assert_eq!(promise.judge(&responses), Ok(()), "{name}");
         let breaks = |(names, ..): &Breakage| names.iter().any(|start| name.starts_with(start));
         let uses_before = uses;

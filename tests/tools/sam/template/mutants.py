@@ -120,7 +120,7 @@ REPLACEMENTS = [
     (SERVICE, "Action: sqs:SendMessage", "Action: sqs:*"),
     (SERVICE, "Action: dynamodb:Query", "Action: [dynamodb:Query, dynamodb:Scan]"),
     (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem]", "dynamodb:PutItem"),
-    (SERVICE, "Role: !GetAtt StatusRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
+    (SERVICE, "Role: !GetAtt HistoryBatchReaderRole.Arn", "Role: !GetAtt HistoryReaderRole.Arn"),
     # Reserved concurrency.
     (SERVICE, RESERVED.format("Authorizer"), ""),
     (SERVICE, RESERVED.format("Provider"), ""),
@@ -162,7 +162,8 @@ REPLACEMENTS = [
     (SERVICE, "ConcurrencyQuota: !Ref ConcurrencyQuota", "ConcurrencyQuota: !Ref ProRateLimit"),
     (SERVICE, "        MaximumRetryAttempts: 1\n", "        MaximumRetryAttempts: 2\n"),
     # Candles: each right of their recorder, its schedule, timeout and queue, the cache keys of the route, the alarms.
-    (SERVICE, "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem]"),
+    (SERVICE, "[dynamodb:BatchGetItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, ", "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, "),
+    (SERVICE, "dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "dynamodb:GetItem, dynamodb:PutItem, dynamodb:UpdateItem]"),
     (SERVICE, "dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem]", "dynamodb:Query, dynamodb:UpdateItem]"),
     (SERVICE, "dynamodb:Query, dynamodb:UpdateItem]", "dynamodb:Query, dynamodb:UpdateItem, dynamodb:DeleteItem]"),
     (SERVICE, "ScheduleExpression: cron(2/5 * * * ? *)", "ScheduleExpression: cron(0/5 * * * ? *)"),

@@ -1,0 +1,134 @@
+//! `GET /v1/bazaar/candles/all`: the candles of all products of one interval that is complete.
+
+mod query;
+
+use std::sync::Arc;
+
+use common::cache::{Cache, SourceError};
+use common::lambda::config::Config;
+use common::lambda::{Handler, StartError};
+use common::request::Request;
+use common::response::Response;
+use common::response::envelope::Document;
+use common::response::error::ApiError;
+use common::response::openapi::{Describe, Description};
+use common::routes::{self, Route};
+use common::time::UnixSeconds;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tables::bazaar::{Candle, Candles, ProductCandle};
+use tables::series::{Slot, SlotCandles, csv, slot_candles};
+use tables::{Error, Table};
+
+use self::query::{Format, Query};
+pub use self::query::{not_a_start, not_ended, not_kept};
+
+/// Room for about fifteen intervals.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The candles of all products of one interval.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BazaarCandlesAll")]
+struct Data<'a> {
+    /// The requested interval.
+    #[schemars(extend("enum" = query::INTERVALS))]
+    interval: &'static str,
+    /// The start of the interval.
+    opened_at: UnixSeconds,
+    /// The number of candles.
+    count: usize,
+    /// The candles, sorted by `item_id`. A product that was not recorded in the interval has none.
+    candles: Vec<ProductCandle<'a>>,
+}
+
+/// Why there is no response.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Table(#[from] Error),
+    #[error(transparent)]
+    Missing(ApiError),
+}
+
+impl SourceError for Failure {
+    fn is_timeout(&self) -> bool {
+        matches!(self, Self::Table(error) if error.is_timeout())
+    }
+
+    fn paused() -> Self {
+        Self::Table(Error::paused())
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Table(error) => error.into(),
+            Failure::Missing(error) => error,
+        }
+    }
+}
+
+/// The handler.
+#[derive(Debug)]
+pub struct BazaarCandlesAll {
+    table: Table,
+    documents: Cache<(&'static str, UnixSeconds, Format), Arc<Document>>,
+}
+
+impl Handler for BazaarCandlesAll {
+    const ROUTE: &'static Route = &routes::BAZAAR_CANDLES_ALL;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { table: Table::history(config)?, documents: Cache::new(Self::ROUTE.cache, CACHE_BYTES) })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let invocation = request.invocation();
+        let now = invocation.now().into();
+        let Query { slot, format } = Query::of(request, now)?;
+        let fetch = async || match slot_candles::<Candle>(self.table.during(invocation), slot).await? {
+            SlotCandles::Built(candles) if !candles.is_empty() => document(slot, format, &candles)
+                .map(Arc::new)
+                .map_err(|error| Error::unwritable(error).into()),
+            SlotCandles::Built(_) | SlotCandles::NotRecorded => Err(Failure::Missing(not_recorded(slot))),
+            SlotCandles::NotBuilt => Err(Failure::Missing(not_built(slot, now))),
+        };
+        let key = (slot.interval.name, slot.start, format);
+        Ok(self.documents.get(key, invocation, fetch).await?.into())
+    }
+}
+
+fn document(slot: Slot, format: Format, candles: &Candles) -> serde_json::Result<Document> {
+    if format == Format::Csv {
+        return csv::<Candle>(candles).map(Document::csv);
+    }
+    let candles: Vec<_> = candles.iter().map(|(id, candle)| ProductCandle::of(id, candle)).collect();
+    let (interval, opened_at) = (slot.interval.name, slot.start);
+    Document::of(&Data { interval, opened_at, count: candles.len(), candles })
+}
+
+/// The error of an interval that has ended and is not built.
+fn not_built(slot: Slot, now: UnixSeconds) -> ApiError {
+    if now < slot.built_by() {
+        return not_ended(slot);
+    }
+    ApiError::not_found(format!(
+        "The candles of {slot} are late: they are not built yet. Try again in five minutes; the feed 'candles' of /v1/status says how \
+         far candles are built."
+    ))
+}
+
+fn not_recorded(slot: Slot) -> ApiError {
+    ApiError::not_found(format!("Nothing was recorded in the interval {slot}."))
+}
+
+impl Describe for BazaarCandlesAll {
+    fn description() -> Description {
+        Description::of::<Data<'_>>(Self::ROUTE).or_csv()
+    }
+}

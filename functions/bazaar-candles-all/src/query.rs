@@ -1,0 +1,159 @@
+//! The query of a request: an interval that has ended and is kept, and the format.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use common::request::Request;
+use common::request::parameters::{Allowed, InvalidValue, OpenedAt, Value};
+use common::response::error::ApiError;
+use common::response::excerpt::Excerpt;
+use common::routes::{CANDLES_FORMATS, SLOT_INTERVALS};
+use common::time::UnixSeconds;
+use tables::bazaar;
+use tables::series::{Interval, Slot};
+
+/// The names of the intervals.
+pub(crate) const INTERVALS: &[&str] =
+    if let Allowed::OneOf { words, .. } = SLOT_INTERVALS { words } else { &[] };
+
+/// The parameter `interval`.
+struct SlotInterval(&'static Interval);
+
+impl Value for SlotInterval {
+    const ALLOWED: Allowed = SLOT_INTERVALS;
+}
+
+impl Default for SlotInterval {
+    fn default() -> Self {
+        let [_, _, hour, ..] = &bazaar::INTERVALS;
+        Self(hour)
+    }
+}
+
+impl FromStr for SlotInterval {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let interval = bazaar::INTERVALS.iter().find(|interval| interval.name == text);
+        let interval = interval.filter(|interval| INTERVALS.contains(&interval.name));
+        interval.map(Self).ok_or(InvalidValue::of::<Self>())
+    }
+}
+
+/// The parameter `format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Format {
+    #[default]
+    Json,
+    Csv,
+}
+
+impl Value for Format {
+    const ALLOWED: Allowed = CANDLES_FORMATS;
+}
+
+impl FromStr for Format {
+    type Err = InvalidValue;
+
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        match text {
+            "json" => Ok(Self::Json),
+            "csv" => Ok(Self::Csv),
+            _ => Err(InvalidValue::of::<Self>()),
+        }
+    }
+}
+
+/// A request to this route.
+pub(crate) struct Query {
+    /// The interval, which has ended and is kept.
+    pub(crate) slot: Slot,
+    pub(crate) format: Format,
+}
+
+impl Query {
+    /// Parses the parameters of a request at the time `now`.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if one is missing or not allowed. `NOT_FOUND` if the interval has not ended or is not kept.
+    pub(crate) fn of(request: &Request, now: UnixSeconds) -> Result<Self, ApiError> {
+        let SlotInterval(interval) = request.parameter("interval")?;
+        let opened_at: OpenedAt = request.required("opened_at", "")?;
+        let format = request.parameter("format")?;
+        let slot = interval.at(opened_at.time().into());
+        if opened_at.time() != slot.start.into() {
+            return Err(not_a_start(interval, &opened_at));
+        }
+        if slot.end() > now {
+            return Err(not_ended(slot));
+        }
+        if slot.is_kept(now) { Ok(Self { slot, format }) } else { Err(not_kept(slot)) }
+    }
+}
+
+/// The error of a time at which no interval starts.
+#[must_use]
+pub fn not_a_start(interval: &'static Interval, opened_at: &OpenedAt) -> ApiError {
+    let earlier = interval.at(opened_at.time().into());
+    let middle = earlier.start.plus(interval.length / 2);
+    let nearest = if opened_at.time() > middle.into() { earlier.end() } else { earlier.start };
+    let (name, received) = (interval.name, Excerpt::of(opened_at.text()));
+    ApiError::bad_request(format!(
+        "Parameter 'opened_at' must be the start of an interval of {name}, but was '{received}': the nearest start is {nearest}."
+    ))
+}
+
+/// The error of an interval that has not ended, or ended a moment ago.
+#[must_use]
+pub fn not_ended(slot: Slot) -> ApiError {
+    ApiError::not_found(format!(
+        "The candles of {slot} are not complete yet: the interval ends at {}. Try again at {}.",
+        slot.end(),
+        slot.built_by()
+    ))
+}
+
+/// The error of an interval whose candles have expired, or that is before all records.
+#[must_use]
+pub fn not_kept(slot: Slot) -> ApiError {
+    const DAY: Duration = Duration::from_hours(24);
+    let kept = slot.interval.kept.map(|kept| {
+        format!(" Candles of {} are kept for {} days.", slot.interval.name, kept.as_secs() / DAY.as_secs())
+    });
+    ApiError::not_found(format!("The interval {slot} is too old.{}", kept.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_table_of_routes_is_read() {
+        let defaults = [SLOT_INTERVALS, CANDLES_FORMATS].map(|allowed| match allowed {
+            Allowed::OneOf { default, .. } => default,
+            other => panic!("{other} are words"),
+        });
+        assert_eq!([SlotInterval::default().0.name, "json"], defaults);
+        for word in INTERVALS {
+            assert_eq!(word.parse::<SlotInterval>().map(|interval| interval.0.name), Ok(*word));
+        }
+        assert!("5m".parse::<SlotInterval>().is_err() && "CSV".parse::<Format>().is_err());
+        assert_eq!(["json", "csv"].map(str::parse), [Ok(Format::Json), Ok(Format::Csv)]);
+    }
+
+    #[test]
+    fn the_nearest_start_is_the_closer_one_and_the_earlier_one_of_two() {
+        let [_, _, hour, ..] = &bazaar::INTERVALS;
+        for (text, nearest) in [
+            ("2026-04-28T15:30:00Z", "2026-04-28T15:00:00Z"),
+            ("2026-04-28T15:30:00.001Z", "2026-04-28T16:00:00Z"),
+            ("2026-04-28T15:00:00.5Z", "2026-04-28T15:00:00Z"),
+        ] {
+            let error = not_a_start(hour, &text.parse().unwrap());
+            assert!(
+                error.message().ends_with(&format!("was '{text}': the nearest start is {nearest}.")),
+                "{error}"
+            );
+        }
+    }
+}

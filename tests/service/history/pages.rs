@@ -1,0 +1,105 @@
+//! `before` leads from one page of mayors and fire sales to the next: all entries are on exactly one page.
+
+use local::Cloud;
+use serde_json::{Value, json};
+
+use super::table::{self, Row};
+use super::{HOUR, MINUTE, START, rfc3339, start};
+use crate::support::{expect_clean_logs, get_at};
+
+/// The pages from `first`, which ends the query, until one is empty. The `field` of the last entry of each leads to the next.
+async fn pages(cloud: &Cloud, path: &str, first: &str, field: &str) -> Vec<Vec<Value>> {
+    let (mut pages, mut before) = (Vec::new(), first.to_owned());
+    loop {
+        let data = get_at(cloud, &format!("{path}{before}"), START * 1_000).await.data();
+        let Value::Array(page) = &data["history"] else { panic!("{data}") };
+        let Some(last) = page.last() else { return pages };
+        before = format!("&before={}", last[field].as_str().unwrap());
+        pages.push(page.clone());
+    }
+}
+
+fn names(pages: &[Vec<Value>], field: &str) -> Vec<String> {
+    pages.iter().flatten().map(|entry| entry[field].as_str().unwrap().to_owned()).collect()
+}
+
+fn row(value: &Value) -> Row {
+    value.as_object().unwrap().clone()
+}
+
+#[tokio::test]
+async fn every_mayor_is_on_exactly_one_page() {
+    let cloud = start().await;
+    let years = (250..400).filter(|year| year % 7 != 0);
+    let mayor = |year: u32| {
+        row(&json!({
+            "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")},
+            "name": {"S": format!("M{year}")}, "key": {"S": "k"}, "perks": {"L": []},
+        }))
+    };
+    table::put(&cloud, years.clone().map(mayor)).await;
+    let expected: Vec<_> = years.rev().map(|year| format!("M{year}")).collect();
+    for (limit, first) in [(1, ""), (24, ""), (100, "&before=9999-12-31T23:59:59Z")] {
+        let pages = pages(&cloud, &format!("/v1/mayor/history?limit={limit}"), first, "started_at").await;
+        assert_eq!(names(&pages, "name"), expected, "{limit}");
+        assert!(pages.iter().rev().skip(1).all(|page| page.len() == limit), "{limit}");
+    }
+    // A fraction of a second after the last term began.
+    let newest = get_at(&cloud, "/v1/mayor/history?limit=1", START * 1_000).await.data();
+    let begun = newest["history"][0]["started_at"].as_str().unwrap().replace('Z', ".001Z");
+    let path = format!("/v1/mayor/history?limit=1&before={begun}");
+    assert_eq!(get_at(&cloud, &path, START * 1_000).await.data(), newest);
+    for before in ["0000-01-01T00:00:00Z", "2019-06-11T00:00:00Z"] {
+        let path = format!("/v1/mayor/history?before={before}");
+        assert_eq!(get_at(&cloud, &path, START * 1_000).await.data(), json!({"history": []}));
+    }
+    expect_clean_logs(&cloud);
+}
+
+/// Sales are announced together, days before they start, or seen late.
+#[tokio::test]
+async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together() {
+    let cloud = start().await;
+    let mut rng = fastrand::Rng::with_seed(5);
+    let mut sales = Vec::new();
+    for number in 0..90 {
+        let recorded_at = START - rng.i64(0..25) * MINUTE;
+        let begins = (START + rng.i64(-3..3) * HOUR) * 1_000;
+        sales.push((recorded_at, begins, format!("SKIN_{number:02}")));
+    }
+    let sale = |(recorded_at, begins, id): &(i64, i64, String)| {
+        let [recorded_at, begins] = [recorded_at, begins].map(|time| json!({"N": time.to_string()}));
+        row(&json!({
+            "pk": {"S": "fire-sales"}, "sk": {"S": format!("{}#{id}", begins["N"].as_str().unwrap())},
+            "item_id": {"S": id}, "start": begins, "end": begins, "amount": {"N": "1"}, "price": {"N": "5"},
+            "recorded_at": recorded_at, "seen_at": recorded_at,
+        }))
+    };
+    table::put(&cloud, sales.iter().map(sale)).await;
+    sales.sort();
+    sales.reverse();
+    let expected: Vec<_> = sales.iter().map(|(_, _, id)| id.clone()).collect();
+    let now = format!("&before={}", rfc3339(START + 1));
+    for limit in [1, 7, 50, 200] {
+        let path = format!("/v1/fire-sales/history?limit={limit}");
+        let pages = pages(&cloud, &path, &now, "recorded_at").await;
+        assert_eq!(names(&pages, "item_id"), expected, "{limit}");
+        for page in &pages[..pages.len() - 1] {
+            let whole = &page[..page.len().min(limit)];
+            assert!(
+                whole.len() == limit
+                    && page[limit..]
+                        .iter()
+                        .all(|more| { more["recorded_at"] == whole[limit - 1]["recorded_at"] }),
+                "{limit}: {page:?}"
+            );
+        }
+    }
+    // Without it, the sales that start last.
+    let latest = get_at(&cloud, "/v1/fire-sales/history?limit=7", START * 1_000).await.data();
+    sales.sort_by(|one, other| (other.1, &other.2).cmp(&(one.1, &one.2)));
+    let expected: Vec<_> = sales.iter().take(7).map(|(_, _, id)| id.clone()).collect();
+    let Value::Array(latest) = &latest["history"] else { panic!("{latest}") };
+    assert_eq!(names(std::slice::from_ref(latest), "item_id"), expected);
+    expect_clean_logs(&cloud);
+}
