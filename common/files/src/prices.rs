@@ -62,7 +62,7 @@ impl PriceRow {
     }
 }
 
-/// When the provider refreshed the prices of each market; null if there are none yet.
+/// When the provider refreshed the prices of each market; null before the first.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Times {
     auctions: Option<UnixSeconds>,

@@ -106,7 +106,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Returns the public files of a function; `None` if there are none.
+    /// Returns the public files of a function; `None` if they are off.
     ///
     /// # Errors
     /// If the TLS stack cannot be set up, or `PUBLIC_FILES` or the credentials in the environment cannot be used.
