@@ -119,3 +119,55 @@ pub async fn advance(
     }
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::store::tests::files;
+
+    /// The time when it is 10:00, in seconds.
+    const NOW: UnixSeconds = UnixSeconds::new(1_777_370_400);
+
+    fn rows(lowest: f64) -> [PriceRow; 1] {
+        [PriceRow { id: "HYPERION".to_owned(), price: Price::Auctions { lowest } }]
+    }
+
+    async fn advance_to(files: &Files, seconds: i64, lowest: f64) -> bool {
+        let time = UnixSeconds::new(NOW.get() + seconds);
+        advance(files, Market::Auctions, time, NOW, &rows(lowest)).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_prices_of_a_market_only_go_forward() {
+        let folder = TempDir::new().unwrap();
+        let files = files(&folder);
+        assert!(advance_to(&files, -60, 1.0).await);
+        assert!(!advance_to(&files, -60, 2.0).await && !advance_to(&files, -61, 2.0).await);
+        assert!(advance_to(&files, 0, 3.0).await);
+        // A time far ahead is written, and does not stop the next.
+        assert!(advance_to(&files, 121, 4.0).await);
+        assert!(advance_to(&files, 0, 5.0).await);
+        let text = std::fs::read_to_string(folder.path().join(NAME)).unwrap();
+        let expected = r#"{"updated_at":{"auctions":"2026-04-28T10:00:00Z","bazaar":null},"prices":[{"id":"HYPERION","market":"auctions","lowest":5.0}]}"#;
+        assert_eq!(text, expected);
+        // A corrupt file is made again.
+        std::fs::write(folder.path().join(NAME), "[").unwrap();
+        assert!(advance_to(&files, -600, 6.0).await);
+    }
+
+    #[tokio::test]
+    async fn each_market_keeps_the_prices_of_the_other() {
+        let folder = TempDir::new().unwrap();
+        let files = files(&folder);
+        let price = Price::Bazaar { top_buy_order: Some(1.5), top_sell_offer: None };
+        let bazaar = [PriceRow { id: "COAL".to_owned(), price }];
+        assert!(advance_to(&files, 0, 6.0).await);
+        assert!(advance(&files, Market::Bazaar, NOW, NOW, &bazaar).await.unwrap());
+        assert!(advance_to(&files, 1, 7.0).await);
+        let document: Document =
+            serde_json::from_slice(&std::fs::read(folder.path().join(NAME)).unwrap()).unwrap();
+        assert_eq!(document.prices, [bazaar, rows(7.0)].concat());
+    }
+}

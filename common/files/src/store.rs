@@ -1,6 +1,9 @@
 //! The place of the files: a bucket in S3, or a folder.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +40,9 @@ pub enum Error {
     /// The bucket or folder did not accept the request.
     #[error("the public files cannot be read or written")]
     Store(#[from] object_store::Error),
+    /// The folder cannot be locked.
+    #[error("the folder of the public files cannot be locked")]
+    Lock(#[from] io::Error),
     /// The content cannot be written as JSON.
     #[error("the content cannot be written as JSON")]
     Json(#[from] serde_json::Error),
@@ -101,8 +107,8 @@ impl Seen {
 #[derive(Debug)]
 pub struct Files {
     store: Arc<dyn ObjectStore>,
-    /// A folder has no headers and no conditional writes.
-    is_folder: bool,
+    /// A folder has no headers and no conditional writes. In their place, a process that writes locks this file, beside the folder.
+    lock: Option<PathBuf>,
 }
 
 impl Files {
@@ -116,8 +122,9 @@ impl Files {
             || ConfigError::new("PUBLIC_FILES", "a folder that exists, or a bucket with credentials");
         if url.scheme() == "file" {
             let folder = url.to_file_path().map_err(|()| unusable())?;
+            let lock = Some(folder.with_extension("lock"));
             let store = LocalFileSystem::new_with_prefix(folder).map_err(|_| unusable())?;
-            return Ok(Some(Self { store: Arc::new(store), is_folder: true }));
+            return Ok(Some(Self { store: Arc::new(store), lock }));
         }
         let client = http::client(|client| client.timeout(REQUEST_TIMEOUT))?;
         let retries =
@@ -140,7 +147,7 @@ impl Files {
             }
         }
         let store = builder.build().map_err(|_| unusable())?;
-        Ok(Some(Self { store: Arc::new(store), is_folder: false }))
+        Ok(Some(Self { store: Arc::new(store), lock: None }))
     }
 
     /// Returns the version of the file that is stored now.
@@ -177,8 +184,11 @@ impl Files {
         let mut is_written = true;
         for (suffix, version) in seen.versions {
             let name = format!("{}{suffix}", seen.name);
-            let bytes = if suffix.is_empty() { content.to_vec() } else { gzip(content)? };
-            is_written &= self.put(&name, version, bytes).await?;
+            let (bytes, content_type) = match suffix {
+                "" => (content.to_vec(), "application/json"),
+                _ => (gzip(content)?, "application/gzip"),
+            };
+            is_written &= self.put(&name, version, bytes, content_type).await?;
         }
         Ok(is_written)
     }
@@ -201,11 +211,18 @@ impl Files {
         }
     }
 
-    async fn put(&self, name: &str, version: Option<Version>, bytes: Vec<u8>) -> Result<bool, Error> {
+    async fn put(
+        &self,
+        name: &str,
+        version: Option<Version>,
+        bytes: Vec<u8>,
+        content_type: &'static str,
+    ) -> Result<bool, Error> {
         let e_tag = version.map(|version| version.e_tag);
         let mut options = PutOptions::default();
-        if self.is_folder {
-            // A folder is written by the processes of one machine, once a minute.
+        let lock = self.lock.as_ref().map(File::create).transpose()?;
+        if let Some(lock) = &lock {
+            lock.lock()?;
             if self.version(name).await?.map(|version| version.e_tag) != e_tag {
                 return Ok(false);
             }
@@ -215,7 +232,7 @@ impl Files {
                 None => PutMode::Create,
             };
             options.attributes = Attributes::from_iter([
-                (Attribute::ContentType, content_type(name)),
+                (Attribute::ContentType, content_type),
                 (Attribute::CacheControl, CACHE_CONTROL),
             ]);
         }
@@ -229,10 +246,6 @@ impl Files {
     }
 }
 
-fn content_type(name: &str) -> &'static str {
-    if name.ends_with(".gz") { "application/gzip" } else { "application/json" }
-}
-
 fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
     let level = CompressionLvl::new(LEVEL).unwrap_or_default();
     let mut compressor = Compressor::new(level);
@@ -240,4 +253,52 @@ fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
     let length = compressor.gzip_compress(content, &mut compressed).map_err(|_| Error::Compression)?;
     compressed.truncate(length);
     Ok(compressed)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// The public files in a new folder.
+    pub(crate) fn files(folder: &TempDir) -> Files {
+        let place = format!("file://{}", folder.path().display());
+        let config = Config::from_lookup(|name| (name == "PUBLIC_FILES").then(|| place.clone()));
+        Files::of(&config.unwrap()).unwrap().unwrap()
+    }
+
+    #[tokio::test]
+    async fn only_the_version_that_was_seen_is_replaced() {
+        let folder = TempDir::new().unwrap();
+        let files = files(&folder);
+        let [first, second] =
+            [files.seen("a/b.json", Form::Both).await, files.seen("a/b.json", Form::Both).await];
+        let later = files.seen("a/b.json", Form::Both).await.unwrap();
+        assert!(files.replace(second.unwrap(), b"[2]").await.unwrap());
+        assert!(!files.replace(first.unwrap(), b"[1, 1]").await.unwrap(), "it was written since");
+        let content = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        assert_eq!(content("a/b.json"), b"[2]");
+        assert_eq!(content("a/b.json.gz"), gzip(b"[2]").unwrap());
+        assert!(!files.replace(later, b"[3]").await.unwrap(), "it did not exist");
+        let seen = files.seen("a/b.json", Form::Both).await.unwrap();
+        assert!(!seen.is_older_than(UnixSeconds::new(0)) && seen.is_older_than(UnixSeconds::new(i64::MAX)));
+        assert!(files.replace(seen, b"[4, 4]").await.unwrap());
+        assert_eq!(content("a/b.json"), b"[4, 4]");
+        assert_eq!(files.names("a").await.unwrap(), ["b.json", "b.json.gz"].map(str::to_owned).into());
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_used_is_an_error_and_none_is_no_files() {
+        let of = |place: &str| {
+            Config::from_lookup(|name| (name == "PUBLIC_FILES").then(|| place.to_owned()))
+                .map_err(StartError::from)
+                .and_then(|config| Files::of(&config))
+        };
+        assert!(matches!(of(""), Ok(None)));
+        for place in ["file:///does/not/exist", "https://example.com", "s3:///key", "bucket"] {
+            let error = of(place).unwrap_err().to_string();
+            assert!(error.contains("PUBLIC_FILES") && !error.contains(place), "{error}");
+        }
+    }
 }

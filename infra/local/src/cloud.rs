@@ -113,16 +113,8 @@ impl Cloud {
             Gateway::new(&template, Arc::clone(&pools), clock.clone(), logs.clone(), options.access_log);
         let gateway = Arc::new(gateway);
         let has_files = files.is_some();
-        let gateway = Server::start(gateway_listener, true, move |request, client| {
-            let (gateway, files) = (Arc::clone(&gateway), files.clone());
-            async move {
-                match files.filter(|_| request.uri().path().starts_with(public_files::PREFIX)) {
-                    Some(files) => files.respond(&request).await,
-                    None => gateway.handle(request, client).await,
-                }
-            }
-        })
-        .map_err(|cause| cannot_listen(options.port, "--port", cause))?;
+        let gateway = serve(gateway_listener, gateway, files)
+            .map_err(|cause| cannot_listen(options.port, "--port", cause))?;
         let invocable = Arc::clone(&pools);
         let lambda = Server::start(lambda_listener, true, move |request, _| {
             invoke_api::handle(Arc::clone(&invocable), request)
@@ -281,6 +273,23 @@ impl Drop for Cloud {
             pool.close();
         }
     }
+}
+
+/// Serves the gateway, and the public files beside it.
+fn serve(
+    listener: TcpListener,
+    gateway: Arc<Gateway>,
+    files: Option<Arc<PublicFiles>>,
+) -> io::Result<Server> {
+    Server::start(listener, true, move |request, client| {
+        let (gateway, files) = (Arc::clone(&gateway), files.clone());
+        async move {
+            match files.filter(|_| request.uri().path().starts_with(public_files::PREFIX)) {
+                Some(files) => files.respond(&request).await,
+                None => gateway.handle(request, client).await,
+            }
+        }
+    })
 }
 
 async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {

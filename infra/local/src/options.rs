@@ -35,6 +35,7 @@ const PLACEHOLDER_KEY: &str = "local";
 
 /// The options of a local cloud. Not `Debug`: they may hold the upstream API key.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Options {
     /// The template. Its folder is the workspace with the functions.
     pub template: PathBuf,

@@ -1,4 +1,4 @@
-//! Serves the public files under `/public/` as S3 and CloudFront do: entity tags, ranges, conditions, compression and CORS. On AWS they
+//! Serves the public files under `/public/` as S3 and `CloudFront` do: entity tags, ranges, conditions, compression and CORS. On AWS they
 //! have an address of their own, at whose root they are.
 
 use std::io;
@@ -25,7 +25,7 @@ use crate::gateway::compression::{accepts_gzip, gzip};
 /// Where the files are on the address of the gateway.
 pub(crate) const PREFIX: &str = "/public/";
 
-/// The sizes that CloudFront compresses.
+/// The sizes that `CloudFront` compresses.
 const COMPRESSED_SIZES: Range<usize> = 1_000..10_000_000;
 
 const CACHE: &str = "public, max-age=60";
@@ -106,7 +106,7 @@ impl PublicFiles {
         let (meta, part) = (file.meta.clone(), file.range.clone());
         let modified = SystemTime::from(meta.last_modified);
         let Ok(body) = file.bytes().await else { return missing() };
-        let is_compressed = name.ends_with(".gz");
+        let is_compressed = Path::new(name).extension().is_some_and(|extension| extension == "gz");
         let compressed = Some(&body)
             .filter(|body| !is_range && !is_compressed && COMPRESSED_SIZES.contains(&body.len()))
             .filter(|_| accepts_gzip(headers))

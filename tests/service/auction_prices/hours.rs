@@ -334,15 +334,16 @@ async fn expect_files(cloud: &Cloud) {
             let file = &sales[item["id"].as_str().unwrap()];
             let number = |value: &Value| value.as_f64().unwrap();
             let count = number(&item["sold"]) / number(&item["sales"]);
-            assert_eq!(number(&file["count"]), count, "{item}");
+            assert_eq!(file["count"], json!(count), "{item}");
             assert!((number(&file["price"]) / count - number(&item["sale"])).abs() < 0.01, "{item} {file}");
             let a_day = |sales: &Value| (number(sales) * 1_440.0 / number(&item["minutes"])).round().max(1.0);
-            assert_eq!(number(&file["sales"]), a_day(&item["sales"]), "{item} {file}");
+            assert!((number(&file["sales"]) - a_day(&item["sales"])).abs() < 0.5, "{item} {file}");
             let has_clean = !item["sale_clean"].is_null() && item["sales_clean"] != item["sales"];
             let clean = if has_clean { &item["sale_clean"] } else { &Value::Null };
             assert_eq!(&file["clean_price"], clean, "{item} {file}");
             if has_clean {
-                assert_eq!(number(&file["clean_sales"]), a_day(&item["sales_clean"]), "{item} {file}");
+                let clean_sales = number(&file["clean_sales"]);
+                assert!((clean_sales - a_day(&item["sales_clean"])).abs() < 0.5, "{item} {file}");
             }
         }
     }
