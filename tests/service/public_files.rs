@@ -131,7 +131,8 @@ async fn files_have_the_headers_of_s3_and_cloudfront() {
     ] {
         assert_eq!(file.header(name), value, "{name}");
     }
-    assert!(e_tag.starts_with('"') && file.header("last-modified").ends_with(" GMT"));
+    assert!(e_tag.len() > 2 && e_tag.trim_matches('"').len() == e_tag.len() - 2, "{e_tag}");
+    assert!(file.header("last-modified").ends_with(" GMT"));
 
     let compressed = send(&cloud, Method::GET, "/bazaar.json", &[("accept-encoding", "gzip, deflate")]).await;
     assert_eq!(compressed.header("content-encoding"), "gzip");

@@ -28,18 +28,42 @@ impl HttpService for Connector {
         let request = http::Request::from_parts(parts, body).try_into().map_err(failure)?;
         let mut response = self.0.execute(request).await.map_err(failure)?;
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        let mut converted = HttpResponse::new(response.bytes().await.map_err(failure)?.into());
+        let mut body = response.bytes().await.map_err(failure)?;
+        if status.is_client_error() || status.is_server_error() {
+            // The library puts the body into its error. That of S3 may repeat the request with its credentials.
+            body = code(&body).into();
+        }
+        let mut converted = HttpResponse::new(body.into());
         (*converted.status_mut(), *converted.headers_mut()) = (status, headers);
         Ok(converted)
     }
 }
 
-/// Each request replaces a whole file or only reads, so it is repeated after a failure of the connection.
+/// Returns the code of an error of S3, such as `AccessDenied`.
+fn code(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    code.map(|(code, _)| code.to_owned()).unwrap_or_default()
+}
+
+/// A write that is repeated although it has succeeded is refused, as if another run had written; the next run then writes the file.
 fn failure(error: reqwest::Error) -> HttpError {
     let kind = match &error {
-        error if error.is_timeout() => HttpErrorKind::Timeout,
         error if error.is_connect() => HttpErrorKind::Connect,
+        error if error.is_timeout() => HttpErrorKind::Timeout,
         _ => HttpErrorKind::Request,
     };
     HttpError::new(kind, error.without_url())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_code_of_an_error_is_passed_on() {
+        let body = b"<?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code><CanonicalRequest>s3cret</CanonicalRequest></Error>";
+        assert_eq!(code(body), "SignatureDoesNotMatch");
+        assert_eq!(code(b"s3cret"), "");
+    }
 }

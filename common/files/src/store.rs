@@ -54,12 +54,10 @@ pub enum Error {
 /// In which forms a file is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it is. A CDN compresses it for clients that accept that.
+    /// Under its name. If that ends with `.gz`, it is compressed; if not, a CDN compresses it for clients that accept that.
     Plain,
     /// As it is, and compressed under its name and `.gz`.
     Both,
-    /// Compressed under its name and `.gz`.
-    Gzip,
 }
 
 impl Form {
@@ -67,7 +65,6 @@ impl Form {
         match self {
             Self::Plain => &[""],
             Self::Both => &["", ".gz"],
-            Self::Gzip => &[".gz"],
         }
     }
 }
@@ -162,7 +159,7 @@ impl Files {
         Ok(Seen { name: name.to_owned(), versions })
     }
 
-    /// Returns the file and its version; no content if it does not exist.
+    /// Returns the file as it is stored, and its version; no content if it does not exist.
     ///
     /// # Errors
     /// If the store does not answer in time.
@@ -184,9 +181,11 @@ impl Files {
         let mut is_written = true;
         for (suffix, version) in seen.versions {
             let name = format!("{}{suffix}", seen.name);
-            let (bytes, content_type) = match suffix {
-                "" => (content.to_vec(), "application/json"),
-                _ => (gzip(content)?, "application/gzip"),
+            let is_gzip = std::path::Path::new(&name).extension().is_some_and(|extension| extension == "gz");
+            let (bytes, content_type) = if is_gzip {
+                (gzip(content)?, "application/gzip")
+            } else {
+                (content.to_vec(), "application/json")
             };
             is_written &= self.put(&name, version, bytes, content_type).await?;
         }
@@ -246,7 +245,11 @@ impl Files {
     }
 }
 
-fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
+/// Returns the content as it is stored under a name with `.gz`: the same for the same content.
+///
+/// # Errors
+/// If it cannot be compressed.
+pub fn gzip(content: &[u8]) -> Result<Vec<u8>, Error> {
     let level = CompressionLvl::new(LEVEL).unwrap_or_default();
     let mut compressor = Compressor::new(level);
     let mut compressed = vec![0; compressor.gzip_compress_bound(content.len())];

@@ -1,17 +1,20 @@
 //! The public files that are made of candles: averages of auctions, and one file for each finished day and market.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use common::time::UnixSeconds;
-use files::{Files, Form, Seen};
+use files::{Files, Form, Seen, gzip};
 use serde::Serialize;
 use tables::Session;
 use tables::auctions::{self, Average, AverageSales, Averages, WINDOWS, averages_of};
-use tables::series::{BuiltSlot, Candle, candles, csv, recorded};
+use tables::series::{Candle, Slot, candles, csv, recorded};
 
-/// The most days of a market that a run writes.
+/// The most days of a market that a run looks at.
 const MOST_DAYS: usize = 8;
+
+/// Minutes are kept for two days, so the candles of older days no longer change, except by an import.
+const CHANGING_DAYS: usize = 3;
 
 /// The minutes of a day.
 const MINUTES_OF_A_DAY: u32 = 24 * 60;
@@ -91,31 +94,44 @@ pub(crate) async fn averages(
     Ok(())
 }
 
-/// Writes the finished days of a market into `folder`, from new to old: those that have no file yet, and those that were built again in
-/// this run.
+/// Writes the finished days of a market into `folder`, from new to old: those that have no file yet, and of the newest those that have
+/// changed. A day that cannot be read is logged, and stops no other one.
+///
+/// # Errors
+/// The first failure, after all days were tried.
 pub(crate) async fn days<C: Candle>(
     files: &Files,
     folder: &str,
     table: Session<'_>,
     now: UnixSeconds,
-    built: &[BuiltSlot],
 ) -> Result<(), Failure> {
     let Some(interval) = C::SERIES.intervals.last() else { return Ok(()) };
     let names = files.names(folder).await?;
-    let again = built.iter().filter(|built| built.interval == interval.name).map(|built| built.slot);
-    let again: BTreeSet<_> = again.collect();
-    let days = recorded(table, interval, now).await?;
-    let name = |day: UnixSeconds| format!("{}.csv", day.to_string().get(..10).unwrap_or_default());
-    let days = days.into_iter().rev();
-    let days =
-        days.filter(|day| again.contains(&day.start) || !names.contains(&format!("{}.gz", name(day.start))));
-    for day in days.take(MOST_DAYS) {
-        let seen = files.seen(&format!("{folder}/{}", name(day.start)), Form::Gzip).await?;
-        // Without candles, there is nothing to keep.
-        let candles = candles::<C>(table, day).await?.filter(|candles| !candles.is_empty());
-        if let Some(candles) = candles {
-            files.replace(seen, csv::<C>(&candles)?.as_bytes()).await?;
-        }
+    let name = |day: UnixSeconds| format!("{}.csv.gz", day.to_string().get(..10).unwrap_or_default());
+    let days = recorded(table, interval, now).await?.into_iter().rev().enumerate();
+    let days = days.filter(|(age, day)| *age < CHANGING_DAYS || !names.contains(&name(day.start)));
+    let mut result = Ok(());
+    for (_, day) in days.take(MOST_DAYS) {
+        let written = write_day::<C>(files, &format!("{folder}/{}", name(day.start)), table, day).await;
+        result = result.and(written);
+    }
+    result
+}
+
+async fn write_day<C: Candle>(
+    files: &Files,
+    name: &str,
+    table: Session<'_>,
+    day: Slot,
+) -> Result<(), Failure> {
+    let (seen, before) = files.read(name).await?;
+    let Some(candles) = candles::<C>(table, day).await? else {
+        return Err(format!("rows of {name} are missing or corrupt").into());
+    };
+    let csv = csv::<C>(&candles)?;
+    // Without candles, there is nothing to keep.
+    if !csv.is_empty() && before != Some(gzip(csv.as_bytes())?) {
+        files.replace(seen, csv.as_bytes()).await?;
     }
     Ok(())
 }

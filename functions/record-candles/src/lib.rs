@@ -86,13 +86,19 @@ impl Recorder for RecordCandles {
         invocation: &Invocation,
         outcome: &Outcome,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let Some(files) = self.0.as_ref().filter(|_| !Self::is_nothing(outcome)) else { return Ok(()) };
+        let Some(files) = &self.0 else { return Ok(()) };
         let now: UnixSeconds = invocation.now().into();
+        let mut result = Ok(());
         if let Some(MadeAverages { are_new, until }) = outcome.averages {
-            self::files::averages(files, table, are_new, until).await?;
+            result = self::files::averages(files, table, are_new, until).await;
         }
-        self::files::days::<bazaar::Candle>(files, "days/bazaar", table, now, &outcome.slots).await?;
-        self::files::days::<auctions::Candle>(files, "days/auctions", table, now, &outcome.auctions).await
+        // Days are looked at once an hour.
+        if outcome.slots.iter().chain(&outcome.auctions).any(|slot| slot.interval == "1h") {
+            let bazaar = self::files::days::<bazaar::Candle>(files, "days/bazaar", table, now).await;
+            let auctions = self::files::days::<auctions::Candle>(files, "days/auctions", table, now).await;
+            result = result.and(bazaar).and(auctions);
+        }
+        result
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

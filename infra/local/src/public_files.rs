@@ -112,7 +112,8 @@ impl PublicFiles {
             .filter(|_| accepts_gzip(headers))
             .and_then(|body| gzip(body).ok());
         let e_tag = meta.e_tag.unwrap_or_default();
-        let e_tag = if compressed.is_some() { format!("W/\"{e_tag}\"") } else { format!("\"{e_tag}\"") };
+        let weak = if compressed.is_some() { "W/" } else { "" };
+        let e_tag = format!("{weak}\"{}\"", e_tag.trim_matches('"'));
         let is_unmodified = is_unmodified(headers, &e_tag, modified);
         let status = match (is_unmodified, is_range) {
             (true, _) => StatusCode::NOT_MODIFIED,

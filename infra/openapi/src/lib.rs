@@ -140,6 +140,11 @@ pub fn files() -> Result<[(&'static str, String); 3], Error> {
     ])
 }
 
+/// The public files, for the introductions.
+const PUBLIC_FILES: &str = "`/lowestbin.json`, `/auction_averages_lbin/1day.json` (also `3day`, `7day`) and `/auction_averages/3day.json` \
+    in the shapes of the lists that mods read, each also with `.gz`; `/bazaar.json` with the data of `/v1/bazaar?mode=prices`; `/prices.json` \
+    with both markets; and `/days/bazaar/2026-11-20.csv.gz` and `/days/auctions/2026-11-20.csv.gz` with the daily candles of a finished day";
+
 fn introduction() -> String {
     let limits = limits::sentences();
     let open = VERSION_1.into_iter().filter(|route| !route.requires_key);
@@ -160,6 +165,9 @@ fn introduction() -> String {
          **Caching.** Every `/v1` route has a TTL for which its responses are cached. `meta.cached: false` guarantees that the data \
          was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` \
          when it stops being fresh. While the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
+         **Public files.** If the operator has switched them on, the same prices are files without a key, at an address that the operator \
+         names: {PUBLIC_FILES}. They are replaced every minute, those of averages every hour. Send `If-None-Match`. \
+         The contract describes their shapes.\n\n\
          This project is not affiliated with, endorsed by or connected to Hypixel Inc., Mojang or Microsoft."
     )
 }

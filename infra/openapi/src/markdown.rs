@@ -7,7 +7,7 @@ use std::fmt::Write;
 use common::routes::{DOCS_MARKDOWN, OPENAPI, Route, VERSION_1};
 use serde_json::Value;
 
-use crate::limits;
+use crate::{PUBLIC_FILES, limits};
 
 /// The heading of the table of errors, and its anchor.
 const ERRORS: &str = "Errors";
@@ -77,7 +77,8 @@ pub(crate) fn summary(document: &Value) -> String {
          - Request a route at most once in the time for which its responses are cached, and many items in one request where the route \
            allows it. After a 429 or 500, wait for the seconds in `Retry-After`.\n\
          - Ignore fields that you do not know; new ones can be added. In a query, escape `;` as `%3B` and `+` as `%2B`.\n\
-         - Ids of the bazaar and of auctions differ; the reference says how.\n\n\
+         - Ids of the bazaar and of auctions differ; the reference says how.\n\
+         - Without a key: an operator can also publish files, at an address that the operator names: {PUBLIC_FILES}.\n\n\
          ## Documentation\n\n\
          - [API reference]({reference}): every route with its parameters, fields and errors\n\
          - [OpenAPI document]({openapi}): the same for programs\n\

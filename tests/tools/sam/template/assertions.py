@@ -776,6 +776,14 @@ class PublicFiles(unittest.TestCase):
         cors = self.resource("HeadersPolicy")["Properties"]["ResponseHeadersPolicyConfig"]["CorsConfig"]
         self.assertEqual(cors["AccessControlAllowOrigins"], {"Items": ["*"]})
         self.assertIs(cors["OriginOverride"], True)
+        # A preflight request gets its answer from S3.
+        [rule] = self.resource("Bucket")["Properties"]["CorsConfiguration"]["CorsRules"]
+        self.assertEqual((rule["AllowedOrigins"], rule["AllowedMethods"]), (["*"], ["GET", "HEAD"]))
+        behavior = self.resource("Distribution")["Properties"]["DistributionConfig"]["DefaultCacheBehavior"]
+        self.assertEqual(behavior["AllowedMethods"], ["GET", "HEAD", "OPTIONS"])
+        self.assertEqual(behavior["OriginRequestPolicyId"], reference("RequestPolicy"))
+        headers = self.resource("RequestPolicy")["Properties"]["OriginRequestPolicyConfig"]["HeadersConfig"]["Headers"]
+        self.assertEqual(headers, ["Origin", "Access-Control-Request-Headers", "Access-Control-Request-Method"])
 
 
 class Stack(unittest.TestCase):

@@ -85,7 +85,7 @@ ALARMS = {
         threshold=0.05, points=2, of=3,
     ),
     "KeyRefused": alarm(single(KEY_REFUSED, "Sum", 300)),
-    "UnwrittenFiles": alarm(single(UNWRITTEN_FILES, "Sum", 300), threshold=2),
+    "UnwrittenFiles": alarm(single(UNWRITTEN_FILES, "Sum", 300), points=2, of=24),
     "SlowResponses": alarm(
         {**of_api("Latency"), "ExtendedStatistic": "p99", "EvaluateLowSampleCountPercentile": "ignore", "Period": 300},
         threshold=3000, points=3, of=3,
