@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::num::{NonZero, NonZeroU16};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
+use common::time::{UnixMilliseconds, UnixSeconds};
 use hyper::Uri;
 use indicatif::ProgressBar;
 use local::template::Template;
@@ -14,10 +16,11 @@ use local::{Binaries, Cloud, Keys, Options, Upstream, terminal};
 use tokio::runtime::Builder;
 
 /// The queries of the example requests, by path.
-const EXAMPLE_QUERIES: [(&str, &str); 5] = [
+const EXAMPLE_QUERIES: [(&str, &str); 6] = [
     ("/v1/bazaar", "?mode=flips&limit=5"),
     ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
     ("/v1/bazaar/candles", "?item_id=INK_SACK:3&interval=5m"),
+    ("/v1/bazaar/candles/all", "?interval=1d&opened_at=YESTERDAY"),
     ("/v1/auctions", "?page=0"),
     ("/v1/auctions/candles", "?id=SHEEP%3B4&interval=1h"),
 ];
@@ -190,6 +193,7 @@ fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {
 
 fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let query = EXAMPLE_QUERIES.iter().find(|(known, _)| *known == path).map_or("", |(_, query)| *query);
+    let query = query.replace("YESTERDAY", &yesterday());
     let path = path.replace("{proxy+}", "nowhere").replace("{username}", EXAMPLE_PLAYER);
     // The files of the pages have addresses that only the pages know.
     if path.contains('{') {
@@ -201,6 +205,12 @@ fn example(method: &str, path: &str, header: &str, base: &str) -> String {
         other => format!("-X {other} "),
     };
     format!("curl {option}{header}'{base}{path}{query}'")
+}
+
+/// Returns the start of yesterday (UTC).
+fn yesterday() -> String {
+    let day = Duration::from_hours(24);
+    UnixSeconds::from(UnixMilliseconds::of_system_clock()).rounded_down(day).minus(day).to_string()
 }
 
 #[cfg(test)]

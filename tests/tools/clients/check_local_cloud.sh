@@ -11,7 +11,19 @@ examples="$PWD/functions/examples"
 clients="$PWD/target/clients"
 mkdir -p "$clients"
 cp "$here"/package*.json "$here/typescript.mjs" "$clients"
-curl --silent --fail --output "$clients/openapi.json" "$BASE_URL/openapi.json"
+# The example of the candles of all products is of a day that the local game does not have. It has yesterday's after a while.
+day="$(date --utc --date yesterday +%FT00:00:00Z)"
+candles="$BASE_URL/v1/bazaar/candles/all?interval=1d&opened_at=$day"
+for second in {1..300}; do
+    if curl --silent --fail --output /dev/null --header "X-API-Key: $API_KEY" "$candles"; then
+        break
+    elif [[ $second == 300 ]]; then
+        echo "error: there are no candles of yesterday after five minutes" >&2
+        exit 1
+    fi
+    sleep 1
+done
+curl --silent --fail "$BASE_URL/openapi.json" | sed "s/2026-01-01T00:00:00Z/$day/g" >"$clients/openapi.json"
 python3 -m venv "$clients/python"
 "$clients/python/bin/pip" install --quiet --requirement "$here/requirements.txt"
 
