@@ -782,8 +782,9 @@ class PublicFiles(unittest.TestCase):
         behavior = self.resource("Distribution")["Properties"]["DistributionConfig"]["DefaultCacheBehavior"]
         self.assertEqual(behavior["AllowedMethods"], ["GET", "HEAD", "OPTIONS"])
         self.assertEqual(behavior["OriginRequestPolicyId"], reference("RequestPolicy"))
-        headers = self.resource("RequestPolicy")["Properties"]["OriginRequestPolicyConfig"]["HeadersConfig"]["Headers"]
-        self.assertEqual(headers, ["Origin", "Access-Control-Request-Headers", "Access-Control-Request-Method"])
+        policy = self.resource("RequestPolicy")["Properties"]["OriginRequestPolicyConfig"]
+        self.assertEqual(policy["QueryStringsConfig"], {"QueryStringBehavior": "none"})
+        self.assertEqual(policy["HeadersConfig"]["Headers"], ["Origin", "Access-Control-Request-Headers", "Access-Control-Request-Method"])
 
 
 class Stack(unittest.TestCase):
