@@ -111,7 +111,7 @@ async fn the_sample_request_of_every_operation_gets_its_response() {
     let wrong: Vec<_> =
         statuses.iter().filter(|(path, status, is_sent)| status != expected(path) || !is_sent).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
-    window.expect_clean(&[]);
+    window.expect_clean(&["Failed to load resource: the server responded with a status of 400"]);
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
