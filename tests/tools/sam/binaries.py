@@ -11,6 +11,8 @@ NEWEST_GLIBC = (2, 34)
 # In bytes, stripped. Larger binaries start more slowly. Functions with a table link the AWS SDK.
 LARGEST = 4_000_000
 LARGEST_WITH_TABLE = 7_000_000
+# Recorders start in the background, so no caller waits for these.
+LARGEST_WITH_FILES = 9_000_000
 # It embeds the pages and their files, 5 MB of them the script of the API reference.
 LARGEST_WITH_PAGES = 9_000_000
 
@@ -25,6 +27,8 @@ def largest_size(function):
     """How many bytes the program of the function may have."""
     if function.binary == "page":
         return LARGEST_WITH_PAGES
+    if function.writes_files:
+        return LARGEST_WITH_FILES
     return LARGEST_WITH_TABLE if function.has_table else LARGEST
 
 

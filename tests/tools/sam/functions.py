@@ -31,6 +31,8 @@ class Function:
     program: pathlib.Path
     # Whether it uses DynamoDB, and so links the AWS SDK.
     has_table: bool
+    # Whether it writes the public files, and so links the client of S3 too.
+    writes_files: bool
 
 
 def functions(template=BUILT):
@@ -45,6 +47,7 @@ def functions(template=BUILT):
             binary=binary,
             program=pathlib.Path(template).parent / function.name / "bootstrap",
             has_table=any(name.endswith("_TABLE") for name in variables),
+            writes_files="PUBLIC_FILES" in variables,
         )
     return found
 
