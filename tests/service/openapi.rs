@@ -406,7 +406,7 @@ async fn every_example_of_history_follows_from_recorded_ticks() {
     expect_clean_logs(&cloud);
 }
 
-/// The example has the first of two recorded intervals on its next page.
+/// The example has the only recorded interval.
 #[tokio::test]
 async fn the_example_of_candles_follows_from_recorded_minutes() {
     let cloud = start_with(one_instance_each()).await;
@@ -422,12 +422,12 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
         let invoked = invoke(&cloud, recorder, event).await;
         assert!(!invoked.headers.contains_key("x-amz-function-error"), "{recorder}: {}", invoked.text);
     };
-    // One minute of the interval before, and then the candle's prices, one after the other.
+    // The candle's prices, one after the other.
     let last = candle["samples"].as_i64().unwrap() - 1;
     assert!(last >= 3, "{candle}");
-    for minute in -1..=last {
+    for minute in 0..=last {
         let which = match minute {
-            ..=0 => "open",
+            0 => "open",
             1 => "high",
             2 => "low",
             _ => "close",
