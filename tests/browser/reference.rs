@@ -1,4 +1,4 @@
-//! The API reference: its operations, and its sample requests, which must work.
+//! The API reference: the text that it has at once, its forms, and its sample requests, which must work.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cloud::{ITEM, key, start, start_with_past};
 use crate::stage::Stage;
-use crate::window::Window;
+use crate::window::{LAPTOP, Window};
 
 /// Nothing that axe finds wrong.
 const NOTHING: [String; 0] = [];
@@ -24,19 +24,140 @@ const SEND: &str = "[...document.querySelectorAll('[role=dialog] button')]\
 /// The status of the response in the client, or nothing.
 const STATUS: &str = "/Status:\\s*(\\d{3})/.exec(document.querySelector('[role=dialog]').innerText)?.[1]";
 
-/// Opens the reference with this key.
+/// What a visit of the text may transfer: what a line of 400 kbit/s carries in 15 s.
+const FIRST_BYTES: u64 = 750_000;
+
+/// What the page itself may transfer.
+const PAGE_BYTES: u64 = 60_000;
+
+/// A narrow telephone.
+const NARROW: (u32, u32) = (360, 740);
+
+/// Opens the forms of the reference with this key.
 async fn open(window: &Window, key: &str) {
     window.open(&format!("/docs#key={key}")).await;
+    open_forms(window).await;
+}
+
+async fn open_forms(window: &Window) {
+    window.click("button", "Try requests here").await;
     ready(window).await;
 }
 
 async fn ready(window: &Window) {
-    window
-        .wait(
-            "document.querySelector('.references-layout') && !document.querySelector('#reference > p.start')",
-        )
-        .await;
+    window.wait("document.querySelector('.references-layout') && !document.querySelector('.text')").await;
     still(window).await;
+}
+
+/// The document, as the service serves it.
+async fn document(window: &Window) -> Value {
+    window.evaluate("fetch('openapi.json').then((response) => response.json())").await
+}
+
+/// Every operation that the text lacks, or of which it lacks a part. `page` is the document of a page.
+async fn missing(window: &Window, page: &str) -> Vec<String> {
+    let document = document(window).await;
+    let mut missing = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let operation = &item["get"];
+        let article = format!("{page}.getElementById({})", operation["operationId"]);
+        let shown = window.evaluate(&format!("{article}?.textContent ?? ''")).await;
+        let shown = shown.as_str().unwrap().replace("\n{", "{");
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let parts = parameters.flat_map(|parameter| {
+            let words = parameter["schema"]["enum"].as_array().into_iter().flatten();
+            words.chain([&parameter["name"]]).map(|word| word.as_str().unwrap().to_owned())
+        });
+        let title = operation["summary"].as_str().unwrap().to_owned();
+        let examples = &operation["responses"]["200"]["content"]["application/json"]["examples"];
+        let example = examples.get("item").or_else(|| examples.as_object().unwrap().values().next()).unwrap();
+        let request = format!("{}{{\n", example["summary"].as_str().unwrap());
+        for part in parts.chain([format!("GET {path}"), title, request]) {
+            if !shown.contains(&part) {
+                missing.push(format!("{path}: {part}"));
+            }
+        }
+        let id = operation["operationId"].as_str().unwrap();
+        let link = format!("{page}.querySelector('nav a[href=\"#{id}\"]')");
+        if window.evaluate(&format!("{link}?.textContent")).await != json!(path) {
+            missing.push(format!("{path}: the link to it"));
+        }
+    }
+    missing
+}
+
+/// How many bytes the file at this address has when it is compressed, as API Gateway does.
+async fn compressed(window: &Window, url: &str) -> u64 {
+    let size = format!(
+        "fetch({}).then(({{ body }}) => new Response(body.pipeThrough(new CompressionStream('gzip'))).arrayBuffer())\
+         .then(({{ byteLength }}) => byteLength)",
+        json!(url)
+    );
+    window.evaluate(&size).await.as_u64().unwrap()
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_text_has_every_operation_at_once_for_everyone_and_without_scripts() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let mut window = Window::new(&cloud.url(), &key).await;
+    window.open(&format!("/docs#key={key}")).await;
+    let loaded: Vec<_> = window.seen().requests().map(|request| request.url.clone()).collect();
+    let page = compressed(&window, &format!("{}/docs", cloud.url())).await;
+    let mut bytes = 0;
+    for url in &loaded {
+        bytes += compressed(&window, url).await;
+    }
+    println!("reference: {bytes} bytes in {} files, the page has {page}", loaded.len());
+    assert!(loaded.iter().any(|url| url.ends_with("/docs.css")), "{loaded:?}");
+    assert!(bytes <= FIRST_BYTES && page <= PAGE_BYTES, "{loaded:?}");
+    assert_eq!(missing(&window, "document").await, NOTHING);
+    // A parsed document runs no scripts.
+    let parsed = "fetch('docs').then((response) => response.text()).then((text) => \
+        { window.parsed = new DOMParser().parseFromString(text, 'text/html'); })";
+    window.evaluate(parsed).await;
+    assert_eq!(missing(&window, "parsed").await, NOTHING);
+    let address = "parsed.querySelector('pre').textContent.includes('YOUR_BASE_URL/v1/bazaar?')";
+    assert_eq!(window.evaluate(address).await, true);
+    assert_eq!(window.inspect_at("reference-text", [NARROW, LAPTOP]).await, NOTHING);
+    window.wait_for("link", "https://dashboard.example").await;
+    window.wait_for_text(&format!("url = \"{}/v1/bazaar?mode=item&id=INK_SACK:3\"", cloud.url())).await;
+    let place = "/paths/~1v1~1bazaar/get/responses/200/content/application~1json/examples/item/value/data";
+    let example = document(&window).await.pointer_mut(place).unwrap().take();
+    window.wait_for_text(&format!("INK_SACK:3 {} {}", example["buyPrice"], example["sellPrice"])).await;
+    window.click("link", "/v1/mayor").await;
+    window.wait("document.getElementById('getMayor').getBoundingClientRect().top < 150").await;
+    assert_eq!(window.address().await, "/docs#getMayor");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_to_a_form_opens_it_and_back_leads_to_the_text() {
+    let cloud = start().await;
+    let window = Window::new(&cloud.url(), "").await;
+    window.open("/docs").await;
+    let links =
+        "[...document.querySelectorAll('article a.try')].map((link) => link.getAttribute('href')).sort()";
+    let links = window.evaluate(links).await;
+    let count = links.as_array().unwrap().len();
+    window.open("/docs#getMayor").await;
+    window.click("link", "Try it: GET /v1/bazaar").await;
+    ready(&window).await;
+    let mut forms: Vec<_> = operations(&window, count).await.into_iter().map(|(_, link)| link).collect();
+    forms.sort();
+    assert_eq!(links, json!(forms), "every link leads to a form");
+    let shown = "(() => { const { top } = document.querySelector('[id$=\"tag/bazaar/GET/v1/bazaar\"]').getBoundingClientRect(); \
+        return top > -50 && top < 200; })()";
+    window.wait(shown).await;
+    window.back().await;
+    window.wait("document.querySelector('main.text')").await;
+    assert_eq!(window.address().await, "/docs#getMayor");
+    window.open("/docs#tag/fire-sales/GET/v1/fire-sales").await;
+    ready(&window).await;
+    window.wait("document.querySelector('[id$=\"tag/fire-sales/GET/v1/fire-sales\"]')").await;
+    window.expect_clean(&[]);
 }
 
 /// Waits until nothing moves: Scalar renders what comes into view, and fades it in.
@@ -85,7 +206,7 @@ async fn the_sample_request_of_every_operation_gets_its_response() {
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
     assert_eq!(window.evaluate("location.href.includes('gd_')").await, false);
-    let document = window.evaluate("fetch('openapi.json').then((response) => response.json())").await;
+    let document = document(&window).await;
     let documented: Vec<_> = document["paths"].as_object().unwrap().keys().collect();
     let operations = operations(&window, documented.len()).await;
     let mut shown: Vec<_> = operations.iter().map(|(path, _)| path).collect();
@@ -164,7 +285,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     window.open(&format!("/market?item={ITEM}")).await;
     window.wait_for("heading", crate::cloud::NAME).await;
     window.click("link", "API").await;
-    ready(&window).await;
+    open_forms(&window).await;
     open_client(&window, "/v1/bazaar/history", "#tag/bazaar/GET/v1/bazaar/history").await;
     assert_eq!(send(&window).await, "200");
     assert!(window.addresses_of_tab().await.iter().all(|address| !address.contains(&key)));
@@ -179,7 +300,8 @@ async fn behind_a_stage_requests_go_to_the_stage() {
     let stage = Stage::of(&cloud).await;
     let window = Window::new(stage.url(), &key).await;
     window.open(&format!("/docs/#key={key}")).await;
-    ready(&window).await;
+    window.wait_for_text(&format!("url = \"{}/v1/", stage.url())).await;
+    open_forms(&window).await;
     assert_eq!(window.evaluate("location.pathname").await, "/live/docs", "the slash at the end is gone");
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     assert_eq!(send(&window).await, "200");
@@ -197,9 +319,10 @@ async fn if_a_part_cannot_be_loaded_a_sentence_says_so() {
     {
         window.block(&[part]).await;
         window.open("/docs").await;
-        window.wait("document.querySelector('#reference [role=alert]')?.innerText").await;
+        window.click("button", "Try requests here").await;
+        window.wait("document.querySelector('#state [role=alert]')?.innerText").await;
         window.wait_for("button", "Reload").await;
-        window.wait("document.querySelector('#reference a[href=\"openapi.json\"]')").await;
+        window.wait("document.querySelector('#getMayor')").await;
         assert_eq!(window.inspect(state).await, NOTHING);
         window.block(&[]).await;
         window.click("button", "Reload").await;

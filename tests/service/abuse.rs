@@ -118,7 +118,7 @@ async fn open(cloud: &Cloud) -> Vec<Row> {
         of_get(DOCS_MARKDOWN.path, received(DOCS_MARKDOWN.path).await, SHORT_S),
         of_get(LLMS.path, received(LLMS.path).await, SHORT_S),
         of_get(STATUS.path, received(STATUS.path).await, SHORT_S),
-        of_get(DOCS.path, source("docs.html"), SHORT_S),
+        of_get(DOCS.path, received(DOCS.path).await, SHORT_S),
         of_get(MARKET.path, source("market.html"), SHORT_S),
         of_get(ASSETS.path, largest, SHORT_S),
         of_get(REFERENCE_SCRIPT.path, script, LONG_S),

@@ -3,6 +3,7 @@
 
 mod compact;
 mod join;
+mod reference;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use self::compact::compact;
 use self::join::join;
+use self::reference::with_document;
 
 /// The folders with files that browsers load. A README is for people who edit them.
 const FOLDERS: [&str; 3] = ["docs", "market", VENDOR];
@@ -27,6 +29,10 @@ const PAGES: [(&str, &str, &str); 2] =
 /// The modules that are joined with what they import: that of the market page, and that of the view that it loads later.
 const MARKET: &str = "market.js";
 const ITEM: &str = "item.js";
+
+/// The page that has operations of the OpenAPI document in it, and the document.
+const REFERENCE: &str = "docs.html";
+const DOCUMENT: &str = "../index/openapi.json";
 
 /// The icon, which is also the response to `GET /favicon.ico`.
 const ICON: &str = "icon.svg";
@@ -75,7 +81,11 @@ fn main() -> io::Result<()> {
     let mut code = vec![format!("pub(super) const HASH: &str = {hash:?};\n")];
     let folder = format!("assets/{hash}");
     for (name, constant, policy) in PAGES {
-        let text = named(&pages, name)?.text.replace(ASSETS, &folder);
+        let mut text = named(&pages, name)?.text.replace(ASSETS, &folder);
+        if name == REFERENCE {
+            println!("cargo::rerun-if-changed={DOCUMENT}");
+            text = with_document(&text, &serde_json::from_str(&fs::read_to_string(DOCUMENT)?)?)?;
+        }
         let page = literal(&Source { name: name.to_owned(), text, is_own: true }, SHORT, policy, output)?;
         code.push(format!("pub(super) static {constant}: File = {page};\n"));
     }

@@ -1,4 +1,5 @@
-// The API reference: our OpenAPI document, shown by Scalar, whose script is `scalar.js`.
+// The API reference. The page has every operation as text; this script adds what only a browser knows, and forms to send requests with,
+// which Scalar shows. Scalar's script, `scalar.js`, is loaded when a reader asks for the forms.
 import { asKey, keepKey, readKey } from "./key.js";
 
 // Scalar validates with zod, which tries whether the policy allows `new Function`. It does not, and the browser would report the attempt.
@@ -6,8 +7,11 @@ import { asKey, keepKey, readKey } from "./key.js";
 globalThis.__zod_globalConfig = { jitless: true };
 
 const reference = document.querySelector("#reference");
-// What the page has until Scalar shows the document.
-const start = reference.firstElementChild;
+// Says that the forms are loading, or why there are none.
+const state = document.querySelector("#state");
+
+const base = new URL(".", location.href).href.replace(/\/$/, "");
+for (const place of document.querySelectorAll(".base")) place.textContent = base;
 
 /** Returns the OpenAPI document with the address that this page was loaded from. Throws a response that is not OK. */
 const loadDocument = async () => {
@@ -17,8 +21,7 @@ const loadDocument = async () => {
   // What was sent at the time of an example has long expired when a reader sends it.
   const parameters = Object.values(description.paths).flatMap(({ get }) => get?.parameters ?? []);
   for (const parameter of parameters) if (parameter.schema?.format === "date-time") delete parameter.examples;
-  const url = new URL(".", location.href).href.replace(/\/$/, "");
-  return { ...description, servers: [{ url, description: "This service" }] };
+  return { ...description, servers: [{ url: base, description: "This service" }] };
 };
 
 /** Resolves when Scalar's script has run. An element in the page could fail before anything listens. */
@@ -104,30 +107,44 @@ const show = (description) => {
   });
 };
 
-/** Says why there is no reference, and what to do. */
+/** Says why there are no forms, and what to do. */
 const fail = (cause) => {
   const seconds = cause instanceof Response && cause.status === 429 && (Number(cause.headers.get("Retry-After")) || 1);
   const text = Object.assign(document.createElement("p"), { role: "alert" });
   text.append(
     seconds ? `Too many people load this page at the moment. Reload it in ${seconds} s.`
       : cause instanceof Response ? `openapi.json cannot be loaded: the service answers with status ${cause.status}. Reload this page in a minute.`
-        : "The reference could not be loaded. Check your connection, wait a moment, then reload this page.",
+        : "The forms could not be loaded. Check your connection, wait a moment, then reload this page.",
   );
   const button = document.createElement("button");
   button.append("Reload");
   button.onclick = () => location.reload();
-  const others = document.createElement("p");
-  const link = (address, name) => Object.assign(document.createElement("a"), { href: address, textContent: name });
-  others.append("See also ", link("openapi.json", "openapi.json"), ", the same for programs, ", link(".", "the list of routes"), " and ",
-    link("market", "the market"), ".");
-  start.querySelector("[role=status]").replaceWith(text, button, others);
-  reference.replaceChildren(start);
+  state.replaceChildren(text, button);
 };
 
-try {
-  const [description] = await Promise.all([loadDocument(), loadScalar()]);
-  repairAlways();
-  show(description);
-} catch (cause) {
-  fail(cause);
-}
+const load = async () => {
+  state.textContent = "The forms are loading …";
+  try {
+    const [description] = await Promise.all([loadDocument(), loadScalar()]);
+    state.replaceChildren();
+    repairAlways();
+    show(description);
+  } catch (cause) {
+    fail(cause);
+  }
+};
+
+let isLoaded = false;
+
+/** Shows the forms if the fragment is one of Scalar's, and otherwise the text. */
+const follow = () => {
+  const isScalars = /^#(tag|operation|description)\//.test(location.hash);
+  if (isScalars === isLoaded) return;
+  if (isLoaded) location.reload();
+  else load();
+  isLoaded = isScalars;
+};
+
+document.querySelector("#try").onclick = () => { location.hash = "description/introduction"; };
+addEventListener("hashchange", follow);
+follow();

@@ -22,12 +22,13 @@ mod files {
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
 
-/// What the market page has in place of the address where users get their keys.
+/// What the pages have in place of the address where users get their keys.
 const DASHBOARD: &str = "{dashboard}";
 
 /// The handler.
 #[derive(Debug)]
 pub struct Pages {
+    docs: &'static File,
     market: &'static File,
 }
 
@@ -35,12 +36,14 @@ impl Handler for Pages {
     const ROUTE: &'static Route = &routes::ASSETS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        Ok(Self { market: with_dashboard(&files::MARKET, &config.dashboard_url) })
+        let [docs, market] =
+            [&files::DOCS, &files::MARKET].map(|page| with_dashboard(page, &config.dashboard_url));
+        Ok(Self { docs, market })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         match request.resource() {
-            path if path == routes::DOCS.path => Ok(page(request, path, &files::DOCS)),
+            path if path == routes::DOCS.path => Ok(page(request, path, self.docs)),
             path if path == routes::MARKET.path => Ok(page(request, path, self.market)),
             path if path == routes::FAVICON.path => Ok(Response::File(&files::FAVICON)),
             _ => asset(request).map(Response::File),
@@ -50,7 +53,7 @@ impl Handler for Pages {
 
 /// Returns the page with the address where users get their keys. It lasts as long as the process.
 fn with_dashboard(page: &File, dashboard_url: &str) -> &'static File {
-    // As an attribute of HTML in a JSON string.
+    // As text or an attribute of HTML in a JSON string.
     let escaped = |character| match character {
         '&' => "&amp;".to_owned(),
         '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),

@@ -15,8 +15,13 @@ impl Window {
     /// Takes a picture of the state in both schemes and at both widths, and returns what axe finds wrong in each. The page must
     /// stay in its state when it is resized.
     pub(crate) async fn inspect(&mut self, state: &str) -> Vec<String> {
+        self.inspect_at(state, [PHONE, LAPTOP]).await
+    }
+
+    /// The same at these widths.
+    pub(crate) async fn inspect_at(&mut self, state: &str, sizes: [(u32, u32); 2]) -> Vec<String> {
         let mut found = Vec::new();
-        for size in [PHONE, LAPTOP] {
+        for size in sizes {
             for scheme in [Scheme::Dark, Scheme::Light] {
                 self.show_as(scheme, size).await;
                 // Two frames: the page has drawn itself anew.

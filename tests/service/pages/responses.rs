@@ -38,7 +38,15 @@ async fn a_page_is_its_file_with_the_addresses_of_this_version() {
         let expected = sources()[name].replace(super::ASSETS, folder.trim_start_matches('/'));
         let expected = expected.replace("{dashboard}", dashboard);
         for target in [path.to_owned(), format!("{path}?item=INK_SACK:3&range=7d&range=1h")] {
-            assert_eq!(get(&cloud, &target).await.text, expected, "{target}");
+            let served = get(&cloud, &target).await.text;
+            let mut parts = expected.split("{document:");
+            let mut rest = served.strip_prefix(parts.next().unwrap()).unwrap();
+            // `tests/browser` checks what is there instead of the marks.
+            for part in parts {
+                let (_, text) = part.split_once('}').unwrap();
+                (_, rest) = rest.split_once(text).unwrap_or_else(|| panic!("{target} lacks {text}"));
+            }
+            assert_eq!(rest, "", "{target}");
         }
     }
 }
@@ -51,6 +59,8 @@ async fn the_address_of_the_dashboard_cannot_become_markup() {
     let (_, rest) = page.split_once("<meta name=\"dashboard\" content=\"").unwrap();
     let (attribute, rest) = rest.split_once('"').unwrap();
     assert!(rest.starts_with(">\n<link ") && !attribute.contains(['<', '\\']), "{attribute}");
+    let link = format!("<a href=\"{attribute}\">{attribute}</a>");
+    assert!(get(&cloud, "/docs").await.text.contains(&link), "{link}");
     let decoded =
         ["&#60;<", "&#34;\"", "&#92;\\", "&amp;&"].iter().fold(attribute.to_owned(), |text, pair| {
             let (escape, character) = pair.split_at(pair.len() - 1);
