@@ -151,6 +151,10 @@ async fn a_link_to_a_form_opens_it_and_back_leads_to_the_text() {
     let shown = "(() => { const { top } = document.querySelector('[id$=\"tag/bazaar/GET/v1/bazaar\"]').getBoundingClientRect(); \
         return top > -50 && top < 200; })()";
     window.wait(shown).await;
+    // The first sample is one product, in Python.
+    let sample = "document.querySelector('[id$=\"tag/bazaar/GET/v1/bazaar\"]').textContent";
+    window.wait(&format!("{sample}.includes('requests.get(')")).await;
+    window.wait(&format!("{sample}.replace(/\\s/g, '').includes('\"mode\":\"item\"')")).await;
     window.back().await;
     window.wait("document.querySelector('main.text')").await;
     assert_eq!(window.address().await, "/docs#getMayor");
@@ -226,6 +230,10 @@ async fn the_sample_request_of_every_operation_gets_its_response() {
         statuses.push((path, status, is_sent));
         window.press("Escape").await;
         window.wait(&format!("!{CLIENT_IS_OPEN}")).await;
+    }
+    for (path, parameter) in [("/v1/bazaar?", "mode=item"), ("/v1/bazaar/candles?", "limit=100")] {
+        let seen = window.seen();
+        assert!(seen.requests_for(path).iter().any(|request| request.url.contains(parameter)), "{path}");
     }
     // Scalar leaves out the example of a required time, which the user enters.
     let expected = |path: &str| if path == "/v1/bazaar/candles/all" { "400" } else { "200" };

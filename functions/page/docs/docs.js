@@ -13,6 +13,9 @@ const state = document.querySelector("#state");
 const base = new URL(".", location.href).href.replace(/\/$/, "");
 for (const place of document.querySelectorAll(".base")) place.textContent = base;
 
+/** Returns the examples with the one first that Scalar shows at first. In the document, they are in alphabetical order. */
+const ordered = (examples) => (examples?.item ? { item: examples.item, ...examples } : examples);
+
 /** Returns the OpenAPI document with the address that this page was loaded from. Throws a response that is not OK. */
 const loadDocument = async () => {
   const response = await fetch("openapi.json");
@@ -20,7 +23,14 @@ const loadDocument = async () => {
   const description = await response.json();
   // What was sent at the time of an example has long expired when a reader sends it.
   const parameters = Object.values(description.paths).flatMap(({ get }) => get?.parameters ?? []);
-  for (const parameter of parameters) if (parameter.schema?.format === "date-time") delete parameter.examples;
+  for (const parameter of parameters) {
+    if (parameter.schema?.format === "date-time") delete parameter.examples;
+    else parameter.examples = ordered(parameter.examples);
+  }
+  for (const { get } of Object.values(description.paths)) {
+    const content = get?.responses[200].content["application/json"];
+    if (content) content.examples = ordered(content.examples);
+  }
   return { ...description, servers: [{ url: base, description: "This service" }] };
 };
 
@@ -89,6 +99,7 @@ const show = (description) => {
       securitySchemes: { ApiKey: { value: readKey() ?? "" } },
     },
     onResponseReceived: keepKeyOf,
+    defaultHttpClient: { targetKey: "python", clientKey: "requests" },
     persistAuth: false,
     // Nothing is sent to another host, and nothing leads there.
     agent: { disabled: true },
