@@ -43,16 +43,26 @@ const loadScalar = () => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
-/** Keeps the key of a request unless the service does not know it, so that a reader enters it once for all pages in this tab. */
+/** Keeps the key of a request, so that a reader enters it once for all pages in this tab, or forgets it if the service does not know it. */
 const keepKeyOf = ({ request, response }) => {
   const key = asKey(request.headers.get("X-API-Key") ?? "");
   if (key && response.status !== 401) keepKey(key);
+  else if (key === readKey()) keepKey(null);
+};
+
+const KEY_FIELD = "input.scalar-password-input";
+
+/** Keeps a key while it is typed, because Scalar reports only requests, and forgets it when the field is emptied. */
+const keepTypedKey = ({ target }) => {
+  if (!target.matches(KEY_FIELD)) return;
+  const key = asKey(target.value);
+  if (key || !target.value) keepKey(key);
 };
 
 /** What Scalar's elements lack for readers, with a keyboard and a screen reader above all, by selector. */
 const REPAIRS = {
   // An example that looks like a key that is already there.
-  "input.scalar-password-input": (field) => { field.placeholder = "your API key"; },
+  [KEY_FIELD]: (field) => { field.placeholder = "your API key"; },
   // These have no list of suggestions, although their role promises one.
   ".code-input-lite__editor[role=combobox]": (field) => {
     field.role = "textbox";
@@ -139,6 +149,7 @@ const load = async () => {
     const [description] = await Promise.all([loadDocument(), loadScalar()]);
     state.replaceChildren();
     repairAlways();
+    document.addEventListener("input", keepTypedKey);
     show(description);
   } catch (cause) {
     fail(cause);
