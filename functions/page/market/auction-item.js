@@ -1,15 +1,13 @@
 // An item in auctions: its prices now, the auction of the lowest price, and its past.
 import { html, useState } from "./htm-preact.js";
+import { Age } from "./age.js";
 import { useResource } from "./api.js";
-import { useNow } from "./countdown.js";
 import { useReport } from "./failure.js";
 import { coins, duration, exactTime, integer } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { AUCTIONS } from "./markets.js";
 import { isPet } from "./names.js";
 import { Tile, Value } from "./tile.js";
-
-const Age = ({ of }) => duration(useNow() - of);
 
 /** The prices of the item, as far as it is listed, and its sales of the last day. `isMixed`: its copies differ, and so do their prices. */
 const Prices = ({ prices, averages, isMixed }) => {
@@ -65,9 +63,11 @@ export const AuctionItem = ({ id, name, products, parameters }) => {
   useReport(prices.failure, Boolean(prices.data));
   useReport(averages.failure, Boolean(averages.data));
   return html`
-    <${Prices} prices=${prices} averages=${averages} isMixed=${isPet(id, products) && !id.includes("+")} />
     <div class="item">
       <${ItemChart} market=${AUCTIONS} item=${id} name=${name} parameters=${parameters} />
-      <${LowestAuction} ...${prices} />
+      <div class="present">
+        <${Prices} prices=${prices} averages=${averages} isMixed=${isPet(id, products) && !id.includes("+")} />
+        <${LowestAuction} ...${prices} />
+      </div>
     </div>`;
 };

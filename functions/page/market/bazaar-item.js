@@ -1,5 +1,6 @@
 // An item in the bazaar: its prices now, its order book, and its past.
 import { html } from "./htm-preact.js";
+import { Age } from "./age.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
 import { coins, exactTime, integer, percent } from "./format.js";
@@ -27,6 +28,7 @@ const Prices = ({ item, book }) => {
       ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "first")}
       ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "second")}
       ${tile(book, "Spread", coins(spread), share)}
+      ${tile(book, "Age of the prices", book.data ? html`<${Age} of=${book.data.lastUpdated} />` : "–", "of the best orders")}
       ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
       ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
       ${tile(item, "Sold in 7 days", integer(sellMovingWeek), "items, instantly")}
@@ -62,9 +64,11 @@ export const BazaarItem = ({ id, name, parameters, item }) => {
   useReport(item.failure, Boolean(item.data));
   useReport(book.failure, Boolean(book.data));
   return html`
-    <${Prices} item=${item} book=${book} />
     <div class="item">
       <${ItemChart} market=${BAZAAR} item=${id} name=${name} parameters=${parameters} />
-      <${Book} ...${book} />
+      <div class="present">
+        <${Prices} item=${item} book=${book} />
+        <${Book} ...${book} />
+      </div>
     </div>`;
 };

@@ -63,7 +63,9 @@ async fn prices_and_orders_are_those_of_the_api() {
     let number = |text: &str| text.replace([',', '%'], "").parse::<f64>().unwrap();
     // The notes below the figures are of another element.
     let shown = "[...document.querySelectorAll('.tiles dd')].map((figure) => figure.firstChild.textContent)";
-    let shown: Vec<String> = serde_json::from_value(window.evaluate(shown).await).unwrap();
+    let mut shown: Vec<String> = serde_json::from_value(window.evaluate(shown).await).unwrap();
+    let age = shown.remove(3);
+    assert!(age.ends_with(" ago"), "{age}");
     let [order, offer] = ["topBuyOrder", "topSellOffer"].map(|field| book[field].as_f64().unwrap());
     let fields = ["sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"];
     let fields = fields.map(|field| (field, item[field].as_f64().unwrap()));

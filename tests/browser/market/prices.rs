@@ -12,13 +12,16 @@ use crate::window::{LAPTOP, PHONE, Scheme, Window};
 const BEST: [f64; 2] = [206_236.0, 253_670.3];
 const AVERAGES: [f64; 2] = [70_201.4, 254_128.9];
 
+/// When all prices of these tests were new, in Unix milliseconds.
+const LAST_UPDATED: i64 = 1_795_325_498_613;
+
 /// Shows the item while its best orders and averages are these; without a best order, its side is empty.
 async fn show(window: &Window, id: &str, best: [Option<f64>; 2], averages: [f64; 2]) {
     let orders = |price: Option<f64>| -> Vec<_> {
         price.iter().map(|price| json!({"price": price, "amount": 7, "orders": 1})).collect()
     };
     let book = json!({
-        "id": id, "lastUpdated": 1_795_325_498_613_i64, "topBuyOrder": best[0], "topSellOffer": best[1],
+        "id": id, "lastUpdated": LAST_UPDATED, "topBuyOrder": best[0], "topSellOffer": best[1],
         "buyOrders": orders(best[0]), "sellOffers": orders(best[1]), "sellPrice": averages[0], "buyPrice": averages[1],
     });
     let item = json!({
@@ -52,12 +55,20 @@ async fn instant_prices_and_the_spread_are_those_of_the_best_orders() {
     ]) {
         assert!(parts.iter().all(|part| figure.contains(part)), "{parts:?}: {figure}");
     }
+    let age = window.evaluate("document.querySelector('.late').innerText").await;
+    assert!(age.as_str().is_some_and(|age| age.starts_with('⚠') && age.ends_with(" ago")), "{age}");
     let averages = texts_of(&window, ".averages").await;
     for part in ["verage", "best 2 % of the volume", "70,201.40", "254,128.90"] {
         assert!(averages[0].contains(part), "{part} is missing: {averages:?}");
     }
     assert!(!window.text().await.contains("262"));
     assert_eq!(window.inspect("market-item-prices").await, NOTHING);
+    // No clock is ahead of this time.
+    let response = "pass().then((response) => response.json()).then(({ data }) => success({ ...data, lastUpdated: 1e15 }))";
+    replace(&window, "mode=book", response).await;
+    go(&window, "?item=COAL").await;
+    window.wait_for_text("0 s ago").await;
+    assert_eq!(window.evaluate("document.querySelectorAll('.late').length").await, 0);
     window.expect_clean(&[]);
 }
 
@@ -93,7 +104,7 @@ async fn no_number_breaks_or_covers_another() {
     for size in [PHONE, LAPTOP] {
         window.show_as(Scheme::Light, size).await;
         // The boxes of each number, and of the figure that it is in.
-        let boxes = "[...document.querySelectorAll('.tiles dd')].map((figure) => {
+        let boxes = "[...document.querySelectorAll('.tiles dd')].filter(({ firstChild }) => firstChild instanceof Text).map((figure) => {
             const range = document.createRange();
             range.selectNodeContents(figure.firstChild);
             return [range, figure.parentElement].map((each) => [...each.getClientRects()].map(({ left, right }) => [left, right]));
