@@ -7,6 +7,7 @@ import { present } from "./clock.js";
 import { Failure } from "./failure.js";
 import { duration, iso } from "./format.js";
 import { collect, partSource, rangeSource, rowsOf, terms } from "./series.js";
+import { Summary } from "./summary.js";
 import { PriceTable } from "./table.js";
 
 /** From this length on, the terms of mayors are shown, in milliseconds. */
@@ -129,6 +130,7 @@ export const ItemChart = ({ market, item, name, parameters }) => {
         <${Tool} label=${label} isDisabled=${isDisabled} act=${act}>${sign}</${Tool}>`)}
         <${Tool} isDisabled=${!part} act=${reset}>Reset</${Tool}></div>
     </div>
+    <${Summary} market=${market} rows=${shown} />
     <div class=${isLoading ? "chart busy" : "chart"}>
       <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} label=${`Prices of ${name}. The table below the chart has the same data.`}
         isBusy=${isLoading && !failure} onZoom=${zoom} onReset=${reset} />

@@ -3,6 +3,7 @@
 // - `intervals` of candles, finest first, with their lengths and how long they are kept, and `path` of a request for them;
 // - `ranges` of the chart with their lengths and steps, `usual` of them the first to be shown, and `shortest`, the shortest span;
 // - `minutes`, the path of the prices of the last hour by minutes, if there are any;
+// - `name`, the lines of the `price` that figures and candles show and of that at which one sells (`sold`), and the names at the `ends`;
 // - `values`, which makes the values of a row from a candle or a point: of each of the two `lines` a price, and with `Low` and `High`
 //   behind its name the range of it, and the `volumes`;
 // - `hasBars` if there are bars in place of lines of volumes;
@@ -36,6 +37,10 @@ const side = (candle, name) => {
 
 /** The bazaar. */
 export const BAZAAR = {
+  name: "bazaar",
+  price: "buy",
+  sold: "sell",
+  ends: { sell: "Sell", buy: "Buy" },
   intervals: intervals([["5m", 5 * MINUTE, 30 * DAY], ["30m", 30 * MINUTE, 90 * DAY], ["1h", HOUR, 365 * DAY], ["3h", 3 * HOUR, 3 * 365 * DAY],
     ["1d", DAY, Infinity]]),
   path: candles("bazaar/candles", "item_id"),
@@ -64,6 +69,10 @@ export const BAZAAR = {
 
 /** Auctions. */
 export const AUCTIONS = {
+  name: "auctions",
+  price: "lowest",
+  sold: "lowest",
+  ends: { lowest: "Lowest", sale: "Sales" },
   intervals: intervals([["1h", HOUR, 90 * DAY], ["1d", DAY, Infinity]]),
   path: candles("auctions/candles", "id"),
   ranges: {

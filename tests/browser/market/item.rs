@@ -1,5 +1,6 @@
 //! An item: its prices, its chart at every range, zoom, table and file.
 
+use super::chart::data;
 use super::{NOTHING, open, settle, texts_of};
 use crate::cloud::{ITEM, NAME, start_with_past};
 use crate::window::{LAPTOP, Scheme, Window};
@@ -169,6 +170,35 @@ async fn the_cursor_shows_exact_values_without_moving_anything() {
     }
     assert_ne!(legend().await, latest);
     assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_chart_comes_first_and_its_figures_are_those_of_what_it_shows() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    drawn(&window).await;
+    let candles = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=30m&limit=400")).await;
+    let candles = candles["candles"].as_array().unwrap();
+    let high = candles.iter().filter_map(|candle| candle["buy_high"].as_f64()).fold(f64::MIN, f64::max);
+    let figures = texts_of(&window, ".summary dd").await;
+    assert!(figures[0].contains('%') && figures[4].contains("of the range"), "{figures:?}");
+    // The newest candle can change meanwhile; the highest price is older.
+    let shown: f64 = figures[3].replace(',', "").parse().unwrap();
+    assert!(shown <= high && shown > high * 0.99, "{shown}, not {high}");
+    let places = "['h1', '.summary', '.plots', '.tiles', '.book'].map((each) => document.querySelector(each).getBoundingClientRect())
+        .map(({ top, left }) => [top, left])";
+    for (size, is_beside) in [((360, 780), false), (LAPTOP, true), ((1_920, 1_080), true)] {
+        for scheme in [Scheme::Light, Scheme::Dark] {
+            window.show_as(scheme, size).await;
+            window.screenshot("market-item-order").await;
+        }
+        let places: Vec<[f64; 2]> = serde_json::from_value(window.evaluate(places).await).unwrap();
+        assert!(places[..3].is_sorted_by(|one, other| one[0] < other[0]), "{places:?}");
+        assert_eq!(places[3][1] > places[2][1] + 200.0, is_beside, "{places:?}");
+        assert_eq!(places[3][0] > places[2][0], !is_beside, "{places:?}");
+    }
     window.expect_clean(&[]);
 }
 

@@ -75,6 +75,7 @@ async fn modules_do_what_their_views_rely_on() {
     labels_of_an_axis_are_exact_and_differ_however_small_the_part_that_is_shown(&window).await;
     terms_of_mayors_follow_from_the_calendar_of_the_game(&window).await;
     the_search_shows_the_best_match_first(&window).await;
+    figures_of_a_range_are_exact(&window).await;
 }
 
 async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &Window) {
@@ -263,4 +264,13 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
         [],
     ]);
     assert_eq!(found, expected);
+}
+
+async fn figures_of_a_range_are_exact(window: &Window) {
+    let rows = json!([[null, 60], [100, 60], [140, 30], [120, 30], [null, 60]]);
+    let body = "const rows = given.map(([buy, step]) => ({ buy, buyLow: buy && buy - 5, step }));
+        const { low, high, average, coins, change, place } = module.summaryOf(rows, 'buy');
+        return [[low, high, average, coins, Math.round(change), Math.round(place)], module.summaryOf([], 'buy')];";
+    // The place is 25 of 45.
+    assert_eq!(run(window, "summary.js", &rows, body).await, json!([[95, 140, 115, 20, 20, 56], null]));
 }
