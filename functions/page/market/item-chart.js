@@ -6,6 +6,7 @@ import { Chart } from "./chart.js";
 import { present } from "./clock.js";
 import { Failure } from "./failure.js";
 import { duration, iso } from "./format.js";
+import { BestHours } from "./hours.js";
 import { collect, partSource, rangeSource, rowsOf, terms } from "./series.js";
 import { Summary } from "./summary.js";
 import { PriceTable } from "./table.js";
@@ -141,5 +142,6 @@ export const ItemChart = ({ market, item, name, parameters }) => {
     <p class="muted hint">${steps.length > 0 && `${market.hint(steps.join(", later every "))} `}<span>Drag across the chart to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}
     <${PriceTable} market=${market} rows=${shown} item=${item} name=${name} range=${part ? "part" : range} />
+    <${BestHours} market=${market} item=${item} />
   </section>`;
 };

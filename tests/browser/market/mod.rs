@@ -9,6 +9,7 @@ mod errors;
 mod feeds;
 mod figures;
 mod formats;
+mod hours;
 mod item;
 mod key;
 mod prices;

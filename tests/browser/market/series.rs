@@ -76,6 +76,7 @@ async fn modules_do_what_their_views_rely_on() {
     terms_of_mayors_follow_from_the_calendar_of_the_game(&window).await;
     the_search_shows_the_best_match_first(&window).await;
     figures_of_a_range_are_exact(&window).await;
+    hours_are_medians_of_prices_relative_to_the_average_of_their_local_day(&window).await;
 }
 
 async fn a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(window: &Window) {
@@ -273,4 +274,19 @@ async fn figures_of_a_range_are_exact(window: &Window) {
         return [[low, high, average, coins, Math.round(change), Math.round(place)], module.summaryOf([], 'buy')];";
     // The place is 25 of 45.
     assert_eq!(run(window, "summary.js", &rows, body).await, json!([[95, 140, 115, 20, 20, 56], null]));
+}
+
+async fn hours_are_medians_of_prices_relative_to_the_average_of_their_local_day(window: &Window) {
+    // Nine hours ahead of UTC.
+    window.set_timezone("Asia/Tokyo").await;
+    let body = "const rows = Array.from({ length: given * 24 }, (_, index) => {
+          const buy = index % 24 === 19 ? 97.6 : 100;
+          return { start: Date.parse('2026-11-02T00:00:00Z') + index * 3600000, buy, source: { buy_open: buy } };
+        });
+        const { days, hours, week } = module.hoursOf(rows, 'buy');
+        const lowest = Math.min(...hours, ...week.flat());
+        return [days, hours.indexOf(lowest), lowest.toFixed(3), new Set(week.map((day) => day[4].toFixed(3))).size];";
+    let found = run(window, "hours.js", &json!(14), body).await;
+    // The last day has nine hours, which are too few. 97.6 is 2.302 % below the average of 99.9.
+    assert_eq!(found, json!([14, 4, "-2.302", 1]));
 }
