@@ -56,7 +56,7 @@ const LowestAuction = ({ data, failure }) => {
 };
 
 /** The item with this id in auctions. */
-export const AuctionItem = ({ id, name, products, parameters }) => {
+export const AuctionItem = ({ id, names, products, parameters }) => {
   const ids = encodeURIComponent(id);
   const prices = useResource(`v1/auctions/prices?ids=${ids}`);
   const averages = useResource(`v1/auctions/averages?window=1d&ids=${ids}`);
@@ -64,7 +64,7 @@ export const AuctionItem = ({ id, name, products, parameters }) => {
   useReport(averages.failure, Boolean(averages.data));
   return html`
     <div class="item">
-      <${ItemChart} market=${AUCTIONS} item=${id} name=${name} parameters=${parameters} />
+      <${ItemChart} market=${AUCTIONS} item=${id} names=${names} parameters=${parameters} />
       <div class="present">
         <${Prices} prices=${prices} averages=${averages} isMixed=${isPet(id, products) && !id.includes("+")} />
         <${LowestAuction} ...${prices} />

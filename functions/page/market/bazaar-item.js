@@ -59,13 +59,13 @@ const Book = ({ data, failure }) => html`<section class="card book" aria-labelle
   </section>`;
 
 /** The product with this id. `item` is its resource. */
-export const BazaarItem = ({ id, name, parameters, item }) => {
+export const BazaarItem = ({ id, names, parameters, item }) => {
   const book = useResource(`v1/bazaar?mode=book&id=${encodeURIComponent(id)}`);
   useReport(item.failure, Boolean(item.data));
   useReport(book.failure, Boolean(book.data));
   return html`
     <div class="item">
-      <${ItemChart} market=${BAZAAR} item=${id} name=${name} parameters=${parameters} />
+      <${ItemChart} market=${BAZAAR} item=${id} names=${names} parameters=${parameters} />
       <div class="present">
         <${Prices} item=${item} book=${book} />
         <${Book} ...${book} />

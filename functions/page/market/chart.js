@@ -1,15 +1,17 @@
-// The chart of an item: two lines of prices above, volumes below, drawn by uPlot. The table has the same data for those who cannot see it.
+// The chart of an item: two lines of prices, candles, or lines of several items above, volumes below, drawn by uPlot. The table has the same
+// data for those who cannot see it.
 import { html, useLayoutEffect, useRef, useState } from "./htm-preact.js";
-import { coins, date, dateTime, integer } from "./format.js";
-import { columns } from "./series.js";
+import { indexed } from "./compare.js";
+import { change, coins, compact, date, dateTime, integer } from "./format.js";
+import { listen } from "./gestures.js";
+import { END_WIDTH, drawCandles, drawEnds, drawTerms, drawTitle, middleOf } from "./paint.js";
+import { columns, fieldsOf } from "./series.js";
 
 const DAY = 86_400_000;
 const PRICES_HEIGHT = 300;
 const VOLUMES_HEIGHT = 130;
 const AXIS = 64;
 const FONT = "12px system-ui, sans-serif";
-/** No name fits into so few pixels. */
-const NARROW = 20;
 const SYNC = "item";
 /** The distances of labels for counts. */
 const WHOLE = Array.from({ length: 30 }, (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3));
@@ -18,12 +20,18 @@ const WHOLE = Array.from({ length: 30 }, (_, index) => [1, 2, 5][index % 3] * 10
 const COLOURS = {
   first: "var(--first)",
   second: "var(--second)",
+  third: "var(--accent)",
+  fourth: "var(--text)",
+  card: "var(--card)",
   firstBand: "color-mix(in srgb, var(--first) 18%, transparent)",
   secondBand: "color-mix(in srgb, var(--second) 18%, transparent)",
   text: "var(--muted)",
   line: "var(--line)",
   term: "color-mix(in srgb, var(--muted) 10%, transparent)",
 };
+
+/** The lines of items that are compared, each as its colour and its dashes. The style sheet has the same for their samples. */
+const COMPARED = [["first", []], ["second", [6, 3]], ["third", [2, 3]], ["fourth", [10, 3, 2, 3]]];
 
 /** Returns the colours as the canvas takes them, in the scheme that the element has now. */
 const coloursOf = (element) => {
@@ -76,35 +84,56 @@ const rangeOf = (low, high) => {
   return low === null ? "\xa0" : `${format(low)} to ${format(high)}`;
 };
 
-const Legend = ({ market, row, terms }) => {
+const Legend = ({ market, row, terms, isLive, isCompared }) => {
   const term = row && terms.find(({ from, to }) => from < row.time && row.time <= to);
-  const price = ([line, label], index) => html`<div class=${index ? "second" : "first"}>
+  const price = ([line, label], index) => html`<div class=${isCompared ? "" : ["first", "second"][index]}>
     <dt>${label}</dt>
     <dd>${coins(row?.[line] ?? NaN)}<small>${rangeOf(row?.[`${line}Low`] ?? null, row?.[`${line}High`])}</small></dd>
   </div>`;
   const { label, text, note } = market.legend;
-  return html`<dl class="legend figures">
+  return html`<dl class="legend figures" aria-live=${isLive ? "polite" : "off"}>
     <div><dt>Time</dt><dd>${row ? periodOf(row) : "–"}<small>${term ? `Mayor ${term.name}` : "\xa0"}</small></dd></div>
     ${Object.entries(market.lines).map(price)}
     <div><dt>${label}</dt><dd>${row ? text(row) : "–"}<small>${row ? note(row) : "\xa0"}</small></dd></div>
   </dl>`;
 };
 
+/** Returns the data of both plots, and the row of each entry of the first as `rowAt`. */
+const dataOf = (market, rows, kind, compared, from) => {
+  const { data, rowAt } = columns(market, rows);
+  const fields = fieldsOf(market);
+  const pick = (names) => names.map((name) => data[1 + fields.indexOf(name)]);
+  // A bar is in the middle of its time. A gap has none, and neither has 0.
+  const bars = () => [rows.map(({ start, step }) => start + step / 2), rows.map(({ sales }) => sales || null)];
+  const volumes = market.hasBars ? bars() : [data[0], ...pick(Object.keys(market.volumes))];
+  const { price } = market;
+  if (kind === "candles") {
+    const times = data[0].map((time, index) => (rowAt[index] ? middleOf(rowAt[index]) : time));
+    return { prices: [times, ...pick([price, `${price}Low`, `${price}High`])], volumes, rowAt };
+  }
+  if (kind === "lines") return { prices: data.slice(0, 7), volumes, rowAt };
+  const prices = globalThis.uPlot.join(compared.map((each) => indexed(market, each.rows, from)));
+  return { prices, volumes, rowAt: prices[0].map((time) => rows.findLast((row) => row.time <= time) ?? null) };
+};
+
 /**
- * The chart of the rows of a market. `span` is the time that it shows, `terms` are those of mayors. A drag calls `onZoom(from, to)`, a double click
- * `onReset()`.
+ * The chart of the rows of a market. `span` is the time that it shows, `terms` are those of mayors, and `compared` the items with their rows
+ * if there are several. A gesture calls `onZoom(from, to)`, a key `onScale(factor)`, and a double click `onReset()`. `shortest` and `longest`
+ * bound a gesture.
  */
-export const Chart = ({ market, rows, span, terms, label, isBusy, onZoom, onReset }) => {
+export const Chart = ({ market, rows, span, terms, isCandles, compared, label, isBusy, ...gestures }) => {
   const holder = useRef(null);
   const plots = useRef(null);
   const [hovered, setHovered] = useState(null);
   // What the plots read while they draw, which is after this component has rendered.
   const now = useRef({});
-  Object.assign(now.current, { span, terms, onZoom, onReset, setHovered });
+  const isCompared = compared.length > 1;
+  const kind = isCompared ? `items ${compared.map(({ name }) => name).join()}` : isCandles ? "candles" : "lines";
+  Object.assign(now.current, { span, terms, compared, setHovered, ...gestures });
 
   useLayoutEffect(() => {
     const element = holder.current;
-    const created = create(market, element, now.current);
+    const created = create(market, element, now.current, kind);
     plots.current = created;
     const repaint = () => {
       now.current.colours = coloursOf(element);
@@ -116,23 +145,22 @@ export const Chart = ({ market, rows, span, terms, label, isBusy, onZoom, onRese
     resize.observe(element);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     scheme.addEventListener("change", repaint);
+    const stop = listen(element, created, now.current);
     return () => {
+      stop();
       resize.disconnect();
       scheme.removeEventListener("change", repaint);
       for (const plot of created) plot.destroy();
     };
-  }, []);
+  }, [kind]);
 
   useLayoutEffect(() => {
-    const { data, rowAt } = columns(market, rows);
+    const { prices, volumes, rowAt } = dataOf(market, rows, kind, compared, span.from);
     now.current.rowAt = rowAt;
-    const [prices, volumes] = plots.current;
-    prices.setData(data.slice(0, 7));
-    // A bar is in the middle of its time. A gap has none, and neither has 0.
-    const bars = () => [rows.map(({ start, step }) => start + step / 2), rows.map(({ sales }) => sales || null)];
-    volumes.setData(market.hasBars ? bars() : [data[0], ...data.slice(7)]);
+    plots.current[0].setData(prices);
+    plots.current[1].setData(volumes);
     setHovered(null);
-  }, [rows, span.from, span.to]);
+  }, [rows, span.from, span.to, kind, isCompared && compared]);
 
   // uPlot draws once for all changes of one moment.
   useLayoutEffect(() => {
@@ -140,11 +168,12 @@ export const Chart = ({ market, rows, span, terms, label, isBusy, onZoom, onRese
   }, [terms]);
 
   const last = rows.findLast(({ time }) => time >= span.from && time <= span.to);
-  return html`<${Legend} market=${market} row=${hovered ? hovered.row : last} terms=${terms} />
-    <div class="plots" ref=${holder} role="img" aria-label=${label} aria-busy=${isBusy}></div>`;
+  return html`<${Legend} market=${market} row=${hovered ? hovered.row : last} terms=${terms}
+      isCompared=${isCompared} isLive=${document.activeElement === holder.current} />
+    <div class="plots" ref=${holder} role="application" tabindex="0" aria-roledescription="chart" aria-label=${label} aria-busy=${isBusy}></div>`;
 };
 
-const create = (market, element, now) => {
+const create = (market, element, now, kind) => {
   now.colours = coloursOf(element);
   const colour = (name) => () => now.colours[name];
   // A price between two gaps has no line. All others are no dots.
@@ -160,7 +189,8 @@ const create = (market, element, now) => {
   const line = (name, options = {}) => ({ stroke: colour(name), width: 1.75, spanGaps: false, points, ...options });
   const edge = { width: 0, points: { show: false } };
   const dashes = { dash: [6, 3] };
-  const bars = { fill: colour("firstBand"), stroke: colour("first"), width: 1, paths: globalThis.uPlot.paths.bars({ size: [0.8, 40] }), points: { show: false } };
+  const barPaths = globalThis.uPlot.paths.bars({ size: [0.8, 40] });
+  const bars = { fill: colour("firstBand"), stroke: colour("first"), width: 1, paths: barPaths, points: { show: false } };
   const scales = { x: { time: true, range: () => [now.span.from, now.span.to] } };
   const axis = { stroke: colour("text"), font: FONT, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
   const timeAxis = { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) };
@@ -184,30 +214,10 @@ const create = (market, element, now) => {
     const row = now.rowAt?.[index];
     now.setHovered(plot.cursor.left < 0 || index === null || index === undefined ? null : { row });
   };
-  const drawTerms = (plot, hasNames) => {
-    const { ctx, bbox } = plot;
-    ctx.save();
-    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "top";
-    for (const { name, from, to } of now.terms) {
-      const left = Math.max(plot.valToPos(from, "x", true), bbox.left);
-      const right = Math.min(plot.valToPos(to, "x", true), bbox.left + bbox.width);
-      if (right <= left) continue;
-      ctx.fillStyle = now.colours.term;
-      // Every second term, which the length of a term tells.
-      if (Math.floor(from / (to - from)) % 2) ctx.fillRect(left, bbox.top, right - left, bbox.height);
-      ctx.fillStyle = now.colours.text;
-      if (!hasNames || right - left < NARROW || ctx.measureText(name).width + 8 > right - left) continue;
-      ctx.fillText(name, (left + right) / 2, bbox.top + 4 * devicePixelRatio);
-    }
-    ctx.restore();
-  };
-
   const plot = (height, series, axes, options) => {
     const created = new globalThis.uPlot(
       {
-        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, 18, 0, 0], ...options,
+        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, END_WIDTH, 0, 0], ...options,
         cursor: {
           sync: { key: SYNC },
           drag: { x: true, y: false, setScale: false, dist: 6 },
@@ -219,31 +229,55 @@ const create = (market, element, now) => {
       series.map(() => []),
       element,
     );
-    // Fingers have no hover: a touch shows the values, and a vertical move still scrolls.
-    created.over.addEventListener("pointermove", (event) => {
-      const { left, top } = created.over.getBoundingClientRect();
-      if (event.pointerType === "touch") created.setCursor({ left: event.clientX - left, top: event.clientY - top }, true, true);
-    });
     return created;
   };
 
+  const end = (names, format) => names.map(([index, name, at]) => ({ index, name, colour: COMPARED[at][0], format }));
+  const { ends, price } = market;
+  const shapes = {
+    lines: () => ({
+      series: [line("first"), edge, edge, line("second", dashes), edge, edge],
+      bands: [{ series: [3, 2], fill: colour("firstBand") }, { series: [6, 5], fill: colour("secondBand") }],
+      labels: end(Object.values(ends).map((name, at) => [1 + 3 * at, name, at]), compact),
+    }),
+    candles: () => ({
+      series: [edge, edge, edge],
+      labels: [{ index: 1, name: ends[price], colour: "text", format: compact }],
+      draw: (self) => drawCandles(self, now.rowAt?.filter(Boolean) ?? [], price, now.colours),
+    }),
+    items: () => ({
+      series: now.compared.map((_, at) => line(COMPARED[at][0], { dash: COMPARED[at][1] })),
+      labels: end(now.compared.map(({ name }, at) => [1 + at, name, at]), (value) => change(value - 100)),
+    }),
+  };
+  const { series, bands, labels: lineEnds, draw } = shapes[kind.split(" ")[0]]();
   const prices = plot(
     PRICES_HEIGHT,
-    [{}, line("first"), edge, edge, line("second", dashes), edge, edge],
+    [{}, ...series],
     [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
     {
       scales: { ...scales, y: { range: around } },
-      bands: [{ series: [3, 2], fill: colour("firstBand") }, { series: [6, 5], fill: colour("secondBand") }],
-      hooks: { setCursor: [hover], drawAxes: [(self) => drawTerms(self, true)] },
+      bands,
+      hooks: {
+        setCursor: [hover],
+        drawAxes: [(self) => drawTerms(self, now.terms, now.colours, true)],
+        draw: [(self) => draw?.(self), (self) => drawEnds(self, lineEnds, now.colours)],
+      },
     },
   );
+  const volumeEnds = market.hasBars ? [] : end(Object.values(market.volumes).map((name, at) => [1 + at, name, at]), compact);
+  const title = now.compared.length > 1 ? `${market.legend.label}: ${now.compared[0].name}` : market.legend.label;
   const volumes = plot(
     VOLUMES_HEIGHT,
     market.hasBars ? [{}, bars] : [{}, line("first"), line("second", dashes)],
     [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24, incrs: market.hasBars ? WHOLE : undefined }],
     {
-      scales: { ...scales, y: { range: (self, least, most) => [0, (most || 1) * 1.1] } },
-      hooks: { drawAxes: [(self) => drawTerms(self, false)] },
+      // The title is above the highest volume.
+      scales: { ...scales, y: { range: (self, least, most) => [0, (most || 1) * 1.3] } },
+      hooks: {
+        drawAxes: [(self) => drawTerms(self, now.terms, now.colours, false)],
+        draw: [(self) => drawEnds(self, volumeEnds, now.colours), (self) => drawTitle(self, title, now.colours)],
+      },
     },
   );
   return [prices, volumes];

@@ -4,6 +4,7 @@ import { show } from "./address.js";
 import { load, useResource } from "./api.js";
 import { Chart } from "./chart.js";
 import { present } from "./clock.js";
+import { Compare, MOST_OTHERS, othersOf } from "./compare.js";
 import { Failure } from "./failure.js";
 import { duration, iso } from "./format.js";
 import { BestHours } from "./hours.js";
@@ -13,6 +14,11 @@ import { PriceTable } from "./table.js";
 
 /** From this length on, the terms of mayors are shown, in milliseconds. */
 const TERMS_FROM = 6 * 86_400_000;
+
+/** Of how many parts the prices are kept, those of the latest. */
+const MOST_KNOWN = 20;
+
+const NO_ROWS = [];
 
 /** No part ends later, in Unix milliseconds: the steps from it stay within what a date holds. */
 const LATEST = Date.UTC(9999);
@@ -32,11 +38,12 @@ const spanOf = (market, range, part, now, rows) => {
 /**
  * Returns what is known of a range or a part of it: `{ rows, span, isLoading, isNew, failure }`. Until the finest data are here, that is
  * what was shown before; what was shown once is here at once. `isNew` says that there are no older prices either.
+ * An item that is `null` has no rows.
  */
 const useSeries = (market, item, range, part) => {
-  const key = part ? `${part.from} ${part.to}` : range;
-  const source = useMemo(() => (part ? partSource(market, item, part, present()) : rangeSource(market, item, range)), [key]);
-  const { data, failure, receivedAt } = useResource(source.path);
+  const key = `${item} ${part ? `${part.from} ${part.to}` : range}`;
+  const source = useMemo(() => (part ? partSource(market, item ?? "", part, present()) : rangeSource(market, item ?? "", range)), [key]);
+  const { data, failure, receivedAt } = useResource(item === null ? null : source.path);
   const known = useRef(new Map());
   const latest = useRef(null);
   const [, render] = useState(0);
@@ -47,7 +54,8 @@ const useSeries = (market, item, range, part) => {
     let timer = 0;
     const keep = (rows, problem, completed) => {
       if (!isWanted) return;
-      known.current.set(key, { rows, span: spanOf(market, range, part, receivedAt, rows), failure: problem, completed });
+      if (known.current.size >= MOST_KNOWN) known.current.delete(known.current.keys().next().value);
+      known.current.set(key, { item, rows, span: spanOf(market, range, part, receivedAt, rows), failure: problem, completed });
       render((count) => count + 1);
     };
     const { from, to } = part ?? { from: receivedAt - market.ranges[range].length, to: receivedAt };
@@ -70,7 +78,7 @@ const useSeries = (market, item, range, part) => {
 
   const found = known.current.get(key);
   if (found) latest.current = found;
-  const rows = latest.current?.rows ?? [];
+  const rows = latest.current?.item === item ? latest.current.rows : NO_ROWS;
   const span = useMemo(() => found?.span ?? spanOf(market, range, part, present(), rows), [found, key]);
   return { rows, span, isLoading: !found, isNew: !rows.length && !data?.next_before, failure: failure ?? found?.failure };
 };
@@ -84,24 +92,41 @@ const useTerms = (isShown) => {
 
 const address = (time) => iso(Math.round(time / 1_000) * 1_000);
 
+/** Returns the rows of a span. */
+const within = (rows, span) => rows.filter(({ time, start }) => time >= span.from && start <= span.to);
+
 /** A button that keeps the focus when its own click disables it. */
 const Tool = ({ label, isDisabled, act, children }) =>
   html`<button type="button" aria-label=${label} title=${label} aria-disabled=${isDisabled} onClick=${() => isDisabled || act()}>${children}</button>`;
 
-/** The past of an item in a market. It is in the address: `range`, and `from` and `to` of the part that is shown. */
-export const ItemChart = ({ market, item, name, parameters }) => {
+/**
+ * The past of an item in a market. It is in the address: `range`, `from` and `to` of the part that is shown, `style`, and the other items as
+ * `with`. `names` is a function from id to name.
+ */
+export const ItemChart = ({ market, item, names, parameters }) => {
   const { ranges, shortest } = market;
   const range = Object.hasOwn(ranges, parameters.range ?? "") ? parameters.range : market.usual;
   const part = partOf(market, parameters);
   const { rows, span, isLoading, isNew, failure } = useSeries(market, item, range, part);
   const mayors = useTerms(span.to - span.from >= TERMS_FROM || (part !== null && ranges[range].length >= TERMS_FROM));
+  const name = names(item);
   const length = span.to - span.from;
-  const shown = rows.filter(({ time, start }) => time >= span.from && start <= span.to);
+  const shown = useMemo(() => within(rows, span), [rows, span]);
   // A line can cross a short span between two prices.
   const isEmpty = !rows.some(({ time, step }) => time >= span.from && time - step <= span.to);
   const steps = [...new Set(shown.map(({ step }) => step))].map(duration);
 
-  const go = (next, ends) => show({ item: parameters.item, market: parameters.market, range: next, ...ends });
+  const others = othersOf(parameters.with, item);
+  const series = Array.from({ length: MOST_OTHERS }, (_, index) => useSeries(market, others[index] ?? null, range, part));
+  const compared = useMemo(() => {
+    const entry = (id, each) => ({ id, name: names(id), rows: within(each.rows, span), isLoading: each.isLoading, failure: each.failure });
+    return [entry(item, { rows, isLoading, failure }), ...others.map((id, index) => entry(id, series[index]))];
+  }, [rows, span, isLoading, failure, names, others.join(), ...series.flatMap((each) => [each.rows, each.isLoading, each.failure])]);
+  const isCandles = parameters.style === "candles";
+  const candles = isCandles ? "candles" : undefined;
+  const view = { item: parameters.item, market: parameters.market, range, style: candles, with: others.join() };
+
+  const go = (next, ends, more) => show({ ...view, range: next, ...ends, ...more });
   const zoom = (from, to) => {
     const middle = (from + to) / 2;
     const half = Math.max(to - from, shortest) / 2;
@@ -109,12 +134,14 @@ export const ItemChart = ({ market, item, name, parameters }) => {
     go(range, { from: address(end - 2 * half), to: address(end) });
   };
   const reset = () => go(range);
+  // The whole range is no part of it. Addresses have whole seconds.
+  const zoomOrReset = (from, to) => (to - from > ranges[range].length - 1_000 ? reset() : zoom(from, to));
   const scale = (factor) => {
     const middle = (span.from + span.to) / 2;
-    if (length * factor >= ranges[range].length) reset();
-    else zoom(middle - (length * factor) / 2, middle + (length * factor) / 2);
+    if (factor < 1 ? length > shortest : part) zoomOrReset(middle - (length * factor) / 2, middle + (length * factor) / 2);
   };
   const move = (share) => zoom(span.from + length * share, span.to + length * share);
+  const stay = (more) => go(range, { from: part && parameters.from, to: part && parameters.to }, more);
   const tools = [
     ["Earlier", "←", () => move(-0.5), false],
     ["Later", "→", () => move(0.5), !part],
@@ -130,17 +157,24 @@ export const ItemChart = ({ market, item, name, parameters }) => {
       <div role="group" aria-label="Part of the range">${tools.map(([label, sign, act, isDisabled]) => html`
         <${Tool} label=${label} isDisabled=${isDisabled} act=${act}>${sign}</${Tool}>`)}
         <${Tool} isDisabled=${!part} act=${reset}>Reset</${Tool}></div>
+      <div role="group" aria-label="Style" class="more"><button type="button" aria-pressed=${isCandles} disabled=${others.length > 0}
+        onClick=${() => stay({ style: isCandles ? undefined : "candles" })}>Candles</button></div>
     </div>
     <${Summary} market=${market} rows=${shown} />
     <div class=${isLoading ? "chart busy" : "chart"}>
-      <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} label=${`Prices of ${name}. The table below the chart has the same data.`}
-        isBusy=${isLoading && !failure} onZoom=${zoom} onReset=${reset} />
+      <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} isCandles=${isCandles} compared=${compared}
+        label=${`Prices of ${name}. The table below the chart has the same data. Arrow keys move the cursor, plus and minus zoom.`}
+        isBusy=${isLoading && !failure} shortest=${shortest} longest=${ranges[range].length}
+        onZoom=${zoomOrReset} onScale=${scale} onReset=${reset} />
       ${!isLoading && isEmpty && html`<p class="note muted">${isNew && !part ? market.none : "No prices were recorded in this time."}</p>`}
       ${isLoading && !failure && html`<p class="note muted" role="status">Loading…</p>`}
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}
     </div>
-    <p class="muted hint">${steps.length > 0 && `${market.hint(steps.join(", later every "))} `}<span>Drag across the chart to zoom in, double-click to go back.</span></p>
+    <p class="muted hint">${steps.length > 0 && `${market.hint(steps.join(", later every "))} `}
+      ${isCandles && "A hollow candle rose, a filled one fell. "}
+      <span>Drag across the chart or turn the wheel with Ctrl to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}
+    <${Compare} market=${market} compared=${compared} set=${(ids) => stay({ with: ids.join() })} />
     <${PriceTable} market=${market} rows=${shown} item=${item} name=${name} range=${part ? "part" : range} />
     <${BestHours} market=${market} item=${item} />
   </section>`;

@@ -21,7 +21,8 @@ export const Item = ({ parameters }) => {
   const id = parameters.item;
   const auction = auctionIdOf(id);
   const products = useProducts();
-  const name = useNames(products)(id);
+  const names = useNames(products);
+  const name = names(id);
   const isAuction = parameters.market === "auctions" || /[;+]/.test(id);
   const item = useResource(isAuction ? null : `v1/bazaar?mode=item&id=${encodeURIComponent(id)}`);
   const week = useResource(isAuction ? null : `v1/auctions/averages?window=7d&ids=${encodeURIComponent(auction)}`);
@@ -38,6 +39,6 @@ export const Item = ({ parameters }) => {
   return html`<div class="title"><h1>${name}</h1><code class="muted">${market === "bazaar" ? id : auction}</code>
       ${product && isInAuctions && html`<${Tabs} product=${product} auction=${auction} market=${market} range=${parameters.range} />`}</div>
     ${market === "bazaar"
-      ? html`<${BazaarItem} key=${id} id=${id} name=${name} parameters=${parameters} item=${item} />`
-      : isInAuctions && html`<${AuctionItem} key=${auction} id=${auction} name=${name} products=${products} parameters=${parameters} />`}`;
+      ? html`<${BazaarItem} key=${id} id=${id} names=${names} parameters=${parameters} item=${item} />`
+      : isInAuctions && html`<${AuctionItem} key=${auction} id=${auction} names=${names} products=${products} parameters=${parameters} />`}`;
 };

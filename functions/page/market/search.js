@@ -76,7 +76,7 @@ export const focusSearch = () => document.getElementById("search")?.focus();
 const isTyping = ({ target }) => target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 
 /** Returns the items, requested when the search is first used; they change rarely. If those of one market fail, the others are here. */
-const useItems = (isUsed) => {
+export const useItems = (isUsed) => {
   const [state, set] = useState({ items: null, failure: null });
   const isMissing = !state.items || state.failure !== null;
   useEffect(() => {

@@ -1,7 +1,9 @@
 //! An item: its prices, its chart at every range, zoom, table and file.
 
-use super::chart::data;
+use super::chart::{WATCH, data};
+use super::defects::go;
 use super::{NOTHING, open, settle, texts_of};
+use crate::auctions::PET;
 use crate::cloud::{ITEM, NAME, start_with_past};
 use crate::window::{LAPTOP, Scheme, Window};
 
@@ -199,6 +201,43 @@ async fn the_chart_comes_first_and_its_figures_are_those_of_what_it_shows() {
         assert_eq!(places[3][1] > places[2][1] + 200.0, is_beside, "{places:?}");
         assert_eq!(places[3][0] > places[2][0], !is_beside, "{places:?}");
     }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn candles_are_in_the_address_and_have_the_prices_of_the_api() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, "?view=status").await;
+    window.evaluate(WATCH).await;
+    window.evaluate("window.bodies = []; void (CanvasRenderingContext2D.prototype.strokeRect = (...box) => bodies.push(box))").await;
+    go(&window, &format!("?item={ITEM}&range=7d")).await;
+    drawn(&window).await;
+    for text in ["Buy", "Sell", "To buy", "To sell", "Open orders"] {
+        window.wait(&format!("drawnTexts.includes({text:?})")).await;
+    }
+    assert_eq!(window.evaluate("bodies.length").await, 0);
+    window.click("button", "Candles").await;
+    window.wait("location.search.endsWith('&style=candles') && bodies.length > 100").await;
+    let candle = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=30m&limit=5")).await;
+    let [open, close] = ["buy_open", "buy_close"].map(|field| candle["candles"][1][field].as_f64().unwrap());
+    let body = format!(
+        "bodies.some(([left, top, width, height]) => {{
+           const y = (value) => Math.round(plots.at(-2).valToPos(value, 'y', true));
+           return top === y({}) && height === Math.max(y({}) - top, devicePixelRatio);
+         }})",
+        open.max(close),
+        open.min(close)
+    );
+    assert_eq!(window.evaluate(&body).await, true, "from {open} to {close}");
+    window.reload().await;
+    drawn(&window).await;
+    assert_eq!(window.inspect("market-item-candles").await, NOTHING);
+    window.click("button", "Candles").await;
+    window.wait("location.search.endsWith('&range=7d')").await;
+    window.open(&format!("/market?item={}&market=auctions&style=candles", PET.replace(';', "%3B"))).await;
+    drawn(&window).await;
+    assert_eq!(window.inspect("market-auction-candles").await, NOTHING);
     window.expect_clean(&[]);
 }
 

@@ -2,6 +2,7 @@
 
 mod auctions;
 mod chart;
+mod compare;
 mod countdown;
 mod defects;
 mod elections;
@@ -9,6 +10,7 @@ mod errors;
 mod feeds;
 mod figures;
 mod formats;
+mod gestures;
 mod hours;
 mod item;
 mod key;

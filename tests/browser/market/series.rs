@@ -75,7 +75,7 @@ async fn modules_do_what_their_views_rely_on() {
     labels_of_an_axis_are_exact_and_differ_however_small_the_part_that_is_shown(&window).await;
     terms_of_mayors_follow_from_the_calendar_of_the_game(&window).await;
     the_search_shows_the_best_match_first(&window).await;
-    figures_of_a_range_are_exact(&window).await;
+    figures_of_a_range_and_places_of_labels_are_exact(&window).await;
     hours_are_medians_of_prices_relative_to_the_average_of_their_local_day(&window).await;
 }
 
@@ -267,13 +267,17 @@ async fn the_search_shows_the_best_match_first(window: &Window) {
     assert_eq!(found, expected);
 }
 
-async fn figures_of_a_range_are_exact(window: &Window) {
+async fn figures_of_a_range_and_places_of_labels_are_exact(window: &Window) {
     let rows = json!([[null, 60], [100, 60], [140, 30], [120, 30], [null, 60]]);
     let body = "const rows = given.map(([buy, step]) => ({ buy, buyLow: buy && buy - 5, step }));
         const { low, high, average, coins, change, place } = module.summaryOf(rows, 'buy');
         return [[low, high, average, coins, Math.round(change), Math.round(place)], module.summaryOf([], 'buy')];";
     // The place is 25 of 45.
     assert_eq!(run(window, "summary.js", &rows, body).await, json!([[95, 140, 115, 20, 20, 56], null]));
+    let places = json!([[50, 52, 10], [98, 99, 97], [-5, -6]]);
+    let body = "return given.map((wanted) => module.spread(wanted, 10, 0, 100));";
+    let expected = json!([[50, 60, 10], [90, 100, 80], [10, 0]]);
+    assert_eq!(run(window, "paint.js", &places, body).await, expected);
 }
 
 async fn hours_are_medians_of_prices_relative_to_the_average_of_their_local_day(window: &Window) {

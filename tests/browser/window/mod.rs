@@ -235,7 +235,7 @@ impl Window {
     }
 
     /// The response of the page to the command.
-    async fn call(&self, method: &str, parameters: Value) -> Value {
+    pub(crate) async fn call(&self, method: &str, parameters: Value) -> Value {
         self.page.call(method, parameters).await
     }
 

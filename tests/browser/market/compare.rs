@@ -1,0 +1,52 @@
+//! Items are compared in one chart.
+
+use serde_json::json;
+
+use super::chart::WATCH;
+use super::defects::go;
+use super::item::drawn;
+use super::{NOTHING, open, settle, texts_of};
+use crate::auctions::{BOOK, PET};
+use crate::cloud::{ITEM, NAME, start_with_past};
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_are_compared_by_their_changes_and_unknown_ids_take_nothing_down() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, "?view=status").await;
+    window.evaluate(WATCH).await;
+    go(&window, &format!("?item={ITEM}&range=1h")).await;
+    drawn(&window).await;
+    let entries = async || texts_of(&window, ".compared li").await;
+    assert!(entries().await.is_empty());
+    window.focus("combobox", "Compare with").await;
+    window.type_text("no such item at all").await;
+    window.press("Enter").await;
+    window.wait_for_text("No active item has such a name or id.").await;
+    window.evaluate("document.querySelector('.compare input').select()").await;
+    window.type_text("coal").await;
+    window.wait("document.querySelector('#others option')?.value === 'COAL'").await;
+    window.press("Enter").await;
+    window.wait("location.search.endsWith('&with=COAL')").await;
+    window.wait("/%/.test(document.querySelectorAll('.compared li')[1]?.innerText)").await;
+    window.wait("drawnTexts.includes('Coal')").await;
+    assert!(entries().await[0].starts_with(NAME), "{:?}", entries().await);
+    let begins = "plots.at(-2).data.slice(1).map((values) => values.includes(100))";
+    assert_eq!(window.evaluate(begins).await, json!([true, true]), "both begin at 100");
+
+    let many = format!("COAL,NO_SUCH_ITEM,{ITEM},DIAMOND,COBBLESTONE");
+    window.open(&format!("/market?item={ITEM}&range=1h&with={many}")).await;
+    window.wait_for_text("No prices of NO_SUCH_ITEM in this time. Check the id.").await;
+    settle(&window).await;
+    assert_eq!(entries().await.len(), 4, "{:?}", entries().await);
+    assert_eq!(texts_of(&window, ".compare").await, [""; 0], "four are all");
+    assert_eq!(window.inspect("market-item-compared").await, NOTHING);
+    window.click("button", "Remove No Such Item").await;
+    window.wait("location.search.endsWith('&with=COAL%2CDIAMOND')").await;
+    let [pet, book] = [PET, BOOK].map(|id| id.replace(';', "%3B"));
+    window.open(&format!("/market?item={pet}&market=auctions&with={book}")).await;
+    window.wait("/%.*Growth V/s.test(document.querySelector('.compared')?.innerText)").await;
+    drawn(&window).await;
+    assert_eq!(window.inspect("market-auction-compared").await, NOTHING);
+    window.expect_clean(&[]);
+}

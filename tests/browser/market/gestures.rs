@@ -1,0 +1,114 @@
+//! The chart with wheel, fingers and keys: a gesture changes the address once.
+
+use serde_json::json;
+
+use super::item::drawn;
+use super::{open, texts_of};
+use crate::cloud::{ITEM, NAME, start_with_past};
+use crate::window::Window;
+
+/// The number of addresses of the tab, and the length of the time that the address has, in milliseconds.
+async fn state(window: &Window) -> [Option<f64>; 2] {
+    let expression = "[history.length, (({ from, to }) => Date.parse(to) - Date.parse(from))(\
+        Object.fromEntries(new URLSearchParams(location.search)))]";
+    let state = window.evaluate(expression).await;
+    [state[0].as_f64(), state[1].as_f64()]
+}
+
+/// Waits for the next address after that of `before`, and returns the new state.
+async fn next(window: &Window, before: [Option<f64>; 2]) -> [Option<f64>; 2] {
+    window.wait(&format!("history.length > {}", before[0].unwrap())).await;
+    drawn(window).await;
+    let after = state(window).await;
+    assert_eq!(after[0], before[0].map(|entries| entries + 1.0), "one address for one gesture");
+    after
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_wheel_zooms_only_with_ctrl_or_focus_and_so_do_two_fingers() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    drawn(&window).await;
+    let wheel = async |delta: f64, modifiers: u8| {
+        let [x, y, width, height] = window.place(".plots .u-over").await;
+        let event = json!({
+            "type": "mouseWheel", "x": x + width / 2.0, "y": y + height / 2.0, "deltaX": 0, "deltaY": delta, "modifiers": modifiers,
+        });
+        window.call("Input.dispatchMouseEvent", event).await;
+    };
+    let whole = state(&window).await;
+    let top = window
+        .evaluate("document.querySelector('.plots .u-over').scrollIntoView({ block: 'center' }), scrollY")
+        .await;
+    wheel(60.0, 0).await;
+    window.wait(&format!("scrollY > {top}")).await;
+    assert_eq!(state(&window).await, whole);
+    wheel(-100.0, 2).await;
+    let by_ctrl = next(&window, whole).await;
+    window.focus("application", "").await;
+    wheel(-100.0, 0).await;
+    let by_focus = next(&window, by_ctrl).await;
+    assert!(by_focus[1] < by_ctrl[1] && by_ctrl[1] < Some(6.0 * 86_400_000.0), "{by_ctrl:?}, {by_focus:?}");
+    // Several turns at once; the whole range is no part of it.
+    let turns = "for (let turn = 0; turn < 9; turn += 1) document.querySelector('.plots')
+        .dispatchEvent(new WheelEvent('wheel', { deltaY: 100, cancelable: true }))";
+    window.evaluate(turns).await;
+    let whole = next(&window, by_focus).await;
+    assert_eq!(whole[1], None);
+
+    let [x, y, width, height] = window.place(".plots .u-over").await;
+    let touch = async |kind: &str, shares: &[f64]| {
+        let point = |(id, share)| json!({"x": x + width * share, "y": y + height / 2.0, "id": id});
+        let points: Vec<_> = (0..).zip(shares).map(|(id, share): (i32, &f64)| point((id, share))).collect();
+        window.call("Input.dispatchTouchEvent", json!({"type": kind, "touchPoints": points})).await;
+    };
+    touch("touchStart", &[0.4]).await;
+    touch("touchStart", &[0.4, 0.6]).await;
+    for step in [0.05, 0.1, 0.2] {
+        touch("touchMove", &[0.4 - step, 0.6 + step]).await;
+    }
+    assert_eq!(state(&window).await, whole, "the gesture lasts");
+    touch("touchEnd", &[0.2]).await;
+    touch("touchEnd", &[]).await;
+    // What was a fifth of a week is three fifths of the part.
+    let share = next(&window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
+    assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_move_the_cursor_of_the_focused_chart_and_zoom() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
+    drawn(&window).await;
+    let label = format!(
+        "Prices of {NAME}. The table below the chart has the same data. Arrow keys move the cursor, plus and minus zoom."
+    );
+    let press = async |key: &str| {
+        for kind in ["keyDown", "keyUp"] {
+            window.call("Input.dispatchKeyEvent", json!({"type": kind, "key": key})).await;
+        }
+    };
+    window.focus("application", &label).await;
+    let time = "document.querySelector('.legend dd').innerText";
+    let latest = texts_of(&window, ".legend dd").await;
+    press("ArrowLeft").await;
+    press("ArrowLeft").await;
+    window.wait(&format!("{time} !== {}", json!(latest[0]))).await;
+    let earlier = texts_of(&window, ".legend dd").await;
+    press("ArrowRight").await;
+    window.wait(&format!("{time} === {}", json!(latest[0]))).await;
+    assert_ne!(earlier[1], latest[1]);
+    let whole = state(&window).await;
+    press("+").await;
+    let part = next(&window, whole).await;
+    press("-").await;
+    assert_eq!(
+        [part[1], next(&window, part).await[1]],
+        [Some(302_400_000.0), None],
+        "half of a week, and all of it"
+    );
+    window.expect_clean(&[]);
+}
