@@ -2,6 +2,7 @@
 import { html, useState } from "./htm-preact.js";
 import { Age } from "./age.js";
 import { useResource } from "./api.js";
+import { copy } from "./copy.js";
 import { useReport } from "./failure.js";
 import { coins, duration, exactTime, integer } from "./format.js";
 import { ItemChart } from "./item-chart.js";
@@ -39,16 +40,13 @@ const LowestAuction = ({ data, failure }) => {
   const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   // A text that begins with a slash and a letter would be an absolute address, which leads past a stage.
   const command = uuid && `${"/"}viewauction ${uuid}`;
-  const copy = () => {
-    // Without HTTPS there is no clipboard.
-    const copied = navigator.clipboard?.writeText(command) ?? Promise.reject(new Error("no clipboard"));
-    copied.then(() => setResult("Copied. Paste it into the chat of the game."), () => setResult("Your browser does not allow it. Select the text."));
-  };
+  const copyCommand = async () =>
+    setResult((await copy(command)) ? "Copied. Paste it into the chat of the game." : "Your browser does not allow it. Select the text.");
   return html`<section class="card" aria-labelledby="lowest">
     <h2 id="lowest">Lowest auction</h2>
     <${Value} isHere=${data || failure}>
       ${command
-        ? html`<p><code>${command}</code></p><button type="button" onClick=${copy}>Copy command</button>`
+        ? html`<p><code>${command}</code></p><button type="button" onClick=${copyCommand}>Copy command</button>`
         : html`<p class="muted">${item ? "It is not known at the moment." : data ? "The item is not listed." : "–"}</p>`}
     <//>
     <p class="muted hint" role="status">${result}</p>

@@ -5,6 +5,7 @@ import { load, useResource } from "./api.js";
 import { Chart } from "./chart.js";
 import { present } from "./clock.js";
 import { Compare, MOST_OTHERS, othersOf } from "./compare.js";
+import { CopyLink } from "./copy.js";
 import { Failure } from "./failure.js";
 import { duration, iso } from "./format.js";
 import { BestHours } from "./hours.js";
@@ -159,6 +160,7 @@ export const ItemChart = ({ market, item, names, parameters }) => {
         <${Tool} isDisabled=${!part} act=${reset}>Reset</${Tool}></div>
       <div role="group" aria-label="Style" class="more"><button type="button" aria-pressed=${isCandles} disabled=${others.length > 0}
         onClick=${() => stay({ style: isCandles ? undefined : "candles" })}>Candles</button></div>
+      <${CopyLink} view=${view} span=${span} />
     </div>
     <${Summary} market=${market} rows=${shown} />
     <div class=${isLoading ? "chart busy" : "chart"}>

@@ -1,4 +1,4 @@
-//! Items are compared in one chart.
+//! Items are compared in one chart, and links lead to what it shows.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::defects::go;
 use super::item::drawn;
 use super::{NOTHING, open, settle, texts_of};
 use crate::auctions::{BOOK, PET};
-use crate::cloud::{ITEM, NAME, start_with_past};
+use crate::cloud::{ITEM, NAME, key, start_with_past};
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,5 +48,31 @@ async fn items_are_compared_by_their_changes_and_unknown_ids_take_nothing_down()
     window.wait("/%.*Growth V/s.test(document.querySelector('.compared')?.innerText)").await;
     drawn(&window).await;
     assert_eq!(window.inspect("market-auction-compared").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_have_the_range_or_the_times_and_never_the_key() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, &format!("?item={ITEM}&range=7d&style=candles")).await;
+    drawn(&window).await;
+    window.evaluate("void (navigator.clipboard.writeText = async (text) => { window.copied = text; })").await;
+    window.click("button", "Copy link").await;
+    window.click("button", "Latest 7d").await;
+    window.wait_for_text("Copied.").await;
+    let base = cloud.url();
+    assert_eq!(window.evaluate("copied").await, format!("{base}/market?item={ITEM}&range=7d&style=candles"));
+    // A browser without a clipboard shows the link.
+    window.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('no')))").await;
+    window.click("button", "These times").await;
+    window.wait("document.activeElement.ariaLabel === 'Link'").await;
+    let selected = "(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)";
+    let link = window.evaluate(selected).await;
+    let link = link.as_str().unwrap();
+    assert!(link.contains("&from=20") && link.contains("&to=20") && !link.contains(&key(&cloud)), "{link}");
+    assert_eq!(window.inspect("market-item-link").await, NOTHING);
+    window.open(link.strip_prefix(&base).unwrap()).await;
+    drawn(&window).await;
     window.expect_clean(&[]);
 }
