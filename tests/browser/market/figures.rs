@@ -1,14 +1,23 @@
 //! The size and the speed of the page. Figures are printed; times have bounds only for released functions on an idle machine.
 
 use local::{Binaries, Options};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::defects::go;
+use super::item::drawn;
 use super::{open, settle};
-use crate::cloud::{ITEM, key, record_past, start, start_with};
+use crate::auctions::PRODUCT;
+use crate::cloud::{ITEM, key, record_past, start, start_with, start_with_past};
 use crate::window::Window;
 
 /// The bytes of the page, its scripts and styles as they are sent.
 const MOST_BYTES: f64 = 45_000.0;
+
+/// The same with an item. The catalogue is data.
+const MOST_BYTES_WITH_ITEM: f64 = 80_000.0;
+
+/// How much larger the heap may be after 25 more changes of the item, in bytes: the cache of responses has its bound after that.
+const MOST_GROWTH: f64 = 1_000_000.0;
 
 /// Each file that the page has loaded, with its size as gzip makes it. The local cloud compresses faster and less.
 const SIZES: &str = "Promise.all([location.href, ...performance.getEntriesByType('resource').map(({ name }) => name)]\
@@ -38,7 +47,7 @@ const BOUNDS: Bounds = Bounds { usable: 1_000.0, chart: 2_000.0, task: 100.0, ra
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_page_without_data_has_at_most_45_kb() {
+async fn the_page_has_at_most_45_kb_without_data_and_80_kb_with_an_item() {
     let cloud = start().await;
     let key = key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
@@ -48,12 +57,54 @@ async fn the_page_without_data_has_at_most_45_kb() {
     let sum: f64 = sizes.iter().map(|(_, bytes)| bytes).sum();
     println!("market page without an item: {sum} bytes, compressed: {sizes:?}");
     assert!(sum <= MOST_BYTES, "{sum} bytes: {sizes:?}");
+    window.open(&format!("/market?item={ITEM}#key={key}")).await;
+    window.wait("document.querySelector('.plots[aria-busy=false] canvas')").await;
+    let with_item: Vec<(String, f64)> = serde_json::from_value(window.evaluate(SIZES).await).unwrap();
+    let sum: f64 = with_item.iter().map(|(_, bytes)| bytes).sum();
+    println!("market page with an item: {sum} bytes, compressed: {with_item:?}");
+    assert!(sum <= MOST_BYTES_WITH_ITEM, "{sum} bytes: {with_item:?}");
     let seen = window.seen();
     for request in seen.requests_for("/assets/") {
         let encoding = request.response_headers.get("content-encoding");
         let is_large = sizes.iter().any(|(name, bytes)| request.url.ends_with(name) && *bytes > 1_024.0);
         assert!(!is_large || encoding.is_some_and(|encoding| encoding == "gzip"), "{request:?}");
     }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_changes_of_the_item_leave_nothing_behind() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, "?view=status").await;
+    let mut used = Vec::new();
+    for change in 0..=50 {
+        let item = [ITEM, "COAL", PRODUCT, "INK_SACK:3"][change % 4];
+        let style = ["", "&style=candles", "&with=COAL"][change % 3];
+        go(&window, &format!("?item={item}&range=1h{style}")).await;
+        window.wait(&format!("document.querySelector('.title code')?.innerText === {item:?}")).await;
+        drawn(&window).await;
+        if change % 25 == 0 {
+            go(&window, "?view=status").await;
+            window.wait("!document.querySelector('.plots')").await;
+            settle(&window).await;
+            window.call("HeapProfiler.collectGarbage", json!({})).await;
+            let heap = window.call("Runtime.getHeapUsage", json!({})).await["usedSize"].as_f64().unwrap();
+            let counters = window.call("Memory.getDOMCounters", json!({})).await;
+            let [nodes, listeners] =
+                ["nodes", "jsEventListeners"].map(|name| counters[name].as_f64().unwrap());
+            assert_eq!(window.evaluate("uPlot.sync('item').plots.length").await, 0);
+            println!(
+                "market page: after {change} changes {heap} bytes, {nodes} nodes, {listeners} listeners"
+            );
+            used.push([heap, nodes, listeners]);
+        }
+    }
+    let [_, [before, nodes_before, listeners_before], [after, nodes, listeners]] = used[..] else {
+        panic!("{used:?}")
+    };
+    assert!(after - before <= MOST_GROWTH, "{used:?}");
+    assert!(nodes <= nodes_before && listeners <= listeners_before, "{used:?}");
     window.expect_clean(&[]);
 }
 
