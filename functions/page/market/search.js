@@ -1,9 +1,15 @@
 // The search over all active items of both markets, by name and id: a text field with a list, used with the keyboard or a pointer.
 import { html, useEffect, useMemo, useState } from "./htm-preact.js";
 import { follow, parameters } from "./address.js";
+import { aliasesOf } from "./aliases.js";
 import { CATALOGUE, load } from "./api.js";
 import { Failure } from "./failure.js";
-import { LIST, auctionIdOf, nameOf, productsOf } from "./names.js";
+import { auctionIdOf, nameOf, productsOf } from "./names.js";
+import { remember, useRecent } from "./recent.js";
+import { isSame, useWatched } from "./watched.js";
+
+/** The path of all products of the bazaar, also those without orders, with what was traded. */
+const PRICES = "v1/bazaar?mode=prices";
 
 /** The longest list of results. */
 const MOST_RESULTS = 40;
@@ -35,39 +41,51 @@ const isNear = (word, part) => {
 const byId = new Intl.Collator("en", { numeric: true });
 
 /**
- * Returns the items that match, best first: `{ id, name }`. If there are none, those whose name and id together have these words, each
- * with at most one typing error.
+ * Returns the items that match, best first, and of equal ones what is traded most first: `{ id, name }`. If there are none, those whose name
+ * and id together have these words, each with at most one typing error.
  */
 export const matches = (items, text) => {
   const query = words(text);
   if (!query) return [];
   const parts = query.split(" ");
   const ranked = items
-    .map((item) => ({ item, rank: Math.min(rank(item.nameWords, query, parts), rank(item.idWords, query, parts)) }))
+    .map((item) => ({ item, rank: Math.min(...item.texts.map((own) => rank(own, query, parts))) }))
     .filter((match) => match.rank !== Infinity);
   const near = (item) => {
-    const all = `${item.nameWords} ${item.idWords}`.split(" ");
+    const all = item.texts.join(" ").split(" ");
     return parts.every((part) => all.some((word) => isNear(word, part)));
   };
   return (ranked.length ? ranked : items.filter(near).map((item) => ({ item, rank: 0 })))
-    .sort((one, other) => one.rank - other.rank || byId.compare(one.item.idWords, other.item.idWords))
+    .sort((one, other) => one.rank - other.rank || other.item.volume - one.item.volume || byId.compare(one.item.id, other.item.id))
     .slice(0, MOST_RESULTS)
     .map(({ item }) => item);
 };
 
-/** Returns the items as `matches` takes them, from the data of the list, of auctions, and of the catalogue, each of which may be missing. */
-export const searchable = (list, prices, catalogue) => {
-  const [products, auctions] = [list?.items ?? [], prices?.items ?? []];
+/** Returns the items as `matches` takes them, from the data of the bazaar, of auctions, and of the catalogue, each of which may be missing. */
+export const searchable = (bazaar, prices, catalogue) => {
+  const [products, auctions] = [bazaar?.items ?? [], prices?.items ?? []];
   const same = productsOf({ items: products });
   const listed = new Set(auctions.map(({ id }) => id));
-  const entry = (id, market, where) => {
+  const entry = (id, market, markets, volume) => {
     const name = nameOf(id, catalogue, same);
-    return { id, market, where, name, nameWords: words(name), idWords: words(id) };
+    const own = [words(name), words(id)];
+    // An alias matches like the begin of a name: never exactly.
+    const texts = [...own, ...aliasesOf(id).map((alias) => [words(alias), ...own].join(" "))];
+    return { id, market, markets, volume: volume || 0, name, texts };
   };
   return [
-    ...products.map(({ id }) => entry(id, undefined, listed.has(auctionIdOf(id)) ? "Bazaar, auctions" : "Bazaar")),
-    ...auctions.filter(({ id }) => !same.has(id)).map(({ id }) => entry(id, "auctions", "Auctions")),
+    ...products.map(({ id, sellMovingWeek, buyMovingWeek }) =>
+      entry(id, undefined, listed.has(auctionIdOf(id)) ? ["Bazaar", "Auctions"] : ["Bazaar"], sellMovingWeek + buyMovingWeek)),
+    ...auctions.filter(({ id }) => !same.has(id)).map(({ id, listings }) => entry(id, "auctions", ["Auctions"], listings)),
   ];
+};
+
+/** Returns the groups that are shown before anything is typed. Without the items, which may be missing, they have names after their ids. */
+const groupsOf = (items, recent, watched) => {
+  const known = new Map(items?.flatMap((item) => [[auctionIdOf(item.id), item], [item.id, item]]));
+  const entry = ({ id, market }) => ({ name: nameOf(id), markets: [market ? "Auctions" : "Bazaar"], ...known.get(id), id, market });
+  const others = watched.filter((item) => !recent.some((other) => isSame(item, other)));
+  return [{ label: "Recent", entries: recent.map(entry) }, { label: "Watched", entries: others.map(entry) }].filter(({ entries }) => entries.length);
 };
 
 /** Puts the focus into the search. */
@@ -86,9 +104,9 @@ export const useItems = (isUsed) => {
     const request = async () => {
       // The names can come later, or never.
       const catalogue = load(CATALOGUE).catch(() => null);
-      const [list, prices] = await Promise.allSettled([load(LIST), load("v1/auctions/prices")]);
-      const failure = list.reason ?? prices.reason ?? null;
-      const keep = (names) => set({ items: list.value || prices.value ? searchable(list.value, prices.value, names) : null, failure });
+      const [bazaar, prices] = await Promise.allSettled([load(PRICES), load("v1/auctions/prices")]);
+      const failure = bazaar.reason ?? prices.reason ?? null;
+      const keep = (names) => set({ items: bazaar.value || prices.value ? searchable(bazaar.value, prices.value, names) : null, failure });
       keep(null);
       if (isWanted && Number.isFinite(failure?.retryAt)) timer = setTimeout(request, failure.retryAt - Date.now());
       keep(await catalogue);
@@ -102,14 +120,23 @@ export const useItems = (isUsed) => {
   return state;
 };
 
+const Option = ({ item, index, active, choose }) =>
+  html`<li id=${`result-${index}`} role="option" aria-selected=${index === active} onClick=${() => choose(item)}>
+    <span>${item.name}</span> <small>${item.id}</small>
+    <small class="markets">${item.markets.map((market) => html`<span key=${market} class="badge">${market}</span> `)}</small></li>`;
+
 /** The search in the header. */
 export const Search = () => {
   const [text, setText] = useState("");
   const [active, setActive] = useState(-1);
   const [isOpen, setOpen] = useState(false);
   const { items, failure } = useItems(isOpen);
-  const results = useMemo(() => (items ? matches(items, text) : []), [items, text]);
-  const hasList = isOpen && text.trim() !== "";
+  const [recent, watched] = [useRecent(), useWatched()];
+  const isTyped = text.trim() !== "";
+  const groups = useMemo(
+    () => (isTyped ? [{ entries: items ? matches(items, text) : [] }] : groupsOf(items, recent, watched)), [items, text, recent, watched]);
+  const results = groups.flatMap(({ entries }) => entries);
+  const hasList = isOpen && groups.length > 0;
 
   useEffect(() => {
     const listener = (event) => {
@@ -133,6 +160,7 @@ export const Search = () => {
     if (!item) return;
     setText("");
     close();
+    remember(item);
     follow({ item: item.id, market: item.market, range: parameters().range });
   };
   const type = ({ target }) => {
@@ -158,8 +186,9 @@ export const Search = () => {
   };
 
   const summary = () => {
+    if (!hasList || !isTyped) return "";
     if (!items) return "The list of items is loading…";
-    if (!results.length) return "No active item has such a name or id.";
+    if (!results.length) return "No item has such a name or id.";
     return results.length === MOST_RESULTS ? `The best ${MOST_RESULTS} results` : `${results.length} result${results.length > 1 ? "s" : ""}`;
   };
   return html`<search class="search">
@@ -169,10 +198,12 @@ export const Search = () => {
       onInput=${type} onKeyDown=${press} onFocus=${() => setOpen(true)} onBlur=${close} />
     <div class="results" hidden=${!hasList} onMouseDown=${(event) => event.preventDefault()}>
       ${failure && isOpen && html`<${Failure} failure=${failure} stale=${Boolean(items)} />`}
-      ${(items || !failure) && html`<p class="muted" role="status">${hasList && summary()}</p>`}
-      <ul id="results" role="listbox" aria-label="Items">${results.map((item, index) => html`
-        <li key=${item.id} id=${`result-${index}`} role="option" aria-selected=${index === active} onClick=${() => choose(item)}>
-          <span>${item.name}</span> <small>${item.id}</small> <small>${item.where}</small></li>`)}</ul>
+      ${(items || !failure) && html`<p class="muted" role="status">${summary()}</p>`}
+      <div id="results" role="listbox" aria-label="Items">${groups.map(({ label, entries }) => html`
+        <ul key=${label} role=${label ? "group" : "presentation"} aria-label=${label}>
+          ${label && html`<li class="label" role="presentation" aria-hidden="true">${label}</li>`}
+          ${entries.map((item) => html`<${Option} key=${`${item.market} ${item.id}`} item=${item} index=${results.indexOf(item)} active=${active}
+            choose=${choose} />`)}</ul>`)}</div>
     </div>
   </search>`;
 };

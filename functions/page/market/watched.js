@@ -5,14 +5,16 @@ import { kept } from "./kept.js";
 /** How many items one request can have. */
 export const MOST_WATCHED = 100;
 
-const isItem = (item) => /^\S{1,100}$/.test(item?.id ?? "") && [undefined, "auctions"].includes(item.market);
+/** Returns whether the value is an item: `{ id, market }`. */
+export const isItem = (item) => typeof item?.id === "string" && /^\S{1,100}$/.test(item.id) && [undefined, "auctions"].includes(item.market);
 
 const watched = kept("watched", (stored) => {
   const items = Array.isArray(stored) ? stored.filter(isItem) : [];
   return items.slice(0, MOST_WATCHED).map(({ id, market, target }) => ({ id, market, target: target > 0 ? Number(target) : undefined }));
 });
 
-const isSame = (one, other) => one.id === other.id && one.market === other.market;
+/** Returns whether both are the same item of the same market. */
+export const isSame = (one, other) => one.id === other.id && one.market === other.market;
 
 /** Returns the watched items as `{ id, market, target }`: `market` is `auctions` or missing, and `target` a price in coins or missing. */
 export const useWatched = watched.use;

@@ -174,7 +174,7 @@ async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
     {
         let refusal =
             format!("new Response('{{}}', {{ status: 429, headers: {{ 'Retry-After': {retry_after:?} }} }})");
-        replace(&window, "mode=list", &refusal).await;
+        replace(&window, "mode=prices", &refusal).await;
         for _ in 0..3 {
             window.focus("combobox", "Search items").await;
             window.type_text("c").await;
@@ -183,7 +183,7 @@ async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
             window.wait_for_text(expected).await;
             window.evaluate("document.activeElement.blur()").await;
         }
-        assert_eq!(asked(&window, "mode=list").await.len(), 1, "Retry-After: {retry_after}");
+        assert_eq!(asked(&window, "mode=prices").await.len(), 1, "Retry-After: {retry_after}");
         window.reload().await;
     }
     window.expect_clean(&[]);

@@ -1,7 +1,23 @@
 //! The search, with the keyboard and with the mouse.
 
+use serde_json::json;
+
+use super::series::run;
 use super::{NOTHING, open, settle, texts_of};
-use crate::cloud::{ITEM, NAME, start_with_past};
+use crate::cloud::{ITEM, NAME, start, start_with_past};
+
+/// Items of both markets: one for each alias, and some whose names begin like what players type. Those with `;` are pets.
+const IDS: &str = "ASPECT_OF_THE_DRAGON ASPECT_OF_THE_END ASPECT_OF_THE_JERRY ASPECT_OF_THE_VOID AXE_OF_THE_SHREDDED \
+    BAT_WAND BLACK_CAT;5 BONE_BOOMERANG BOOSTER_COOKIE DAEDALUS_AXE ENCHANTED_DIAMOND ENCHANTED_OAK_LOG \
+    ENCHANTMENT_DRAGON_HUNTER_4 ENCHANTMENT_GIANT_KILLER_5 ENCHANTMENT_ULTIMATE_CHIMERA_1 ENCHANTMENT_ULTIMATE_FATAL_TEMPO_5 \
+    ENCHANTMENT_ULTIMATE_ONE_FOR_ALL_1 ENCHANTMENT_ULTIMATE_REITERATE_5 ENCHANTMENT_ULTIMATE_SOUL_EATER_1 \
+    ENCHANTMENT_ULTIMATE_WISE_2 ENDERMAN;4 ENDER_DRAGON;4 FINAL_DESTINATION_BOOTS FIRST_MASTER_STAR FLOWER_OF_TRUTH \
+    FUMING_POTATO_BOOK GIANTS_SWORD GOD_POTION_2 GOLDEN_DRAGON;4 GRAND_EXP_BOTTLE GREAT_CARROT_CANDY HOT_POTATO_BOOK \
+    HYPERION INK_SACK:3 INK_SACK:4 JUJU_SHORTBOW LIVID_DAGGER MITHRIL_ORE MOOSHROOM_COW;4 NETHER_STALK \
+    PET_ITEM_TIER_BOOST POWER_WITHER_HELMET RECOMBOBULATOR_3000 SCATHA;4 SECOND_MASTER_STAR SHADOW_ASSASSIN_BOOTS \
+    SIMPLE_CARROT_CANDY SPEED_WITHER_LEGGINGS STOCK_OF_STONKS STRONG_FRAGMENT SULPHUR SUPERIOR_FRAGMENT \
+    SUPER_COMPACTOR_3000 TANK_WITHER_BOOTS TERMINATOR THIRD_MASTER_STAR TITANIC_EXP_BOTTLE TOXIC_ARROW_POISON \
+    TWILIGHT_ARROW_POISON ULTIMATE_CARROT_CANDY UNSTABLE_FRAGMENT VALKYRIE WISE_FRAGMENT WISE_WITHER_BOOTS WITHER_SKELETON;4";
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -12,11 +28,11 @@ async fn an_item_is_found_with_the_keyboard_alone() {
     window.press("/").await;
     window.wait("document.activeElement.getAttribute('role') === 'combobox'").await;
     assert_eq!(window.evaluate("document.activeElement.value").await, "", "the slash is not typed");
-    window.type_text("enchanted diam").await;
+    window.type_text("enchanted diamond").await;
     window.wait("document.querySelectorAll('[role=option]').length > 0").await;
     assert_eq!(window.inspect("market-search").await, NOTHING);
     let options = texts_of(&window, "[role=option]").await;
-    assert!(options[0].starts_with(NAME), "{options:?}");
+    assert!(options[0].starts_with(&format!("{NAME}\n")), "{options:?}");
     let selected = "[...document.querySelectorAll('[role=option]')].findIndex((option) => option.ariaSelected === 'true')";
     window.press("ArrowDown").await;
     window.wait(&format!("{selected} === 0")).await;
@@ -30,7 +46,7 @@ async fn an_item_is_found_with_the_keyboard_alone() {
 
     window.press("/").await;
     window.type_text("no such thing").await;
-    window.wait_for_text("No active item has such a name or id.").await;
+    window.wait_for_text("No item has such a name or id.").await;
     assert_eq!(window.inspect("market-search-nothing").await, NOTHING);
     window.press("Escape").await;
     window.wait("document.querySelector('[role=combobox]').ariaExpanded === 'false'").await;
@@ -48,5 +64,101 @@ async fn an_item_is_found_by_its_name_with_the_mouse() {
     let place = window.place("[role=option]").await;
     window.click_at(place[0] + 20.0, place[1] + place[3] / 2.0).await;
     window.wait_for("heading", "Wither Essence").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn aliases_find_their_items_and_equal_matches_are_ranked_by_volume() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    let body = "const { ALIASES } = await import(src.replace('market.js', 'aliases.js'));
+        const ids = given.split(' ').map((id) => ({ id }));
+        const [auctions, bazaar] = [true, false].map((isPet) => ({ items: ids.filter(({ id }) => id.includes(';') === isPet) }));
+        const items = module.searchable(bazaar, auctions, undefined);
+        const find = (text) => module.matches(items, text).map(({ id }) => id);
+        const aliases = Object.entries(ALIASES).flatMap(([alias, begins]) => begins.map((begin) => [alias, begin]));
+        const lost = aliases.filter(([alias, begin]) => !find(alias).some((id) => id.startsWith(begin)));
+        const texts = ['duplex', 'DUPLEX v', 'duplex 5', 'duplx', 'E-Dia', 'gdrag legendary', 'hype', 'valk', 'term', 'recomb', 'booster'];
+        return [aliases.length > 40, lost, texts.map((text) => find(text).join())];";
+    let duplex = "ENCHANTMENT_ULTIMATE_REITERATE_5";
+    let others =
+        "ENCHANTED_DIAMOND GOLDEN_DRAGON;4 HYPERION VALKYRIE TERMINATOR RECOMBOBULATOR_3000 BOOSTER_COOKIE";
+    let found: Vec<_> = [duplex; 4].into_iter().chain(others.split(' ')).collect();
+    assert_eq!(run(&window, "search.js", &json!(IDS), body).await, json!([true, [], found]));
+
+    let bazaar = json!({
+        "EGGS_BENEDICT": [9_000, 9_000], "FLOUR": [0, 0], "FLOUR_BAG": [2, 5], "FLOUR_JAR": [4, 3], "FLOUR_TIN": [60, 20],
+        "GSX": [4, 4], "RYE_FLOUR": [800, 800],
+    });
+    let auctions = json!([{"id": "FLOUR_MILL", "listings": 41}, {"id": "GIANTS_SWORD", "listings": 5}]);
+    let given = json!({"bazaar": bazaar, "auctions": {"items": auctions}});
+    let body = "const products = Object.entries(given.bazaar).map(([id, [sellMovingWeek, buyMovingWeek]]) => ({ id, sellMovingWeek, buyMovingWeek }));
+        const items = module.searchable({ items: products }, given.auctions, undefined);
+        return ['flour', 'gs'].map((text) => module.matches(items, text).map(({ id }) => id));";
+    let expected = json!([
+        ["FLOUR", "FLOUR_TIN", "FLOUR_MILL", "FLOUR_BAG", "FLOUR_JAR", "RYE_FLOUR"],
+        ["GSX", "GIANTS_SWORD", "EGGS_BENEDICT"],
+    ]);
+    assert_eq!(run(&window, "search.js", &given, body).await, expected);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn recent_and_watched_items_are_offered_before_anything_is_typed() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    settle(&window).await;
+    let expanded = "document.querySelector('[role=combobox]').ariaExpanded === 'true'";
+    window.press("/").await;
+    window.wait("document.activeElement.role === 'combobox'").await;
+    assert_eq!(window.evaluate(expanded).await, false, "there are none");
+    window.type_text("coal").await;
+    window.wait("document.querySelector('[role=option] small')?.innerText === 'COAL'").await;
+    let requests = window.seen();
+    for (path, count) in
+        [("/v1/bazaar", 1), ("/v1/bazaar?mode=prices", 1), ("/v1/auctions/prices", 1), ("/v1/items", 1)]
+    {
+        assert_eq!(requests.requests_for(path).len(), count, "{path}");
+    }
+    window.press("Enter").await;
+    window.wait_for("heading", "Coal").await;
+
+    let watched = json!([{"id": "COAL"}, {"id": "GROWTH;5", "market": "auctions"}, {"id": "GOLDEN_DRAGON;4", "market": "auctions"}]);
+    window.evaluate(&format!("localStorage.setItem('watched', {:?})", watched.to_string())).await;
+    window.reload().await;
+    window.wait_for("heading", "Coal").await;
+    window.press("/").await;
+    window.wait(expanded).await;
+    let groups = "[...document.querySelectorAll('#results > [role=group]')].map((group) => [group.ariaLabel, \
+        ...[...group.querySelectorAll('[role=option]')].map((option) => option.innerText.split('\\n').map((line) => line.trim()).join(', '))])";
+    window.wait(&format!("JSON.stringify({groups}).includes('Growth V')")).await;
+    let expected = json!([
+        ["Recent", "Coal, COAL, Bazaar"],
+        [
+            "Watched",
+            "Growth V, GROWTH;5, Bazaar Auctions",
+            "Golden Dragon (Legendary), GOLDEN_DRAGON;4, Auctions"
+        ],
+    ]);
+    assert_eq!(window.evaluate(groups).await, expected);
+    assert_eq!(window.inspect("market-search-before").await, NOTHING);
+    window.press("ArrowUp").await;
+    window.press("Enter").await;
+    window.wait_for("heading", "Golden Dragon (Legendary)").await;
+    let kept = "localStorage.getItem('recent')";
+    let dragon = json!({"id": "GOLDEN_DRAGON;4", "market": "auctions"});
+    assert_eq!(window.evaluate(kept).await, json!([dragon, {"id": "COAL"}]).to_string());
+
+    let many: Vec<_> = (0..9).map(|number| json!({"id": format!("ITEM_{number}")})).collect();
+    let odd = [json!(null), json!({"id": 5}), json!({"id": "A B"})];
+    let stored = json!([&odd[..], &many].concat()).to_string();
+    window.evaluate(&format!("localStorage.setItem('recent', {stored:?})")).await;
+    window.reload().await;
+    window.press("/").await;
+    window.wait(expanded).await;
+    let labels = texts_of(&window, "[role=group]:first-child small:first-of-type").await;
+    assert_eq!(labels, [0, 1, 2, 3, 4, 5, 6, 7].map(|number| format!("ITEM_{number}")));
     window.expect_clean(&[]);
 }

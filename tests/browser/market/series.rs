@@ -7,7 +7,7 @@ use crate::window::Window;
 
 /// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `BAZAAR` and `AUCTIONS` are the
 /// markets, `given` is the value.
-async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
+pub(super) async fn run(window: &Window, file: &str, given: &Value, body: &str) -> Value {
     let expression = format!(
         "(async (given) => {{
           const {{ src }} = document.querySelector('script[type=module]');
