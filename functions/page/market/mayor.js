@@ -5,6 +5,7 @@ import { closesAt, opensAt } from "./calendar.js";
 import { Countdown } from "./countdown.js";
 import { Failure } from "./failure.js";
 import { dateRange, dateTime, integer, percent } from "./format.js";
+import { Moves } from "./moves.js";
 import { nameOfId, plain } from "./names.js";
 import { Skeleton, SkeletonRows } from "./skeleton.js";
 import { useTitle } from "./title.js";
@@ -25,34 +26,54 @@ const Perks = ({ perks }) =>
     <strong>${plain(perk.name)}</strong>${perk.minister && html` <span class="muted">(also as minister)</span>`}<div>${plain(perk.description)}</div>
   </li>`)}</ul>`;
 
-/** Candidates with their votes as bars, most votes first; in the provider's order while the votes are hidden. */
+const votes = (candidate) => (Number.isFinite(candidate.votes) ? candidate.votes : 0);
+
+const totalOf = (candidates) => candidates.reduce((sum, candidate) => sum + votes(candidate), 0);
+
+/** Returns the candidates, most votes first; in the provider's order while the votes are hidden. */
+const ranked = ({ candidates }) => list(candidates).sort((a, b) => votes(b) - votes(a));
+
+/** Returns the minister: who came second brings one perk. A special mayor has none, and was a candidate without such a perk. */
+const ministerOf = (election) => {
+  const [winner, second] = ranked(election).map((candidate) => ({ ...candidate, perk: list(candidate.perks).find(({ minister }) => minister) }));
+  return winner?.perk && second?.perk && votes(second) > 0 ? second : null;
+};
+
+/** Candidates with their votes as bars. */
 const Candidates = ({ candidates, hasPerks }) => {
-  const votes = (candidate) => (Number.isFinite(candidate.votes) ? candidate.votes : 0);
-  const total = candidates.reduce((sum, candidate) => sum + votes(candidate), 0);
-  const sorted = [...candidates].sort((a, b) => votes(b) - votes(a));
-  return html`<ol class="candidates plain">${sorted.map((candidate, index) => html`<li key=${candidate.key ?? index}>
+  const total = totalOf(candidates);
+  return html`<ol class="candidates plain">${candidates.map((candidate, index) => html`<li key=${candidate.key ?? index}>
     <div class="candidate"><span><strong>${plain(candidate.name)}</strong> ${role(candidate)}</span>
       ${total > 0 && html`<span class="figures">${integer(votes(candidate))} votes</span>`}</div>
     ${total > 0 && html`<div class="candidate"><div class="bar"><div style=${{ width: `${(votes(candidate) / total) * 100}%` }}></div></div>
       <span class="share figures">${percent((votes(candidate) / total) * 100)}</span></div>`}
-    ${hasPerks && list(candidate.perks).length > 0 && html`<details>
-      <summary>${list(candidate.perks).map(({ name }) => plain(name)).join(", ")}</summary><${Perks} perks=${candidate.perks} /></details>`}
+    ${hasPerks && html`<${Perks} perks=${candidate.perks} />`}
   </li>`)}</ol>`;
+};
+
+/** By how much the first candidate leads, unless it does not. */
+const Lead = ({ candidates }) => {
+  const [first, second] = candidates;
+  const lead = second ? votes(first) - votes(second) : 0;
+  const points = ((lead / totalOf(candidates)) * 100).toFixed(1);
+  return lead > 0 && html`<p class="figures">${plain(first.name)} leads by ${integer(lead)} votes, ${points} points.</p>`;
 };
 
 const Sitting = ({ mayor, election }) => {
   const year = Number(election.year);
+  const minister = ministerOf(election);
   return html`<section class="card" aria-labelledby="sitting">
     <h2 id="sitting">In office</h2>
     <p class="name"><strong>${plain(mayor.name)}</strong> ${role(mayor)}</p>
     ${year > 0 && html`<p class="muted figures">Since ${dateTime(closesAt(year))}</p>
       <${Countdown} label="The term ends in" to=${closesAt(year + 1)} over="The term has ended." />`}
     ${list(mayor.perks).length ? html`<${Perks} perks=${mayor.perks} />` : html`<p>This mayor has no perks.</p>`}
+    ${minister && html`<h3>Minister: ${plain(minister.name)}</h3><${Perks} perks=${[{ ...minister.perk, minister: false }]} />`}
   </section>`;
 };
 
 const Booth = ({ current, election }) => {
-  const candidates = list(current.candidates);
+  const candidates = ranked(current);
   const year = Number(current.year);
   const next = Number(election.year) + 1;
   if (!candidates.length) {
@@ -68,20 +89,20 @@ const Booth = ({ current, election }) => {
     ${year > 0 && html`<p class="muted figures">Until ${dateTime(closesAt(year))}</p>
       <${Countdown} label="The booth closes in" to=${closesAt(year)} over="The booth has closed." />`}
     ${candidates.some(({ votes }) => Number.isFinite(votes)) || html`<p>The game hides the votes at the moment.</p>`}
+    <${Lead} candidates=${candidates} />
     <${Candidates} candidates=${candidates} hasPerks />
   </section>`;
 };
 
 const Won = ({ mayor, election }) => {
-  const candidates = list(election.candidates);
+  const candidates = ranked(election);
   if (!candidates.some(({ votes }) => Number.isFinite(votes))) return null;
   return html`<section class="card" aria-labelledby="won">
     <h2 id="won">How ${plain(mayor.name)} was elected</h2><${Candidates} candidates=${candidates} />
   </section>`;
 };
 
-const Past = () => {
-  const { data, failure } = useResource("v1/mayor/history?limit=100");
+const Past = ({ data, failure }) => {
   const [isWhole, showAll] = useState(false);
   const all = data?.history ?? [];
   const shown = isWhole ? all : all.slice(0, FIRST);
@@ -112,6 +133,10 @@ const Loading = () =>
 export const Mayor = () => {
   useTitle("Mayor");
   const { data, failure } = useResource("v1/mayor");
+  const past = useResource("v1/mayor/history?limit=100");
+  const [leader] = ranked(data?.current ?? {});
+  const moves = (id, name, text) => html`<${Moves} key=${name} id=${id} name=${name} role=${text} history=${past.data?.history} />`;
+  // The past mayors have their place once it is known how much comes above them.
   return html`
     <h1>Mayor and election</h1>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
@@ -120,6 +145,8 @@ export const Mayor = () => {
       <${Sitting} mayor=${data.mayor} election=${data.election} />
       <${Booth} current=${data.current} election=${data.election} />
       <${Won} mayor=${data.mayor} election=${data.election} />
-    </div>`}
-    <${Past} />`;
+    </div>
+    ${moves("moves", data.mayor.name, "is in office")}
+    ${leader && votes(leader) > 0 && leader.name !== data.mayor.name && moves("next-moves", leader.name, "leads the election")}`}
+    ${(data || failure) && html`<${Past} ...${past} />`}`;
 };

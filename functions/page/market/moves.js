@@ -1,0 +1,99 @@
+// What moved in past terms of a mayor: how the prices of the bazaar changed from the day before a term to its last day.
+import { html, useState } from "./htm-preact.js";
+import { Link } from "./address.js";
+import { load } from "./api.js";
+import { Failure } from "./failure.js";
+import { change, dateRange, iso } from "./format.js";
+import { plain, useNames } from "./names.js";
+
+const DAY = 86_400_000;
+
+/** How many terms are compared. Each needs two responses of 0.5 MB. */
+const MOST_TERMS = 3;
+
+/** How many products are shown in each direction. */
+const MOST_MOVES = 5;
+
+/** The least price in coins: the steps of lower prices are large changes. */
+const LEAST_PRICE = 100;
+
+/** How many times its sell price the buy price of a product may be. A wider spread means little trade, and prices that jump. */
+const WIDEST_SPREAD = 1.5;
+
+/** Returns the path of the candles of the last whole day before this time, in UTC. */
+export const pathBefore = (time) => `v1/bazaar/candles/all?interval=1d&opened_at=${iso(Math.floor(Date.parse(time) / DAY - 1) * DAY)}`;
+
+/** Returns the prices of the products with enough trade, halfway between both sides at the end of the day, by id. */
+const pricesOf = (candles) =>
+  new Map(candles
+    .filter(({ sell_close: sell, buy_close: buy }) => sell >= LEAST_PRICE && buy > 0 && buy <= WIDEST_SPREAD * sell)
+    .map(({ item_id: id, sell_close: sell, buy_close: buy }) => [id, (sell + buy) / 2]));
+
+const median = (values) => {
+  const sorted = [...values].sort((one, other) => one - other);
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+};
+
+/**
+ * Returns the products that moved most, `{ rises, falls }`, each with `id` and the median of the changes over all terms in per cent, the
+ * largest first. A term is the candles of the day before it and of its last day. A product must have enough trade on each of these days.
+ */
+export const movesOf = (terms) => {
+  const prices = terms.map((days) => days.map(pricesOf));
+  const moves = [...(prices[0]?.[0].keys() ?? [])]
+    .filter((id) => prices.flat().every((day) => day.has(id)))
+    .map((id) => ({ id, change: median(prices.map(([before, last]) => (last.get(id) / before.get(id) - 1) * 100)) }))
+    .sort((one, other) => other.change - one.change);
+  return {
+    rises: moves.filter((move) => move.change > 0).slice(0, MOST_MOVES),
+    falls: moves.filter((move) => move.change < 0).slice(-MOST_MOVES).reverse(),
+  };
+};
+
+/** Returns the moves of the terms that have data, and the terms that have none. Rejects with a failure that may be over later. */
+const request = async (terms) => {
+  const paths = ({ started_at: start, ended_at: end }) => [start, end].map(pathBefore);
+  const results = await Promise.allSettled(terms.map((term) => Promise.all(paths(term).map((path) => load(path)))));
+  const failure = results.map(({ reason }) => reason).find((reason) => reason && reason.status !== 404);
+  if (failure) throw failure;
+  const days = results.filter(({ value }) => value).map(({ value }) => value.map(({ candles }) => candles));
+  return { hasMoves: days.length > 0, moves: movesOf(days), missing: terms.filter((_, index) => !results[index].value) };
+};
+
+const periods = (terms) => terms.map((term) => dateRange(term.started_at, term.ended_at)).join(", ");
+
+const Side = ({ title, moves, nameOf }) => html`<div><h3>${title}</h3>
+  ${moves.length ? html`<ol class="candidates plain">${moves.map(({ id, change: percents }) => html`<li key=${id} class="candidate">
+    <${Link} view=${{ item: id }}>${nameOf(id)}</${Link}><span class="figures">${change(percents)}</span></li>`)}</ol>` : html`<p>None</p>`}</div>`;
+
+const Result = ({ hasMoves, moves, missing }) => {
+  const nameOf = useNames();
+  return html`${missing.length > 0 && html`<p>No prices were recorded for the ${missing.length > 1 ? "terms" : "term"} ${periods(missing)}.</p>`}
+    ${hasMoves && html`<p class="muted">Median change of the price from the day before a term to its last day, of products with a narrow
+        spread.</p>
+      <div class="grid">
+        <${Side} title="Up" moves=${moves.rises} nameOf=${nameOf} /><${Side} title="Down" moves=${moves.falls} nameOf=${nameOf} />
+      </div>`}`;
+};
+
+/**
+ * What moved in the last terms of the mayor of this name. `history` has all past terms, and is missing while it loads; `role` is what the
+ * mayor does now. Prices are requested when a button is pressed.
+ */
+export const Moves = ({ id, name, role, history }) => {
+  const terms = history?.filter((term) => term.name === name).slice(0, MOST_TERMS);
+  const [{ result, failure, isBusy }, set] = useState({});
+  const isOff = Boolean(isBusy) || !terms;
+  const show = async () => {
+    set({ isBusy: true });
+    // Nothing but the button repeats a request.
+    set(await request(terms).then((moved) => ({ result: moved }), (cause) => ({ failure: { ...cause, retryAt: undefined } })));
+  };
+  return html`<section class="card" aria-labelledby=${id} aria-busy=${Boolean(isBusy)}>
+    <h2 id=${id}>What moved in the last ${["terms", "term", "two terms", "three terms"][terms?.length ?? MOST_TERMS]} of ${plain(name)}</h2>
+    <p>${plain(name)} ${role}. ${terms && (terms.length ? `Terms: ${periods(terms)}.` : "No past term has been recorded.")}</p>
+    ${failure && html`<${Failure} failure=${failure} />`}
+    ${result ? html`<${Result} ...${result} />` : terms?.length !== 0 && html`
+      <p><button type="button" aria-disabled=${isOff} onClick=${() => isOff || show()}>${isBusy ? "Loading…" : "Show what moved"}</button></p>`}
+  </section>`;
+};
