@@ -33,8 +33,8 @@ const totalOf = (candidates) => candidates.reduce((sum, candidate) => sum + vote
 /** Returns the candidates, most votes first; in the provider's order while the votes are hidden. */
 const ranked = ({ candidates }) => list(candidates).sort((a, b) => votes(b) - votes(a));
 
-/** Returns the minister: who came second brings one perk. A special mayor has none, and was a candidate without such a perk. */
-const ministerOf = (election) => {
+/** Returns the minister with the one `perk` that who came second brings, or `null`. A special mayor has none, and promised no such perk. */
+export const ministerOf = (election) => {
   const [winner, second] = ranked(election).map((candidate) => ({ ...candidate, perk: list(candidate.perks).find(({ minister }) => minister) }));
   return winner?.perk && second?.perk && votes(second) > 0 ? second : null;
 };
@@ -146,7 +146,9 @@ export const Mayor = () => {
       <${Booth} current=${data.current} election=${data.election} />
       <${Won} mayor=${data.mayor} election=${data.election} />
     </div>
-    ${moves("moves", data.mayor.name, "is in office")}
-    ${leader && votes(leader) > 0 && leader.name !== data.mayor.name && moves("next-moves", leader.name, "leads the election")}`}
+    <div class="grid">
+      ${moves("moves", data.mayor.name, "is in office")}
+      ${leader && votes(leader) > 0 && leader.name !== data.mayor.name && moves("next-moves", leader.name, "leads the election")}
+    </div>`}
     ${(data || failure) && html`<${Past} ...${past} />`}`;
 };

@@ -69,8 +69,8 @@ const Side = ({ title, moves, nameOf }) => html`<div><h3>${title}</h3>
 const Result = ({ hasMoves, moves, missing }) => {
   const nameOf = useNames();
   return html`${missing.length > 0 && html`<p>No prices were recorded for the ${missing.length > 1 ? "terms" : "term"} ${periods(missing)}.</p>`}
-    ${hasMoves && html`<p class="muted">Median change of the price from the day before a term to its last day, of products with a narrow
-        spread.</p>
+    ${hasMoves && html`<p class="muted">Median change of the price from the day before a term to its last day, of products with a price of
+        at least ${LEAST_PRICE} coins and a narrow spread.</p>
       <div class="grid">
         <${Side} title="Up" moves=${moves.rises} nameOf=${nameOf} /><${Side} title="Down" moves=${moves.falls} nameOf=${nameOf} />
       </div>`}`;

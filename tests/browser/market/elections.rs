@@ -108,26 +108,16 @@ async fn the_page_knows_the_calendar_of_the_game() {
 async fn the_minister_came_second_and_a_special_mayor_has_none() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    let candidate = |name: &str, votes: u32, is_ministers: bool| {
-        json!({"key": name, "name": name, "votes": votes, "perks": [
-            {"name": "First", "description": "No.", "minister": false},
-            {"name": "Second", "description": "Of the minister.", "minister": is_ministers},
-        ]})
+    let candidate = |name: &str, votes: Value, is_ministers: bool| json!({"name": name, "votes": votes, "perks": [null, {"name": "First"}, {"name": name, "minister": is_ministers}]});
+    let election = |has_votes: bool, is_special: bool| {
+        let [cole, paul, diana] =
+            [20, 30, 10].map(|votes| if has_votes { json!(votes) } else { Value::Null });
+        json!({"candidates": [candidate("Cole", cole, true), candidate("Paul", paul, !is_special), candidate("Diana", diana, true)]})
     };
-    for (is_special, expected) in [(false, vec!["Minister: Cole"]), (true, vec![])] {
-        let candidates =
-            [candidate("Cole", 20, true), candidate("Paul", 30, !is_special), candidate("Diana", 10, true)];
-        let election = json!({"year": 500, "candidates": candidates});
-        let mayor =
-            json!({"mayor": {"key": "m", "name": "Paul", "perks": []}, "election": election, "current": {}});
-        replace(&window, "v1/mayor", &format!("path === 'v1/mayor' ? success({mayor}) : pass()")).await;
-        go(&window, "?view=mayor").await;
-        window.wait_for("heading", "How Paul was elected").await;
-        assert_eq!(texts_of(&window, "section[aria-labelledby=sitting] h3").await, expected);
-        let perks = texts_of(&window, "section[aria-labelledby=sitting] li").await;
-        assert_eq!(perks, vec!["Second\nOf the minister."; expected.len()]);
-        window.reload().await;
-    }
+    let elections = json!([election(true, false), election(true, true), election(false, false), {}]);
+    let body = "return given.map(module.ministerOf).map((minister) => minister && [minister.name, minister.perk.name]);";
+    let expected = json!([["Cole", "Cole"], null, null, null]);
+    assert_eq!(run(&window, "mayor.js", &elections, body).await, expected);
     window.expect_clean(&[]);
 }
 
@@ -136,38 +126,25 @@ async fn the_minister_came_second_and_a_special_mayor_has_none() {
 async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    let body = "const candles = (prices) => Object.entries(prices).map(([item_id, [sell_close, buy_close]]) => ({ item_id, sell_close, buy_close }));
-        const round = (moves) => moves.map(({ id, change }) => [id, Math.round(change * 10) / 10]);
-        return given.map((terms) => {
-          const { rises, falls } = module.movesOf(terms.map((days) => days.map(candles)));
-          return [round(rises), round(falls)];
-        });";
-    let before = json!({
-        "A": [900, 1_100], "B": [1_000, 1_000], "C": [1_000, 1_000], "SAME": [500, 500], "CHEAP": [99, 99], "WIDE": [100, 151],
-        "EMPTY": [500, 0], "NEW": [500, 500], "D": [200, 300], "E": [100, 100], "F": [100, 100], "G": [100, 100], "H": [100, 100],
+    // The days of three terms, before each and its last. A number is the price of both sides.
+    let prices = json!({
+        "RISING": [[900, 1_100], 5_000, 1_000, 1_200, 1_000, 1_100], "FALLING": [1_000, 500, 1_000, 900, 1_000, 950],
+        "SAME": [500, 500, 500, 500, 500, 500], "CHEAP": [99, 990, 99, 990, 99, 990], "WIDE": [[100, 151], 900, 100, 900, 100, 900],
+        "EMPTY": [[500, 0], 900, 500, 900, 500, 900], "NEW": [null, 900, 500, 900, 500, 900], "D": [[200, 300], 300, 250, 300, 250, 300],
+        "E": [100, 119, 100, 119, 100, 119], "F": [100, 118, 100, 118, 100, 118], "G": [100, 117, 100, 117, 100, 117],
+        "H": [100, 116, 100, 116, 100, 116],
     });
-    let last = |a: u32, b: u32, extra: &str| {
-        let mut last = json!({
-            "A": [a, a], "B": [b, b], "C": [990, 1_010], "SAME": [500, 500], "CHEAP": [990, 990], "WIDE": [900, 900], "EMPTY": [900, 900],
-            "D": [260, 260], "E": [105, 105], "F": [106, 106], "G": [107, 107], "H": [108, 108],
-        });
-        last[extra] = json!([990, 990]);
-        last
-    };
-    let three = json!([
-        [before, last(5_000, 500, "NEW")],
-        [before, last(1_200, 900, "NEW")],
-        [before, last(1_100, 950, "X")]
-    ]);
-    let two = json!([[before, last(1_200, 500, "NEW")], [before, last(1_100, 900, "NEW")]]);
-    let found = run(&window, "moves.js", &json!([three, two, [], [[{}, before]]]), body).await;
+    let body = "const terms = [[0, 1], [2, 3], [4, 5]].map((days) => days.map((day) => Object.entries(given)
+          .filter(([, prices]) => prices[day])
+          .map(([item_id, prices]) => ({ item_id, sell_close: prices[day][0] ?? prices[day], buy_close: prices[day][1] ?? prices[day] }))));
+        const round = (moves) => moves.map(({ id, change }) => [id, Math.round(change * 10) / 10]);
+        return [3, 2, 0].map((count) => Object.values(module.movesOf(terms.slice(0, count))).map(round));";
     let expected = json!([
-        [[["A", 20], ["H", 8], ["G", 7], ["F", 6], ["E", 5]], [["B", -10]]],
-        [[["NEW", 98], ["A", 15], ["H", 8], ["G", 7], ["F", 6]], [["B", -30]]],
-        [[], []],
+        [[["D", 20], ["RISING", 20], ["E", 19], ["F", 18], ["G", 17]], [["FALLING", -10]]],
+        [[["RISING", 210], ["D", 20], ["E", 19], ["F", 18], ["G", 17]], [["FALLING", -30]]],
         [[], []],
     ]);
-    assert_eq!(found, expected);
+    assert_eq!(run(&window, "moves.js", &prices, body).await, expected);
     let days = "return given.map((time) => new URLSearchParams(module.pathBefore(time).split('?')[1]).get('opened_at'));";
     let times = json!(["2026-11-15T11:15:00Z", "2026-11-16T00:00:00Z", "2026-11-15T23:59:59Z"]);
     let expected = ["2026-11-14T00:00:00Z", "2026-11-15T00:00:00Z", "2026-11-14T00:00:00Z"];
@@ -182,10 +159,12 @@ async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     let mut window = open(&cloud, "?view=status").await;
     // On the last day of a term, the first three products cost less than before it, and the last three more.
     let script = "window.missing = 503;
+        const perk = { name: 'Lucky!', description: 'Gain §d+25 Pet Luck§7.', minister: true };
         window.respond = (path, success) => {
           const term = (name, started_at, ended_at) => ({ name, key: 'k', perks: [], started_at, ended_at });
-          if (path === 'v1/mayor') return success({ mayor: { name: 'Paul', key: 'k', perks: [] }, election: {}, current: { candidates:
-            [{ name: 'Cole', key: 'c', votes: 3 }, { name: 'Paul', key: 'k', votes: 1 }] } });
+          if (path === 'v1/mayor') return success({ mayor: { name: 'Paul', key: 'k', perks: [] }, current: { candidates:
+            [{ name: 'Cole', key: 'c', votes: 3 }, { name: 'Paul', key: 'k', votes: 1 }] }, election: { candidates:
+            [{ name: 'Paul', votes: 2, perks: [perk] }, { name: 'Diana', votes: 1, perks: [perk] }] } });
           if (path.includes('history')) return success({ history: [term('Paul', '2026-11-15T11:15:00Z', '2026-11-20T15:15:00Z'),
             term('Marina', '2026-11-10T07:15:00Z', '2026-11-15T11:15:00Z'), term('Paul', '2026-06-10T07:15:00Z', '2026-06-15T11:15:00Z'),
             term('Paul', '2026-03-01T07:15:00Z', '2026-03-06T11:15:00Z'), term('Paul', '2025-01-01T07:15:00Z', '2025-01-06T11:15:00Z')] });
@@ -200,6 +179,8 @@ async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     go(&window, "?view=mayor").await;
     window.wait_for_text("Cole leads the election. No past term has been recorded.").await;
     window.wait_for("heading", "What moved in the last three terms of Paul").await;
+    window.wait_for("heading", "Minister: Diana").await;
+    assert_eq!(texts_of(&window, "[aria-labelledby=sitting] li").await, ["Lucky!\nGain +25 Pet Luck."]);
     let paths = "new Set(asked.map(([path]) => path).filter((path) => path.includes('candles'))).size";
     assert_eq!(window.evaluate(paths).await, 0, "before the button is pressed");
     window.click("button", "Show what moved").await;
