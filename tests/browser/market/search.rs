@@ -111,7 +111,7 @@ async fn recent_and_watched_items_are_offered_before_anything_is_typed() {
     let expanded = "document.querySelector('[role=combobox]').ariaExpanded === 'true'";
     window.press("/").await;
     window.wait("document.activeElement.role === 'combobox'").await;
-    assert_eq!(window.evaluate(expanded).await, false, "there are none");
+    assert_eq!(window.evaluate(expanded).await, false, "no item is kept");
     window.type_text("coal").await;
     window.wait("document.querySelector('[role=option] small')?.innerText === 'COAL'").await;
     for path in ["/v1/bazaar", "/v1/bazaar?mode=prices", "/v1/auctions/prices", "/v1/items"] {
