@@ -316,7 +316,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     assert_eq!(window.evaluate(stored).await, Value::Null);
     edit_key(&window, &key).await;
     window.click("link", "Market").await;
-    window.wait_for("button", "Forget key").await;
+    window.wait_for("button", "Key").await;
     window.open(&format!("/market?item={ITEM}")).await;
     window.wait_for("heading", crate::cloud::NAME).await;
     window.click("link", "API").await;

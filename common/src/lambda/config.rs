@@ -47,6 +47,8 @@ pub struct Config {
     pub documentation_url: String,
     /// `DASHBOARD_URL`: the address where users get their keys, for the market page; empty if absent.
     pub dashboard_url: String,
+    /// `PUBLIC_FILES_URL`: the address of the public files, for the market page, absolute or relative to it; empty if absent.
+    pub public_files_url: String,
     /// `HISTORY_TABLE`: the name of the table of histories; `History` if absent.
     pub history_table: String,
     /// `ACCESS_TABLE`: the name of the table of accounts and keys; `Access` if absent.
@@ -89,6 +91,7 @@ impl Config {
             gateway_cache: gateway_cache(set("GatewayCache").as_deref())?,
             documentation_url: set("DOCUMENTATION_URL").unwrap_or_default(),
             dashboard_url: set("DASHBOARD_URL").unwrap_or_default(),
+            public_files_url: set("PUBLIC_FILES_URL").unwrap_or_default(),
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
             public_files: set("PUBLIC_FILES").map(|url| public_files(&url)).transpose()?,
@@ -98,6 +101,12 @@ impl Config {
                 .find_map(|variable| set(variable).map(|url| base_url(variable, Some(url), "")))
                 .transpose()?,
         })
+    }
+
+    /// Returns the origin of the public files, such as `https://files.example.org`, if they have one of their own.
+    #[must_use]
+    pub fn public_files_origin(&self) -> Option<String> {
+        Url::parse(&self.public_files_url).ok().map(|url| url.origin().ascii_serialization())
     }
 }
 

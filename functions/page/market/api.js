@@ -2,6 +2,7 @@
 // and a view shows it. Nothing is requested while the tab is hidden.
 import { useEffect, useState } from "./htm-preact.js";
 import { present, setTime } from "./clock.js";
+import { fileOf } from "./files.js";
 import { readKey, watchKey } from "./key.js";
 
 /** After this time, in milliseconds, a request has failed. */
@@ -20,8 +21,12 @@ const LONGEST_ANNOUNCED_WAIT = 86_400_000;
 /** How long a response without `Expires` is fresh, in milliseconds. */
 const USUAL_TTL = 60_000;
 
-/** The catalogue is large and rarely changes, so browsers may keep it. They keep nothing else: they do not know that data belong to a key. */
+/** The catalogue is large and rarely changes, and candles of whole days never change, so browsers may keep them, as they keep public files. */
 export const CATALOGUE = "v1/items";
+const isKept = (path) => path === CATALOGUE || path.startsWith("v1/bazaar/candles/all?");
+
+/** The only path of the API that needs no key. */
+const STATUS = "v1/status";
 
 /** How many responses are kept that no view shows. */
 const MOST_UNUSED = 60;
@@ -31,16 +36,33 @@ const resources = new Map();
 
 const isOnceOnly = (status) => status >= 400 && status < 500 && status !== 429;
 
+/** Returns the data of a public file, for a visitor without a key. */
+const requestFile = async (file) => {
+  try {
+    const response = await fetch(file.address, { credentials: "omit", redirect: "error", signal: AbortSignal.timeout(TIMEOUT) });
+    if (response.ok) return { data: await file.read(response), wait: USUAL_TTL };
+    // Days of before the first one have no file. The others come within minutes.
+    return { failure: { status: file.isDay && response.status < 500 ? 404 : 503 } };
+  } catch {
+    return { failure: { status: 0 } };
+  }
+};
+
 const request = async (path, key) => {
+  const file = key ? undefined : fileOf(path);
+  if (file) return requestFile(file);
+  if (!key && path !== STATUS) return { failure: { status: 401 } };
   let response;
   try {
     response = await fetch(path, {
       headers: key ? { "X-API-Key": key } : {},
       credentials: "omit",
-      cache: path === CATALOGUE ? "default" : "no-store",
+      // Browsers do not know that data belong to a key.
+      cache: isKept(path) ? "default" : "no-store",
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT),
     });
+    if (response.ok && response.headers.get("content-type").startsWith("text/csv")) return { data: await response.text(), wait: Infinity };
   } catch {
     return { failure: { status: 0 } };
   }
@@ -48,7 +70,7 @@ const request = async (path, key) => {
   if (response.ok && body?.success && body.data) {
     // Both times are the service's own, so the clock of the browser does not matter.
     const [expires, date] = ["expires", "date"].map((name) => Date.parse(response.headers.get(name)));
-    if (path !== CATALOGUE) setTime(date);
+    if (!isKept(path)) setTime(date);
     const ttl = expires - date;
     return { data: body.data, wait: Number.isFinite(ttl) ? ttl : USUAL_TTL };
   }

@@ -2,17 +2,19 @@
 import { html, useMemo } from "./htm-preact.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
-import { change, coins, integer } from "./format.js";
+import { AUCTION_PRICES, AVERAGES } from "./files.js";
+import { change, integer, price } from "./format.js";
+import { useKey } from "./key.js";
 import { Listing } from "./listing.js";
 import { useNames, useProducts } from "./names.js";
 import { useTitle } from "./title.js";
 
 const COLUMNS = {
   name: { label: "Item" },
-  lowest: { label: "Lowest now", text: coins },
-  change: { label: "Lowest now vs. 1-day average", text: change, short: change },
+  lowest: { label: "Lowest now", text: price },
+  change: { label: "Lowest now vs. 1-day average", text: change },
   sales: { label: "Sales, 1 day", text: integer },
-  median: { label: "Median of sales, 1 day", text: coins },
+  median: { label: "Median of sales, 1 day", text: price },
   listings: { label: "Listed now", text: integer },
 };
 
@@ -31,9 +33,10 @@ const joined = (prices, averages) => {
 /** The view of auctions. */
 export const Auctions = ({ parameters }) => {
   useTitle("Auctions");
-  const prices = useResource("v1/auctions/prices");
-  const averages = useResource("v1/auctions/averages?window=1d");
-  const isWaiting = [prices, averages].some(({ data, failure }) => !data && !failure);
+  const key = useKey();
+  const prices = useResource(AUCTION_PRICES);
+  const averages = useResource(key && AVERAGES);
+  const isWaiting = [prices, ...(key ? [averages] : [])].some(({ data, failure }) => !data && !failure);
   const isMissing = !prices.data && !averages.data;
   const items = useMemo(() => (isWaiting || isMissing ? undefined : joined(prices.data, averages.data)), [isWaiting, prices.data, averages.data]);
   useReport(averages.failure, Boolean(averages.data));
@@ -45,5 +48,5 @@ export const Auctions = ({ parameters }) => {
     </div>
     <${Listing} items=${items} failure=${isWaiting ? null : prices.failure} nameOf=${useNames(useProducts())} columns=${COLUMNS} usual="-sales"
       viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="items" none="No item is listed, and none was sold in the last day."
-      caption="Items in auctions, with prices in coins" parameters=${parameters} />`;
+      caption="Items in auctions, with prices in coins" parameters=${parameters} paths=${[AUCTION_PRICES, AVERAGES]} />`;
 };

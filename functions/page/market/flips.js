@@ -1,41 +1,133 @@
-// Flips: products whose prices are far apart and that are traded a lot.
+// Flips: what to buy with an order and sell with an offer, or to buy in an auction and sell in another. The list is made here, because every
+// player has a tax, a budget and a patience of their own: all of them are in the address.
 import { html, useMemo } from "./htm-preact.js";
+import { Link, show } from "./address.js";
 import { useResource } from "./api.js";
-import { coins, integer, percent } from "./format.js";
+import { Line, TAX, flip, useBazaar } from "./bazaar.js";
+import { AUCTION_PRICES, AVERAGES, BAZAAR_PRICES } from "./files.js";
+import { amount, count, percent, price } from "./format.js";
+import { useKey } from "./key.js";
 import { Listing } from "./listing.js";
-import { useNames } from "./names.js";
+import { useNames, useProducts } from "./names.js";
 import { useTitle } from "./title.js";
 
-/** Returns the flips as `useResource` does. While the sell offers of a product are missing, it is no flip. */
-export const useFlips = () => {
-  const { data, failure } = useResource("v1/bazaar?mode=flips&limit=100");
-  return { failure, items: useMemo(() => data?.items.filter(({ buyPrice }) => buyPrice), [data]) };
+/** Hours of a week. */
+const HOURS = 168;
+
+/** Best orders and averages that differ by more than this, in per cent, are worth a look before the purchase. */
+const FAR = 5;
+
+/** With fewer sales a day, their median says little about the next sale. */
+const LEAST_SALES = 5;
+
+const isFar = (top, average) => Math.abs(top / average - 1) * 100 > FAR;
+
+/** Returns the flips of products of the bazaar. An hour brings as many items as the slower side trades and the budget pays for. */
+export const flipsOf = (products, { tax, budget, least, most }) =>
+  products
+    .map((product) => {
+      const { sell, buy, sellPrice, buyPrice, sellMovingWeek, buyMovingWeek } = product;
+      const perHour = Math.min(Math.min(sellMovingWeek, buyMovingWeek) / HOURS, budget / sell);
+      const { profit, margin } = flip(sell, buy, tax);
+      return { ...product, profit, margin, perHour, coinsPerHour: profit * perHour, isUnsure: isFar(sell, sellPrice) || isFar(buy, buyPrice) };
+    })
+    .filter(({ profit, perHour, sell }) => profit > 0 && perHour >= least && sell <= most && sell <= budget);
+
+/** Returns what a seller keeps of a buy-it-now auction: less the fee for the listing, and for collecting more than a million 1 % of it. */
+export const proceeds = (sale) => {
+  const listing = sale < 1e7 ? 0.01 : sale < 1e8 ? 0.02 : 0.025;
+  return sale * (1 - listing) - Math.max(Math.min(sale * 0.01, sale - 1e6), 0);
 };
 
-/** The columns by the name of their field, the most important first: a narrow screen shows four of them without scrolling. */
-const COLUMNS = {
+/** Returns the flips in auctions: items whose lowest price is below the median of their sales, after the fees. */
+export const auctionFlipsOf = (prices, averages, { budget, most }) => {
+  const sold = new Map(averages.map((average) => [average.id, average]));
+  return prices
+    .map(({ id, lowest, listings }) => {
+      const { sale_median: median, sales } = sold.get(id) ?? {};
+      const profit = median && proceeds(median) - lowest;
+      return { id, lowest, listings, median, sales, profit, margin: (profit / lowest) * 100, perDay: profit * sales };
+    })
+    .filter(({ profit, sales, lowest }) => profit > 0 && sales >= LEAST_SALES && lowest <= most && lowest <= budget);
+};
+
+const BAZAAR = {
+  name: { label: "Item", note: ({ isUnsure }) => isUnsure && html`<span class="unsure" title="The best orders are more than 5 % from the averages of their sides">
+    ≠ averages</span>` },
+  coinsPerHour: { label: "Coins per hour", text: price },
+  profit: { label: "Profit after tax", text: price },
+  margin: { label: "Margin", text: percent },
+  sell: { label: "Buy at", text: price },
+  buy: { label: "Sell at", text: price },
+  perHour: { label: "Items per hour", text: count },
+  line: { label: "7 days", text: (values) => html`<${Line} values=${values} />`, isUnsorted: true },
+};
+
+const AUCTIONS = {
   name: { label: "Item" },
-  spreadPercent: { label: "Spread %", text: percent, short: percent },
-  spread: { label: "Spread", text: coins },
-  sellPrice: { label: "Avg. sell price", text: coins },
-  buyPrice: { label: "Avg. buy price", text: coins },
-  sellMovingWeek: { label: "Sold / week", text: integer },
-  buyMovingWeek: { label: "Bought / week", text: integer },
-  sellVolume: { label: "Buy orders", text: integer },
-  buyVolume: { label: "Sell offers", text: integer },
+  profit: { label: "Profit after fees", text: price },
+  margin: { label: "Margin", text: percent },
+  lowest: { label: "Buy at", text: price },
+  median: { label: "Median of sales", text: price },
+  sales: { label: "Sales, 1 day", text: count },
+  listings: { label: "Listed now", text: count },
+};
+
+/** The fields above the list, with what they are if they are empty. */
+const FIELDS = {
+  tax: { label: "Tax, %", usual: TAX, largest: 100 },
+  budget: { label: "Budget, coins", usual: Infinity },
+  least: { label: "Least per hour", usual: 0 },
+  most: { label: "Most expensive, coins", usual: Infinity },
+};
+
+const limitsOf = (parameters) =>
+  Object.fromEntries(Object.entries(FIELDS).map(([name, { usual, largest = Infinity }]) => {
+    const value = parameters[name] ? amount(parameters[name]) : usual;
+    return [name, value <= largest ? value : usual];
+  }));
+
+const Fields = ({ names, parameters }) => names.map((name) => {
+  const { label, usual, largest = Infinity } = FIELDS[name];
+  const isWrong = Boolean(parameters[name]) && !(amount(parameters[name]) <= largest);
+  return html`<label key=${name}>${label}<input inputmode="decimal" autocomplete="off" placeholder=${Number.isFinite(usual) ? usual : "any"}
+    value=${parameters[name] ?? ""} aria-invalid=${isWrong} title=${isWrong ? "A number, such as 250000, 1.5m or 2b" : undefined}
+    onInput=${({ target }) => show({ ...parameters, [name]: target.value.trim(), page: "" }, { replace: true })} /></label>`;
+});
+
+const BazaarFlips = ({ parameters }) => {
+  const { items, failure } = useBazaar();
+  const limits = limitsOf(parameters);
+  const flips = useMemo(() => items && flipsOf(items, limits), [items, ...Object.values(limits)]);
+  return html`<div class="intro"><p class="muted">Buy at the best order, sell at the best offer, and keep the difference after the tax. Items per hour are those that the
+      slower side trades instantly in a week, by the hour. Others want the same ones: look at the item before you buy.</p></div>
+    <${Listing} items=${flips} failure=${failure} nameOf=${useNames()} columns=${BAZAAR} usual="-coinsPerHour" viewOf=${({ id }) => ({ item: id })}
+      nouns="flips" none="No product brings a profit within these limits." caption="Flips in the bazaar, in coins" paths=${[BAZAAR_PRICES]} parameters=${parameters}
+      controls=${html`<${Fields} names=${Object.keys(FIELDS)} parameters=${parameters} />`} />`;
+};
+
+const AuctionFlips = ({ parameters }) => {
+  const key = useKey();
+  const prices = useResource(key && AUCTION_PRICES);
+  const averages = useResource(key && AVERAGES);
+  const { budget, most } = limitsOf(parameters);
+  const flips = useMemo(() => prices.data && averages.data && auctionFlipsOf(prices.data.items, averages.data.items, { budget, most }),
+    [prices.data, averages.data, budget, most]);
+  const nameOf = useNames(useProducts());
+  if (!key) return html`<p>Flips in auctions need the sales of the last day, which need an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
+  return html`<div class="intro"><p class="muted">Buy at the lowest price, and sell at the median of the last day’s sales, after the fees for listing and collecting. Only items with at
+      least ${LEAST_SALES} sales in the day. One name can cover clean and upgraded copies: look at the auction before you buy.</p></div>
+    <${Listing} items=${flips} failure=${prices.failure ?? averages.failure} nameOf=${nameOf} columns=${AUCTIONS} usual="-profit"
+      viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="flips" none="No item brings a profit within these limits."
+      caption="Flips in auctions, in coins" paths=${[AUCTION_PRICES, AVERAGES]} parameters=${parameters}
+      controls=${html`<${Fields} names=${["budget", "most"]} parameters=${parameters} />`} />`;
 };
 
 /** The view of flips. */
 export const Flips = ({ parameters }) => {
   useTitle("Flips");
-  return html`
-    <div class="intro">
-      <h1>Flips</h1>
-      <p class="muted">Buy with an order, sell with an offer, and keep the spread. Prices and spreads here are averages over the best 2 % of
-        each side’s volume: between the best orders, a spread can be far smaller, or a loss after taxes. Open an item to see its best
-        orders. Listed are products with an average sell price of 50,000 coins or more, and at least 10,000 items on both sides.</p>
-    </div>
-    <${Listing} ...${useFlips()} nameOf=${useNames()} columns=${COLUMNS} usual="-spreadPercent" viewOf=${({ id }) => ({ item: id })} nouns="flips"
-      none="No product qualifies as a flip at the moment." caption="Flips, with average prices in coins and volumes in items"
-      parameters=${parameters} />`;
+  const isAuctions = parameters.market === "auctions";
+  const tab = (market, label) => html`<${Link} view=${{ view: "flips", market }} aria-current=${isAuctions === Boolean(market) ? "page" : undefined}>${label}</${Link}>`;
+  return html`<div class="title"><h1>Flips</h1><nav class="tabs" aria-label="Markets">${tab(undefined, "Bazaar")}${tab("auctions", "Auctions")}</nav></div>
+    <${isAuctions ? AuctionFlips : BazaarFlips} parameters=${parameters} />`;
 };

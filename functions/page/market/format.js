@@ -1,4 +1,5 @@
 // Numbers and times as text. The page is in English, so its numbers are, too; times are those of the reader's clock and zone.
+import { html } from "./htm-preact.js";
 
 const NONE = "–";
 const LANGUAGE = "en";
@@ -19,8 +20,7 @@ const times = (options) => {
 const day = { year: "numeric", month: "short", day: "numeric" };
 const minute = { hour: "2-digit", minute: "2-digit" };
 
-/** Returns coins to 0.01, which is as exact as the history: `1,039,674.50`. Always two digits, so that columns align. */
-export const coins = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const exact = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 /** Returns coins or amounts in little space: `1.04M`. */
 export const compact = numbers({ notation: "compact", maximumSignificantDigits: 3 });
@@ -28,13 +28,31 @@ export const compact = numbers({ notation: "compact", maximumSignificantDigits: 
 /** Returns an amount: `31,317`. */
 export const integer = numbers({ maximumFractionDigits: 0 });
 
+/** Returns coins: `359.70` to 0.01, which is as exact as the history, and whole ones from 1,000 on: `1,039,675`. */
+export const coins = (value) => (Math.abs(value) < 1_000 ? exact(value) : integer(value));
+
+/** From ten million on, a number in a table or a tile is short, `12.3M`, with all digits on hover and for screen readers. */
+const short = (text) => (value) =>
+  Math.abs(value) < 1e7 || !Number.isFinite(value) ? text(value) : html`<span title=${text(value)}><span aria-hidden="true">${compact(value)}</span>
+    <span class="hidden">${text(value)}</span></span>`;
+
+/** Return coins, and an amount, for a table or a tile. */
+export const price = short(coins);
+export const count = short(integer);
+
 /** Returns per cent, given in per cent: `31.28%`. */
-export const percent = (value) => (Number.isFinite(value) ? `${coins(value)}%` : NONE);
+export const percent = (value) => (Number.isFinite(value) ? `${exact(value)}%` : NONE);
 
 const signed = numbers({ minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: "exceptZero" });
 
 /** Returns a change in per cent: `+3.2%`. */
 export const change = (value) => (Number.isFinite(value) ? `${signed(value)}%` : NONE);
+
+/** Returns a number that players write, such as `1.5m` or `200,000`, or `NaN`. */
+export const amount = (text) => {
+  const [, digits, unit] = /^([\d.]+)([kmb]?)$/.exec(text.replace(/[\s,_]/g, "").toLowerCase()) ?? [];
+  return Number(digits ?? NaN) * { "": 1, k: 1e3, m: 1e6, b: 1e9 }[unit ?? ""];
+};
 
 /** Returns the local day and minute of a time in Unix milliseconds or RFC 3339: `22 Nov 2026, 16:17`. */
 export const dateTime = times({ ...day, ...minute });

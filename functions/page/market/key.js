@@ -1,27 +1,47 @@
-// The API key. It is kept for this tab only, and it is in no address: the link of a terminal carries it in the fragment, which browsers
-// send to nobody, and which is removed at once.
+// The API key. It is kept for this tab, or on this device if the visitor wants that, and is in no address: the link of a terminal carries
+// it in the fragment, which browsers send to nobody, and which is removed at once. Tabs tell each other the key, and that it is forgotten.
 import { useEffect, useState } from "./htm-preact.js";
 
 const NAME = "key";
 const listeners = new Set();
 
-// Storage can be switched off in a browser. Then the key lasts until the next reload.
-let memory = null;
-try {
-  memory = sessionStorage.getItem(NAME);
-} catch {}
+/** Storage can be switched off in a browser. Then the key lasts until the next reload. */
+const attempt = (action) => {
+  try {
+    return action();
+  } catch {
+    return null;
+  }
+};
+
+let memory = attempt(() => sessionStorage.getItem(NAME)) ?? attempt(() => localStorage.getItem(NAME));
+
+/** Reaches the other tabs of this service, and nobody else. */
+const tabs = globalThis.BroadcastChannel ? new BroadcastChannel(NAME) : null;
 
 /** Returns the key, or `null`. */
 export const readKey = () => memory;
 
-/** Keeps the key, or forgets it if it is `null`. */
-export const keepKey = (key) => {
+/** Returns whether the key is kept on this device. */
+export const isRemembered = () => attempt(() => localStorage.getItem(NAME)) !== null;
+
+const keepHere = (key) => {
   memory = key;
-  try {
-    if (key) sessionStorage.setItem(NAME, key);
-    else sessionStorage.removeItem(NAME);
-  } catch {}
+  attempt(() => (key ? sessionStorage.setItem(NAME, key) : sessionStorage.removeItem(NAME)));
   for (const listener of listeners) listener(key);
+};
+
+/** Keeps the present key on this device until it is forgotten, or for the tab only. */
+export const remember = (isWanted) => {
+  attempt(() => (isWanted ? localStorage.setItem(NAME, memory) : localStorage.removeItem(NAME)));
+  if (memory) attempt(() => sessionStorage.setItem(NAME, memory));
+};
+
+/** Keeps the key, also in other tabs, or forgets it everywhere if it is `null`. */
+export const keepKey = (key) => {
+  keepHere(key);
+  if (!key || isRemembered()) remember(key !== null);
+  tabs?.postMessage({ key });
 };
 
 /** Calls the function with each new key, and returns the function that ends this. */
@@ -33,7 +53,11 @@ export const watchKey = (listener) => {
 /** Returns the key, and renders again when it changes. */
 export const useKey = () => {
   const [key, set] = useState(memory);
-  useEffect(() => watchKey(set), []);
+  useEffect(() => {
+    // It can have come from another tab before this.
+    set(memory);
+    return watchKey(set);
+  }, []);
   return key;
 };
 
@@ -53,3 +77,12 @@ const takeFromFragment = () => {
 
 takeFromFragment();
 addEventListener("hashchange", takeFromFragment);
+
+tabs?.addEventListener("message", ({ data }) => {
+  if (data.isWanted) {
+    if (memory) tabs.postMessage({ key: memory, isAnswer: true });
+  } else if (!data.isAnswer || !memory) {
+    keepHere(data.key);
+  }
+});
+if (!memory) tabs?.postMessage({ isWanted: true });

@@ -1,32 +1,24 @@
 // A table of items that is sorted, filtered and divided into pages here: the address has the order (`sort`), the filter (`filter`) and
 // the page (`page`).
-import { html, useEffect, useMemo, useState } from "./htm-preact.js";
+import { html, useMemo } from "./htm-preact.js";
 import { Link, follow, show } from "./address.js";
 import { Failure } from "./failure.js";
-import { compact, integer } from "./format.js";
+import { integer } from "./format.js";
+import { Requests } from "./requests.js";
+import { csvOf, save } from "./save.js";
 import { Skeleton } from "./skeleton.js";
+import { Star } from "./watched.js";
 
 /** How many rows a page has. */
 const ROWS = 100;
 
-const NARROW = matchMedia("(max-width: 48rem)");
 const byName = new Intl.Collator("en", { numeric: true });
-
-const useNarrow = () => {
-  const [isNarrow, set] = useState(NARROW.matches);
-  useEffect(() => {
-    const listener = () => set(NARROW.matches);
-    NARROW.addEventListener("change", listener);
-    return () => NARROW.removeEventListener("change", listener);
-  }, []);
-  return isNarrow;
-};
 
 /** Returns `{ column, isDescending }` of the parameter `sort`: a column, with `-` in front for the largest first. */
 const sorting = (columns, text, usual) => {
   const isDescending = text?.startsWith("-") ?? false;
   const column = text?.slice(isDescending ? 1 : 0);
-  return Object.hasOwn(columns, column ?? "") ? { column, isDescending } : sorting(columns, usual);
+  return Object.hasOwn(columns, column ?? "") && !columns[column].isUnsorted ? { column, isDescending } : sorting(columns, usual);
 };
 
 /** Returns the items whose name or id holds all words of the filter, sorted; those without a value come last. Equal ones keep their order. */
@@ -40,26 +32,34 @@ const arrange = (items, { column, isDescending }, filter) => {
 };
 
 const Head = ({ columns, sort, change }) =>
-  html`<thead><tr>${Object.entries(columns).map(([column, { label }]) => {
+  html`<thead role="rowgroup"><tr role="row">${Object.entries(columns).map(([column, { label, isUnsorted }]) => {
+    if (isUnsorted) return html`<th key=${column} role="columnheader" scope="col">${label}</th>`;
     const isSorted = column === sort.column;
     const order = sort.isDescending ? "descending" : "ascending";
     // A new column begins with what people look for: the largest numbers, and names from A.
     const next = isSorted ? !sort.isDescending : column !== "name";
-    return html`<th key=${column} scope="col" aria-sort=${isSorted ? order : undefined}>
+    return html`<th key=${column} role="columnheader" scope="col" aria-sort=${isSorted ? order : undefined}>
       <button type="button" onClick=${() => change(`${next ? "-" : ""}${column}`)}>
         ${label}<span class="order" aria-hidden="true">${isSorted ? (sort.isDescending ? "▼" : "▲") : ""}</span>
       </button>
     </th>`;
   })}</tr></thead>`;
 
-const Row = ({ numbers, item, view, isNarrow }) => {
+/** The same for cards, which have no head. */
+const Order = ({ columns, sort, change }) => html`<label class="by">Sort by<select value=${`${sort.isDescending ? "-" : ""}${sort.column}`}
+  onChange=${({ target }) => change(target.value)}>${Object.entries(columns).filter(([, { isUnsorted }]) => !isUnsorted).map(([column, { label }]) =>
+    ["-", ""].map((sign) => html`<option value=${sign + column}>${label} ${sign ? "↓" : "↑"}</option>`))}</select></label>`;
+
+const Row = ({ columns, numbers, item, view }) => {
   const open = (event) => {
     // Links are their own business, and text that is selected was not clicked.
-    if (!event.target.closest("a") && !getSelection().toString()) follow(view);
+    if (!event.target.closest("a, button") && !getSelection().toString()) follow(view);
   };
-  return html`<tr onClick=${open}>
-    <th scope="row"><${Link} view=${view}>${item.name}</${Link}>${item.isShared && html`<small>${item.id}</small>`}</th>
-    ${numbers.map(([column, { text, short = compact }]) => html`<td key=${column}>${(isNarrow ? short : text)(item[column] ?? NaN)}</td>`)}
+  // Roles, because cards are no table to a browser.
+  return html`<tr role="row" onClick=${open}>
+    <th role="rowheader" scope="row"><${Star} id=${view.item} market=${view.market} name=${item.name} /><${Link} view=${view}>${item.name}</${Link}>
+      ${columns.name.note?.(item)}${item.isShared && html`<small>${item.id}</small>`}</th>
+    ${numbers.map(([column, { label, text }]) => html`<td key=${column} role="cell" data-label=${label}>${text(item[column] ?? NaN)}</td>`)}
   </tr>`;
 };
 
@@ -78,9 +78,9 @@ const Pages = ({ page, pages, turn }) => {
 /**
  * The table of the items, which `nameOf` names. `items` are missing while they load. `columns` are the columns by the name of their field,
  * `usual` is their first order, and `viewOf` returns where an item leads. `nouns` is what the items are, `none` says that there are none.
+ * `controls` come beside the filter, and `paths` are the requests behind the table.
  */
-export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns, none, caption, parameters }) => {
-  const isNarrow = useNarrow();
+export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns, none, caption, parameters, controls, paths }) => {
   const sort = sorting(columns, parameters.sort, usual);
   const filter = parameters.filter ?? "";
   const change = (parts) => show({ ...parameters, page: "", ...parts }, { replace: true });
@@ -100,6 +100,12 @@ export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns,
     document.querySelector(".listing").scrollIntoView();
   };
 
+  const download = () => {
+    const fields = Object.keys(columns).filter((column) => !columns[column].isUnsorted);
+    save(`${parameters.view}.csv`, csvOf([["id", ...fields], ...found.map((item) => ["id", ...fields].map((field) => item[field]))]));
+  };
+  const sortBy = (next) => change({ sort: next === usual ? "" : next });
+
   const count = () => {
     if (!items) return failure ? "" : `The ${nouns} are loading.`;
     if (!named.length) return none;
@@ -112,18 +118,22 @@ export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns,
         <label for="filter">Filter by name</label>
         <input id="filter" type="search" autocomplete="off" spellcheck=${false} value=${filter}
           onInput=${(event) => change({ filter: event.target.value })} />
+        ${controls}
+        <${Order} columns=${columns} sort=${sort} change=${sortBy} />
         <p class="muted" role="status">${count()}</p>
       </div>
       <div class="scroll" role="region" aria-label=${`Table of ${nouns}`} tabindex="0">
-        <table>
+        <table role="table">
           <caption class="hidden">${caption}</caption>
-          <${Head} columns=${columns} sort=${sort} change=${(next) => change({ sort: next === usual ? "" : next })} />
-          <tbody>${items
+          <${Head} columns=${columns} sort=${sort} change=${sortBy} />
+          <tbody role="rowgroup">${items
             ? found.slice((page - 1) * ROWS, page * ROWS).map((item) => html`
-              <${Row} key=${item.id} numbers=${numbers} item=${item} view=${viewOf(item)} isNarrow=${isNarrow} />`)
+              <${Row} key=${item.id} columns=${columns} numbers=${numbers} item=${item} view=${viewOf(item)} />`)
             : html`<${EmptyRows} numbers=${numbers} />`}</tbody>
         </table>
       </div>
       ${pages > 1 && html`<${Pages} page=${page} pages=${pages} turn=${turn} />`}
+      <div class="foot"><button type="button" disabled=${!found.length} onClick=${download}>Download CSV</button>
+        ${paths && html`<${Requests} paths=${paths} />`}</div>
     </section>`}`;
 };

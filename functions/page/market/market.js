@@ -1,12 +1,14 @@
 // The market page: a frame with the search and one view. A view is a component that gets the parameters of the address as `parameters`;
 // it requests its data with `useResource`, shows skeletons until they come, and a `Failure` where they are missing.
 import { html, render, useEffect, useErrorBoundary, useState } from "./htm-preact.js";
-import { Link, focusView, useAddress } from "./address.js";
+import { Link, focusView, show, useAddress } from "./address.js";
 import { forget, refusalOf } from "./api.js";
 import { Auctions } from "./auctions.js";
 import { Banner, forgetKey, linked, sentence } from "./failure.js";
+import { FILES } from "./files.js";
 import { Flips } from "./flips.js";
-import { asKey, keepKey, useKey } from "./key.js";
+import { Items } from "./items.js";
+import { asKey, isRemembered, keepKey, remember, useKey } from "./key.js";
 import { LazyItem, loadItem } from "./lazy.js";
 import { Mayor } from "./mayor.js";
 import { Overview } from "./overview.js";
@@ -14,16 +16,20 @@ import { Sales } from "./sales.js";
 import { Search } from "./search.js";
 import { Status } from "./status.js";
 import { useTitle } from "./title.js";
+import { Watch } from "./watch.js";
 
-/** The views by the parameter `view`. */
+/** The views by the parameter `view`. Without a key, those with files are shown if there are public files. */
 const VIEWS = {
-  overview: { View: Overview },
-  flips: { View: Flips, label: "Flips" },
-  auctions: { View: Auctions, label: "Auctions" },
+  overview: { View: Overview, hasFiles: true },
+  items: { View: Items, label: "Items", hasFiles: true },
+  flips: { View: Flips, label: "Flips", hasFiles: true },
+  auctions: { View: Auctions, label: "Auctions", hasFiles: true },
+  watch: { View: Watch, label: "Watched", hasFiles: true },
   mayor: { View: Mayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
   status: { View: Status, label: "Status", isPublic: true },
   item: { View: LazyItem },
+  key: { View: Overview },
 };
 
 /** Where users get their keys, as the operator has configured it. */
@@ -34,14 +40,19 @@ const Missing = () => {
   return html`<h1>Not found</h1><p>This page has no such view. <${Link} view=${{}}>Go to the market</${Link}>.</p>`;
 };
 
-/** Asks for the key, once per tab, and tries it. */
-const KeyForm = () => {
+/** What a visitor without a key is told. */
+const Visitor = () => html`<p class="visitor card">You see the market without a key, from files that change every minute. With one there are charts and
+  history, sales in auctions, mayors and fire sales, and prices every 20 seconds. <${Link} view=${{ view: "key" }}>Enter a key</${Link}></p>`;
+
+/** Asks for the key and tries it. */
+const KeyForm = ({ isAsked }) => {
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
   const submit = async (event) => {
     event.preventDefault();
     if (isBusy) return;
-    const key = asKey(new FormData(event.target).get("key"));
+    const fields = new FormData(event.target);
+    const key = asKey(fields.get("key"));
     setProblem(key ? "" : "A key has no spaces, and only letters, digits and signs of ASCII.");
     if (!key) return;
     setBusy(true);
@@ -49,20 +60,36 @@ const KeyForm = () => {
     setBusy(false);
     if (refusal) return setProblem(sentence(refusal));
     keepKey(key);
+    remember(fields.has("remember"));
+    if (isAsked) show({}, { replace: true });
     focusView();
   };
   return html`<section class="card key">
     <h1>Your API key</h1>
-    <p>Market data needs an API key. It stays in this tab, and it is sent to this service only.</p>
+    <p>${FILES ? "All of the market" : "Market data"} needs an API key. It is sent to this service only, and the tabs that you open share it.</p>
     <p>${DASHBOARD ? linked(`You have no key? Get one at ${DASHBOARD}.`) : "You have no key? Ask the operator of this service."}</p>
     <form onSubmit=${submit}>
       <label for="key">API key</label>
       <input id="key" name="key" type="password" autocomplete="off" spellcheck=${false} required
         aria-invalid=${problem !== ""} aria-describedby="key-error" />
+      <label><input type="checkbox" name="remember" /> Remember on this device</label>
       <button type="submit" class="primary" aria-disabled=${isBusy}>${isBusy ? "Trying the key…" : "Show the market"}</button>
       <p id="key-error" class="failure" role="alert">${linked(problem)}</p>
     </form>
+    <img src=${new URL("./preview.svg", import.meta.url).href} width="480" height="240" alt="Behind the key: the chart of an item, flips and watched items" />
   </section>`;
+};
+
+/** What can be done with the key. */
+const KeyMenu = () => {
+  const [isKept, set] = useState(isRemembered);
+  const change = () => {
+    remember(!isKept);
+    set(!isKept);
+  };
+  return html`<button type="button" class="quiet" popovertarget="key-menu">Key</button>
+    <div id="key-menu" popover="auto"><label><input type="checkbox" checked=${isKept} onChange=${change} /> Remember on this device</label>
+      <button type="button" onClick=${forgetKey}>Forget key</button></div>`;
 };
 
 const View = ({ parameters }) => {
@@ -84,9 +111,9 @@ const View = ({ parameters }) => {
     return html`<p class="failure" role="alert">This view has a defect and cannot be shown.${" "}
       <button type="button" onClick=${again}>Try again</button></p>`;
   }
-  if (!key && !view.isPublic) return html`<${KeyForm} />`;
+  if (!key && !view.isPublic && !(FILES && view.hasFiles)) return html`<${KeyForm} isAsked=${name === "key"} />`;
   // With another key, nothing stays that this one has shown.
-  return html`<${view.View} key=${`${name} ${key}`} parameters=${parameters} />`;
+  return html`${!key && view.hasFiles && html`<${Visitor} />`}<${view.View} key=${`${name} ${key}`} parameters=${parameters} />`;
 };
 
 const Frame = () => {
@@ -98,13 +125,13 @@ const Frame = () => {
     <a class="skip" href="#main">Skip to the content</a>
     <header class="top">
       <${Link} class="brand" view=${{}}>Market</${Link}>
-      ${key && html`<${Search} key=${key} />`}
+      ${(key || FILES) && html`<${Search} key=${key} />`}
       <nav aria-label="Views">
         ${links.map(([name, { label }]) => html`
           <${Link} view=${{ view: name }} aria-current=${name === current ? "page" : undefined}>${label}</${Link}>`)}
         <a href="docs">API</a>
       </nav>
-      ${key && html`<button type="button" class="quiet" onClick=${forgetKey}>Forget key</button>`}
+      ${key && html`<${KeyMenu} />`}
     </header>
     <main id="main" data-view=${current} tabindex="-1"><${View} parameters=${parameters} /></main>
     <${Banner} />

@@ -2,6 +2,7 @@
 // bazaar; the others are named after their id, and so are pets, books and runes in auctions.
 import { useEffect, useMemo, useState } from "./htm-preact.js";
 import { CATALOGUE, load, useResource } from "./api.js";
+import { BAZAAR_PRICES } from "./files.js";
 
 /** Words that are small inside of a title. */
 const SMALL = new Set(["a", "an", "and", "for", "in", "of", "on", "the", "to"]);
@@ -41,9 +42,6 @@ export const nameOfId = (id) => {
   return titleCase(id) || "Unnamed item";
 };
 
-/** The path of the products of the bazaar. */
-export const LIST = "v1/bazaar?mode=list";
-
 /** Returns the id that an item of the bazaar has in auctions: `GROWTH;5` for `ENCHANTMENT_GROWTH_5`, and `LOG-2` for `LOG:2`. */
 export const auctionIdOf = (id) => id.replace(/^ENCHANTMENT_(.+)_(\d+)$/, "$1;$2").replaceAll(":", "-");
 
@@ -56,7 +54,7 @@ const NONE = new Map();
 export const useProducts = () => {
   const [products, set] = useState(NONE);
   useEffect(() => {
-    load(LIST).then((list) => set(productsOf(list)), () => {});
+    load(BAZAAR_PRICES).then((list) => set(productsOf(list)), () => {});
   }, []);
   return products;
 };

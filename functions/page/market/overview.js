@@ -1,19 +1,26 @@
-// What a visitor sees first: the best flips, and one card for each other view.
-import { html } from "./htm-preact.js";
+// What a visitor sees first: their watched items, what moves, what is traded most, and one card for each other view.
+import { html, useMemo } from "./htm-preact.js";
 import { Link } from "./address.js";
 import { useResource } from "./api.js";
+import { useBazaar } from "./bazaar.js";
 import { closesAt } from "./calendar.js";
 import { Countdown, useNow } from "./countdown.js";
 import { Failure } from "./failure.js";
-import { useFlips } from "./flips.js";
-import { coins, percent } from "./format.js";
-import { plain, useNames } from "./names.js";
+import { AVERAGES } from "./files.js";
+import { change, dateTime, integer, price } from "./format.js";
+import { useKey } from "./key.js";
+import { plain, useNames, useProducts } from "./names.js";
 import { Skeleton } from "./skeleton.js";
 import { summary } from "./status.js";
 import { useTitle } from "./title.js";
+import { WatchTable, usePrices } from "./watch.js";
+import { Star, useWatched } from "./watched.js";
 
-/** How many flips are shown. */
-const FIRST = 8;
+/** How many items a short table has. */
+const ROWS = 8;
+
+/** The price of rare products is that of single orders, and moves a lot. In coins a week. */
+const LEAST_TURNOVER = 100_000_000;
 
 const Card = ({ view, title, path, children }) => {
   const { data, failure } = useResource(path);
@@ -24,22 +31,51 @@ const Card = ({ view, title, path, children }) => {
   </section>`;
 };
 
-const Flips = () => {
-  const { items, failure } = useFlips();
+/** A short table: of each item its name and one figure. `rows` are missing while they load. */
+const Figures = ({ id, title, view, label, rows, failure, text, none, children }) => html`<section class="card overview" aria-labelledby=${id} aria-busy=${!rows && !failure}>
+  <h2 id=${id}><${Link} view=${view}>${title}</${Link}></h2>
+  ${failure && html`<${Failure} failure=${failure} stale=${Boolean(rows)} />`}
+  ${rows?.length === 0 && html`<p class="muted">${none}</p>`}
+  ${(rows ? rows.length > 0 : !failure) && html`<table>
+    <thead><tr><th scope="col">Item</th><th scope="col">${label}</th></tr></thead>
+    <tbody>${(rows ?? Array.from({ length: ROWS })).map((row, index) => html`<tr key=${index} aria-hidden=${row ? undefined : "true"}>
+      <th scope="row">${row ? html`<${Star} ...${row.item} name=${row.name} /><${Link} view=${{ item: row.item.id, market: row.item.market }}>${row.name}</${Link}>`
+        : html`<${Skeleton} length=${16} />`}</th>
+      <td>${row ? text(row.value) : html`<${Skeleton} length=${6} />`}</td></tr>`)}</tbody>
+  </table>`}
+  ${children}
+</section>`;
+
+const Bazaar = () => {
+  const { items, failure, midnight } = useBazaar();
   const nameOf = useNames();
-  const rows = items?.slice(0, FIRST) ?? Array.from({ length: FIRST });
-  return html`<section class="card overview" aria-labelledby="flips" aria-busy=${!items && !failure}>
-    <h2 id="flips"><${Link} view=${{ view: "flips" }}>Flips</${Link}></h2>
-    ${failure && html`<${Failure} failure=${failure} stale=${Boolean(items)} />`}
-    ${(items || !failure) && html`<table>
-      <thead><tr><th scope="col">Item</th><th scope="col">Spread %</th><th scope="col">Spread</th></tr></thead>
-      <tbody>${rows.map((flip, index) => html`<tr key=${index} aria-hidden=${flip ? undefined : "true"}>
-        <th scope="row">${flip ? html`<${Link} view=${{ item: flip.id }}>${nameOf(flip.id)}</${Link}>` : html`<${Skeleton} length=${16} />`}</th>
-        <td>${flip ? percent(flip.spreadPercent) : html`<${Skeleton} length=${5} />`}</td>
-        <td>${flip ? coins(flip.spread) : html`<${Skeleton} length=${9} />`}</td></tr>`)}</tbody>
-    </table>
-    <p class="muted">Spreads are between average prices. Open an item to see its best orders.</p>`}
-  </section>`;
+  const rows = (products, value) => products?.map((product) => ({ item: { id: product.id }, name: nameOf(product.id), value: value(product) }));
+  const { movers, traded } = useMemo(() => {
+    const moved = items?.filter(({ turnover, day }) => turnover >= LEAST_TURNOVER && day);
+    return {
+      movers: moved?.length ? moved.sort((one, other) => Math.abs(other.day) - Math.abs(one.day)).slice(0, ROWS) : items && [],
+      traded: items && [...items].sort((one, other) => other.turnover - one.turnover).slice(0, ROWS),
+    };
+  }, [items]);
+  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label="Since midnight" rows=${rows(movers, ({ day }) => day)} failure=${failure} text=${change}
+      none="No day has been recorded yet."><p class="muted">The average sell offer since ${dateTime(midnight)}, of products of which 100 million coins are traded a week.</p><//>
+    <${Figures} id="traded" title="Most traded" view=${{ view: "items" }} label="Coins, 1 week" rows=${rows(traded, ({ turnover }) => turnover)} failure=${failure} text=${price} none="Nothing is traded at the moment." />`;
+};
+
+const Auctions = () => {
+  const { data, failure } = useResource(AVERAGES);
+  const nameOf = useNames(useProducts());
+  const rows = useMemo(() => data && [...data.items].sort((one, other) => other.sales - one.sales).slice(0, ROWS), [data]);
+  return html`<${Figures} id="sold" title="Most sold in auctions" view=${{ view: "auctions" }} label="Sales, 1 day" failure=${failure} text=${integer} none="No sale has been recorded yet."
+    rows=${rows?.map(({ id, sales }) => ({ item: { id, market: "auctions" }, name: nameOf(id), value: sales }))} />`;
+};
+
+const Watched = () => {
+  const all = useWatched();
+  const { items, failure } = usePrices(all.slice(0, ROWS));
+  const nameOf = useNames(useProducts());
+  return all.length > 0 && html`<section class="card overview" aria-labelledby="watched"><h2 id="watched"><${Link} view=${{ view: "watch" }}>Watched</${Link}></h2>
+    ${failure && html`<${Failure} failure=${failure} stale />`}<${WatchTable} items=${items} nameOf=${nameOf} /></section>`;
 };
 
 const Mayor = ({ mayor, election }) => {
@@ -60,15 +96,17 @@ const Sales = ({ sales }) => {
 /** The first view. */
 export const Overview = () => {
   useTitle("");
+  const key = useKey();
   return html`
     <div class="intro">
       <h1>Market</h1>
       <p class="muted">Prices of the bazaar and of auctions in Hypixel SkyBlock. Search for an item to see its prices and history.</p>
     </div>
-    <${Flips} />
+    <${Watched} />
+    <div class="grid"><${Bazaar} />${key && html`<${Auctions} />`}</div>
     <div class="grid">
-      <${Card} view="mayor" title="Mayor" path="v1/mayor">${(data) => html`<${Mayor} ...${data} />`}</${Card}>
-      <${Card} view="sales" title="Fire sales" path="v1/fire-sales">${(data) => html`<${Sales} ...${data} />`}</${Card}>
+      ${key && html`<${Card} view="mayor" title="Mayor" path="v1/mayor">${(data) => html`<${Mayor} ...${data} />`}</${Card}>
+      <${Card} view="sales" title="Fire sales" path="v1/fire-sales">${(data) => html`<${Sales} ...${data} />`}</${Card}>`}
       <${Card} view="status" title="Status" path="v1/status">${(data) => html`<p>${summary(data.feeds)}</p>`}</${Card}>
     </div>`;
 };

@@ -4,12 +4,10 @@ import { follow, parameters } from "./address.js";
 import { aliasesOf } from "./aliases.js";
 import { CATALOGUE, load } from "./api.js";
 import { Failure } from "./failure.js";
+import { AUCTION_PRICES, BAZAAR_PRICES } from "./files.js";
 import { auctionIdOf, nameOf, productsOf } from "./names.js";
 import { remember, useRecent } from "./recent.js";
 import { isSame, useWatched } from "./watched.js";
-
-/** The path of all products of the bazaar, also those without orders, with what was traded. */
-const PRICES = "v1/bazaar?mode=prices";
 
 /** The longest list of results. */
 const MOST_RESULTS = 40;
@@ -104,7 +102,7 @@ export const useItems = (isUsed) => {
     const request = async () => {
       // The names can come later, or never.
       const catalogue = load(CATALOGUE).catch(() => null);
-      const [bazaar, prices] = await Promise.allSettled([load(PRICES), load("v1/auctions/prices")]);
+      const [bazaar, prices] = await Promise.allSettled([load(BAZAAR_PRICES), load(AUCTION_PRICES)]);
       const failure = bazaar.reason ?? prices.reason ?? null;
       const keep = (names) => set({ items: bazaar.value || prices.value ? searchable(bazaar.value, prices.value, names) : null, failure });
       keep(null);

@@ -22,12 +22,17 @@ mod files {
     include!(concat!(env!("OUT_DIR"), "/files.rs"));
 }
 
-/// What the pages have in place of the address where users get their keys.
+/// What the pages have in place of the address where users get their keys, and of that of the public files.
 const DASHBOARD: &str = "{dashboard}";
+const PUBLIC_FILES: &str = "{files}";
+
+/// What the policy of the market page allows to connect to, apart from the public files.
+const CONNECTIONS: &str = "connect-src 'self'";
 
 /// The handler.
 #[derive(Debug)]
 pub struct Pages {
+    // They last as long as the process.
     docs: &'static File,
     market: &'static File,
 }
@@ -36,9 +41,14 @@ impl Handler for Pages {
     const ROUTE: &'static Route = &routes::ASSETS;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let [docs, market] =
-            [&files::DOCS, &files::MARKET].map(|page| with_dashboard(page, &config.dashboard_url));
-        Ok(Self { docs, market })
+        let docs = with_value(&files::DOCS, DASHBOARD, &config.dashboard_url);
+        let market = with_value(&files::MARKET, DASHBOARD, &config.dashboard_url);
+        let market = with_value(&market, PUBLIC_FILES, &config.public_files_url);
+        let market = match config.public_files_origin() {
+            Some(origin) => with_connection(market, &origin),
+            None => market,
+        };
+        Ok(Self { docs: Box::leak(Box::new(docs)), market: Box::leak(Box::new(market)) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -51,18 +61,24 @@ impl Handler for Pages {
     }
 }
 
-/// Returns the page with the address where users get their keys. It lasts as long as the process.
-fn with_dashboard(page: &File, dashboard_url: &str) -> &'static File {
+/// Returns the page with this value in place of a name.
+fn with_value(page: &File, name: &str, value: &str) -> File {
     // As text or an attribute of HTML in a JSON string.
     let escaped = |character| match character {
         '&' => "&amp;".to_owned(),
         '<' | '"' | '\\' | '\0'..=' ' => format!("&#{};", u32::from(character)),
         other => String::from(other),
     };
-    let attribute: String = dashboard_url.chars().map(escaped).collect();
-    let json = page.json.replace(DASHBOARD, &attribute);
+    let attribute: String = value.chars().map(escaped).collect();
+    let json = page.json.replace(name, &attribute);
     let bytes = page.bytes + json.len() - page.json.len();
-    Box::leak(Box::new(File { json: json.leak(), bytes, ..*page }))
+    File { json: json.leak(), bytes, ..*page }
+}
+
+/// Returns the page with a policy that lets it connect to this origin, too.
+fn with_connection(page: File, origin: &str) -> File {
+    let policy = page.content_security_policy.replace(CONNECTIONS, &format!("{CONNECTIONS} {origin}"));
+    File { content_security_policy: policy.leak(), ..page }
 }
 
 /// Returns the page of the route `path`. Its addresses are relative to the folder that it is in, so a request with a slash at the

@@ -32,8 +32,9 @@ use crate::{backfill, build, invoke_api, schedules};
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
 /// The variable with the SDKs' endpoint of `DynamoDB`.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
-/// The variable with the place of the public files.
+/// The variables with the place of the public files, and with their address.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
+const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
 /// The start of a reference to a secret, which `CloudFormation` resolves in a deployment.
 const DYNAMIC_REFERENCE: &str = "{{resolve:";
 
@@ -102,6 +103,11 @@ impl Cloud {
                 let mut function = runnable(function, program, key, dynamodb.url(), &logs);
                 if let Some(value) = function.environment.get_mut(FILES_VARIABLE) {
                     *value = files_variable.clone().unwrap_or_default();
+                }
+                if let Some(value) = function.environment.get_mut(FILES_ADDRESS_VARIABLE) {
+                    // Relative to the pages, which are at the root, as the files are.
+                    let address = public_files::PREFIX.trim_matches('/');
+                    *value = files_variable.as_ref().map_or_else(String::new, |_| address.to_owned());
                 }
                 let concurrency = options.concurrency.get().into();
                 pools.insert(logical_id, Arc::new(Pool::new(function, concurrency, logs.clone())));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{open, settle, texts_of};
+use super::{forget_key, open, settle, texts_of};
 use crate::cloud::{ITEM, start, start_with_past};
 use crate::window::Window;
 
@@ -59,8 +59,10 @@ async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
     let options = options.as_array().unwrap();
     assert!(!options.is_empty());
     for request in options {
-        // The catalogue is the same for all keys.
-        let cache = if request[0] == "v1/items" { "default" } else { "no-store" };
+        // The catalogue and the candles of whole days are the same for all keys.
+        let path = request[0].as_str().unwrap();
+        let is_kept = path == "v1/items" || path.starts_with("v1/bazaar/candles/all?");
+        let cache = if is_kept { "default" } else { "no-store" };
         assert_eq!(*request, json!([request[0], "error", "omit", cache]));
     }
     window.expect_clean(&[]);
@@ -75,10 +77,10 @@ async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
     let headers = "{ date: new Date().toUTCString(), expires: new Date().toUTCString() }";
     let flips = "JSON.stringify({ success: true, data: { items: [] } })";
     let response = format!("new Response({flips}, {{ headers: {headers} }})");
-    let only = format!("path.includes('mode=flips') ? {response} : new Promise(() => {{}})");
+    let only = format!("path.includes('mode=prices') ? {response} : new Promise(() => {{}})");
     replace(&window, "v1/", &only).await;
     go(&window, "?view=flips").await;
-    window.wait_for_text("No product qualifies as a flip").await;
+    window.wait_for_text("No product brings a profit").await;
     // The others are the seconds of countdowns and the page's own few milliseconds.
     let waits = "delays.filter((delay) => delay > 1000)";
     window.wait(&format!("{waits}.length > 0")).await;
@@ -91,14 +93,14 @@ async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
 async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    replace(&window, "mode=flips", "success({})").await;
+    replace(&window, "mode=prices", "success({})").await;
     window.click("link", "Flips").await;
     window.wait_for_text("This view has a defect").await;
     window.click("link", "Mayor").await;
     window.wait_for("heading", "In office").await;
     window.click("link", "Flips").await;
     window.wait_for_text("This view has a defect").await;
-    replace(&window, "mode=flips", "pass()").await;
+    replace(&window, "mode=prices", "pass()").await;
     window.click("button", "Try again").await;
     window.wait("document.querySelectorAll('tbody tr').length > 10").await;
     window.expect_clean(DEFECT);
@@ -110,12 +112,12 @@ async fn a_response_without_data_is_a_problem_of_the_service() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
     for data in ["undefined", "null"] {
-        replace(&window, "mode=flips", &format!("success({data})")).await;
+        replace(&window, "mode=prices", &format!("success({data})")).await;
         window.click("link", "Flips").await;
         window.wait_for_text("The service has a problem at the moment. Next try in").await;
         window.click("link", "Status").await;
     }
-    replace(&window, "mode=flips", "pass()").await;
+    replace(&window, "mode=prices", "pass()").await;
     window.click("link", "Flips").await;
     window.wait("document.querySelectorAll('tbody tr').length > 10").await;
     window.expect_clean(&[]);
@@ -155,8 +157,8 @@ async fn a_key_that_changes_during_a_request_breaks_nothing() {
     window.type_text("coal").await;
     window.wait("asked.length > 0").await;
     window.click("link", "Flips").await;
-    window.wait("asked.some(([path]) => path.includes('flips'))").await;
-    window.click("button", "Forget key").await;
+    window.wait("asked.some(([path]) => path.includes('mode=prices'))").await;
+    forget_key(&window).await;
     window.wait_for("heading", "Your API key").await;
     pause(&window, 1_500).await;
     let requests = asked(&window, "v1/").await;
@@ -244,7 +246,7 @@ async fn a_browser_with_a_wrong_clock_shows_the_latest_prices() {
         go(&window, &format!("?item={ITEM}&range=1h")).await;
         window.wait("document.querySelector('.plots')?.ariaBusy === 'false'").await;
         let legend = texts_of(&window, ".legend dd").await;
-        assert!(legend[1].contains('.'), "{hours} h off: {legend:?}");
+        assert!(legend[1].contains(','), "{hours} h off: {legend:?}");
         window.expect_clean(&[]);
     }
 }

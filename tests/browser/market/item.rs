@@ -168,7 +168,7 @@ async fn the_cursor_shows_exact_values_without_moving_anything() {
         let earlier = window.evaluate(shown).await;
         window.hover(x + width * share, y + height / 2.0).await;
         window.wait(&format!("{shown} !== {earlier}")).await;
-        assert!(legend().await[1].contains('.'));
+        assert!(legend().await[1].contains(','));
     }
     assert_ne!(legend().await, latest);
     assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use local::Options;
 
 use super::defects::replace;
-use super::{NOTHING, open, settle};
+use super::{NOTHING, forget_key, open, settle};
 use crate::cloud::{ITEM, key, start, start_with};
 use crate::window::Window;
 
@@ -28,16 +28,65 @@ async fn without_a_key_the_page_asks_for_one_and_says_where_to_get_it() {
     window.evaluate("document.getElementById('key').select()").await;
     window.type_text(&key).await;
     window.press("Enter").await;
-    window.wait_for("button", "Forget key").await;
+    window.wait_for("button", "Key").await;
     window.wait_for("heading", "Flips").await;
     assert_eq!(window.evaluate("document.activeElement.id").await, "main");
     window.reload().await;
     window.wait_for("heading", "Flips").await;
     assert_eq!(window.evaluate("localStorage.length + document.cookie.length").await, 0);
-    window.click("button", "Forget key").await;
+    forget_key(&window).await;
     window.wait_for("heading", "Your API key").await;
     assert_eq!(window.evaluate("sessionStorage.length").await, 0);
     assert_eq!(window.evaluate("document.activeElement.id").await, "main");
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_tab_has_the_key_of_an_open_one_and_forgetting_it_is_for_all_tabs() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let window = open(&cloud, "?view=flips").await;
+    let other = window.tab(&key).await;
+    other.open("/market?view=mayor").await;
+    other.wait_for("heading", "In office").await;
+    assert_eq!(other.evaluate("localStorage.length").await, 0, "nothing is kept on the device");
+    forget_key(&other).await;
+    for window in [&other, &window] {
+        window.to_front().await;
+        window.wait_for("heading", "Your API key").await;
+        window.reload().await;
+        window.wait_for("heading", "Your API key").await;
+        window.expect_clean(&[]);
+    }
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let mut window = Window::new(&cloud.url(), &key).await;
+    window.open("/market?view=flips").await;
+    window.click("checkbox", "Remember on this device").await;
+    enter(&window, &key).await;
+    window.wait_for("button", "Key").await;
+    let kept = "localStorage.getItem('key')";
+    assert_eq!(window.evaluate(kept).await, key.as_str());
+    // As after a restart of the browser: no tab has the key.
+    window.evaluate("sessionStorage.clear()").await;
+    window.reload().await;
+    window.click("button", "Key").await;
+    assert_eq!(window.inspect("market-key-menu").await, NOTHING);
+    window.click("checkbox", "Remember on this device").await;
+    assert_eq!(window.evaluate(kept).await, serde_json::Value::Null);
+    window.reload().await;
+    window.click("button", "Key").await;
+    window.click("checkbox", "Remember on this device").await;
+    assert_eq!(window.evaluate(kept).await, key.as_str());
+    window.click("button", "Forget key").await;
+    window.wait_for("heading", "Your API key").await;
+    assert_eq!(window.evaluate("localStorage.length + sessionStorage.length").await, 0);
     window.expect_clean(&[]);
 }
 
@@ -88,7 +137,7 @@ async fn a_key_that_cannot_be_tried_is_kept() {
         enter(&window, &key(&cloud)).await;
         window.wait_for("heading", "Flips").await;
         window.wait_for_text(sentence).await;
-        window.click("button", "Forget key").await;
+        forget_key(&window).await;
     }
     window.set_offline(true).await;
     enter(&window, &key(&cloud)).await;

@@ -4,6 +4,7 @@ mod auctions;
 mod chart;
 mod compare;
 mod countdown;
+mod decide;
 mod defects;
 mod elections;
 mod errors;
@@ -19,7 +20,9 @@ mod search;
 mod series;
 mod texts;
 mod views;
+mod visitor;
 mod waiting;
+mod watch;
 
 use local::Cloud;
 
@@ -39,8 +42,14 @@ async fn open_at(base: &str, cloud: &Cloud, query: &str) -> Window {
     let key = key(cloud);
     let window = Window::new(base, &key).await;
     window.open(&format!("/market{query}#key={key}")).await;
-    window.wait_for("button", "Forget key").await;
+    window.wait_for("button", "Key").await;
     window
+}
+
+/// Forgets the key by its menu.
+async fn forget_key(window: &Window) {
+    window.click("button", "Key").await;
+    window.click("button", "Forget key").await;
 }
 
 /// Waits until nothing is loading.

@@ -1,7 +1,7 @@
 //! Prices of an item and of flips: an instant trade has the price of the best order, an empty side has none, and averages are called
 //! averages.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::defects::{go, replace};
 use super::{NOTHING, open, settle, texts_of};
@@ -49,16 +49,16 @@ async fn instant_prices_and_the_spread_are_those_of_the_best_orders() {
     show(&window, ITEM, BEST.map(Some), AVERAGES).await;
     let figures = texts_of(&window, ".tiles .tile").await;
     for (figure, parts) in figures.iter().zip([
-        ["Best buy order", "206,236.00"],
-        ["Best sell offer", "253,670.30"],
-        ["47,434.30", "23.00%"],
+        ["Best buy order", "206,236"],
+        ["Best sell offer", "253,670"],
+        ["47,434", "23.00%"],
     ]) {
         assert!(parts.iter().all(|part| figure.contains(part)), "{parts:?}: {figure}");
     }
     let age = window.evaluate("document.querySelector('.late').innerText").await;
     assert!(age.as_str().is_some_and(|age| age.starts_with('⚠') && age.ends_with(" ago")), "{age}");
     let averages = texts_of(&window, ".averages").await;
-    for part in ["verage", "best 2 % of the volume", "70,201.40", "254,128.90"] {
+    for part in ["verage", "best 2 % of the volume", "70,201", "254,129"] {
         assert!(averages[0].contains(part), "{part} is missing: {averages:?}");
     }
     assert!(!window.text().await.contains("262"));
@@ -116,29 +116,5 @@ async fn no_number_breaks_or_covers_another() {
         }
     }
     assert_eq!(window.inspect("market-item-wide").await, NOTHING);
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn flips_say_that_their_spreads_are_between_averages_and_have_both_prices() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=status").await;
-    let flip = |id: &str, buy_price: f64| -> Value {
-        json!({
-            "id": id, "sellPrice": AVERAGES[0], "buyPrice": buy_price, "sellVolume": 20_000, "buyVolume": 20_000,
-            "spread": buy_price - AVERAGES[0], "spreadPercent": (buy_price / AVERAGES[0] - 1.0) * 100.0,
-            "sellMovingWeek": 1, "buyMovingWeek": 1,
-        })
-    };
-    let flips = json!({"count": 2, "items": [flip("COAL", AVERAGES[1]), flip("DIAMOND", 0.0)]});
-    replace(&window, "mode=flips", &format!("success({flips})")).await;
-    for query in ["?view=flips", "?"] {
-        go(&window, query).await;
-        window.wait_for_text("262.00%").await;
-        let text = window.text().await;
-        assert!(text.contains("average") && text.contains("best orders"), "{text}");
-        assert!(!text.contains("-100.00%"), "{text}");
-    }
     window.expect_clean(&[]);
 }

@@ -9,8 +9,15 @@ use crate::cloud::{start, start_with_past};
 use crate::stage::Stage;
 
 /// The views with their headings.
-const VIEWS: [(&str, &str); 4] =
-    [("flips", "Flips"), ("mayor", "Mayor and election"), ("sales", "Fire sales"), ("status", "Status")];
+const VIEWS: [(&str, &str); 7] = [
+    ("items", "Items"),
+    ("flips", "Flips"),
+    ("auctions", "Auctions"),
+    ("watch", "Watched items"),
+    ("mayor", "Mayor and election"),
+    ("sales", "Fire sales"),
+    ("status", "Status"),
+];
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -59,17 +66,19 @@ async fn flips_are_sorted_and_filtered_and_each_leads_to_its_item() {
     let cloud = start().await;
     let window = open(&cloud, "?view=flips").await;
     settle(&window).await;
-    let spreads = async || {
-        let texts = texts_of(&window, "tbody td:nth-child(2)").await;
+    let margins = async || {
+        let texts = texts_of(&window, "tbody td:nth-child(4)").await;
         texts.iter().map(|text| text.replace(['%', ','], "").parse::<f64>().unwrap()).collect::<Vec<_>>()
     };
-    let falling = spreads().await;
+    window.focus("button", "Margin").await;
+    window.press("Enter").await;
+    window.wait("document.querySelector('[aria-sort=descending]')?.innerText.startsWith('Margin')").await;
+    let falling = margins().await;
     assert!(falling.len() >= 20 && falling.is_sorted_by(|one, other| one >= other), "{falling:?}");
-    window.focus("button", "Spread %").await;
     window.press("Enter").await;
     window.wait("document.querySelector('[aria-sort=ascending]')").await;
-    assert!(spreads().await.is_sorted());
-    assert_eq!(window.address().await, "/market?view=flips&sort=spreadPercent");
+    assert!(margins().await.is_sorted());
+    assert_eq!(window.address().await, "/market?view=flips&sort=margin");
 
     let names = texts_of(&window, "tbody th a").await;
     let word = names[0].split(' ').next().unwrap().to_lowercase();

@@ -33,14 +33,14 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     let cloud = start().await;
     let mut window = open(&cloud, "?view=flips").await;
     settle(&window).await;
-    let count = |window: &Window| window.seen().requests_for("/v1/bazaar?mode=flips").len();
+    let count = |window: &Window| window.seen().requests_for("/v1/bazaar?mode=prices").len();
     while count(&window) < 2 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     settle(&window).await;
     let sent: Vec<f64> = window
         .seen()
-        .requests_for("/v1/bazaar?mode=flips")
+        .requests_for("/v1/bazaar?mode=prices")
         .iter()
         .map(|request| request.sent_at_ms)
         .collect();

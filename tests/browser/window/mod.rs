@@ -7,6 +7,7 @@ mod input;
 mod protocol;
 mod seen;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -45,7 +46,7 @@ pub(crate) struct Window {
     page: Page,
     /// The tab in front of the page.
     other: Option<Page>,
-    context: Context,
+    context: Arc<Context>,
     /// The address that all pages and requests begin with.
     base: String,
     scheme: Scheme,
@@ -55,7 +56,20 @@ pub(crate) struct Window {
 impl Window {
     /// Opens an empty window for pages whose addresses begin with `base`. `key` must not be seen in any address.
     pub(crate) async fn new(base: &str, key: &str) -> Self {
-        let context = Context::new().await;
+        Self::of(Arc::new(Context::new().await), base, key).await
+    }
+
+    /// Opens another tab of the same person.
+    pub(crate) async fn tab(&self, key: &str) -> Self {
+        Self::of(Arc::clone(&self.context), &self.base, key).await
+    }
+
+    /// Brings this tab to the front: what is behind it does not render.
+    pub(crate) async fn to_front(&self) {
+        self.call("Page.bringToFront", json!({})).await;
+    }
+
+    async fn of(context: Arc<Context>, base: &str, key: &str) -> Self {
         let page = context.page(base, key).await;
         let mut window =
             Self { page, other: None, context, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
@@ -172,7 +186,7 @@ impl Window {
             self.other = Some(other);
         } else if let Some(other) = self.other.take() {
             other.close().await;
-            self.call("Page.bringToFront", json!({})).await;
+            self.to_front().await;
         }
         self.wait(&format!("document.hidden === {is_covered}")).await;
     }

@@ -112,7 +112,10 @@ ENVIRONMENT = {
         "HYPIXEL_API_KEY": text_with("{{resolve:secretsmanager:${UpstreamKeySecret}}}"),
     },
     "status": HISTORY,
-    "page": {"DASHBOARD_URL": reference("DashboardUrl")},
+    "page": {
+        "DASHBOARD_URL": reference("DashboardUrl"),
+        "PUBLIC_FILES_URL": either("PublicFilesAreOn", {"Fn::GetAtt": ["Files", "Outputs.Address"]}, ""),
+    },
     "index": {
         "DOCUMENTATION_URL": either(
             "HasDocumentation", reference("DocumentationUrl"), either("PagesAreOn", "/docs", "")

@@ -1,0 +1,50 @@
+// The products of the bazaar with what one gets and pays for them now, and how that has changed.
+import { html, useMemo } from "./htm-preact.js";
+import { useResource } from "./api.js";
+import { useDays } from "./days.js";
+import { BAZAAR_PRICES } from "./files.js";
+
+/** What the bazaar keeps of a sale, in per cent, without an upgrade of the account. */
+export const TAX = 1.25;
+
+const change = (now, before) => (now && before ? (now / before - 1) * 100 : undefined);
+
+/** Returns the profit of buying one item with an order and selling it with an offer, in coins after the tax, and its share of the price. */
+export const flip = (order, offer, tax = TAX) => {
+  const profit = order && offer ? offer * (1 - tax / 100) - order : undefined;
+  return { profit, margin: profit && (profit / order) * 100 };
+};
+
+/**
+ * Returns the products that are traded, as `useResource` does, with `midnight` of `useDays`. A product has the fields of the API and: `sell` and
+ * `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, what is traded instantly in a week, and
+ * `turnover`, its price; `day` and `week`, changes of the average price of sell offers in per cent; and `line`, its last eight closes and the present one.
+ */
+export const useBazaar = () => {
+  const { data, failure } = useResource(BAZAAR_PRICES);
+  const days = useDays();
+  const items = useMemo(() => {
+    const traded = data?.items.filter(({ topBuyOrder, topSellOffer }) => topBuyOrder || topSellOffer);
+    return traded?.map((product) => {
+      const { id, topBuyOrder: sell, topSellOffer: buy, buyPrice, sellMovingWeek, buyMovingWeek } = product;
+      const closes = days.closesOf(id);
+      const volume = sellMovingWeek + buyMovingWeek;
+      return {
+        ...product, sell, buy, ...flip(sell, buy), volume, turnover: volume * (buy ?? sell), day: change(buyPrice, closes.at(-1)),
+        week: change(buyPrice, closes[0]), line: [...closes, buyPrice || undefined],
+      };
+    });
+  }, [data, days]);
+  return { items, failure, lastUpdated: data?.lastUpdated, midnight: days.midnight };
+};
+
+/** A line of these values, `undefined` where one is missing. The columns beside it say the same in numbers. */
+export const Line = ({ values }) => {
+  const known = values.map((value, at) => ({ value, at })).filter(({ value }) => value);
+  if (known.length < 2) return "–";
+  const prices = known.map(({ value }) => value);
+  const [low, high] = [Math.min(...prices), Math.max(...prices)];
+  const height = (value) => (high > low ? 18 - ((value - low) / (high - low)) * 16 : 10);
+  const points = known.map(({ value, at }) => `${((at / (values.length - 1)) * 76 + 2).toFixed(1)},${height(value).toFixed(1)}`).join(" ");
+  return html`<svg class="line" viewBox="0 0 80 20" width="80" height="20" aria-hidden="true"><polyline points=${points} /></svg>`;
+};

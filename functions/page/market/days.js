@@ -1,0 +1,72 @@
+// How the prices of all products have moved: their closing prices of the last eight whole days, of UTC. Days never change, so the browser
+// keeps them.
+import { useEffect, useState } from "./htm-preact.js";
+import { load } from "./api.js";
+import { present } from "./clock.js";
+import { dayPath } from "./files.js";
+
+const DAY = 86_400_000;
+
+/** Seven days have eight ends. */
+const COUNT = 8;
+
+/** By then, a day is complete and its file is written, in milliseconds after its end. */
+const LATE = 7_200_000;
+
+/** The order of the requests, by the place of the day: what the changes need comes first. */
+const ORDER = [7, 0, 6, 5, 4, 3, 2, 1];
+
+/** Returns the closing average prices of sell offers by product, from the CSV of a day. */
+export const closesOf = (csv) => {
+  const [head, ...lines] = csv.split("\n").map((line) => line.split(","));
+  const [id, close] = ["item_id", "buy_close"].map((name) => head.indexOf(name));
+  return new Map(lines.filter((line) => Number(line[close]) > 0).map((line) => [line[id], Number(line[close])]));
+};
+
+/** What is known of each day, by its start. */
+const known = new Map();
+
+/** Returns since when there are prices, in Unix milliseconds, so that nobody asks for the days before. */
+const recordedSince = async () => {
+  const status = await load("v1/status").catch(() => null);
+  const feed = status?.feeds.find(({ name }) => name === "bazaar");
+  if (!feed) return 0;
+  return feed.recorded_since ? Date.parse(feed.recorded_since) : Infinity;
+};
+
+/** Requests the days one after the other, because a key has a rate, and calls `announce` after each. */
+const request = async (starts, isWanted, announce) => {
+  const since = await recordedSince();
+  for (const start of ORDER.map((index) => starts[index])) {
+    if (start + DAY <= since) continue;
+    while (isWanted() && !known.has(start)) {
+      try {
+        known.set(start, closesOf(await load(dayPath(start))));
+      } catch (failure) {
+        // Nothing was recorded on that day.
+        if (!Number.isFinite(failure.retryAt)) known.set(start, new Map());
+        else await new Promise((resolve) => setTimeout(resolve, Math.max(failure.retryAt - Date.now(), 1_000)));
+      }
+    }
+    if (isWanted()) announce();
+  }
+};
+
+/**
+ * Returns `{ closesOf, midnight }`: a function from a product to its eight closing prices, oldest first, each a number or `undefined`, and
+ * the end of the last day in Unix milliseconds. Renders again as the days come.
+ */
+export const useDays = () => {
+  const midnight = Math.floor((present() - LATE) / DAY) * DAY;
+  const [state, set] = useState(null);
+  useEffect(() => {
+    let isWanted = true;
+    const starts = Array.from({ length: COUNT }, (_, index) => midnight - (COUNT - index) * DAY);
+    for (const start of known.keys()) if (!starts.includes(start)) known.delete(start);
+    request(starts, () => isWanted, () => set({ midnight, closesOf: (id) => starts.map((start) => known.get(start)?.get(id)) }));
+    return () => {
+      isWanted = false;
+    };
+  }, [midnight]);
+  return state ?? { midnight, closesOf: () => [] };
+};

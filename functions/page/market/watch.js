@@ -1,0 +1,95 @@
+// The watch list: the present prices of the items with a star, and whether they have reached their targets. A link carries the items to
+// another device or another player.
+import { html, useMemo } from "./htm-preact.js";
+import { Link, address, show } from "./address.js";
+import { useResource } from "./api.js";
+import { Failure } from "./failure.js";
+import { AUCTION_PRICES, BAZAAR_PRICES } from "./files.js";
+import { amount, price } from "./format.js";
+import { useKey } from "./key.js";
+import { useNames, useProducts } from "./names.js";
+import { Requests } from "./requests.js";
+import { Copy } from "./save.js";
+import { Skeleton } from "./skeleton.js";
+import { useTitle } from "./title.js";
+import { MOST_WATCHED, Star, setTarget, useWatched, watch } from "./watched.js";
+
+const listed = (items, isAuctions) => items.filter(({ market }) => (market === "auctions") === isAuctions).map(({ id }) => id);
+const joined = (ids) => ids.map(encodeURIComponent).join(",");
+
+/** Returns the requests for the prices of these items, each `null` if it has none: one for each market. Without a key there are only files of all items. */
+const pathsOf = (items, key) => {
+  const [products, auctions] = [listed(items, false), listed(items, true)];
+  return [
+    products.length ? (key ? `v1/bazaar?mode=items&ids=${joined(products)}` : BAZAAR_PRICES) : null,
+    auctions.length ? (key ? `${AUCTION_PRICES}?ids=${joined(auctions)}` : AUCTION_PRICES) : null,
+  ];
+};
+
+/** Returns the items with what one gets for them and pays for them, their requests, and the first failure. */
+export const usePrices = (items) => {
+  const paths = pathsOf(items, useKey());
+  const [bazaar, auctions] = paths.map(useResource);
+  const prices = useMemo(() => new Map([
+    ...(bazaar.data?.items ?? []).map(({ id, sellPrice, buyPrice }) => [id, { sell: sellPrice || undefined, buy: buyPrice || undefined }]),
+    ...(auctions.data?.items ?? []).map(({ id, lowest }) => [`auctions ${id}`, { buy: lowest }]),
+  ]), [bazaar.data, auctions.data]);
+  return {
+    items: items.map((item) => ({ ...item, ...prices.get(item.market ? `auctions ${item.id}` : item.id), isHere: Boolean((item.market ? auctions : bazaar).data) })),
+    paths: paths.filter(Boolean),
+    failure: bazaar.failure ?? auctions.failure,
+  };
+};
+
+const Target = ({ item, name }) => html`<input inputmode="decimal" autocomplete="off" placeholder="none" aria-label=${`Target price of ${name}`}
+  value=${item.target ?? ""} onChange=${({ target }) => setTarget(item, amount(target.value) > 0 ? amount(target.value) : undefined)} />`;
+
+const Row = ({ item, name, hasTargets }) => {
+  const value = (number) => (item.isHere ? price(number ?? NaN) : html`<${Skeleton} length=${7} />`);
+  const isReached = item.buy <= item.target;
+  return html`<tr role="row">
+    <th role="rowheader" scope="row"><${Star} ...${item} name=${name} /><${Link} view=${{ item: item.id, market: item.market }}>${name}</${Link}>
+      <small>${item.market ? "Auctions" : "Bazaar"}</small></th>
+    <td role="cell" data-label="You get">${item.market ? "–" : value(item.sell)}</td>
+    <td role="cell" data-label="You pay">${value(item.buy)}</td>
+    ${hasTargets && html`<td role="cell" data-label="Target"><${Target} item=${item} name=${name} /></td>
+      <td role="cell" data-label="Reached">${isReached ? html`<span class="good">✓ Reached</span>` : item.target ? "Not yet" : "–"}</td>`}
+  </tr>`;
+};
+
+/** The items as a table. */
+export const WatchTable = ({ items, nameOf, hasTargets }) => html`<div class="scroll"><table role="table" class="cards">
+  <thead role="rowgroup"><tr role="row">${["Item", "You get", "You pay", ...(hasTargets ? ["Target: pay at most", "Reached"] : [])].map((label) => html`
+    <th role="columnheader" scope="col">${label}</th>`)}</tr></thead>
+  <tbody role="rowgroup">${items.map((item) => html`<${Row} key=${`${item.market} ${item.id}`} item=${item} name=${nameOf(item.id)} hasTargets=${hasTargets} />`)}</tbody>
+</table></div>`;
+
+/** Returns the items that the address carries. */
+const itemsOf = ({ ids, auctions }) => {
+  const list = (text, market) => (text ?? "").split(",").filter(Boolean).map((id) => ({ id, market }));
+  return [...list(ids), ...list(auctions, "auctions")].slice(0, MOST_WATCHED);
+};
+
+/** The view of the watch list, or of the items that a link carries. */
+export const Watch = ({ parameters }) => {
+  useTitle("Watched");
+  const own = useWatched();
+  const carried = itemsOf(parameters);
+  const { items, paths, failure } = usePrices(carried.length ? carried : own);
+  const nameOf = useNames(useProducts());
+  const linkOf = () => new URL(address({ view: "watch", ids: listed(own, false).join(","), auctions: listed(own, true).join(",") }), location.href).href;
+  const take = () => {
+    watch(carried);
+    show({ view: "watch" });
+  };
+  return html`<h1>${carried.length ? "Shared items" : "Watched items"}</h1>
+    <section class="card listing watching">
+      ${failure && html`<${Failure} failure=${failure} stale />`}
+      ${!items.length && html`<p>Nothing is watched yet. Press the star ☆ beside the name of an item; the list stays on this device.</p>`}
+      ${items.length > 0 && html`<${WatchTable} items=${items} nameOf=${nameOf} hasTargets=${!carried.length} />
+        <p class="muted">The bazaar shows averages of its best orders, auctions their lowest price. A target is reached at or below it.</p>
+        <div class="foot">${carried.length > 0 ? html`<button type="button" class="primary" onClick=${take}>Watch all of them</button>
+            <${Link} view=${{ view: "watch" }}>Your own list</${Link}>` : html`<${Copy} label="Copy link to this list" textOf=${linkOf} />`}
+          <${Requests} paths=${paths} /></div>`}
+    </section>`;
+};

@@ -1,0 +1,194 @@
+//! What helps to decide: the table of all products, flips of both markets with their limits, and what moves.
+
+use serde_json::{Value, json};
+
+use super::defects::{go, replace};
+use super::{NOTHING, open, settle, texts_of};
+use crate::cloud::{ITEM, start, start_with_past};
+use crate::window::Window;
+
+/// A product with these best orders and averages, which is traded this much in a week.
+fn product(id: &str, [order, offer]: [f64; 2], [sell, buy]: [f64; 2], week: u32) -> Value {
+    json!({
+        "id": id, "topBuyOrder": order, "topSellOffer": offer, "sellPrice": sell, "buyPrice": buy,
+        "sellVolume": 1, "buyVolume": 1, "sellMovingWeek": week, "buyMovingWeek": week * 2,
+    })
+}
+
+/// Lets the bazaar have these products.
+async fn trade(window: &Window, products: &[Value]) {
+    let data = json!({"lastUpdated": 0, "count": products.len(), "items": products});
+    replace(window, "mode=prices", &format!("success({data})")).await;
+}
+
+/// The texts of the cells of each row, the name first.
+async fn rows(window: &Window) -> Vec<Vec<String>> {
+    let script = "[...document.querySelectorAll('tbody tr')].map((row) => [...row.children].map((cell) => (cell.querySelector('a') ?? cell).innerText.trim()))";
+    serde_json::from_value(window.evaluate(script).await).unwrap()
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=sales").await;
+    let csv = |close: u32| format!("item_id,buy_close,samples\\nCOAL,{close},1440\\n");
+    let day =
+        |close| format!("new Response('{}', {{ headers: {{ 'content-type': 'text/csv' }} }})", csv(close));
+    let status = r#"success({ feeds: [{ name: "bazaar", recorded_since: "2020-01-01T00:00:00Z" }] })"#;
+    let products = json!({"items": [product("COAL", [100.0, 110.0], [100.0, 120.0], 20_000_000)]});
+    // The oldest day is the eighth before today.
+    let days = format!(
+        "(Date.now() - Date.parse(path.slice(44, 54)) > 7.5 * 86400000 ? {} : {})",
+        day(60),
+        day(100)
+    );
+    let response = format!(
+        "path.includes('status') ? {status} : path.includes('mode=prices') ? success({products}) : path.includes('all?') ? {days} : pass()"
+    );
+    replace(&window, "v1/", &response).await;
+    go(&window, "?view=items").await;
+    window.wait("document.querySelector('tbody td:nth-child(7)')?.innerText.endsWith('%')").await;
+    let expected = ["Coal", "100.00", "110.00", "8.63%", "60M\n60,000,000", "+20.0%", "+100.0%"];
+    assert_eq!(rows(&window).await, [expected]);
+    assert_eq!(window.inspect("market-items-computed").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whole_days_are_transferred_once() {
+    let cloud = start_with_past().await;
+    let window = open(&cloud, &format!("?view=items&filter={ITEM}")).await;
+    let sizes = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('candles/all')).map(({ transferSize }) => transferSize)";
+    for is_first in [true, false] {
+        window.wait("[...document.querySelectorAll('tbody td:nth-child(6)')].some((cell) => cell.innerText.endsWith('%'))").await;
+        let sizes: Vec<u64> = serde_json::from_value(window.evaluate(sizes).await).unwrap();
+        assert!(sizes.len() == 1 && (sizes[0] > 0) == is_first, "{sizes:?}");
+        window.reload().await;
+    }
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    let products = [
+        product("COAL", [100.0, 110.0], [100.0, 110.0], 168_000),
+        product("DIAMOND", [1_000_000.0, 1_200_000.0], [1_000_000.0, 1_200_000.0], 1_680),
+        // The tax takes more than the difference.
+        product("EMERALD", [100.0, 101.0], [100.0, 101.0], 168_000),
+        // Its average order is far below the best one.
+        product("IRON_INGOT", [100.0, 104.0], [90.0, 104.0], 168_000),
+    ];
+    trade(&window, &products).await;
+    go(&window, "?view=flips").await;
+    settle(&window).await;
+    let row = |name: &str, cells: &[&str]| {
+        [&[name], cells].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let diamond = row("Diamond", &["1,850,000", "185,000", "18.50%", "1,000,000", "1,200,000", "10", "–"]);
+    let coal = row("Coal", &["8,625", "8.63", "8.63%", "100.00", "110.00", "1,000", "–"]);
+    let iron = row("Iron Ingot", &["2,700", "2.70", "2.70%", "100.00", "104.00", "1,000", "–"]);
+    assert_eq!(rows(&window).await, [&diamond, &coal, &iron].map(Clone::clone));
+    assert_eq!(texts_of(&window, ".unsure").await, ["≠ averages"]);
+    assert_eq!(window.inspect("market-flips-computed").await, NOTHING);
+
+    for (query, expected) in [
+        ("&least=200", vec![&coal, &iron]),
+        ("&most=0.5m", vec![&coal, &iron]),
+        ("&tax=20", vec![]),
+        ("&sort=margin", vec![&iron, &coal, &diamond]),
+    ] {
+        go(&window, &format!("?view=flips{query}")).await;
+        let expected: Vec<_> = expected.into_iter().cloned().collect();
+        assert_eq!(rows(&window).await, expected, "{query}");
+    }
+    // A budget pays for fewer items an hour.
+    go(&window, "?view=flips&budget=20k&filter=coal").await;
+    assert_eq!(rows(&window).await[0][1..=6], ["1,725", "8.63", "8.63%", "100.00", "110.00", "200"]);
+    window.focus("textbox", "Tax, %").await;
+    window.type_text("0").await;
+    window.wait("location.search.includes('tax=0')").await;
+    window.wait("document.querySelector('tbody td:nth-child(3)').innerText === '10.00'").await;
+    let (name, text) = window.download(window.click("button", "Download CSV")).await;
+    assert_eq!(name, "flips.csv");
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines,
+        ["id,name,coinsPerHour,profit,margin,sell,buy,perHour", "COAL,Coal,2000,10,10,100,110,200"]
+    );
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
+    let cloud = start().await;
+    let mut window = open(&cloud, "?view=status").await;
+    let listed = [("A", 800_000), ("B", 8_000_000), ("C", 990_000), ("D", 1)];
+    let listed =
+        listed.map(|(id, lowest)| json!({"id": id, "lowest": lowest, "second": null, "listings": 3}));
+    let sold = [("A", 1_000_000, 5), ("B", 20_000_000, 7), ("C", 1_000_000, 9), ("D", 100, 4)];
+    let sold = sold
+        .map(|(id, median, sales)| json!({"id": id, "lowest": null, "sale_median": median, "sales": sales}));
+    let [prices, averages] = [listed, sold].map(|items| json!({"lastUpdated": 0, "items": items}));
+    let response = format!("success(path.includes('prices') ? {prices} : {averages})");
+    replace(&window, "v1/auctions/", &response).await;
+    go(&window, "?view=flips&market=auctions").await;
+    settle(&window).await;
+    // B sells for 20 million, less 2 % and less 1 %. A pays 1 % for the listing. C would lose, and D is sold too rarely.
+    let expected = [
+        ["B", "11.4M", "142.50%", "8,000,000", "20M", "7", "3"],
+        ["A", "190,000", "23.75%", "800,000", "1,000,000", "5", "3"],
+    ];
+    let shown: Vec<Vec<String>> = rows(&window)
+        .await
+        .into_iter()
+        .map(|row| row.into_iter().map(|cell| cell.lines().next().unwrap_or("").to_owned()).collect())
+        .collect();
+    assert_eq!(shown, expected);
+    assert_eq!(window.inspect("market-flips-auctions").await, NOTHING);
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_table_names_its_requests_without_the_key_until_that_is_asked_for() {
+    let cloud = start().await;
+    let key = crate::cloud::key(&cloud);
+    let window = open(&cloud, "?view=items").await;
+    settle(&window).await;
+    window.evaluate("document.querySelector('.requests summary').click()").await;
+    let text = async || window.evaluate("document.querySelector('.requests pre').innerText").await;
+    let address = format!("{}/v1/bazaar?mode=prices", cloud.url());
+    for (language, part) in
+        [("Python", "requests.get("), ("Sheets", "UrlFetchApp.fetch("), ("curl", "curl -H")]
+    {
+        window.click("button", language).await;
+        let shown = text().await.to_string();
+        assert!(shown.contains(part) && shown.contains(&address) && !shown.contains(&key), "{shown}");
+    }
+    window.click("checkbox", "With my key").await;
+    assert_eq!(text().await, format!("curl -H \"X-API-Key: {key}\" \"{address}\""));
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_view_shows_what_is_watched_first_and_then_what_moves() {
+    let cloud = start_with_past().await;
+    let mut window = open(&cloud, "").await;
+    settle(&window).await;
+    window.evaluate(&format!("localStorage.setItem('watched', '[{{\"id\":\"{ITEM}\"}}]')")).await;
+    window.reload().await;
+    settle(&window).await;
+    let headings =
+        ["Watched", "Movers", "Most traded", "Most sold in auctions", "Mayor", "Fire sales", "Status"];
+    assert_eq!(texts_of(&window, "h2").await, headings);
+    window.wait("document.querySelector('[aria-labelledby=movers] td')?.innerText.endsWith('%')").await;
+    assert_eq!(window.inspect("market-overview-watched").await, NOTHING);
+    window.expect_clean(&[]);
+}

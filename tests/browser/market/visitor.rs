@@ -1,0 +1,51 @@
+//! Without a key: the market from the public files, if there are any.
+
+use local::{Cloud, Options};
+use serde_json::json;
+
+use super::{NOTHING, settle, texts_of};
+use crate::cloud::{ITEM, key};
+use crate::window::Window;
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
+    let cloud = Cloud::start(Options { public_files: true, ..Options::for_tests() }).await.unwrap();
+    let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
+    let event = json!({"time": time.to_string(), "backfill": true}).to_string();
+    for recorder in ["record-auctions", "record-bazaar"] {
+        cloud.invoke(recorder, event.clone()).await.unwrap();
+    }
+    let key = key(&cloud);
+    let mut window = Window::new(&cloud.url(), &key).await;
+    for (view, heading) in [("items", "Items"), ("flips", "Flips"), ("auctions", "Auctions")] {
+        window.open(&format!("/market?view={view}")).await;
+        window.wait_for("heading", heading).await;
+        window.wait_for_text("You see the market without a key").await;
+        window.wait("document.querySelectorAll('tbody tr th a').length > 10").await;
+    }
+    window.open(&format!("/market?view=watch&ids={ITEM}")).await;
+    window.wait("/[0-9]/.test(document.querySelector('tbody td')?.innerText)").await;
+    window.open("/market").await;
+    settle(&window).await;
+    assert_eq!(texts_of(&window, "h2").await, ["Movers", "Most traded", "Status"]);
+    assert_eq!(window.inspect("market-visitor").await, NOTHING);
+    window.press("/").await;
+    window.type_text("enchanted diamond").await;
+    window.wait("document.querySelectorAll('[role=option]').length > 0").await;
+    let seen = window.seen();
+    let paths: Vec<_> = seen.requests().map(|request| request.url.replace(&cloud.url(), "")).collect();
+    assert!(paths.iter().all(|path| !path.starts_with("/v1/") || path == "/v1/status"), "{paths:?}");
+
+    // What needs a key asks for one, and says so.
+    window.open("/market?view=mayor").await;
+    window.wait_for("heading", "Your API key").await;
+    window.open("/market").await;
+    window.click("link", "Enter a key").await;
+    window.focus("textbox", "API key").await;
+    window.type_text(&key).await;
+    window.press("Enter").await;
+    window.wait_for("heading", "Mayor").await;
+    assert_eq!(window.address().await, "/market");
+    window.expect_clean(&[]);
+}
