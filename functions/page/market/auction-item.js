@@ -4,7 +4,7 @@ import { Age } from "./age.js";
 import { useResource } from "./api.js";
 import { copy } from "./copy.js";
 import { useReport } from "./failure.js";
-import { coins, duration, exactTime, integer } from "./format.js";
+import { coins, duration, exactTime, integer, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { AUCTIONS } from "./markets.js";
 import { isPet } from "./names.js";
@@ -21,9 +21,9 @@ const Prices = ({ prices, averages, isMixed }) => {
     <h2 id="prices" class="hidden">Prices</h2>
     <dl class="tiles figures" aria-busy=${isBusy}>
       <${Tile} resource=${prices} label="Lowest price" line="first" note=${item ? `of ${integer(item.listings)} listed` : "buy it now"}>
-        ${prices.data && !item ? "Not listed" : coins(item?.lowest)}<//>
-      <${Tile} resource=${prices} label="Second lowest" note=${item?.listings === 1 ? "the only one listed" : "buy it now"}>${coins(second)}<//>
-      <${Tile} resource=${averages} label="Median of sales" line="second" note=${sale ? `in 1 day; average ${coins(sale)}` : "in 1 day"}>${coins(median)}<//>
+        ${prices.data && !item ? "Not listed" : price(item?.lowest)}<//>
+      <${Tile} resource=${prices} label="Second lowest" note=${item?.listings === 1 ? "the only one listed" : "buy it now"}>${price(second)}<//>
+      <${Tile} resource=${averages} label="Median of sales" line="second" note=${sale ? `in 1 day; average ${coins(sale)}` : "in 1 day"}>${price(median)}<//>
       <${Tile} resource=${averages} label="Sold a day" note=${sales >= 0 ? `in ${integer(sales)} sales, ${duration(minutes * 60_000)} recorded` : "none known"}>
         ${integer(sold)}<//>
       <${Tile} resource=${prices} label="Age of the prices" note=${`of ${exactTime(updated)}`}>${updated ? html`<${Age} of=${updated} />` : "–"}<//>

@@ -3,7 +3,7 @@ import { html } from "./htm-preact.js";
 import { Age } from "./age.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
-import { coins, exactTime, integer, percent } from "./format.js";
+import { coins, count, exactTime, integer, percent, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { BAZAAR } from "./markets.js";
 import { Tile, Value } from "./tile.js";
@@ -15,7 +15,7 @@ const LEVELS = 8;
 const Prices = ({ item, book }) => {
   const tile = (resource, label, value, note, line) => html`<${Tile} resource=${resource} label=${label} note=${note} line=${line}>${value}<//>`;
   const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
-  const best = (price, none) => (price === null ? none : coins(price));
+  const best = (top, none) => (top === null ? none : price(top));
   const spread = sell && buy ? buy - sell : NaN;
   const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
   const hasSpread = Number.isFinite(spread);
@@ -27,12 +27,12 @@ const Prices = ({ item, book }) => {
     <dl class="tiles figures" aria-busy=${isBusy}>
       ${tile(book, "Best buy order", best(sell, "No buy orders"), "for one, sold instantly", "first")}
       ${tile(book, "Best sell offer", best(buy, "No sell offers"), "for one, bought instantly", "second")}
-      ${tile(book, "Spread", coins(spread), share)}
+      ${tile(book, "Spread", price(spread), share)}
       ${tile(book, "Age of the prices", book.data ? html`<${Age} of=${book.data.lastUpdated} />` : "–", "of the best orders")}
-      ${tile(item, "Buy orders", integer(sellVolume), "items wanted")}
-      ${tile(item, "Sell offers", integer(buyVolume), "items offered")}
-      ${tile(item, "Sold in 7 days", integer(sellMovingWeek), "items, instantly")}
-      ${tile(item, "Bought in 7 days", integer(buyMovingWeek), "items, instantly")}
+      ${tile(item, "Buy orders", count(sellVolume), "items wanted")}
+      ${tile(item, "Sell offers", count(buyVolume), "items offered")}
+      ${tile(item, "Sold in 7 days", count(sellMovingWeek), "items, instantly")}
+      ${tile(item, "Bought in 7 days", count(buyMovingWeek), "items, instantly")}
     </dl>
     <p class="muted averages figures">${averages}</p>
   </section>`;

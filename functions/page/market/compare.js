@@ -29,7 +29,7 @@ const Form = ({ market, add }) => {
   const [isUsed, setUsed] = useState(false);
   const [isUnknown, setUnknown] = useState(false);
   const { items } = useItems(isUsed);
-  const own = (items ?? []).filter(({ where }) => where.toLowerCase().includes(market.name));
+  const own = (items ?? []).filter(({ markets }) => markets.some((name) => name.toLowerCase() === market.name));
   const idOf = ({ id }) => (market.name === "auctions" ? auctionIdOf(id) : id);
   const found = matches(own, text);
   const submit = (event) => {

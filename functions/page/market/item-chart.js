@@ -11,6 +11,7 @@ import { duration, iso } from "./format.js";
 import { BestHours } from "./hours.js";
 import { collect, partSource, rangeSource, rowsOf, terms } from "./series.js";
 import { Summary } from "./summary.js";
+import { Requests } from "./requests.js";
 import { PriceTable } from "./table.js";
 
 /** From this length on, the terms of mayors are shown, in milliseconds. */
@@ -81,7 +82,7 @@ const useSeries = (market, item, range, part) => {
   if (found) latest.current = found;
   const rows = latest.current?.item === item ? latest.current.rows : NO_ROWS;
   const span = useMemo(() => found?.span ?? spanOf(market, range, part, present(), rows), [found, key]);
-  return { rows, span, isLoading: !found, isNew: !rows.length && !data?.next_before, failure: failure ?? found?.failure };
+  return { path: source.path, rows, span, isLoading: !found, isNew: !rows.length && !data?.next_before, failure: failure ?? found?.failure };
 };
 
 /** The terms of mayors, `[]` until they are here: the chart does not wait for them, and says nothing if they fail. */
@@ -108,7 +109,7 @@ export const ItemChart = ({ market, item, names, parameters }) => {
   const { ranges, shortest } = market;
   const range = Object.hasOwn(ranges, parameters.range ?? "") ? parameters.range : market.usual;
   const part = partOf(market, parameters);
-  const { rows, span, isLoading, isNew, failure } = useSeries(market, item, range, part);
+  const { path, rows, span, isLoading, isNew, failure } = useSeries(market, item, range, part);
   const mayors = useTerms(span.to - span.from >= TERMS_FROM || (part !== null && ranges[range].length >= TERMS_FROM));
   const name = names(item);
   const length = span.to - span.from;
@@ -177,6 +178,7 @@ export const ItemChart = ({ market, item, names, parameters }) => {
       <span>Drag across the chart or turn the wheel with Ctrl to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}
     <${Compare} market=${market} compared=${compared} set=${(ids) => stay({ with: ids.join() })} />
+    <${Requests} paths=${[path, ...others.map((id, index) => series[index].path)]} />
     <${PriceTable} market=${market} rows=${shown} item=${item} name=${name} range=${part ? "part" : range} />
     <${BestHours} market=${market} item=${item} />
   </section>`;

@@ -7,6 +7,7 @@ import { BazaarItem } from "./bazaar-item.js";
 import { auctionIdOf, useNames, useProducts } from "./names.js";
 import { focusSearch } from "./search.js";
 import { useTitle } from "./title.js";
+import { Star } from "./watched.js";
 
 /** The tabs. The range is that of both charts, as far as both have it. */
 const Tabs = ({ product, auction, market, range }) => {
@@ -36,7 +37,7 @@ export const Item = ({ parameters }) => {
   }
   const market = isAuction || isMissing ? "auctions" : "bazaar";
   const product = market === "bazaar" ? id : products.get(auction);
-  return html`<div class="title"><h1>${name}</h1><code class="muted">${market === "bazaar" ? id : auction}</code>
+  return html`<div class="title"><h1>${name}</h1><${Star} id=${market === "bazaar" ? id : auction} market=${market === "bazaar" ? undefined : market} name=${name} /><code class="muted">${market === "bazaar" ? id : auction}</code>
       ${product && isInAuctions && html`<${Tabs} product=${product} auction=${auction} market=${market} range=${parameters.range} />`}</div>
     ${market === "bazaar"
       ? html`<${BazaarItem} key=${id} id=${id} names=${names} parameters=${parameters} item=${item} />`

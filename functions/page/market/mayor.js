@@ -7,8 +7,12 @@ import { Failure } from "./failure.js";
 import { dateRange, dateTime, integer, percent } from "./format.js";
 import { Moves } from "./moves.js";
 import { nameOfId, plain } from "./names.js";
+import { Requests } from "./requests.js";
 import { Skeleton, SkeletonRows } from "./skeleton.js";
 import { useTitle } from "./title.js";
+
+/** The path of the past mayors. */
+const HISTORY = "v1/mayor/history?limit=100";
 
 /** How many past mayors are shown at first. */
 const FIRST = 12;
@@ -133,7 +137,7 @@ const Loading = () =>
 export const Mayor = () => {
   useTitle("Mayor");
   const { data, failure } = useResource("v1/mayor");
-  const past = useResource("v1/mayor/history?limit=100");
+  const past = useResource(HISTORY);
   const [leader] = ranked(data?.current ?? {});
   const moves = (id, name, text) => html`<${Moves} key=${name} id=${id} name=${name} role=${text} history=${past.data?.history} />`;
   // The past mayors have their place once it is known how much comes above them.
@@ -150,5 +154,6 @@ export const Mayor = () => {
       ${moves("moves", data.mayor.name, "is in office")}
       ${leader && votes(leader) > 0 && leader.name !== data.mayor.name && moves("next-moves", leader.name, "leads the election")}
     </div>`}
-    ${(data || failure) && html`<${Past} ...${past} />`}`;
+    ${(data || failure) && html`<${Past} ...${past} />
+      <section class="card"><${Requests} paths=${["v1/mayor", HISTORY]} /></section>`}`;
 };

@@ -1,7 +1,7 @@
 // The requests behind a part of a view, for programs: their address, and how curl, Python and Google Sheets send them.
 import { html, useState } from "./htm-preact.js";
+import { Copy } from "./copy.js";
 import { readKey } from "./key.js";
-import { Copy } from "./save.js";
 
 const LANGUAGES = {
   curl: (url, key) => `curl -H "X-API-Key: ${key}" "${url}"`,

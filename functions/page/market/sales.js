@@ -5,8 +5,12 @@ import { Countdown, useNow } from "./countdown.js";
 import { Failure } from "./failure.js";
 import { date, dateTime, integer } from "./format.js";
 import { useNames } from "./names.js";
+import { Requests } from "./requests.js";
 import { Skeleton, SkeletonRows } from "./skeleton.js";
 import { useTitle } from "./title.js";
+
+/** The path of the recorded sales. */
+const HISTORY = "v1/fire-sales/history?limit=200";
 
 /** How many recorded sales are shown at first. */
 const FIRST = 20;
@@ -58,9 +62,10 @@ export const Sales = () => {
   useTitle("Fire sales");
   const nameOf = useNames();
   const present = useResource("v1/fire-sales");
-  const past = useResource("v1/fire-sales/history?limit=200");
+  const past = useResource(HISTORY);
   // The recorded sales have their place once it is known how much comes above them.
   return html`<h1>Fire sales</h1>
     <${Present} nameOf=${nameOf} ...${present} />
-    ${(present.data || present.failure) && html`<${Past} nameOf=${nameOf} ...${past} />`}`;
+    ${(present.data || present.failure) && html`<${Past} nameOf=${nameOf} ...${past} />
+      <section class="card"><${Requests} paths=${["v1/fire-sales", HISTORY]} /></section>`}`;
 };

@@ -4,6 +4,7 @@ import { useResource } from "./api.js";
 import { Failure } from "./failure.js";
 import { dateTime, duration, exactTime } from "./format.js";
 import { nameOfId } from "./names.js";
+import { Requests } from "./requests.js";
 import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
@@ -52,5 +53,5 @@ export const Status = () => {
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}
     ${(data || !failure) && html`<div class="grid feeds" aria-busy=${!data}>
       ${feeds.map((feed) => html`<${Feed} key=${feed.name} name=${feed.name} feed=${feed.isMissing ? null : feed} />`)}</div>`}
-    ${data && html`<p class="muted">Version ${data.version} of the service</p>`}`;
+    ${data && html`<p class="muted">Version ${data.version} of the service</p><section class="card"><${Requests} paths=${["v1/status"]} /></section>`}`;
 };

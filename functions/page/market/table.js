@@ -2,6 +2,7 @@
 import { html, useState } from "./htm-preact.js";
 import { periodOf } from "./chart.js";
 import { coins, integer } from "./format.js";
+import { save } from "./save.js";
 import { csv } from "./series.js";
 
 /** More rows make the page slow. The file has all. */
@@ -28,18 +29,11 @@ const Rows = ({ market, rows, name, columns = columnsOf(market) }) => html`
 /** The rows behind a disclosure, and a button that saves all of them. */
 export const PriceTable = ({ market, rows, item, name, range }) => {
   const [isOpen, setOpen] = useState(false);
-  const save = () => {
-    const url = URL.createObjectURL(new Blob([csv(market, rows)], { type: "text/csv" }));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `${item.replace(/[:;+]/g, "_")}-${range}.csv`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 60_000);
-  };
+  const download = () => save(`${item.replace(/[:;+]/g, "_")}-${range}.csv`, csv(market, rows));
   return html`<div class="rows-bar">
       <button type="button" aria-expanded=${isOpen} aria-controls="rows" disabled=${!rows.length} onClick=${() => setOpen(!isOpen)}>
         ${isOpen ? "Hide the table" : "Show as a table"}</button>
-      <button type="button" disabled=${!rows.length} onClick=${save}>Download CSV</button>
+      <button type="button" disabled=${!rows.length} onClick=${download}>Download CSV</button>
     </div>
     <div id="rows">${isOpen && html`<${Rows} market=${market} rows=${rows} name=${name} />`}</div>`;
 };

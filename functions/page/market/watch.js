@@ -3,13 +3,13 @@
 import { html, useMemo } from "./htm-preact.js";
 import { Link, address, show } from "./address.js";
 import { useResource } from "./api.js";
+import { Copy } from "./copy.js";
 import { Failure } from "./failure.js";
 import { AUCTION_PRICES, BAZAAR_PRICES } from "./files.js";
 import { amount, price } from "./format.js";
 import { useKey } from "./key.js";
 import { useNames, useProducts } from "./names.js";
 import { Requests } from "./requests.js";
-import { Copy } from "./save.js";
 import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 import { MOST_WATCHED, Star, setTarget, useWatched, watch } from "./watched.js";
