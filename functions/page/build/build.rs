@@ -26,9 +26,9 @@ const README: &str = "README.md";
 const PAGES: [(&str, &str, &str); 2] =
     [("docs.html", "DOCS", DOCS_POLICY), ("market.html", "MARKET", MARKET_POLICY)];
 
-/// The modules that are joined with what they import: that of the market page, and that of the view that it loads later.
+/// The modules that are joined with what they import: that of the market page, and those of the views that it loads later.
 const MARKET: &str = "market.js";
-const ITEM: &str = "item.js";
+const LAZY: [&str; 2] = ["item.js", "mayor.js"];
 
 /// The page that has operations of the OpenAPI document in it, and the document.
 const REFERENCE: &str = "docs.html";
@@ -142,12 +142,14 @@ fn join_modules(assets: &mut [Source]) -> Result<(), String> {
     let modules: BTreeMap<_, _> =
         modules.map(|source| (source.name.as_str(), source.text.as_str())).collect();
     let market = join(MARKET, &modules, None)?;
-    let item = join(ITEM, &modules, Some((MARKET, &market)))?;
+    let mut joined = Vec::new();
+    for view in LAZY {
+        joined.push((view, join(view, &modules, Some((MARKET, &market)))?));
+    }
+    joined.push((MARKET, market));
     for asset in assets {
-        match asset.name.as_str() {
-            MARKET => asset.text.clone_from(&market.code),
-            ITEM => asset.text.clone_from(&item.code),
-            _ => {}
+        if let Some((_, file)) = joined.iter().find(|(name, _)| *name == asset.name) {
+            asset.text.clone_from(&file.code);
         }
     }
     Ok(())

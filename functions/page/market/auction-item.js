@@ -1,8 +1,8 @@
 // An item in auctions: its prices now, the auction of the lowest price, and its past.
-import { html, useState } from "./htm-preact.js";
+import { html } from "./htm-preact.js";
 import { Age } from "./age.js";
 import { useResource } from "./api.js";
-import { copy } from "./copy.js";
+import { Copy } from "./copy.js";
 import { useReport } from "./failure.js";
 import { coins, duration, exactTime, integer, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
@@ -35,21 +35,17 @@ const Prices = ({ prices, averages, isMixed }) => {
 
 /** The auction of the lowest price, with the command that shows it in the game. */
 const LowestAuction = ({ data, failure }) => {
-  const [result, setResult] = useState("");
   const item = data?.items[0];
   const uuid = item?.auction?.replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   // A text that begins with a slash and a letter would be an absolute address, which leads past a stage.
   const command = uuid && `${"/"}viewauction ${uuid}`;
-  const copyCommand = async () =>
-    setResult((await copy(command)) ? "Copied. Paste it into the chat of the game." : "Your browser does not allow it. Select the text.");
   return html`<section class="card" aria-labelledby="lowest">
     <h2 id="lowest">Lowest auction</h2>
     <${Value} isHere=${data || failure}>
       ${command
-        ? html`<p><code>${command}</code></p><button type="button" onClick=${copyCommand}>Copy command</button>`
+        ? html`<p><code>${command}</code></p><${Copy} label="Copy command" textOf=${() => command} />`
         : html`<p class="muted">${item ? "It is not known at the moment." : data ? "The item is not listed." : "–"}</p>`}
     <//>
-    <p class="muted hint" role="status">${result}</p>
   </section>`;
 };
 

@@ -3,7 +3,7 @@ import { html } from "./htm-preact.js";
 import { Age } from "./age.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
-import { coins, count, exactTime, integer, percent, price } from "./format.js";
+import { coins, count, exact, exactTime, integer, percent, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { BAZAAR } from "./markets.js";
 import { Tile, Value } from "./tile.js";
@@ -45,7 +45,7 @@ const Side = ({ title, side, orders, failure }) => html`<table class=${side}>
     const order = orders?.[index];
     if (orders?.length === 0 && index === 0) return html`<tr class="blank"><td colspan="3" class="muted">None at the moment</td></tr>`;
     if (!order) return html`<tr class="blank"><td>${orders ? "\xa0" : html`<${Value} isHere=${failure}>–<//>`}</td><td></td><td></td></tr>`;
-    return html`<tr><td>${coins(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
+    return html`<tr><td>${exact(order.price)}</td><td>${integer(order.amount)}</td><td>${integer(order.orders)}</td></tr>`;
   })}</tbody>
 </table>`;
 

@@ -20,7 +20,8 @@ const times = (options) => {
 const day = { year: "numeric", month: "short", day: "numeric" };
 const minute = { hour: "2-digit", minute: "2-digit" };
 
-const exact = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+/** Returns coins to 0.01, which decides between orders: `1,039,674.50`. */
+export const exact = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
 
 /** Returns coins or amounts in little space: `1.04M`. */
 export const compact = numbers({ notation: "compact", maximumSignificantDigits: 3 });

@@ -1,5 +1,5 @@
-// The view of an item, with the library that draws its chart, is more than half of all that the page could load. It is loaded when it is
-// first shown.
+// Views that are loaded when they are first shown: that of an item, which with the library that draws its chart is more than half of all
+// that the page could load, and that of the mayor.
 import { html, useEffect, useState } from "./htm-preact.js";
 
 const LIBRARY = new URL("./uPlot.iife.min.js", import.meta.url).href;
@@ -16,34 +16,44 @@ const loadLibrary = () =>
     document.head.append(script);
   });
 
-let Loaded = null;
-let loading = null;
-
-/** Loads the view, once. After a failure, the next call tries again. */
-export const loadItem = () => {
-  loading ??= Promise.all([import("./item.js"), loadLibrary()]).then(
-    ([{ Item }]) => {
-      Loaded = Item;
-    },
-    (cause) => {
-      loading = null;
-      throw cause;
-    },
-  );
-  return loading;
+/** Returns `load`, which loads the view that `request` brings, once, and `Lazy`, which shows it. After a failure, the next call tries again. */
+const lazy = (request, what, titleOf) => {
+  let View = null;
+  let loading = null;
+  const load = () => {
+    loading ??= request().then(
+      (view) => {
+        View = view;
+      },
+      (cause) => {
+        loading = null;
+        throw cause;
+      },
+    );
+    return loading;
+  };
+  const Lazy = (properties) => {
+    const [isFailed, setFailed] = useState(false);
+    const [, render] = useState(null);
+    useEffect(() => {
+      // Even if the view is here by now: it may have come after this was rendered.
+      if (isFailed) return;
+      load().then(render, () => setFailed(true));
+    }, [isFailed]);
+    if (View) return html`<${View} ...${properties} />`;
+    if (!isFailed) return html`<p class="loading muted" role="status">The ${what} is loading…</p>`;
+    return html`<h1>${titleOf(properties.parameters)}</h1><p class="failure" role="alert">The ${what} cannot be loaded. Check your connection, or reload the page.${" "}
+      <button type="button" onClick=${() => setFailed(false)}>Try again</button></p>`;
+  };
+  return { load, Lazy };
 };
 
-/** The view of an item. */
-export const LazyItem = (properties) => {
-  const [isFailed, setFailed] = useState(false);
-  const [, render] = useState(null);
-  useEffect(() => {
-    // Even if the view is here by now: it may have come after this was rendered.
-    if (isFailed) return;
-    loadItem().then(render, () => setFailed(true));
-  }, [isFailed]);
-  if (Loaded) return html`<${Loaded} ...${properties} />`;
-  if (!isFailed) return html`<p class="loading muted" role="status">The chart is loading…</p>`;
-  return html`<h1>${properties.parameters.item}</h1><p class="failure" role="alert">The chart cannot be loaded. Check your connection, or reload the page.${" "}
-    <button type="button" onClick=${() => setFailed(false)}>Try again</button></p>`;
-};
+const item = lazy(() => Promise.all([import("./item.js"), loadLibrary()]).then(([{ Item }]) => Item), "chart", (parameters) => parameters.item);
+const mayor = lazy(() => import("./mayor.js").then(({ Mayor }) => Mayor), "view", () => "Mayor and election");
+
+/** Loads the view of an item before it is shown. */
+export const loadItem = item.load;
+
+/** The views. */
+export const LazyItem = item.Lazy;
+export const LazyMayor = mayor.Lazy;

@@ -9,8 +9,7 @@ import { FILES } from "./files.js";
 import { Flips } from "./flips.js";
 import { Items } from "./items.js";
 import { asKey, isRemembered, keepKey, remember, useKey } from "./key.js";
-import { LazyItem, loadItem } from "./lazy.js";
-import { Mayor } from "./mayor.js";
+import { LazyItem, LazyMayor, loadItem } from "./lazy.js";
 import { Overview } from "./overview.js";
 import { Sales } from "./sales.js";
 import { Search } from "./search.js";
@@ -25,7 +24,7 @@ const VIEWS = {
   flips: { View: Flips, label: "Flips", hasFiles: true },
   auctions: { View: Auctions, label: "Auctions", hasFiles: true },
   watch: { View: Watch, label: "Watched", hasFiles: true },
-  mayor: { View: Mayor, label: "Mayor" },
+  mayor: { View: LazyMayor, label: "Mayor" },
   sales: { View: Sales, label: "Fire sales" },
   status: { View: Status, label: "Status", isPublic: true },
   item: { View: LazyItem },
@@ -66,7 +65,7 @@ const KeyForm = ({ isAsked }) => {
   };
   return html`<section class="card key">
     <h1>Your API key</h1>
-    <p>${FILES ? "All of the market" : "Market data"} needs an API key. It is sent to this service only, and the tabs that you open share it.</p>
+    <p>${FILES ? "Charts, history, sales, mayors and fire sales need" : "Market data needs"} an API key. It is sent to this service only, and the tabs that you open share it.</p>
     <p>${DASHBOARD ? linked(`You have no key? Get one at ${DASHBOARD}.`) : "You have no key? Ask the operator of this service."}</p>
     <form onSubmit=${submit}>
       <label for="key">API key</label>

@@ -66,7 +66,7 @@ async fn links_have_the_range_or_the_times_and_never_the_key() {
     // A browser without a clipboard shows the link.
     window.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('no')))").await;
     window.click("button", "These times").await;
-    window.wait("document.activeElement.ariaLabel === 'Link'").await;
+    window.wait("document.activeElement.ariaLabel === 'Text to copy'").await;
     let selected = "(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)";
     let link = window.evaluate(selected).await;
     let link = link.as_str().unwrap();

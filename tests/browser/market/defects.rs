@@ -81,10 +81,10 @@ async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
     replace(&window, "v1/", &only).await;
     go(&window, "?view=flips").await;
     window.wait_for_text("No product brings a profit").await;
-    // The others are the seconds of countdowns and the page's own few milliseconds.
+    // The others are the seconds of countdowns and the page's own few milliseconds. Later waits are longer, as the data stay the same.
     let waits = "delays.filter((delay) => delay > 1000)";
     window.wait(&format!("{waits}.length > 0")).await;
-    assert_eq!(window.evaluate(&format!("{waits}.every((delay) => delay <= 5000)")).await, true);
+    assert_eq!(window.evaluate(&format!("{waits}[0] <= 5000")).await, true);
     window.expect_clean(&[]);
 }
 
