@@ -41,7 +41,7 @@ const lazy = (request, what, titleOf) => {
       load().then(render, () => setFailed(true));
     }, [isFailed]);
     if (View) return html`<${View} ...${properties} />`;
-    if (!isFailed) return html`<p class="loading muted" role="status">The ${what} is loading…</p>`;
+    if (!isFailed) return html`<p class="loading muted" role="status" aria-busy="true">The ${what} is loading…</p>`;
     return html`<h1>${titleOf(properties.parameters)}</h1><p class="failure" role="alert">The ${what} cannot be loaded. Check your connection, or reload the page.${" "}
       <button type="button" onClick=${() => setFailed(false)}>Try again</button></p>`;
   };
