@@ -45,7 +45,7 @@ impl Handler for Pages {
         let market = with_value(&files::MARKET, DASHBOARD, &config.dashboard_url);
         let market = with_value(&market, PUBLIC_FILES, &config.public_files_url);
         let market = match config.public_files_origin() {
-            Some(origin) => with_connection(market, &origin),
+            Some(origin) => with_connection(&market, &origin),
             None => market,
         };
         Ok(Self { docs: Box::leak(Box::new(docs)), market: Box::leak(Box::new(market)) })
@@ -76,9 +76,9 @@ fn with_value(page: &File, name: &str, value: &str) -> File {
 }
 
 /// Returns the page with a policy that lets it connect to this origin, too.
-fn with_connection(page: File, origin: &str) -> File {
+fn with_connection(page: &File, origin: &str) -> File {
     let policy = page.content_security_policy.replace(CONNECTIONS, &format!("{CONNECTIONS} {origin}"));
-    File { content_security_policy: policy.leak(), ..page }
+    File { content_security_policy: policy.leak(), ..*page }
 }
 
 /// Returns the page of the route `path`. Its addresses are relative to the folder that it is in, so a request with a slash at the

@@ -101,14 +101,7 @@ impl Cloud {
         for (logical_id, program) in programs {
             if let Some(function) = template.functions.get(&logical_id) {
                 let mut function = runnable(function, program, key, dynamodb.url(), &logs);
-                if let Some(value) = function.environment.get_mut(FILES_VARIABLE) {
-                    *value = files_variable.clone().unwrap_or_default();
-                }
-                if let Some(value) = function.environment.get_mut(FILES_ADDRESS_VARIABLE) {
-                    // Relative to the pages, which are at the root, as the files are.
-                    let address = public_files::PREFIX.trim_matches('/');
-                    *value = files_variable.as_ref().map_or_else(String::new, |_| address.to_owned());
-                }
+                set_files(&mut function, files_variable.as_deref().unwrap_or_default());
                 let concurrency = options.concurrency.get().into();
                 pools.insert(logical_id, Arc::new(Pool::new(function, concurrency, logs.clone())));
             }
@@ -342,6 +335,16 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
             }),
         })
         .collect()
+}
+
+/// Gives the function the place of the public files and their address, which is relative to the pages; none if `place` is empty.
+fn set_files(function: &mut Function, place: &str) {
+    let address = if place.is_empty() { "" } else { public_files::PREFIX.trim_matches('/') };
+    for (name, text) in [(FILES_VARIABLE, place), (FILES_ADDRESS_VARIABLE, address)] {
+        if let Some(value) = function.environment.get_mut(name) {
+            text.clone_into(value);
+        }
+    }
 }
 
 /// The function with its complete environment: the upstream API key, which is the only known secret, and the endpoint of

@@ -60,7 +60,8 @@ async fn item_and_range_survive_reload_and_back() {
     drawn(&window).await;
     window.reload().await;
     drawn(&window).await;
-    let pressed = "[...document.querySelectorAll('.past-bar [aria-pressed=true]')].map((button) => button.innerText)";
+    let pressed =
+        "[...document.querySelectorAll('.past-bar [aria-pressed=true]')].map((button) => button.innerText)";
     assert_eq!(window.evaluate(pressed).await, serde_json::json!(["30d"]));
     window.back().await;
     window.wait("document.querySelector('.past-bar [aria-pressed=true]')?.innerText === '7d'").await;
