@@ -49,7 +49,7 @@ const Row = ({ item, name, hasTargets }) => {
   const isReached = item.buy <= item.target;
   return html`<tr role="row">
     <th role="rowheader" scope="row"><${Star} ...${item} name=${name} /><${Link} view=${{ item: item.id, market: item.market }}>${name}</${Link}>
-      <small>${item.market ? "Auctions" : "Bazaar"}</small></th>
+      ${" "}<small class="badge">${item.market ? "Auctions" : "Bazaar"}</small></th>
     <td role="cell" data-label="You get">${item.market ? "–" : value(item.sell)}</td>
     <td role="cell" data-label="You pay">${value(item.buy)}</td>
     ${hasTargets && html`<td role="cell" data-label="Target"><${Target} item=${item} name=${name} /></td>
