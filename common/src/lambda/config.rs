@@ -230,6 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn public_files_have_an_origin_unless_their_address_is_relative() {
+        for (address, origin) in [
+            ("https://files.example/public/", Some("https://files.example")),
+            ("https://files.example; script-src *", None),
+            ("public", None),
+            ("", None),
+        ] {
+            let config = with("PUBLIC_FILES_URL", address).unwrap();
+            assert_eq!(config.public_files_origin().as_deref(), origin, "{address}");
+        }
+    }
+
+    #[test]
     fn a_line_break_at_the_end_of_the_key_is_removed() {
         let config = with("HYPIXEL_API_KEY", "s3cret\r\n").unwrap();
         assert_eq!(config.hypixel_api_key.unwrap(), "s3cret");

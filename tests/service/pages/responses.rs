@@ -36,7 +36,7 @@ async fn a_page_is_its_file_with_the_addresses_of_this_version() {
     for (path, name) in PAGES {
         let dashboard = &cloud.template().parameters["DashboardUrl"];
         let expected = sources()[name].replace(super::ASSETS, folder.trim_start_matches('/'));
-        let expected = expected.replace("{dashboard}", dashboard);
+        let expected = expected.replace("{dashboard}", dashboard).replace("{files}", "");
         for target in [path.to_owned(), format!("{path}?item=INK_SACK:3&range=7d&range=1h")] {
             let served = get(&cloud, &target).await.text;
             let mut parts = expected.split("{document:");
@@ -58,7 +58,7 @@ async fn the_address_of_the_dashboard_cannot_become_markup() {
     let page = get(&cloud, "/market").await.text;
     let (_, rest) = page.split_once("<meta name=\"dashboard\" content=\"").unwrap();
     let (attribute, rest) = rest.split_once('"').unwrap();
-    assert!(rest.starts_with(">\n<link ") && !attribute.contains(['<', '\\']), "{attribute}");
+    assert!(rest.starts_with(">\n<meta ") && !attribute.contains(['<', '\\']), "{attribute}");
     let link = format!("<a href=\"{attribute}\">{attribute}</a>");
     assert!(get(&cloud, "/docs").await.text.contains(&link), "{link}");
     let decoded =
