@@ -241,7 +241,7 @@ class Rehearsal:
         expect(len(contents["lowestbin.json"]) > 1000 and len(contents["prices.json"]["prices"]) > 2000, "the files are short")
         # The market page may read them.
         address, page = self.account.outputs()["PublicFilesAddress"], self.account.get("/market")
-        policy = page.headers["Content-Security-Policy"]
+        policy = page.headers["content-security-policy"]
         expect(f'<meta name="files" content="{address}">' in page.body.decode(), "the market page does not know the public files")
         expect(f"connect-src 'self' {address};" in policy, f"the policy of the market page is {policy}")
         # A run of the next minute replaces them: conditional writes are accepted.
