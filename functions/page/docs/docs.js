@@ -1,6 +1,6 @@
 // The API reference. The page has every operation as text; this script adds what only a browser knows, and forms to send requests with,
 // which Scalar shows. Scalar's script, `scalar.js`, is loaded when a reader asks for the forms.
-import { asKey, keepKey, readKey } from "./key.js";
+import { asKey, keepForTab, keepKey, readKey, watchKey } from "./key.js";
 
 // Scalar validates with zod, which tries whether the policy allows `new Function`. It does not, and the browser would report the attempt.
 // With this setting of zod there is no attempt.
@@ -43,21 +43,31 @@ const loadScalar = () => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
-/** Keeps the key of a request, so that a reader enters it once for all pages in this tab, or forgets it if the service does not know it. */
+/** The key that was last typed here. */
+let typed = null;
+
+/** Keeps the key of a request, so that a reader enters it once for all pages and tabs, or forgets it if the service does not know it. */
 const keepKeyOf = ({ request, response }) => {
-  const key = asKey(request.headers.get("X-API-Key") ?? "");
-  if (key && response.status !== 401) keepKey(key);
-  else if (key === readKey()) keepKey(null);
+  const key = asKey(request.headers.get("X-API-Key"));
+  if (response.status === 401 && key === readKey()) keepForTab(null);
+  else if (key && key === typed && response.status !== 401) keepKey(key);
 };
 
 const KEY_FIELD = "input.scalar-password-input";
 
-/** Keeps a key while it is typed, because Scalar reports only requests, and forgets it when the field is emptied. */
+/** Keeps a key for this tab while it is typed, because Scalar reports only requests, and forgets it when the field is emptied. */
 const keepTypedKey = ({ target }) => {
   if (!target.matches(KEY_FIELD)) return;
   const key = asKey(target.value);
-  if (key || !target.value) keepKey(key);
+  if (!key && target.value) return;
+  typed = key;
+  keepForTab(key);
 };
+
+// Scalar takes a key only when it begins. Another tab has forgotten the key, or has another one.
+watchKey((key) => {
+  if (key !== typed && document.querySelector(KEY_FIELD)) location.reload();
+});
 
 /** What Scalar's elements lack for readers, with a keyboard and a screen reader above all, by selector. */
 const REPAIRS = {

@@ -93,13 +93,18 @@ const refresh = async (resource) => {
   const key = readKey();
   const { data, failure, wait } = await request(resource.path, key);
   resource.isLoading = false;
-  // The resource is forgotten.
-  if (readKey() !== key) return;
+  // The resource is forgotten, and so is who waits for it.
+  if (readKey() !== key) {
+    for (const listener of resource.listeners) listener(resource.state);
+    return;
+  }
   const now = Date.now();
   if (failure) {
     resource.failures += 1;
     const backoff = Math.min(FIRST_WAIT * 2 ** (resource.failures - 1), LONGEST_WAIT);
-    const pause = isOnceOnly(failure.status) ? Infinity : Math.max(failure.wait ?? backoff, 1_000);
+    // A day can be recorded late.
+    const once = isKept(resource.path) ? 300_000 : Infinity;
+    const pause = isOnceOnly(failure.status) ? once : Math.max(failure.wait ?? backoff, 1_000);
     resource.due = now + pause;
     resource.state = { ...resource.state, failure: { ...failure, retryAt: resource.due }, isLoading: false };
   } else {
@@ -193,6 +198,6 @@ export const load = async (path) => {
     });
     else await refresh(resource);
   }
-  if (resource.state.data === undefined) throw resource.state.failure;
+  if (resource.state.data === undefined) throw resource.state.failure ?? { status: 0 };
   return resource.state.data;
 };

@@ -16,7 +16,7 @@ export const flip = (order, offer, tax = TAX) => {
 };
 
 /**
- * Returns the products that are traded, as `useResource` does, with `midnight` of `useDays`. A product has the fields of the API and: `sell` and
+ * Returns the products that are traded, as `useResource` does, with `midnight` and `isLoading` of `useDays`. A product has the fields of the API and: `sell` and
  * `buy`, the prices of an instant sale and purchase; `profit` and `margin` of a flip; `volume`, what is traded instantly in a week, and
  * `turnover`, its price; `day` and `week`, changes of the average price of sell offers in per cent; and `line`, its last eight closes and the present one.
  */
@@ -30,12 +30,12 @@ export const useBazaar = () => {
       const closes = days.closesOf(id);
       const volume = sellMovingWeek + buyMovingWeek;
       return {
-        ...product, sell, buy, ...flip(sell, buy), volume, turnover: volume * (buy ?? sell), day: change(buyPrice, closes.at(-1)),
+        ...product, sell, buy, ...flip(sell, buy), volume, turnover: sellMovingWeek * (sell ?? buy) + buyMovingWeek * (buy ?? sell), day: change(buyPrice, closes.at(-1)),
         week: change(buyPrice, closes[0]), line: [...closes, buyPrice || undefined],
       };
     });
   }, [data, days]);
-  return { items, failure, lastUpdated: data?.lastUpdated, midnight: days.midnight };
+  return { items, failure, lastUpdated: data?.lastUpdated, midnight: days.midnight, isLoading: days.isLoading };
 };
 
 /** A line of these values, `undefined` where one is missing. The columns beside it say the same in numbers. */

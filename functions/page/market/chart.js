@@ -99,7 +99,7 @@ const Legend = ({ market, row, terms, isLive, isCompared }) => {
 };
 
 /** Returns the data of both plots, and the row of each entry of the first as `rowAt`. */
-const dataOf = (market, rows, kind, compared, from) => {
+const dataOf = (market, rows, kind, compared, span) => {
   const { data, rowAt } = columns(market, rows);
   const fields = fieldsOf(market);
   const pick = (names) => names.map((name) => data[1 + fields.indexOf(name)]);
@@ -112,7 +112,7 @@ const dataOf = (market, rows, kind, compared, from) => {
     return { prices: [times, ...pick([price, `${price}Low`, `${price}High`])], volumes, rowAt };
   }
   if (kind === "lines") return { prices: data.slice(0, 7), volumes, rowAt };
-  const prices = globalThis.uPlot.join(compared.map((each) => indexed(market, each.rows, from)));
+  const prices = globalThis.uPlot.join(compared.map((each) => indexed(market, each.rows, span)));
   return { prices, volumes, rowAt: prices[0].map((time) => rows.findLast((row) => row.time <= time) ?? null) };
 };
 
@@ -155,7 +155,7 @@ export const Chart = ({ market, rows, span, terms, isCandles, compared, label, i
   }, [kind]);
 
   useLayoutEffect(() => {
-    const { prices, volumes, rowAt } = dataOf(market, rows, kind, compared, span.from);
+    const { prices, volumes, rowAt } = dataOf(market, rows, kind, compared, span);
     now.current.rowAt = rowAt;
     plots.current[0].setData(prices);
     plots.current[1].setData(volumes);
@@ -179,11 +179,10 @@ const create = (market, element, now, kind) => {
   // A price between two gaps has no line. All others are no dots.
   const lonely = (plot, index) => {
     const values = plot.data[index];
-    const found = [];
-    for (let at = 0; at < values.length; at += 1) {
-      if ((values[at] ?? null) !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null) found.push(at);
-    }
-    return found;
+    // `undefined` is where another line has a price.
+    const places = values.map((value, at) => at).filter((at) => values[at] !== undefined);
+    const isGap = (place) => (values[places[place]] ?? null) === null;
+    return places.filter((at, place) => values[at] !== null && isGap(place - 1) && isGap(place + 1));
   };
   const points = { show: true, size: 5, filter: lonely };
   const line = (name, options = {}) => ({ stroke: colour(name), width: 1.75, spanGaps: false, points, ...options });

@@ -15,9 +15,9 @@ export const MOST_OTHERS = 3;
 export const othersOf = (text, item) =>
   [...new Set((text ?? "").split(","))].filter((id) => id && id !== item).slice(0, MOST_OTHERS);
 
-/** Returns the times and prices of the rows as columns, with 100 as the first price since `from`. */
-export const indexed = (market, rows, from) => {
-  const { data } = columns(market, rows);
+/** Returns the times and prices of the rows as columns, with 100 as the first price of the span. The last row can be of a moment after it. */
+export const indexed = (market, rows, { from, to }) => {
+  const { data } = columns(market, rows.map((row) => (row.start <= to && row.time > to ? { ...row, time: to } : row)));
   const values = data[1 + fieldsOf(market).indexOf(market.price)];
   const base = values.find((value, index) => value && data[0][index] >= from);
   return [data[0], values.map((value) => (value && base ? (value / base) * 100 : null))];

@@ -4,6 +4,7 @@ import { useEffect, useState } from "./htm-preact.js";
 import { load } from "./api.js";
 import { present } from "./clock.js";
 import { dayPath } from "./files.js";
+import { watchKey } from "./key.js";
 
 const DAY = 86_400_000;
 
@@ -23,8 +24,16 @@ export const closesOf = (csv) => {
   return new Map(lines.filter((line) => Number(line[close]) > 0).map((line) => [line[id], Number(line[close])]));
 };
 
-/** What is known of each day, by its start. */
+/** What is known of each day, by its start. Another key may see more. */
 const known = new Map();
+watchKey(() => known.clear());
+
+/** Resolves when the tab is shown, at once if it is. */
+const shown = () =>
+  new Promise((resolve) => {
+    if (document.hidden) document.addEventListener("visibilitychange", () => resolve(shown()), { once: true });
+    else resolve();
+  });
 
 /** Returns since when there are prices, in Unix milliseconds, so that nobody asks for the days before. */
 const recordedSince = async () => {
@@ -38,14 +47,23 @@ const recordedSince = async () => {
 const request = async (starts, isWanted, announce) => {
   const since = await recordedSince();
   for (const start of ORDER.map((index) => starts[index])) {
-    if (start + DAY <= since) continue;
+    if (start + DAY <= since) {
+      if (isWanted()) announce();
+      continue;
+    }
     while (isWanted() && !known.has(start)) {
+      await shown();
       try {
         known.set(start, closesOf(await load(dayPath(start))));
       } catch (failure) {
-        // Nothing was recorded on that day.
-        if (!Number.isFinite(failure.retryAt)) known.set(start, new Map());
-        else await new Promise((resolve) => setTimeout(resolve, Math.max(failure.retryAt - Date.now(), 1_000)));
+        if (failure.status === 404) {
+          // Nothing was recorded on that day; the last one may come late.
+          if (start !== starts.at(-1)) known.set(start, new Map());
+          break;
+        }
+        // The key is refused, which the prices say, too.
+        if (!Number.isFinite(failure.retryAt)) return;
+        await new Promise((resolve) => setTimeout(resolve, Math.max(failure.retryAt - Date.now(), 1_000)));
       }
     }
     if (isWanted()) announce();
@@ -53,8 +71,8 @@ const request = async (starts, isWanted, announce) => {
 };
 
 /**
- * Returns `{ closesOf, midnight }`: a function from a product to its eight closing prices, oldest first, each a number or `undefined`, and
- * the end of the last day in Unix milliseconds. Renders again as the days come.
+ * Returns `{ closesOf, midnight, isLoading }`: a function from a product to its eight closing prices, oldest first, each a number or `undefined`,
+ * the end of the last day in Unix milliseconds, and whether the last day is still to come. Renders again as the days come.
  */
 export const useDays = () => {
   const midnight = Math.floor((present() - LATE) / DAY) * DAY;
@@ -68,5 +86,5 @@ export const useDays = () => {
       isWanted = false;
     };
   }, [midnight]);
-  return state ?? { midnight, closesOf: () => [] };
+  return state ?? { midnight, closesOf: () => [], isLoading: true };
 };

@@ -77,8 +77,8 @@ const AUCTIONS = {
 const FIELDS = {
   tax: { label: "Tax, %", usual: TAX, largest: 100 },
   budget: { label: "Budget, coins", usual: Infinity },
-  least: { label: "Least per hour", usual: 0 },
-  most: { label: "Most expensive, coins", usual: Infinity },
+  least: { label: "Least items per hour", usual: 0 },
+  most: { label: "Price up to, coins", usual: Infinity },
 };
 
 const limitsOf = (parameters) =>

@@ -51,8 +51,8 @@ export const change = (value) => (Number.isFinite(value) ? `${signed(value)}%` :
 
 /** Returns a number that players write, such as `1.5m` or `200,000`, or `NaN`. */
 export const amount = (text) => {
-  const [, digits, unit] = /^([\d.]+)([kmb]?)$/.exec(text.replace(/[\s,_]/g, "").toLowerCase()) ?? [];
-  return Number(digits ?? NaN) * { "": 1, k: 1e3, m: 1e6, b: 1e9 }[unit ?? ""];
+  const [, digits, unit] = /^(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+)\s*([kmb]?)$/.exec(text.trim().toLowerCase()) ?? [];
+  return Number(digits?.replaceAll(",", "") ?? NaN) * { "": 1, k: 1e3, m: 1e6, b: 1e9 }[unit ?? ""];
 };
 
 /** Returns the local day and minute of a time in Unix milliseconds or RFC 3339: `22 Nov 2026, 16:17`. */

@@ -41,13 +41,18 @@ export const hoursOf = (rows, line) => {
   return { days: full.length, hours, week };
 };
 
-const clock = (hour) => `${String(hour % 24).padStart(2, "0")}:00`;
+/** Hours of UTC begin at other minutes of some zones. */
+const MINUTES = String(((-new Date().getTimezoneOffset() % 60) + 60) % 60).padStart(2, "0");
+
+const clock = (hour) => `${String(hour % 24).padStart(2, "0")}:${MINUTES}`;
 
 const period = (hour) => `${clock(hour)}–${clock(hour + 1)}`;
 
 /** Returns the sentence about the hour with the least or the largest share. */
 const best = (label, hours, bound) => {
-  const share = bound(...hours.filter(Number.isFinite));
+  const known = hours.filter(Number.isFinite);
+  if (!known.length) return `${label}: no prices.`;
+  const share = bound(...known);
   return `${label}: ${period(hours.indexOf(share))}, ${percent(Math.abs(share))} ${share < 0 ? "below" : "above"} the day's average.`;
 };
 

@@ -4,6 +4,7 @@ import { Link } from "./address.js";
 import { useResource } from "./api.js";
 import { AuctionItem } from "./auction-item.js";
 import { BazaarItem } from "./bazaar-item.js";
+import { useReport } from "./failure.js";
 import { auctionIdOf, useNames, useProducts } from "./names.js";
 import { focusSearch } from "./search.js";
 import { useTitle } from "./title.js";
@@ -29,7 +30,8 @@ export const Item = ({ parameters }) => {
   const week = useResource(isAuction ? null : `v1/auctions/averages?window=7d&ids=${encodeURIComponent(auction)}`);
   const isMissing = item.failure?.status === 404;
   const isInAuctions = isAuction || week.data?.count > 0;
-  const isUnknown = isMissing && !isInAuctions && !week.isLoading;
+  const isUnknown = isMissing && !isInAuctions && !week.isLoading && (!week.failure || [400, 404].includes(week.failure.status));
+  useReport(isMissing && !isUnknown ? week.failure : null, false);
   useTitle(isUnknown ? "Unknown item" : name);
   if (isUnknown) {
     return html`<h1>Unknown item</h1>

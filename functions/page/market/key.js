@@ -14,7 +14,24 @@ const attempt = (action) => {
   }
 };
 
-let memory = attempt(() => sessionStorage.getItem(NAME)) ?? attempt(() => localStorage.getItem(NAME));
+/** Returns the text as a key, or `null` if no header can hold it. */
+export const asKey = (text) => {
+  const key = text?.trim() ?? "";
+  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : null;
+};
+
+const FORGOTTEN = "key-forgotten";
+const SINCE = "key-since";
+
+/** Returns the key of this tab, unless another tab has forgotten it since: a tab that shows another page hears nothing of it. */
+const ofTab = () => {
+  const isForgotten = Number(localStorage.getItem(FORGOTTEN)) > Number(sessionStorage.getItem(SINCE));
+  return isForgotten ? null : asKey(sessionStorage.getItem(NAME));
+};
+
+const stored = () => attempt(ofTab) ?? asKey(attempt(() => localStorage.getItem(NAME)));
+
+let memory = stored();
 
 /** Reaches the other tabs of this service, and nobody else. */
 const tabs = globalThis.BroadcastChannel ? new BroadcastChannel(NAME) : null;
@@ -25,21 +42,31 @@ export const readKey = () => memory;
 /** Returns whether the key is kept on this device. */
 export const isRemembered = () => attempt(() => localStorage.getItem(NAME)) !== null;
 
-const keepHere = (key) => {
+const keepInSession = () =>
+  attempt(() => {
+    for (const [name, value] of [[NAME, memory], [SINCE, memory && Date.now()]]) {
+      if (value) sessionStorage.setItem(name, value);
+      else sessionStorage.removeItem(name);
+    }
+  });
+
+/** Keeps the key for this tab only: it was not tried yet. */
+export const keepForTab = (key) => {
   memory = key;
-  attempt(() => (key ? sessionStorage.setItem(NAME, key) : sessionStorage.removeItem(NAME)));
+  keepInSession();
   for (const listener of listeners) listener(key);
 };
 
 /** Keeps the present key on this device until it is forgotten, or for the tab only. */
 export const remember = (isWanted) => {
   attempt(() => (isWanted ? localStorage.setItem(NAME, memory) : localStorage.removeItem(NAME)));
-  if (memory) attempt(() => sessionStorage.setItem(NAME, memory));
+  keepInSession();
 };
 
 /** Keeps the key, also in other tabs, or forgets it everywhere if it is `null`. */
 export const keepKey = (key) => {
-  keepHere(key);
+  keepForTab(key);
+  if (!key) attempt(() => localStorage.setItem(FORGOTTEN, Date.now()));
   if (!key || isRemembered()) remember(key !== null);
   tabs?.postMessage({ key });
 };
@@ -61,18 +88,12 @@ export const useKey = () => {
   return key;
 };
 
-/** Returns the text as a key, or `null` if no header can hold it. */
-export const asKey = (text) => {
-  const key = text.trim();
-  return /^[\x21-\x7e]{1,200}$/.test(key) ? key : null;
-};
-
 const takeFromFragment = () => {
   if (!location.hash.startsWith("#key=")) return;
   const text = location.hash.slice("#key=".length);
   history.replaceState(null, "", location.pathname + location.search);
   const key = asKey(text);
-  if (key) keepKey(key);
+  if (key) keepForTab(key);
 };
 
 takeFromFragment();
@@ -82,7 +103,12 @@ tabs?.addEventListener("message", ({ data }) => {
   if (data.isWanted) {
     if (memory) tabs.postMessage({ key: memory, isAnswer: true });
   } else if (!data.isAnswer || !memory) {
-    keepHere(data.key);
+    keepForTab(data.key);
   }
 });
 if (!memory) tabs?.postMessage({ isWanted: true });
+
+// The browser can bring the page back as it was left.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && memory !== stored()) keepForTab(stored());
+});

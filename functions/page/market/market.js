@@ -87,7 +87,7 @@ const KeyMenu = () => {
     set(!isKept);
   };
   return html`<button type="button" class="quiet" popovertarget="key-menu">Key</button>
-    <div id="key-menu" popover="auto"><label><input type="checkbox" checked=${isKept} onChange=${change} /> Remember on this device</label>
+    <div id="key-menu" popover="auto" onToggle=${() => set(isRemembered())}><label><input type="checkbox" checked=${isKept} onChange=${change} /> Remember on this device</label>
       <button type="button" onClick=${forgetKey}>Forget key</button></div>`;
 };
 

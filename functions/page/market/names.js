@@ -54,7 +54,7 @@ const NONE = new Map();
 export const useProducts = () => {
   const [products, set] = useState(NONE);
   useEffect(() => {
-    load(BAZAAR_PRICES).then((list) => set(productsOf(list)), () => {});
+    load(BAZAAR_PRICES).then((list) => set(productsOf(list))).catch(() => {});
   }, []);
   return products;
 };

@@ -47,7 +47,7 @@ const Figures = ({ id, title, view, label, rows, failure, text, none, children }
 </section>`;
 
 const Bazaar = () => {
-  const { items, failure, midnight } = useBazaar();
+  const { items, failure, midnight, isLoading } = useBazaar();
   const nameOf = useNames();
   const rows = (products, value) => products?.map((product) => ({ item: { id: product.id }, name: nameOf(product.id), value: value(product) }));
   const { movers, traded } = useMemo(() => {
@@ -57,8 +57,8 @@ const Bazaar = () => {
       traded: items && [...items].sort((one, other) => other.turnover - one.turnover).slice(0, ROWS),
     };
   }, [items]);
-  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label="Since midnight" rows=${rows(movers, ({ day }) => day)} failure=${failure} text=${change}
-      none="No day has been recorded yet."><p class="muted">The average sell offer since ${dateTime(midnight)}, of products of which 100 million coins are traded a week.</p><//>
+  return html`<${Figures} id="movers" title="Movers" view=${{ view: "items", sort: "-day" }} label="Since midnight" rows=${rows(isLoading ? undefined : movers, ({ day }) => day)} failure=${failure} text=${change}
+      none="No day has been recorded yet."><p class="muted">The average sell offer since ${dateTime(midnight)}, of products that are traded for at least 100 million coins a week.</p><//>
     <${Figures} id="traded" title="Most traded" view=${{ view: "items" }} label="Coins, 1 week" rows=${rows(traded, ({ turnover }) => turnover)} failure=${failure} text=${price} none="Nothing is traded at the moment." />`;
 };
 
@@ -75,7 +75,7 @@ const Watched = () => {
   const { items, failure } = usePrices(all.slice(0, ROWS));
   const nameOf = useNames(useProducts());
   return all.length > 0 && html`<section class="card overview" aria-labelledby="watched"><h2 id="watched"><${Link} view=${{ view: "watch" }}>Watched</${Link}></h2>
-    ${failure && html`<${Failure} failure=${failure} stale />`}<${WatchTable} items=${items} nameOf=${nameOf} /></section>`;
+    ${failure && html`<${Failure} failure=${failure} stale=${items.some(({ isHere }) => isHere)} />`}<${WatchTable} items=${items} nameOf=${nameOf} /></section>`;
 };
 
 const Mayor = ({ mayor, election }) => {

@@ -3,21 +3,27 @@ import { html, useState } from "./htm-preact.js";
 import { Copy } from "./copy.js";
 import { readKey } from "./key.js";
 
+/** Returns the text in single quotes of a shell. */
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** What sends a request for each address, by language. */
 const LANGUAGES = {
-  curl: (url, key) => `curl -H "X-API-Key: ${key}" "${url}"`,
+  curl: (url, key) => `curl -H ${quoted(`X-API-Key: ${key}`)} ${quoted(url)}`,
   Python: (url, key) => `import requests
 
-response = requests.get("${url}",
-                        headers={"X-API-Key": "${key}"}, timeout=15)
+response = requests.get(${JSON.stringify(url)},
+                        headers={"X-API-Key": ${JSON.stringify(key)}}, timeout=15)
 response.raise_for_status()
 print(response.json()["data"])`,
-  Sheets: (url, key) => `function prices() {
-  const response = UrlFetchApp.fetch("${url}", {
-    headers: { "X-API-Key": "${key}" },
+  Sheets: (url, key, number) => `function prices${number}() {
+  const response = UrlFetchApp.fetch(${JSON.stringify(url)}, {
+    headers: { "X-API-Key": ${JSON.stringify(key)} },
   });
-  const rows = Object.values(JSON.parse(response.getContentText()).data).find(Array.isArray);
+  const data = JSON.parse(response.getContentText()).data;
+  const rows = Object.values(data).find((value) => Array.isArray(value) && value.length) ?? [data];
   const names = Object.keys(rows[0]);
-  const table = [names, ...rows.map((row) => names.map((name) => row[name]))];
+  const text = (value) => (value !== null && typeof value === "object" ? JSON.stringify(value) : value);
+  const table = [names, ...rows.map((row) => names.map((name) => text(row[name])))];
   SpreadsheetApp.getActiveSheet().getRange(1, 1, table.length, names.length).setValues(table);
 }`,
 };
@@ -27,7 +33,7 @@ export const Requests = ({ paths }) => {
   const [language, choose] = useState("curl");
   const [hasKey, showKey] = useState(false);
   const key = hasKey ? readKey() : "YOUR_KEY";
-  const textOf = () => paths.map((path) => LANGUAGES[language](new URL(path, location.href).href, key)).join("\n\n");
+  const textOf = () => paths.map((path, index) => LANGUAGES[language](new URL(path, location.href).href, key, index ? index + 1 : "")).join("\n\n");
   const addresses = paths.map((path) => html`<li key=${path}><code>GET /${path}</code></li>`);
   return html`<details class="requests"><summary>API</summary>
     <ul class="plain">${addresses}</ul>

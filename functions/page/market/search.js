@@ -173,7 +173,7 @@ export const Search = () => {
       const count = results.length;
       if (count) setActive(active < 0 && event.key === "ArrowUp" ? count - 1 : (active + moves[event.key] + count) % count);
     } else if (event.key === "Enter") {
-      choose(results[Math.max(active, 0)]);
+      if (active >= 0 || text.trim()) choose(results[Math.max(active, 0)]);
     } else if (event.key === "Escape") {
       if (!hasList) setText("");
       close();

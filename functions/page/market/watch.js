@@ -1,18 +1,18 @@
 // The watch list: the present prices of the items with a star, and whether they have reached their targets. A link carries the items to
 // another device or another player.
-import { html, useMemo } from "./htm-preact.js";
+import { html, useMemo, useState } from "./htm-preact.js";
 import { Link, address, show } from "./address.js";
 import { useResource } from "./api.js";
 import { Copy } from "./copy.js";
 import { Failure } from "./failure.js";
 import { AUCTION_PRICES, BAZAAR_PRICES } from "./files.js";
-import { amount, price } from "./format.js";
+import { amount, coins, price } from "./format.js";
 import { useKey } from "./key.js";
 import { useNames, useProducts } from "./names.js";
 import { Requests } from "./requests.js";
 import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
-import { MOST_WATCHED, Star, setTarget, useWatched, watch } from "./watched.js";
+import { MOST_WATCHED, Star, isItem, setTarget, useWatched, watch } from "./watched.js";
 
 const listed = (items, isAuctions) => items.filter(({ market }) => (market === "auctions") === isAuctions).map(({ id }) => id);
 const joined = (ids) => ids.map(encodeURIComponent).join(",");
@@ -41,8 +41,19 @@ export const usePrices = (items) => {
   };
 };
 
-const Target = ({ item, name }) => html`<input inputmode="decimal" autocomplete="off" placeholder="none" aria-label=${`Target price of ${name}`}
-  value=${item.target ?? ""} onChange=${({ target }) => setTarget(item, amount(target.value) > 0 ? amount(target.value) : undefined)} />`;
+/** The field of a target. What is typed stays while prices come; what is no amount changes no target. */
+const Target = ({ item, name }) => {
+  const [problem, setProblem] = useState("");
+  const set = ({ target }) => {
+    const value = target.value.trim() ? amount(target.value) : undefined;
+    const isAmount = value === undefined || (value > 0 && Number.isFinite(value));
+    setProblem(isAmount ? "" : "An amount of coins, such as 250000, 80m or 1.5b");
+    if (isAmount) setTarget(item, value);
+  };
+  return html`<input key=${item.target} inputmode="decimal" autocomplete="off" placeholder="such as 80m" aria-label=${`Target price of ${name}`}
+    aria-invalid=${problem !== ""} title=${problem} defaultValue=${item.target ? coins(item.target) : ""} onChange=${set} />
+    ${problem && html`<small class="failure" role="alert">${problem}</small>`}`;
+};
 
 const Row = ({ item, name, hasTargets }) => {
   const value = (number) => (item.isHere ? price(number ?? NaN) : html`<${Skeleton} length=${7} />`);
@@ -52,7 +63,7 @@ const Row = ({ item, name, hasTargets }) => {
       ${" "}<small class="badge">${item.market ? "Auctions" : "Bazaar"}</small></th>
     <td role="cell" data-label="You get">${item.market ? "–" : value(item.sell)}</td>
     <td role="cell" data-label="You pay">${value(item.buy)}</td>
-    ${hasTargets && html`<td role="cell" data-label="Target"><${Target} item=${item} name=${name} /></td>
+    ${hasTargets && html`<td role="cell" data-label="Target: pay at most"><${Target} item=${item} name=${name} /></td>
       <td role="cell" data-label="Reached">${isReached ? html`<span class="good">✓ Reached</span>` : item.target ? "Not yet" : "–"}</td>`}
   </tr>`;
 };
@@ -66,15 +77,16 @@ export const WatchTable = ({ items, nameOf, hasTargets }) => html`<div class="sc
 
 /** Returns the items that the address carries. */
 const itemsOf = ({ ids, auctions }) => {
-  const list = (text, market) => (text ?? "").split(",").filter(Boolean).map((id) => ({ id, market }));
-  return [...list(ids), ...list(auctions, "auctions")].slice(0, MOST_WATCHED);
+  const list = (text, market) => [...new Set((text ?? "").split(","))].map((id) => ({ id, market })).filter(isItem);
+  return [...list(ids), ...list(auctions, "auctions")];
 };
 
 /** The view of the watch list, or of the items that a link carries. */
 export const Watch = ({ parameters }) => {
   useTitle("Watched");
   const own = useWatched();
-  const carried = itemsOf(parameters);
+  const all = itemsOf(parameters);
+  const carried = all.slice(0, MOST_WATCHED);
   const { items, paths, failure } = usePrices(carried.length ? carried : own);
   const nameOf = useNames(useProducts());
   const linkOf = () => new URL(address({ view: "watch", ids: listed(own, false).join(","), auctions: listed(own, true).join(",") }), location.href).href;
@@ -84,7 +96,8 @@ export const Watch = ({ parameters }) => {
   };
   return html`<h1>${carried.length ? "Shared items" : "Watched items"}</h1>
     <section class="card listing watching">
-      ${failure && html`<${Failure} failure=${failure} stale />`}
+      ${failure && html`<${Failure} failure=${failure} stale=${items.some(({ isHere }) => isHere)} />`}
+      ${all.length > MOST_WATCHED && html`<p>The link carries ${all.length} items. These are the first ${MOST_WATCHED}.</p>`}
       ${!items.length && html`<p>Nothing is watched yet. Press the star ☆ beside the name of an item; the list stays on this device.</p>`}
       ${items.length > 0 && html`<${WatchTable} items=${items} nameOf=${nameOf} hasTargets=${!carried.length} />
         <p class="muted">The bazaar shows averages of its best orders, auctions their lowest price. A target is reached at or below it.</p>

@@ -1,12 +1,14 @@
 // The items that a visitor watches, on this device: a star beside every name, and a target price for each.
 import { html } from "./htm-preact.js";
+import { focusView } from "./address.js";
 import { kept } from "./kept.js";
 
 /** How many items one request can have. */
 export const MOST_WATCHED = 100;
 
-/** Returns whether the value is an item: `{ id, market }`. */
-export const isItem = (item) => typeof item?.id === "string" && /^\S{1,100}$/.test(item.id) && [undefined, "auctions"].includes(item.market);
+/** Returns whether the value is an item: `{ id, market }`. Ids have at most 64 characters in the API, whose lists have commas between them. */
+export const isItem = (item) =>
+  typeof item?.id === "string" && /^[^\s,]{1,64}$/.test(item.id) && item.id.isWellFormed() && [undefined, "auctions"].includes(item.market);
 
 const watched = kept("watched", (stored) => {
   const items = Array.isArray(stored) ? stored.filter(isItem) : [];
@@ -19,10 +21,10 @@ export const isSame = (one, other) => one.id === other.id && one.market === othe
 /** Returns the watched items as `{ id, market, target }`: `market` is `auctions` or missing, and `target` a price in coins or missing. */
 export const useWatched = watched.use;
 
-/** Watches these items, too. */
+/** Watches these items, too, as many as there is room for. */
 export const watch = (items) => {
   const known = watched.read();
-  watched.write([...known, ...items.filter((item) => isItem(item) && !known.some((other) => isSame(item, other)))].slice(0, MOST_WATCHED));
+  watched.write([...known, ...items.filter((item) => !known.some((other) => isSame(item, other)))].slice(0, MOST_WATCHED));
 };
 
 /** Watches the item no longer. */
@@ -34,7 +36,16 @@ export const setTarget = (item, target) => watched.write(watched.read().map((oth
 /** A star that watches the item or ends that. */
 export const Star = ({ id, market, name }) => {
   const item = { id, market };
-  const isWatched = useWatched().some((other) => isSame(item, other));
-  return html`<button type="button" class="star" aria-pressed=${isWatched} aria-label=${`Watch ${name}`} title=${isWatched ? "Watched" : "Watch"}
-    onClick=${() => (isWatched ? unwatch(item) : watch([item]))}>${isWatched ? "★" : "☆"}</button>`;
+  const all = useWatched();
+  const isWatched = all.some((other) => isSame(item, other));
+  const isFull = !isWatched && all.length >= MOST_WATCHED;
+  const title = isWatched ? "Watched" : isFull ? `You watch ${MOST_WATCHED} items, which is all that one request can have` : "Watch";
+  const toggle = () => {
+    if (!isWatched) return watch([item]);
+    unwatch(item);
+    // In the list itself, the row is gone, and the star that had the focus with it.
+    return requestAnimationFrame(() => document.activeElement === document.body && focusView());
+  };
+  return html`<button type="button" class="star" aria-pressed=${isWatched} aria-label=${`Watch ${name}`} title=${title} aria-disabled=${isFull}
+    onClick=${toggle}>${isWatched ? "★" : "☆"}</button>`;
 };

@@ -172,7 +172,7 @@ async fn every_table_names_its_requests_without_the_key_until_that_is_asked_for(
         assert!(shown.contains(part) && shown.contains(&address) && !shown.contains(&key), "{shown}");
     }
     window.click("checkbox", "With my key").await;
-    assert_eq!(text().await, format!("curl -H \"X-API-Key: {key}\" \"{address}\""));
+    assert_eq!(text().await, format!("curl -H 'X-API-Key: {key}' '{address}'"));
     window.expect_clean(&[]);
 }
 

@@ -33,7 +33,10 @@ async fn without_a_key_the_page_asks_for_one_and_says_where_to_get_it() {
     assert_eq!(window.evaluate("document.activeElement.id").await, "main");
     window.reload().await;
     window.wait_for("heading", "Flips").await;
-    assert_eq!(window.evaluate("localStorage.length + document.cookie.length").await, 0);
+    assert_eq!(
+        window.evaluate("[localStorage.getItem('key'), document.cookie.length]").await,
+        serde_json::json!([null, 0])
+    );
     forget_key(&window).await;
     window.wait_for("heading", "Your API key").await;
     assert_eq!(window.evaluate("sessionStorage.length").await, 0);
@@ -63,6 +66,30 @@ async fn a_new_tab_has_the_key_of_an_open_one_and_forgetting_it_is_for_all_tabs(
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tab_that_was_elsewhere_has_forgotten_the_key_too_and_a_link_replaces_no_remembered_one() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let window = open(&cloud, "?view=status").await;
+    let other = window.tab(&key).await;
+    other.open("/market?view=status").await;
+    other.wait_for("button", "Key").await;
+    other.open("/openapi.json").await;
+    window.to_front().await;
+    window.click("button", "Key").await;
+    window.click("checkbox", "Remember on this device").await;
+    let third = window.tab(&key).await;
+    third.open("/market?view=mayor#key=garbage").await;
+    third.wait_for_text("The service does not accept this key.").await;
+    assert_eq!(third.evaluate("localStorage.getItem('key')").await, key.as_str());
+    window.to_front().await;
+    window.click("button", "Forget key").await;
+    other.to_front().await;
+    other.open("/market?view=mayor").await;
+    other.wait_for("heading", "Your API key").await;
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
     let cloud = start().await;
     let key = key(&cloud);
@@ -86,7 +113,10 @@ async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
     assert_eq!(window.evaluate(kept).await, key.as_str());
     window.click("button", "Forget key").await;
     window.wait_for("heading", "Your API key").await;
-    assert_eq!(window.evaluate("localStorage.length + sessionStorage.length").await, 0);
+    assert_eq!(
+        window.evaluate("[localStorage.getItem('key'), sessionStorage.length]").await,
+        serde_json::json!([null, 0])
+    );
     window.expect_clean(&[]);
 }
 

@@ -33,6 +33,14 @@ async fn a_starred_item_is_in_the_list_of_every_tab_with_its_target() {
     window.type_text("10b").await;
     window.press("Tab").await;
     window.wait_for_text("✓ Reached").await;
+    // What is no amount changes nothing, and says so.
+    let field = format!("document.querySelector('[aria-label=\"Target price of {NAME}\"]')");
+    window.evaluate(&format!("{field}.select()")).await;
+    window.focus("textbox", &format!("Target price of {NAME}")).await;
+    window.evaluate(&format!("{field}.select()")).await;
+    window.type_text("1.5mil").await;
+    window.press("Tab").await;
+    window.wait_for_text("An amount of coins").await;
     assert_eq!(
         window.evaluate(&format!("{KEPT}[0]")).await,
         json!({"id": ITEM, "target": 10_000_000_000_u64})
@@ -68,7 +76,12 @@ async fn a_link_carries_the_items_and_takes_nothing_from_the_own_list() {
     store(&window, "{").await;
     window.wait_for_text("Nothing is watched yet.").await;
 
-    window.open("/market?view=watch&ids=INK_SACK:3,NO_SUCH_ITEM&auctions=HYPERION").await;
+    let long = "Z".repeat(65);
+    window
+        .open(&format!(
+            "/market?view=watch&ids=INK_SACK:3,NO_SUCH_ITEM,INK_SACK:3,{long}&auctions=HYPERION,A%20B"
+        ))
+        .await;
     window.wait_for("heading", "Shared items").await;
     settle(&window).await;
     assert_eq!(texts_of(&window, "tbody small").await, ["Bazaar", "Bazaar", "Auctions"]);
