@@ -46,7 +46,7 @@ export const Auctions = ({ parameters }) => {
       <p class="muted">The lowest buy-it-now price of each item, compared with the average of the lowest prices at the ends of the last 24
         hours, and the sales in these hours. Prices are those of one item; one name can cover clean and upgraded copies.</p>
     </div>
-    <${Listing} items=${items} failure=${isWaiting ? null : prices.failure} nameOf=${useNames(useProducts())} columns=${COLUMNS} usual="-sales"
+    <${Listing} items=${items} failure=${isWaiting ? null : prices.failure} nameOf=${useNames(useProducts())} columns=${COLUMNS} usual=${key ? "-sales" : "name"}
       viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="items" none="No item is listed, and none was sold in the last day."
       caption="Items in auctions, with prices in coins" parameters=${parameters} paths=${[AUCTION_PRICES, AVERAGES]} />`;
 };

@@ -163,7 +163,7 @@ export const ItemChart = ({ market, item, names, parameters }) => {
         onClick=${() => stay({ style: isCandles ? undefined : "candles" })}>Candles</button></div>
       <${CopyLink} view=${view} span=${span} />
     </div>
-    <${Summary} market=${market} rows=${shown} />
+    <${Summary} market=${market} rows=${shown} from=${span.from} />
     <div class=${isLoading ? "chart busy" : "chart"}>
       <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} isCandles=${isCandles} compared=${compared}
         label=${`Prices of ${name}. The table below the chart has the same data. Arrow keys move the cursor, plus and minus zoom.`}

@@ -65,7 +65,7 @@ const KeyForm = ({ isAsked }) => {
   };
   return html`<section class="card key">
     <h1>Your API key</h1>
-    <p>${FILES ? "Charts, history, sales, mayors and fire sales need" : "Market data needs"} an API key. It is sent to this service only, and the tabs that you open share it.</p>
+    <p>${FILES ? "Charts, history, sales, mayors and fire sales need" : "Market data needs"} an API key. It is sent to this service only. Your tabs share it until you close the last one.</p>
     <p>${DASHBOARD ? linked(`You have no key? Get one at ${DASHBOARD}.`) : "You have no key? Ask the operator of this service."}</p>
     <form onSubmit=${submit}>
       <label for="key">API key</label>

@@ -1,6 +1,6 @@
 // What the prices of a range come to: their change, their bounds, and where the last of them is between these.
 import { html } from "./htm-preact.js";
-import { change, coins, percent } from "./format.js";
+import { change, coins, date, percent } from "./format.js";
 
 /** Returns the figures of a line of these rows, or `null` if it has no price. A price counts for as long as its row lasts. */
 export const summaryOf = (rows, line) => {
@@ -11,18 +11,20 @@ export const summaryOf = (rows, line) => {
   const high = Math.max(...known.map((row) => row[`${line}High`] ?? row[line]));
   const sum = (value) => known.reduce((total, row) => total + value(row), 0);
   const average = sum((row) => row[line] * row.step) / sum(({ step }) => step);
-  return { low, high, average, coins: last - first, change: (last / first - 1) * 100, place: high > low ? ((last - low) / (high - low)) * 100 : NaN };
+  return { begin: known[0], low, high, average, coins: last - first, change: (last / first - 1) * 100, place: high > low ? ((last - low) / (high - low)) * 100 : NaN };
 };
 
-/** The figures of the rows above the chart. */
-export const Summary = ({ market, rows }) => {
+/** The figures of the rows above the chart, which shows the time since `from`. */
+export const Summary = ({ market, rows, from }) => {
   const { low = NaN, high = NaN, average = NaN, place = NaN, ...found } = summaryOf(rows, market.price) ?? {};
   const moved = found.coins ?? NaN;
+  const { begin } = found;
+  const since = begin && begin.start - from > 2 * begin.step ? ` since ${date(begin.start)}` : "";
   const tile = (label, value, note) => html`<div><dt>${label}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`;
   const bar = html`<span class="bar" aria-hidden="true"><span style=${{ width: `${place || 0}%` }}></span></span>`;
   return html`<p class="muted hint">${market.lines[market.price]} over the time shown:</p>
     <dl class="summary figures">
-      ${tile("Change", change(found.change), Number.isFinite(moved) ? `${moved > 0 ? "+" : ""}${coins(moved)}` : "\xa0")}
+      ${tile(`Change${since}`, change(found.change), Number.isFinite(moved) ? `${moved > 0 ? "+" : ""}${coins(moved)}` : "\xa0")}
       ${tile("Low", coins(low))}${tile("Average", coins(average))}${tile("High", coins(high))}
       ${tile("Last price at", percent(place), html`${bar} of the range`)}
     </dl>`;

@@ -17,7 +17,7 @@ const columnsOf = ({ lines, volumes }) => [
 const Rows = ({ market, rows, name, columns = columnsOf(market) }) => html`
   <div class="scroll rows" tabindex="0" role="region" aria-label=${`Prices of ${name}`}>
     <table>
-      <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${rows.length} entries` : `${rows.length} entries`}, newest first.
+      <caption>${rows.length > MOST_ROWS ? `The latest ${MOST_ROWS} of ${rows.length} entries` : `${rows.length} entries`}, newest first.${" "}
         ${market.caption}</caption>
       <thead><tr><th scope="col">Time</th>${columns.map(([label]) => html`<th scope="col">${label}</th>`)}</tr></thead>
       <tbody>${rows.slice(-MOST_ROWS).reverse().map((row) => html`<tr key=${row.start}>
