@@ -48,5 +48,5 @@ export const Auctions = ({ parameters }) => {
     </div>
     <${Listing} items=${items} failure=${isWaiting ? null : prices.failure} nameOf=${useNames(useProducts())} columns=${COLUMNS} usual=${key ? "-sales" : "name"}
       viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="items" none="No item is listed, and none was sold in the last day."
-      caption="Items in auctions, with prices in coins" parameters=${parameters} paths=${[AUCTION_PRICES, AVERAGES]} />`;
+      caption="Items in auctions, with prices in coins" parameters=${parameters} paths=${[AUCTION_PRICES, AVERAGES]} updated=${prices.data?.lastUpdated} />`;
 };

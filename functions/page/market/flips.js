@@ -96,13 +96,13 @@ const Fields = ({ names, parameters }) => names.map((name) => {
 });
 
 const BazaarFlips = ({ parameters }) => {
-  const { items, failure } = useBazaar();
+  const { items, failure, lastUpdated } = useBazaar();
   const limits = limitsOf(parameters);
   const flips = useMemo(() => items && flipsOf(items, limits), [items, ...Object.values(limits)]);
   return html`<div class="intro"><p class="muted">Buy at the best order, sell at the best offer, and keep the difference after the tax. Items per hour are those that the
       slower side trades instantly in a week, by the hour. Others want the same ones: look at the item before you buy.</p></div>
     <${Listing} items=${flips} failure=${failure} nameOf=${useNames()} columns=${BAZAAR} usual="-coinsPerHour" viewOf=${({ id }) => ({ item: id })}
-      nouns="flips" none="No product brings a profit within these limits." caption="Flips in the bazaar, in coins" paths=${[BAZAAR_PRICES]} parameters=${parameters}
+      nouns="flips" none="No product brings a profit within these limits." caption="Flips in the bazaar, in coins" paths=${[BAZAAR_PRICES]} updated=${lastUpdated} parameters=${parameters}
       controls=${html`<${Fields} names=${Object.keys(FIELDS)} parameters=${parameters} />`} />`;
 };
 
@@ -119,7 +119,7 @@ const AuctionFlips = ({ parameters }) => {
       least ${LEAST_SALES} sales in the day. One name can cover clean and upgraded copies: look at the auction before you buy.</p></div>
     <${Listing} items=${flips} failure=${prices.failure ?? averages.failure} nameOf=${nameOf} columns=${AUCTIONS} usual="-profit"
       viewOf=${({ id }) => ({ item: id, market: "auctions" })} nouns="flips" none="No item brings a profit within these limits."
-      caption="Flips in auctions, in coins" paths=${[AUCTION_PRICES, AVERAGES]} parameters=${parameters}
+      caption="Flips in auctions, in coins" paths=${[AUCTION_PRICES, AVERAGES]} updated=${prices.data?.lastUpdated} parameters=${parameters}
       controls=${html`<${Fields} names=${["budget", "most"]} parameters=${parameters} />`} />`;
 };
 

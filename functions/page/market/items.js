@@ -20,7 +20,7 @@ const COLUMNS = {
 /** The view of all products. */
 export const Items = ({ parameters }) => {
   useTitle("Items");
-  const { items, failure, midnight } = useBazaar();
+  const { items, failure, midnight, lastUpdated } = useBazaar();
   return html`
     <div class="intro">
       <h1>Items</h1>
@@ -28,5 +28,5 @@ export const Items = ({ parameters }) => {
         selling with an offer, and how the average sell offer has changed since ${dateTime(midnight)}, midnight of UTC, and the midnight seven days before.</p>
     </div>
     <${Listing} items=${items} failure=${failure} nameOf=${useNames()} columns=${COLUMNS} usual="-volume" viewOf=${({ id }) => ({ item: id })}
-      nouns="products" none="No product is traded at the moment." caption="Products of the bazaar, with prices in coins" paths=${[BAZAAR_PRICES]} parameters=${parameters} />`;
+      nouns="products" none="No product is traded at the moment." caption="Products of the bazaar, with prices in coins" paths=${[BAZAAR_PRICES]} updated=${lastUpdated} parameters=${parameters} />`;
 };

@@ -2,6 +2,7 @@
 // the page (`page`).
 import { html, useMemo } from "./htm-preact.js";
 import { Link, follow, show } from "./address.js";
+import { Age } from "./age.js";
 import { Failure } from "./failure.js";
 import { integer } from "./format.js";
 import { Requests } from "./requests.js";
@@ -78,9 +79,9 @@ const Pages = ({ page, pages, turn }) => {
 /**
  * The table of the items, which `nameOf` names. `items` are missing while they load. `columns` are the columns by the name of their field,
  * `usual` is their first order, and `viewOf` returns where an item leads. `nouns` is what the items are, `none` says that there are none.
- * `controls` come beside the filter, and `paths` are the requests behind the table.
+ * `controls` come beside the filter, `paths` are the requests behind the table, and `updated` is the time of its prices in Unix milliseconds.
  */
-export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns, none, caption, parameters, controls, paths }) => {
+export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns, none, caption, parameters, controls, paths, updated }) => {
   const sort = sorting(columns, parameters.sort, usual);
   const filter = parameters.filter ?? "";
   const change = (parts) => show({ ...parameters, page: "", ...parts }, { replace: true });
@@ -121,6 +122,7 @@ export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns,
         ${controls}
         <${Order} columns=${columns} sort=${sort} change=${sortBy} />
         <p class="muted" role="status">${count()}</p>
+        ${updated > 0 && html`<p class="muted figures">Prices: <${Age} of=${updated} /></p>`}
       </div>
       <div class="scroll" role="region" aria-label=${`Table of ${nouns}`} tabindex="0">
         <table role="table">
