@@ -148,10 +148,6 @@ fi
 if is_selected build; then
     step "sam build"
     export CARGO_LAMBDA_COMPILER=cargo
-    mapfile -t binaries < <(python $here/functions.py binaries)
-    # SAM builds one function after the other, each on one core. This builds all of them in parallel, with the same options,
-    # so that SAM finds them up to date.
-    cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
     sam build --config-env "$architecture"
     step "sizes and glibc of the binaries"
     python $here/binaries.py

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """The functions as SAM reads them from a template.
 
-    python functions.py binaries         prints the names of the binaries, one in a line
     python functions.py configuration    prints the section of samconfig.toml for this machine
 """
 
@@ -55,7 +54,5 @@ def functions(template=BUILT):
 if __name__ == "__main__":
     if sys.argv[1:] == ["configuration"]:
         print(CONFIGURATION)
-    elif sys.argv[1:] == ["binaries"]:
-        print("\n".join(sorted(functions(REPOSITORY / "template.yaml"))))
     else:
-        sys.exit("usage: functions.py binaries|configuration")
+        sys.exit("usage: functions.py configuration")
