@@ -47,11 +47,7 @@ const recordedSince = async () => {
 const request = async (starts, isWanted, announce) => {
   const since = await recordedSince();
   for (const start of ORDER.map((index) => starts[index])) {
-    if (start + DAY <= since) {
-      if (isWanted()) announce();
-      continue;
-    }
-    while (isWanted() && !known.has(start)) {
+    while (isWanted() && start + DAY > since && !known.has(start)) {
       await shown();
       try {
         known.set(start, closesOf(await load(dayPath(start))));

@@ -46,7 +46,7 @@ export const auctionFlipsOf = (prices, averages, { budget, most }) => {
     .map(({ id, lowest, listings }) => {
       const { sale_median: median, sales } = sold.get(id) ?? {};
       const profit = median && proceeds(median) - lowest;
-      return { id, lowest, listings, median, sales, profit, margin: (profit / lowest) * 100, perDay: profit * sales };
+      return { id, lowest, listings, median, sales, profit, margin: (profit / lowest) * 100 };
     })
     .filter(({ profit, sales, lowest }) => profit > 0 && sales >= LEAST_SALES && lowest <= most && lowest <= budget);
 };
