@@ -88,10 +88,10 @@ pub(super) fn expect_built(
     now: i64,
 ) -> Result<usize, String> {
     let of = |recorder: &'static str| recorded.iter().filter(move |line| line.recorder == recorder);
-    let last = of("record-candles").max_by_key(|line| line.logged).ok_or("no run has built candles")?;
+    let last = of("record-candles").max_by_key(|line| line.logged.real).ok_or("no run has built candles")?;
     let in_time = |minute: i64| {
         let mut lines = of("record-bazaar").filter(|line| line.tick == minute).peekable();
-        lines.peek().is_some() && lines.all(|line| line.logged < recorded_until)
+        lines.peek().is_some() && lines.all(|line| line.logged.real < recorded_until && !line.is_late())
     };
     let mut compared = 0;
     for id in journal.observed() {

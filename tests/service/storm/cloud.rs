@@ -177,13 +177,17 @@ fn note(journal: &Journal, line: &str) {
         let route = VERSION_1.into_iter().find(|route| route.path == text("route"));
         journal.fail(route.map_or(text("function"), |route| route.function), text("cause"));
     }
-    if line["message"] != "recorded" {
+    let has_recorded = line["message"] == "recorded";
+    if has_recorded || line["message"] == "nothing to record" {
+        journal.end(text("function"));
+    }
+    if !has_recorded {
         return;
     }
     journal.record(Recorded {
         recorder: text("function").to_owned(),
         tick: text("tick").parse::<Timestamp>().unwrap().as_second(),
         outcome: serde_json::from_str(text("recorded")).unwrap(),
-        logged: Instant::now(),
+        logged: Moment::now(&journal.clock),
     });
 }

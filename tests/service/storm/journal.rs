@@ -57,6 +57,9 @@ const CAUSES: [&str; 10] = [
 /// Part of the cause for a player whose profiles are too large for a response.
 const TOO_LARGE: &str = "the body takes ";
 
+/// How long after the start of its minute a recorder has recorded it at the latest, in seconds, if the clock does not jump.
+const LONGEST_RUN: i64 = 60 + 50;
+
 /// A line of a recorder about a tick that it has recorded.
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
@@ -64,7 +67,15 @@ pub(super) struct Recorded {
     /// The tick in Unix seconds.
     pub(super) tick: i64,
     pub(super) outcome: Value,
-    pub(super) logged: Instant,
+    pub(super) logged: Moment,
+}
+
+impl Recorded {
+    /// Whether the clock has jumped while the recorder worked. Then candles may be built from minutes before this one is written, which
+    /// without jumps is written a minute earlier than that.
+    pub(super) fn is_late(&self) -> bool {
+        self.logged.cloud_ms / 1_000 > self.tick + LONGEST_RUN
+    }
 }
 
 /// A body as history keeps it.
@@ -86,6 +97,8 @@ struct Entries {
     /// When a page of auctions that exists was a 404, in Unix milliseconds.
     lost_pages: Vec<i64>,
     recorded: Vec<Recorded>,
+    /// Recorders that have recorded something, or found nothing to record, and when they said so.
+    ended: Vec<(String, Instant)>,
     quotes: Vec<Arc<Shown<Quotes>>>,
     sales: Vec<Arc<Shown<Vec<Value>>>>,
     mayors: BTreeMap<i64, Vec<Value>>,
@@ -169,6 +182,16 @@ impl Journal {
 
     pub(super) fn record(&self, recorded: Recorded) {
         self.entries.lock().unwrap().recorded.push(recorded);
+    }
+
+    /// Notes that a run of a recorder has succeeded.
+    pub(super) fn end(&self, recorder: &str) {
+        self.entries.lock().unwrap().ended.push((recorder.to_owned(), Instant::now()));
+    }
+
+    /// Whether a run of the recorder has succeeded since then.
+    pub(super) fn has_ended(&self, recorder: &str, since: Instant) -> bool {
+        self.entries.lock().unwrap().ended.iter().any(|(name, logged)| name == recorder && *logged >= since)
     }
 
     /// What was served of a resource, the latest first.

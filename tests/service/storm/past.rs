@@ -281,8 +281,8 @@ impl Archive {
         let candidates: Vec<&Quotes> = shown.map(|shown| &shown.content).collect();
         for (range, interval, length) in RANGES {
             let slot = line.tick.div_euclid(interval);
-            // Slots that have left the range.
-            if slot < self.now.div_euclid(interval) - length / interval + 1 {
+            let has_left = slot < self.now.div_euclid(interval) - length / interval + 1;
+            if has_left || interval > 60 && line.is_late() {
                 continue;
             }
             let point = |id: &'static str| {
@@ -296,8 +296,7 @@ impl Archive {
             };
             if !is_right {
                 return Err(format!(
-                    "in {range}, the tick {} equals no snapshot of {}: {found:?}",
-                    line.tick,
+                    "in {range}, {line:?} equals no snapshot of {}: {found:?}",
                     candidates.len()
                 ));
             }
@@ -308,5 +307,5 @@ impl Archive {
 
 /// Whether a body that was sent and requested then can be the one that was recorded.
 fn served_for(line: &Recorded, sent_ms: i64, requested: std::time::Instant) -> bool {
-    sent_ms / 1_000 + READING >= line.tick && requested <= line.logged
+    sent_ms / 1_000 + READING >= line.tick && requested <= line.logged.real
 }

@@ -114,10 +114,7 @@ impl Query {
             20..28 => rng.choice(Self::passing()).unwrap(),
             28..34 => Self::new("/v1/items", Kind::Whole(Source::Items), "items"),
             34 => Self::new("/v1/bazaar", Kind::Full, "bazaar"),
-            35 => {
-                let path = "/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z";
-                Self::new(path, Kind::NoCandles, "bazaar-candles-all")
-            }
+            35 => Self::no_candles(),
             36..38 => Self::items(rng, products),
             38..40 => Self::new("/v1/bazaar?mode=list", Kind::List, "bazaar"),
             40 => Self::book(product),
@@ -185,6 +182,11 @@ impl Query {
         Self::new(path, Kind::Candles { id, interval, limit }, "bazaar-candles")
     }
 
+    fn no_candles() -> Self {
+        let path = "/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z";
+        Self::new(path, Kind::NoCandles, "bazaar-candles-all")
+    }
+
     fn items(rng: &mut Rng, products: &[&'static str]) -> Self {
         let mut ids: Vec<String> = products.iter().map(|id| (*id).to_owned()).collect();
         ids.push("NOTHING".to_owned());
@@ -250,6 +252,7 @@ impl Query {
             Self::book(product),
             Self::chart(product, "1h"),
             Self::candles(product, "1h", 288),
+            Self::no_candles(),
             Self::status(),
             Self::new("/v1/auctions?page=1", Kind::Page(1), "auctions"),
             Self::new("/v1/auctions/prices", Kind::Prices(None), "auctions-prices"),
