@@ -3,7 +3,7 @@ import { html } from "./htm-preact.js";
 import { Age } from "./age.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
-import { coins, count, exact, exactTime, integer, percent, price } from "./format.js";
+import { count, exact, exactTime, integer, percent, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
 import { BAZAAR } from "./markets.js";
 import { Tile, Value } from "./tile.js";
@@ -11,13 +11,12 @@ import { Tile, Value } from "./tile.js";
 /** How many prices of each side of the order book are shown. */
 const LEVELS = 8;
 
-/** The prices of instant trades, which are those of the best orders, and below them the provider's averages. */
+/** The prices of instant trades, which are those of the best orders, and the provider's averages. */
 const Prices = ({ item, book }) => {
   const tile = (resource, label, value, note, line) => html`<${Tile} resource=${resource} label=${label} note=${note} line=${line}>${value}<//>`;
   const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
   const best = (top, none) => (top === null ? none : price(top));
   const spread = sell && buy ? buy - sell : NaN;
-  const averages = `Averages over the best 2 % of the volume: sell price ${coins(sellPrice || NaN)}, buy price ${coins(buyPrice || NaN)}`;
   const hasSpread = Number.isFinite(spread);
   const share = hasSpread ? `${percent((spread / sell) * 100)} of the buy order` : book.data ? "needs both sides" : "of the buy order";
   const { sellVolume, buyVolume, sellMovingWeek, buyMovingWeek } = item.data ?? {};
@@ -33,8 +32,9 @@ const Prices = ({ item, book }) => {
       ${tile(item, "Sell offers", count(buyVolume), "items offered")}
       ${tile(item, "Sold in 7 days", count(sellMovingWeek), "items, instantly")}
       ${tile(item, "Bought in 7 days", count(buyMovingWeek), "items, instantly")}
+      ${tile(book, "Average sell price", price(sellPrice || NaN), "best 2 % of the volume")}
+      ${tile(book, "Average buy price", price(buyPrice || NaN), "best 2 % of the volume")}
     </dl>
-    <p class="muted averages figures">${averages}</p>
   </section>`;
 };
 
