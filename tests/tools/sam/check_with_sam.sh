@@ -148,6 +148,11 @@ fi
 if is_selected build; then
     step "sam build"
     export CARGO_LAMBDA_COMPILER=cargo
+    # SAM builds one function after the other, each on one core. This builds them in parallel, with the same options, so that SAM
+    # finds them up to date.
+    while read -ra binaries; do
+        cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
+    done < <(python $here/functions.py binaries)
     sam build --config-env "$architecture"
     step "sizes and glibc of the binaries"
     python $here/binaries.py

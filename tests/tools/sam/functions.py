@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The functions as SAM reads them from a template.
 
+    python functions.py binaries         prints the names of the binaries; those of a line can be built together
     python functions.py configuration    prints the section of samconfig.toml for this machine
 """
 
@@ -54,5 +55,11 @@ def functions(template=BUILT):
 if __name__ == "__main__":
     if sys.argv[1:] == ["configuration"]:
         print(CONFIGURATION)
+    elif sys.argv[1:] == ["binaries"]:
+        found = functions(REPOSITORY / "template.yaml").values()
+        # Those that write files link crc-fast, which is a C library too, so what it uses is built without link-time optimisation.
+        # Beside them, the others would get that as well, and SAM, which builds one function at a time, would build them again.
+        for group in (True, False):
+            print(" ".join(sorted(function.binary for function in found if function.writes_files == group)))
     else:
-        sys.exit("usage: functions.py configuration")
+        sys.exit("usage: functions.py binaries|configuration")
