@@ -67,7 +67,7 @@ async fn prices_and_orders_are_those_of_the_api() {
     let age = shown.remove(3);
     assert!(age.ends_with(" ago"), "{age}");
     let [order, offer] = ["topBuyOrder", "topSellOffer"].map(|field| book[field].as_f64().unwrap());
-    let fields = ["sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek"];
+    let fields = ["sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek", "sellPrice", "buyPrice"];
     let fields = fields.map(|field| (field, item[field].as_f64().unwrap()));
     let figures = [("order", order), ("offer", offer), ("spread", offer - order)];
     assert_eq!(shown.len(), figures.len() + fields.len());
