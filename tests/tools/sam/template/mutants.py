@@ -10,7 +10,6 @@ be lost without a failing test.
 import io
 import multiprocessing
 import os
-import shutil
 import sys
 import tempfile
 import traceback
@@ -191,29 +190,23 @@ def places(text, part):
         offset = text.find(part, offset + 1)
 
 
-def outcome(template, openapi, results):
-    """Sends `failed`, `passed`, or why the assertions could not run."""
-    try:
-        sys.argv = ["assertions.py", str(template), str(openapi)]
-        import assertions
+def outcome(templates, openapi):
+    """`failed`, `passed`, or why the assertions could not run. They read the templates when they are imported, so this needs a process
+    of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in templates.items():
+            path = Path(folder, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        try:
+            sys.argv = ["assertions.py", str(Path(folder, SERVICE)), str(openapi)]
+            import assertions
 
-        suite = unittest.defaultTestLoader.loadTestsFromModule(assertions)
-        result = unittest.TextTestRunner(stream=io.StringIO()).run(suite)
-        results.send("passed" if result.wasSuccessful() else "failed")
-    except BaseException:
-        results.send(traceback.format_exc())
-
-
-def run_assertions(template, openapi):
-    """The outcome in a process of its own, as the assertions read the templates when they are imported."""
-    context = multiprocessing.get_context("fork")
-    received, results = context.Pipe(duplex=False)
-    process = context.Process(target=outcome, args=(template, openapi, results))
-    process.start()
-    results.close()
-    said = received.recv()
-    process.join()
-    return said
+            suite = unittest.defaultTestLoader.loadTestsFromModule(assertions)
+            result = unittest.TextTestRunner(stream=io.StringIO()).run(suite)
+            return "passed" if result.wasSuccessful() else "failed"
+        except BaseException:
+            return traceback.format_exc()
 
 
 def main(arguments):
@@ -222,29 +215,25 @@ def main(arguments):
         return 2
     root, openapi = Path(arguments[0]).parent, Path(arguments[1]).resolve()
     sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT, FIREWALL, FILES)}
-    count, wrong = 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        (copy / "infra").mkdir()
-        for name in sources:
-            shutil.copy(root / name, copy / name)
-        if (said := run_assertions(copy / SERVICE, openapi)) != "passed":
-            wrong.append(f"the templates themselves: {said}")
-        for name, part, replacement in REPLACEMENTS:
-            source = sources[name]
-            offsets = list(places(source, part))
-            if not offsets:
-                wrong.append(f"{name} has no {part!r}")
-            for offset in offsets:
-                count += 1
-                (copy / name).write_text(source[:offset] + replacement + source[offset + len(part) :])
-                if (said := run_assertions(copy / SERVICE, openapi)) != "failed":
-                    line = source.count("\n", 0, offset) + 1
-                    wrong.append(f"{name}:{line}: {part!r} -> {replacement!r}: {said}")
-            (copy / name).write_text(source)
+    wrong = []
+    # What each run is about, what it must say, and its templates.
+    runs = [("the templates themselves", "passed", sources)]
+    for name, part, replacement in REPLACEMENTS:
+        source = sources[name]
+        offsets = list(places(source, part))
+        if not offsets:
+            wrong.append(f"{name} has no {part!r}")
+        for offset in offsets:
+            mutant = source[:offset] + replacement + source[offset + len(part) :]
+            line = source.count("\n", 0, offset) + 1
+            runs.append((f"{name}:{line}: {part!r} -> {replacement!r}", "failed", sources | {name: mutant}))
+    with multiprocessing.get_context("fork").Pool(maxtasksperchild=1) as pool:
+        said = pool.starmap(outcome, [(templates, openapi) for _, _, templates in runs], chunksize=1)
+    wrong += [f"{about}: {is_said}" for (about, expected, _), is_said in zip(runs, said) if is_said != expected]
     for line in wrong:
         print(line, file=sys.stderr)
-    print(f"{count} mutants, {count - len(wrong)} noticed" if wrong else f"all {count} mutants are noticed")
+    count = len(runs) - 1
+    print(f"{count} mutants, {len(wrong)} wrong" if wrong else f"all {count} mutants are noticed")
     return 1 if wrong else 0
 
 
