@@ -41,6 +41,9 @@ impl Scheme {
 pub(crate) const PHONE: (u32, u32) = (390, 844);
 pub(crate) const LAPTOP: (u32, u32) = (1280, 900);
 
+/// The state in which a window is when its test gives up.
+const FAILURE: &str = "failure";
+
 /// A private window of the browser.
 pub(crate) struct Window {
     page: Page,
@@ -124,7 +127,7 @@ impl Window {
 
     /// Panics with all that is known about the window.
     async fn give_up(&self, awaited: &str) -> ! {
-        self.screenshot("failure").await;
+        self.screenshot(FAILURE).await;
         let address = self.evaluate("location.href").await;
         let text = self.text().await;
         panic!("{address} is not yet so: {awaited}\n{text}\n{:#?}", self.seen());
@@ -226,8 +229,13 @@ impl Window {
         }
     }
 
-    /// Writes a picture of the whole page to `target/screenshots`, named after the state, the scheme and the width.
+    /// Writes a picture of the whole page to `target/screenshots`, named after the state, the scheme and the width: of a failure, and
+    /// of everything else only if `BROWSER_SCREENSHOTS` is set, because pictures take a sixth of the
+    /// time of all tests.
     pub(crate) async fn screenshot(&self, state: &str) {
+        if state != FAILURE && std::env::var_os("BROWSER_SCREENSHOTS").is_none() {
+            return;
+        }
         let folder = local::Options::default().template.with_file_name("target/screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join(format!("{state}-{}-{}.png", self.scheme.name(), self.width));
