@@ -1,5 +1,7 @@
 //! Events of API Gateway: the samples in `events/`, with other parameters and times.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -52,6 +54,12 @@ impl Events {
         if let Some(fields) = self.event.as_object_mut() {
             fields.insert(field.to_owned(), value);
         }
+    }
+
+    /// The same at the present time.
+    pub(crate) fn at_present(self) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { now_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX), ..self }
     }
 
     /// The event at the time of the last one: after the first, the function responds from its memory.
