@@ -6,7 +6,8 @@
 #   tests/tools/sam/check_with_sam.sh PART...   some parts, in this order:
 #     install      nothing but the installation, for other checks that need SAM
 #     template     sam validate, cfn-lint, the SAM translator, and assertions on its output, which mutants check
-#     build        sam build, then the sizes of the binaries and the glibc that they need
+#     programs     the programs of all functions, in parallel and with the options of sam build, which then finds them up to date
+#     build        programs and sam build, then the sizes of the binaries and the glibc that they need
 #     containers   every function with its sample events under sam local invoke, and requests to sam local start-api
 #
 # It needs Linux, Rust, a C compiler and Python 3.10 or newer, and installs SAM and cargo-lambda from PyPI into target/sam.
@@ -25,8 +26,8 @@ parts=("$@")
 [ $# -gt 0 ] || parts=(template build containers)
 for part in "${parts[@]}"; do
     case $part in
-        install | template | build | containers) ;;
-        *) fail "'$part' is not one of install, template, build, containers" ;;
+        install | template | programs | build | containers) ;;
+        *) fail "'$part' is not one of install, template, programs, build, containers" ;;
     esac
 done
 is_selected() { [[ " ${parts[*]} " == *" $1 "* ]]; }
@@ -145,14 +146,17 @@ if is_selected template; then
     python $here/template/mutants.py template.yaml functions/index/openapi.json
 fi
 
-if is_selected build; then
-    step "sam build"
+if is_selected programs || is_selected build; then
+    step "programs"
     export CARGO_LAMBDA_COMPILER=cargo
-    # SAM builds one function after the other, each on one core. This builds them in parallel, with the same options, so that SAM
-    # finds them up to date.
+    # SAM builds one function after the other, each on one core.
     while read -ra binaries; do
         cargo lambda build --locked --release "${binaries[@]/#/--bin=}"
     done < <(python $here/functions.py binaries)
+fi
+
+if is_selected build; then
+    step "sam build"
     sam build --config-env "$architecture"
     step "sizes and glibc of the binaries"
     python $here/binaries.py
