@@ -153,8 +153,11 @@ impl Product {
         sell.moving_week = (sell_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
         buy.moving_week = (buy_volume as f64 * chance::magnitude(nature, 0.2, 40.0)).min(1.58e9) as i64;
 
-        // The order book and the quick status are from different times: sometimes a product has only one of them.
-        match tick.u32(..1_200) {
+        // The order book and the quick status are from different times: a product in twenty sometimes has only one of them. The same ones
+        // always, so that what tests ask of the others does not depend on the time of day.
+        let is_patchy = nature.u32(..20) == 0;
+        match tick.u32(..60) {
+            _ if !is_patchy => {}
             0 if !is_flip => (sell.price, sell.volume, sell.orders) = (0.0, 0, 0),
             1 => buy.levels.clear(),
             _ => {}
@@ -266,6 +269,21 @@ mod tests {
                 assert_eq!(status["sellVolume"], quote.sell_volume, "{quote:?}");
                 assert_eq!(status["buyVolume"], quote.buy_volume, "{quote:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_tests_of_the_service_ask_for_has_prices_and_orders_at_any_time() {
+        let ids = ["COAL", "ENCHANTED_DIAMOND", "ENCHANTMENT_GROWTH_5", "INK_SACK:3"];
+        for refresh in (0..5_000).map(|number| refreshed_at(NOW_MS + number * 1_234_567)) {
+            for (number, id) in listed(1, refresh).filter(|(_, id)| ids.contains(id)) {
+                let Product { sell, buy } = Product::at(1, id, number, refresh);
+                assert!(
+                    [sell, buy].iter().all(|side| side.price > 0.0 && !side.levels.is_empty()),
+                    "{id} at {refresh}"
+                );
+            }
+            assert_eq!(listed(1, refresh).filter(|(_, id)| ids.contains(id)).count(), ids.len(), "{refresh}");
         }
     }
 
