@@ -36,7 +36,7 @@ const AUCTIONS: &str = "\
 **Ids.** An item has the internal name that most mods use: `HYPERION`; a pet `TYPE;TIER` with the tier from 0 (common) to 5 (mythic), all \
 levels together, and `SHEEP;4+100` for those of level 100 and above, `+200` at 200; an enchanted book `GROWTH;5`; a rune `ICE_RUNE;1`; an \
 attribute shard `ATTRIBUTE_SHARD_NAME;1`; a potion `POTION_SPEED;8`; `NEW_YEAR_CAKE+486` for a year; `GLACITE_BOOTS+PERFECT` for a stat \
-boost of 50 %; `LOG-2` where the catalogue and the bazaar have `LOG:2`. An item with a `+` also counts under the id before it. Reforges, \
+boost of 50 %; `LOG-2` where the catalogue and the bazaar have `LOG:2`, and `GROWTH;5` where the bazaar has `ENCHANTMENT_GROWTH_5`. An item with a `+` also counts under the id before it. Reforges, \
 stars and other upgrades are in no id.\n\n\
 **Which price.** To buy now: `lowest` of `/v1/auctions/prices`. To value what a player owns: `sale_median` of `/v1/auctions/averages`, or \
 `lowest` there for items that are seldom sold. Sales per day are `sales / minutes * 1440`. Clean copies have no reforge, stars, recombobulator, gems, \
@@ -166,8 +166,13 @@ fn introduction() -> String {
          was fetched for this request. `Last-Modified` is when the data was fetched or known to be the provider's latest, and `Expires` \
          when it stops being fresh. While the game's provider fails, the last good data is served for up to ten further TTLs, at most an hour.\n\n\
          **Public files.** If the operator has switched them on, the same prices are files without a key, at an address that the operator \
-         names: {PUBLIC_FILES}. They are replaced every minute, those of averages every hour. Send `If-None-Match`. \
-         The contract describes their shapes.\n\n\
+         names: {PUBLIC_FILES}.\n\n\
+         `/lowestbin.json` and `/auction_averages_lbin/` have an object from ids to coins for one item. `/auction_averages/3day.json` has an object \
+         from ids to `price`, the coins for the average stack, `count`, the size of that stack, and `sales` a day; `clean_price` and \
+         `clean_sales`, if some of the copies that were sold were clean and some were not. `/prices.json` has \
+         `updated_at` for each market and `prices`, a list of `{{id, market, lowest}}` and `{{id, market, topBuyOrder, topSellOffer}}`. Averages are \
+         means: outliers move them, and medians are in `/v1/auctions/averages`, which requires a key. Prices are replaced every minute, \
+         averages every hour, and a day is there an hour and a half after its end, for ever. Send `If-None-Match`.\n\n\
          This project is not affiliated with, endorsed by or connected to Hypixel Inc., Mojang or Microsoft."
     )
 }
