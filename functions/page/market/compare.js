@@ -66,7 +66,8 @@ export const Compare = ({ market, compared, set }) => {
   return html`<div class="compared figures">
     ${others.length > 0 && html`<ul class="plain" aria-label=${`${market.lines[market.price]} since the begin of the time shown`}>
       ${compared.map((each, index) => html`<${Entry} key=${each.id} index=${index} market=${market} ...${each}
-        remove=${index ? () => set(others.filter((id) => id !== each.id)) : null} />`)}</ul>`}
+        remove=${index ? () => set(others.filter((id) => id !== each.id)) : null} />`)}</ul>
+      <p class="muted">In the chart, each item begins at 100.</p>`}
     ${others.length < MOST_OTHERS && html`<${Form} market=${market} add=${(id) => set([...others, id])} />`}
   </div>`;
 };

@@ -32,7 +32,7 @@ export const Copy = ({ label, textOf }) => {
   return html`<button type="button" onClick=${act}>${label}</button><${Copied} ...${result} />`;
 };
 
-/** A button for a link to the view: to its range, which ends when the link is opened, or to the times that are shown now. */
+/** A button that copies a link to the range of the view, which ends when the link is opened, and offers one to the times that are shown now. */
 export const CopyLink = ({ view, span }) => {
   const [isOpen, setOpen] = useState(false);
   const [result, setResult] = useState(null);
@@ -40,9 +40,13 @@ export const CopyLink = ({ view, span }) => {
     const link = new URL(address({ ...view, ...ends }), location.href).href;
     setResult({ text: link, isCopied: await copy(link) });
   };
+  const toggle = () => {
+    setOpen(!isOpen);
+    if (!isOpen) copyTo({});
+  };
   const times = () => ({ from: iso(span.from), to: iso(span.to) });
   return html`<div role="group" aria-label="Link" class="more link">
-    <button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Copy link</button>
+    <button type="button" aria-expanded=${isOpen} onClick=${toggle}>Copy link</button>
     ${isOpen && html`<button type="button" onClick=${() => copyTo({})}>Latest ${view.range}</button>
       <button type="button" onClick=${() => copyTo(times())}>These times</button>`}
     <${Copied} ...${isOpen && result} />

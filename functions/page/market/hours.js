@@ -53,7 +53,7 @@ const best = (label, hours, bound) => {
   const known = hours.filter(Number.isFinite);
   if (!known.length) return `${label}: no prices.`;
   const share = bound(...known);
-  return `${label}: ${period(hours.indexOf(share))}, ${percent(Math.abs(share))} ${share < 0 ? "below" : "above"} the day's average.`;
+  return `${label}: ${period(hours.indexOf(share))}, in the median ${percent(Math.abs(share))} ${share < 0 ? "below" : "above"} the day's average.`;
 };
 
 const Cell = ({ share, largest, when }) => {
@@ -76,7 +76,7 @@ const Hours = ({ market, item }) => {
     return html`<p>This needs ${days(LEAST_DAYS)} of prices. It has ${days(buy.days)}, so it takes ${days(missing)} more.</p>`;
   }
   const largest = Math.max(...buy.week.flat().filter(Number.isFinite).map(Math.abs));
-  return html`<p>${best("Cheapest on average to buy", buy.hours, Math.min)}<br />${best("Dearest on average to sell", sell.hours, Math.max)}</p>
+  return html`<p>${best("Cheapest hour to buy", buy.hours, Math.min)}<br />${best("Dearest hour to sell", sell.hours, Math.max)}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Hours of the week">
       <table>
         <caption>${market.lines[market.price]} by weekday and hour of your clock, in per cent above (+) or below (-) the average of its day:

@@ -40,7 +40,7 @@ export const Requests = ({ paths }) => {
     <div role="group" aria-label="Language">${Object.keys(LANGUAGES).map((name) => html`
       <button key=${name} type="button" aria-pressed=${name === language} onClick=${() => choose(name)}>${name}</button>`)}</div>
     <pre tabindex="0" aria-label=${`Requests in ${language}`}><code>${textOf()}</code></pre>
-    <${Copy} label="Copy" textOf=${textOf} />
+    <${Copy} key=${`${language} ${hasKey}`} label="Copy" textOf=${textOf} />
     ${readKey() && html`<label><input type="checkbox" checked=${hasKey} onChange=${() => showKey(!hasKey)} /> With my key</label>`}
   </details>`;
 };

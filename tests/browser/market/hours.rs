@@ -22,8 +22,8 @@ async fn the_hours_of_the_week_are_a_table_that_is_requested_when_it_is_opened()
     window.evaluate("document.querySelector('.hours summary').click()").await;
     window.wait("document.querySelectorAll('.hours td').length === 7 * 24").await;
     assert_eq!(requests(&window), 1);
-    let sentences = "/^Cheapest on average to buy: \\d\\d:00–\\d\\d:00, \\d+\\.\\d\\d% below the day's average\\.\\n\
-        Dearest on average to sell: \\d\\d:00–\\d\\d:00, \\d+\\.\\d\\d% above the day's average\\.$/\
+    let sentences = "/^Cheapest hour to buy: \\d\\d:00–\\d\\d:00, in the median \\d+\\.\\d\\d% below the day's average\\.\\n\
+        Dearest hour to sell: \\d\\d:00–\\d\\d:00, in the median \\d+\\.\\d\\d% above the day's average\\.$/\
         .test(document.querySelector('.hours p').innerText)";
     assert_eq!(window.evaluate(sentences).await, true, "{:?}", texts_of(&window, ".hours p").await);
     let heads = "['caption', 'th[scope=col]', 'th[scope=row]'].map((each) => document.querySelectorAll(`.hours ${each}`).length)";
