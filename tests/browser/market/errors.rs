@@ -87,6 +87,7 @@ async fn one_cause_is_told_once_and_moves_nothing() {
     let cloud = start_with_past().await;
     let mut window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
     super::item::drawn(&window).await;
+    settle(&window).await;
     let place = "JSON.stringify(document.querySelector('.plots').getBoundingClientRect())";
     let before = (window.evaluate(place).await, window.seen().layout_shift());
     replace(&window, "v1/bazaar", "new Response('{}', { status: 503 })").await;
