@@ -73,7 +73,7 @@ async fn a_key_follows_no_redirect_and_a_response_to_it_stays_in_no_cache() {
 async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    // The wait of this view is no longer counted.
+    // The status has set its timer before delays are counted.
     settle(&window).await;
     window.evaluate("window.delays = []; window.later = setTimeout; void (window.setTimeout = (act, delay) => { delays.push(delay); return later(act, delay); })").await;
     let headers = "{ date: new Date().toUTCString(), expires: new Date().toUTCString() }";
