@@ -62,7 +62,7 @@ fn the_local_cloud_its_functions_and_the_tests_share_their_dependencies() {
     let functions = functions();
     let whole = features("normal,build,dev", &["--workspace"]);
     let mut different = Vec::new();
-    for tool in ["local", "openapi"] {
+    for tool in ["admin", "local", "openapi"] {
         let selection = features("normal,build", &["--package", tool]);
         different.extend(differences(&format!("cargo run --package {tool}"), &whole, &selection));
     }
@@ -70,7 +70,7 @@ fn the_local_cloud_its_functions_and_the_tests_share_their_dependencies() {
     with_functions.extend(functions.iter().flat_map(|function| ["--package", function]));
     let selection = features("normal,build", &with_functions);
     different.extend(differences("cargo local's build of the functions", &whole, &selection));
-    for tested in ["common", "tables", "local"] {
+    for tested in ["admin", "browser", "common", "local", "tables", "tests"] {
         let selection = features("normal,build,dev", &["--package", tested]);
         different.extend(differences(&format!("cargo test --package {tested}"), &whole, &selection));
     }
