@@ -1,4 +1,4 @@
-//! `cargo local` and `cargo test --workspace` build every dependency with the same features, so each is compiled once.
+//! `cargo admin`, `cargo local` and `cargo test` build every dependency with the same features, so each is compiled once.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic, and so may its helpers")]
 
 use std::collections::{BTreeMap, BTreeSet};

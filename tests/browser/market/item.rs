@@ -36,12 +36,14 @@ async fn an_item_is_shown_at_every_range() {
     {
         assert!(text.contains(part), "{part} is missing: {text}");
     }
+    let mut found = Vec::new();
     for range in RANGES {
         window.click("button", range).await;
         window.wait(&format!("location.search.includes('range={range}')")).await;
         drawn(&window).await;
+        found.extend(window.inspect(&format!("market-item-{range}")).await);
     }
-    assert_eq!(window.inspect("market-item").await, NOTHING);
+    assert_eq!(found, NOTHING);
     window.expect_clean(&[]);
 }
 
