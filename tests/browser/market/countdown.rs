@@ -52,11 +52,11 @@ async fn countdowns_tick_every_second_but_not_in_a_hidden_tab() {
     window.evaluate(COUNT).await;
     window.wait("window.ticks >= 3").await;
     assert!(window.seen().layout_shift() <= before, "{:#?}", window.seen().shifts);
-    window.cover(true).await;
+    window.hide(true).await;
     window.evaluate("void (window.ticks = 0)").await;
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert_eq!(window.evaluate("window.ticks").await, 0, "in a hidden tab");
-    window.cover(false).await;
+    window.hide(false).await;
     window.wait("window.ticks >= 2").await;
     window.expect_clean(&[]);
 }

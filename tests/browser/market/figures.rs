@@ -1,5 +1,7 @@
 //! The size and the speed of the page. Figures are printed; times have bounds only for released functions on an idle machine.
 
+use std::time::Duration;
+
 use local::{Binaries, Options};
 use serde_json::{Value, json};
 
@@ -72,6 +74,15 @@ async fn the_page_has_at_most_45_kb_without_data_and_80_kb_with_an_item() {
     window.expect_clean(&[]);
 }
 
+/// The bytes of the heap, the nodes and the listeners of the page, after a garbage collection.
+async fn memory(window: &Window) -> [f64; 3] {
+    window.call("HeapProfiler.collectGarbage", json!({})).await;
+    let heap = window.call("Runtime.getHeapUsage", json!({})).await;
+    let counters = window.call("Memory.getDOMCounters", json!({})).await;
+    [&heap["usedSize"], &counters["nodes"], &counters["jsEventListeners"]]
+        .map(|value| value.as_f64().unwrap())
+}
+
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_changes_of_the_item_leave_nothing_behind() {
@@ -88,24 +99,25 @@ async fn fifty_changes_of_the_item_leave_nothing_behind() {
             go(&window, "?view=status").await;
             window.wait("!document.querySelector('.plots')").await;
             settle(&window).await;
-            window.call("HeapProfiler.collectGarbage", json!({})).await;
-            let heap = window.call("Runtime.getHeapUsage", json!({})).await["usedSize"].as_f64().unwrap();
-            let counters = window.call("Memory.getDOMCounters", json!({})).await;
-            let [nodes, listeners] =
-                ["nodes", "jsEventListeners"].map(|name| counters[name].as_f64().unwrap());
             assert_eq!(window.evaluate("uPlot.sync('item').plots.length").await, 0);
-            println!(
-                "market page: after {change} changes {heap} bytes, {nodes} nodes, {listeners} listeners"
-            );
-            used.push([heap, nodes, listeners]);
+            used.push(memory(&window).await);
         }
     }
-    let [_, [before, nodes_before, listeners_before], [after, nodes, listeners]] = used[..] else {
-        panic!("{used:?}")
+    let [_, before, mut after] = used[..] else { panic!("{used:?}") };
+    // The status has some nodes more or less from one minute to the next; a change that leaves one behind would leave 25. On a busy
+    // machine, the browser frees what is left of the last change later.
+    let is_freed = |after: [f64; 3]| {
+        after[0] - before[0] <= MOST_GROWTH && after[1] < before[1] + 25.0 && after[2] <= before[2]
     };
-    assert!(after - before <= MOST_GROWTH, "{used:?}");
-    // The status has some nodes more or less from one minute to the next; a change that leaves one behind would leave 25.
-    assert!(nodes < nodes_before + 25.0 && listeners <= listeners_before, "{used:?}");
+    for _ in 0..50 {
+        if is_freed(after) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        after = memory(&window).await;
+    }
+    println!("market page: bytes, nodes and listeners after 0, 25 and 50 changes {used:?}, then {after:?}");
+    assert!(is_freed(after), "{used:?}, then {after:?}");
     window.expect_clean(&[]);
 }
 

@@ -31,7 +31,7 @@ pub(super) fn expect_waits(window: &Window, status: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidden() {
     let cloud = start().await;
-    let mut window = open(&cloud, "?view=flips").await;
+    let window = open(&cloud, "?view=flips").await;
     settle(&window).await;
     let count = |window: &Window| window.seen().requests_for("/v1/bazaar?mode=prices").len();
     while count(&window) < 2 {
@@ -46,11 +46,11 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
         .collect();
     // Prices are fresh for five seconds, by headers with whole seconds.
     assert!(sent.windows(2).all(|pair| pair[1] - pair[0] > 3_000.0), "{sent:?}");
-    window.cover(true).await;
+    window.hide(true).await;
     let covered = count(&window);
     tokio::time::sleep(Duration::from_secs(12)).await;
     assert_eq!(count(&window), covered, "nothing is requested while the tab is hidden");
-    window.cover(false).await;
+    window.hide(false).await;
     while count(&window) == covered {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

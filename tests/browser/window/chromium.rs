@@ -96,13 +96,6 @@ impl Context {
         page
     }
 
-    /// An empty tab in front of all others.
-    pub(super) async fn cover(&self) -> Page {
-        let tab = Page::open(&CHROMIUM.connection, &self.id, Seen::default()).await;
-        tab.call("Page.bringToFront", json!({})).await;
-        tab
-    }
-
     /// The empty folder in which all downloads are saved from now on.
     pub(super) async fn download_folder(&self) -> PathBuf {
         let folder = CHROMIUM.profile.join(format!("downloads-{}", self.id));

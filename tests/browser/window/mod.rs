@@ -47,8 +47,6 @@ const FAILURE: &str = "failure";
 /// A private window of the browser.
 pub(crate) struct Window {
     page: Page,
-    /// The tab in front of the page.
-    other: Option<Page>,
     context: Arc<Context>,
     /// The address that all pages and requests begin with.
     base: String,
@@ -74,8 +72,7 @@ impl Window {
 
     async fn of(context: Arc<Context>, base: &str, key: &str) -> Self {
         let page = context.page(base, key).await;
-        let mut window =
-            Self { page, other: None, context, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
+        let mut window = Self { page, context, base: base.to_owned(), scheme: Scheme::Light, width: 0 };
         window.show_as(Scheme::Light, LAPTOP).await;
         window
     }
@@ -182,16 +179,13 @@ impl Window {
         self.call("Emulation.setEmulatedMedia", json!({"features": features})).await;
     }
 
-    /// Opens another tab in front of the page, which is hidden then, or closes it again.
-    pub(crate) async fn cover(&mut self, is_covered: bool) {
-        if is_covered {
-            let other = self.context.cover().await;
-            self.other = Some(other);
-        } else if let Some(other) = self.other.take() {
-            other.close().await;
-            self.to_front().await;
-        }
-        self.wait(&format!("document.hidden === {is_covered}")).await;
+    /// Minimizes the window, which hides its page, or restores it.
+    pub(crate) async fn hide(&self, is_hidden: bool) {
+        let state = if is_hidden { "minimized" } else { "normal" };
+        let window = self.call("Browser.getWindowForTarget", json!({})).await["windowId"].take();
+        let bounds = json!({"windowId": window, "bounds": {"windowState": state}});
+        self.call("Browser.setWindowBounds", bounds).await;
+        self.wait(&format!("document.hidden === {is_hidden}")).await;
     }
 
     /// Sets the time zone of the person.

@@ -91,7 +91,6 @@ impl Connection {
 /// A tab.
 pub(super) struct Page {
     connection: &'static Connection,
-    target: String,
     session: String,
 }
 
@@ -105,7 +104,7 @@ impl Page {
         let session = connection.call(None, "Target.attachToTarget", attached).await.unwrap();
         let session = session["sessionId"].as_str().unwrap().to_owned();
         connection.seen.lock().unwrap().insert(session.clone(), seen);
-        Self { connection, target, session }
+        Self { connection, session }
     }
 
     /// What the tab has seen so far.
@@ -124,10 +123,5 @@ impl Page {
     /// The response to the command, or the reason why it is missing.
     pub(super) async fn try_call(&self, method: &str, parameters: Value) -> Result<Value, String> {
         self.connection.call(Some(&self.session), method, parameters).await
-    }
-
-    pub(super) async fn close(self) {
-        let target = json!({"targetId": self.target});
-        self.connection.call(None, "Target.closeTarget", target).await.unwrap();
     }
 }
