@@ -1,6 +1,6 @@
 //! The processor time of a run that reads 60 pages, in turns with a plain pipeline, and that of the next run, without writing.
 //!
-//!     cargo bench -p record-auctions --bench reading
+//!     cargo bench -p benches --bench auction_reading
 
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! The time of the catalogue from the provider's body to the data of the response, compared with skipping the same bytes.
 //!
-//!     cargo bench -p items
+//!     cargo bench -p benches --bench items
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 

@@ -1,7 +1,7 @@
 //! The time of a page of items from their texts to their ids, compared with a plain pipeline that reads each item as a whole
 //! into memory of its own.
 //!
-//!     cargo bench -p record-auctions
+//!     cargo bench -p benches --bench auction_item
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 

@@ -2,7 +2,7 @@
 //! with `parsed` begin with a snapshot that another request has parsed. `full, fetched` includes the escaped body of a proxy
 //! response.
 //!
-//!     cargo bench -p bazaar
+//!     cargo bench -p benches --bench bazaar
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 

@@ -1,6 +1,6 @@
 //! The time of a player from the provider's body to the data of the response, compared with skipping the same bytes.
 //!
-//!     cargo bench -p profile
+//!     cargo bench -p benches --bench profile
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 

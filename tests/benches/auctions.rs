@@ -1,6 +1,6 @@
 //! The time of a page from the provider's body to the data of the response, compared with skipping the same bytes.
 //!
-//!     cargo bench -p auctions
+//!     cargo bench -p benches --bench auctions
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may panic")]
 
