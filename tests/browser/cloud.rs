@@ -46,19 +46,25 @@ pub(crate) async fn start_with(options: Options) -> Cloud {
     cloud
 }
 
-/// The service with a past: candles of one product and of auctions, some minutes of all products, mayors and fire sales.
+/// The service with a past, apart from that of auctions.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
     record_past(&cloud).await;
     cloud
 }
 
-/// Gives the service its past.
+/// The service with a past, that of auctions included, which takes as long as all the rest.
+pub(crate) async fn start_with_past_of_auctions() -> Cloud {
+    let cloud = start_with_past().await;
+    auctions::record_past(&cloud).await;
+    cloud
+}
+
+/// Gives the service its past: candles of one product, some minutes of all products, mayors and fire sales.
 pub(crate) async fn record_past(cloud: &Cloud) {
     store_candles(cloud).await;
     record_mayors(cloud).await;
     record_minutes(cloud).await;
-    auctions::record_past(cloud).await;
 }
 
 /// The key of the account with the tier `pro`.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::cloud::{ITEM, key, start, start_with_past};
+use crate::cloud::{ITEM, key, start, start_with_past_of_auctions};
 use crate::stage::Stage;
 use crate::window::{LAPTOP, Window};
 
@@ -286,7 +286,7 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let key = key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;

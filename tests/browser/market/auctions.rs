@@ -7,7 +7,7 @@ use super::defects::{go, replace};
 use super::item::drawn;
 use super::{NOTHING, open, settle, texts_of};
 use crate::auctions::{BOOK, PET, PRODUCT};
-use crate::cloud::{ITEM, start, start_with_past};
+use crate::cloud::{ITEM, start, start_with_past_of_auctions};
 use crate::window::Window;
 
 /// The address of an item in auctions.
@@ -22,7 +22,7 @@ async fn tabs(window: &Window) -> Vec<String> {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_search_finds_the_items_of_both_markets() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "?view=status").await;
     settle(&window).await;
     let search = async |text: &str, first: [&str; 3]| {
@@ -67,7 +67,7 @@ async fn without_prices_of_auctions_the_search_finds_the_items_of_the_bazaar() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tabs_are_there_only_where_both_markets_have_the_item() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, &format!("?item={PRODUCT}&range=7d")).await;
     drawn(&window).await;
     window.wait("document.querySelector('.tabs')").await;
@@ -99,7 +99,7 @@ async fn tabs_are_there_only_where_both_markets_have_the_item() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "?view=status").await;
     window.evaluate(WATCH).await;
     go(&window, &address(PET)).await;
@@ -177,7 +177,7 @@ async fn an_item_without_a_history_says_so_and_can_have_no_listing() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_items_are_in_a_table_that_is_sorted_filtered_and_has_pages() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "?view=auctions").await;
     settle(&window).await;
     let first = texts_of(&window, "tbody tr:first-child > *").await;

@@ -7,12 +7,12 @@ use super::defects::go;
 use super::item::drawn;
 use super::{NOTHING, open, settle, texts_of};
 use crate::auctions::{BOOK, PET};
-use crate::cloud::{ITEM, NAME, key, start_with_past};
+use crate::cloud::{ITEM, NAME, key, start_with_past, start_with_past_of_auctions};
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn items_are_compared_by_their_changes_and_unknown_ids_take_nothing_down() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "?view=status").await;
     window.evaluate(WATCH).await;
     go(&window, &format!("?item={ITEM}&range=1h")).await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::defects::{go, replace};
 use super::{NOTHING, open, settle, texts_of};
-use crate::cloud::{ITEM, start, start_with_past};
+use crate::cloud::{ITEM, start, start_with_past, start_with_past_of_auctions};
 use crate::window::Window;
 
 /// A product with these best orders and averages, which is traded this much in a week.
@@ -181,7 +181,7 @@ async fn every_table_names_its_requests_without_the_key_until_that_is_asked_for(
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_view_shows_what_is_watched_first_and_then_what_moves() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "").await;
     settle(&window).await;
     window.evaluate(&format!("localStorage.setItem('watched', '[{{\"id\":\"{ITEM}\"}}]')")).await;

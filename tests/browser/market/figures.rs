@@ -9,7 +9,7 @@ use super::defects::go;
 use super::item::drawn;
 use super::{open, settle};
 use crate::auctions::PRODUCT;
-use crate::cloud::{ITEM, key, record_past, start, start_with, start_with_past};
+use crate::cloud::{ITEM, key, record_past, start, start_with, start_with_past_of_auctions};
 use crate::window::Window;
 
 /// The bytes of the page, its scripts and styles as they are sent.
@@ -86,7 +86,7 @@ async fn memory(window: &Window) -> [f64; 3] {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_changes_of_the_item_leave_nothing_behind() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let window = open(&cloud, "?view=status").await;
     let mut used = Vec::new();
     for change in 0..=50 {

@@ -5,12 +5,12 @@ use serde_json::json;
 use super::item::drawn;
 use super::{NOTHING, open, texts_of};
 use crate::auctions::PET;
-use crate::cloud::{ITEM, start_with_past};
+use crate::cloud::{ITEM, start_with_past_of_auctions};
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_hours_of_the_week_are_a_table_that_is_requested_when_it_is_opened() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
     drawn(&window).await;
     let requests = |window: &crate::window::Window| {

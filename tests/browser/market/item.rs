@@ -4,7 +4,7 @@ use super::chart::{WATCH, data};
 use super::defects::go;
 use super::{NOTHING, open, settle, texts_of};
 use crate::auctions::PET;
-use crate::cloud::{ITEM, NAME, start_with_past};
+use crate::cloud::{ITEM, NAME, start_with_past, start_with_past_of_auctions};
 use crate::window::{LAPTOP, Scheme, Window};
 
 const RANGES: [&str; 7] = ["1h", "24h", "7d", "30d", "90d", "1y", "all"];
@@ -212,7 +212,7 @@ async fn the_chart_comes_first_and_its_figures_are_those_of_what_it_shows() {
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn candles_are_in_the_address_and_have_the_prices_of_the_api() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "?view=status").await;
     window.evaluate(WATCH).await;
     window.evaluate("window.bodies = []; void (CanvasRenderingContext2D.prototype.strokeRect = (...box) => bodies.push(box))").await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use simulator::Fault;
 
 use super::{NOTHING, open, open_at, settle, texts_of};
-use crate::cloud::{start, start_with_past};
+use crate::cloud::{start, start_with_past_of_auctions};
 use crate::stage::Stage;
 
 /// The views with their headings.
@@ -22,7 +22,7 @@ const VIEWS: [(&str, &str); 7] = [
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_view_can_be_used_by_everyone_in_both_schemes_and_widths() {
-    let cloud = start_with_past().await;
+    let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "").await;
     settle(&window).await;
     let mut found = window.inspect("market-overview").await;

@@ -158,9 +158,12 @@ impl Window {
         entries.iter().map(|entry| entry["url"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Goes back by one address.
+    /// Goes back by one address. The page's own `history.back()` may replace the page before it has responded.
     pub(crate) async fn back(&self) {
-        self.evaluate("history.back()").await;
+        let history = self.call("Page.getNavigationHistory", json!({})).await;
+        let current = history["currentIndex"].as_u64().unwrap();
+        let before = &history["entries"][usize::try_from(current).unwrap() - 1]["id"];
+        self.call("Page.navigateToHistoryEntry", json!({"entryId": before})).await;
     }
 
     /// Shows pages to a person who prefers this scheme, in a window of this width and height.
