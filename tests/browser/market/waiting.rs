@@ -47,11 +47,11 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     // Prices are fresh for five seconds, by headers with whole seconds.
     assert!(sent.windows(2).all(|pair| pair[1] - pair[0] > 3_000.0), "{sent:?}");
     window.hide(true).await;
-    let covered = count(&window);
+    let before = count(&window);
     tokio::time::sleep(Duration::from_secs(12)).await;
-    assert_eq!(count(&window), covered, "nothing is requested while the tab is hidden");
+    assert_eq!(count(&window), before, "nothing is requested while the tab is hidden");
     window.hide(false).await;
-    while count(&window) == covered {
+    while count(&window) == before {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     window.expect_clean(&[]);
