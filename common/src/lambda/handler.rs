@@ -2,7 +2,6 @@
 //! client gets the 500 envelope and the log gets the cause.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use lambda_http::{Context, Error, LambdaEvent};
@@ -149,15 +148,14 @@ impl<H: Handler> Instance<H> {
                 (ProxyResponse::data(body, data, H::ROUTE), line)
             }
             Response::File(file) => {
-                let body = Body::File { json: file.json().map_err(ApiError::internal)?, bytes: file.bytes };
-                ProxyResponse::file(file, body).with_line()
+                ProxyResponse::file(file, Body::of_file(file).map_err(ApiError::internal)?).with_line()
             }
             Response::Redirect(location) => ProxyResponse::redirect(location).with_line(),
             Response::Preflight => ProxyResponse::preflight().with_line(),
         };
-        let body = &response.0.body;
-        if !body.fits(LARGEST_BODY) {
-            let cause = format!("the body takes {} bytes of at most {LARGEST_BODY}", body.escaped_bytes());
+        let bytes = response.0.body.escaped_bytes();
+        if bytes > LARGEST_BODY {
+            let cause = format!("the body takes {bytes} bytes of at most {LARGEST_BODY}");
             return Err(ApiError::internal(cause));
         }
         Ok(response)
@@ -239,7 +237,7 @@ impl ProxyResponse {
 
     fn redirect(location: &str) -> Self {
         let headers = vec![("Location", location.to_owned().into()), ("Cache-Control", "no-store".into())];
-        Self { status_code: 308, headers: Headers(headers), is_base64_encoded: false, body: Body::Empty }
+        Self { status_code: 308, headers: Headers(headers), is_base64_encoded: false, body: Body::empty() }
     }
 
     fn preflight() -> Self {
@@ -250,8 +248,7 @@ impl ProxyResponse {
             // A day; browsers shorten it to their own maximum, two hours in Chromium.
             ("Access-Control-Max-Age", "86400".into()),
         ]);
-        let document = Arc::new(Document::bare("{}".to_owned()));
-        let body = Body::Success { document, cached: false };
+        let body = Body::success(&Document::bare("{}".to_owned()), false);
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
     }
 }

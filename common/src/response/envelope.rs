@@ -1,16 +1,16 @@
 //! The two envelopes of response bodies, and the JSON text that goes into them.
 //!
-//! A proxy response carries its body as a JSON string, so the whole body is escaped once more. For three megabytes that
-//! takes as long as parsing them. A [`Document`] therefore keeps its escaped form for later requests.
+//! A proxy response carries its body as a JSON string, so the whole body is escaped once more. A [`Document`] keeps its escaped form for
+//! later requests.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
 use super::error::ApiError;
+use super::file::File;
+use super::json_string::JsonString;
 use super::pieces::Pieces;
 use crate::cache::Weight;
 use crate::upstream::Text;
@@ -36,7 +36,7 @@ pub struct Document {
     form: Form,
     data: Pieces,
     /// The envelope with `cached: true`, escaped when it is first needed.
-    replay: OnceLock<Box<RawValue>>,
+    replay: OnceLock<Arc<JsonString>>,
 }
 
 impl Document {
@@ -110,13 +110,15 @@ impl Document {
         total(self.envelope(cached))
     }
 
-    /// The success envelope with `cached: true`, escaped.
-    fn replay(&self) -> Result<&RawValue, serde_json::Error> {
-        if let Some(escaped) = self.replay.get() {
-            return Ok(escaped);
+    /// The success envelope, escaped.
+    fn escaped(&self, cached: bool) -> Arc<JsonString> {
+        let escaped = || JsonString::of(self.envelope(cached));
+        // A cached document is likely to be served again, so its escaped form is kept.
+        if cached {
+            Arc::clone(self.replay.get_or_init(|| Arc::new(escaped().shrunk())))
+        } else {
+            Arc::new(escaped())
         }
-        let escaped = serde_json::value::to_raw_value(&Joined(&self.envelope(true)))?;
-        Ok(self.replay.get_or_init(|| escaped))
     }
 }
 
@@ -128,117 +130,59 @@ impl Weight for Document {
 }
 
 /// A response body. It serialises as the JSON string that a proxy response carries it in.
-#[derive(Debug)]
-pub enum Body {
-    /// The success envelope around a document.
-    Success {
-        /// The data.
-        document: Arc<Document>,
-        /// The value of `meta.cached`.
-        cached: bool,
-    },
-    /// The error envelope as JSON text.
-    Error(String),
-    /// A file.
-    File {
-        /// The content as a JSON string.
-        json: &'static RawValue,
-        /// How many bytes it has, unescaped.
-        bytes: usize,
-    },
-    /// Nothing.
-    Empty,
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Body {
+    json: Arc<JsonString>,
+    #[serde(skip)]
+    bytes: usize,
 }
 
 impl Body {
+    fn of_text(text: &str) -> Self {
+        Self { json: Arc::new(JsonString::of([text])), bytes: text.len() }
+    }
+
+    /// The success envelope around the document, with this value of `meta.cached`; a document without an envelope as it is.
+    #[must_use]
+    pub fn success(document: &Document, cached: bool) -> Self {
+        Self { json: document.escaped(cached), bytes: document.envelope_bytes(cached) }
+    }
+
     /// The error envelope of `error`.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn of_error(error: &ApiError) -> Result<Self, serde_json::Error> {
         let failure = Failure { code: error.code().name(), message: error.message() };
-        serde_json::to_string(&ErrorEnvelope { success: false, error: failure }).map(Self::Error)
+        Ok(Self::of_text(&serde_json::to_string(&ErrorEnvelope { success: false, error: failure })?))
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// If its content is not JSON.
+    pub fn of_file(file: &File) -> Result<Self, serde_json::Error> {
+        Ok(Self { json: Arc::new(file.json()?.into()), bytes: file.bytes })
+    }
+
+    /// Nothing.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::of_text("")
     }
 
     /// How many bytes the client receives, before compression.
     #[must_use]
-    pub fn bytes(&self) -> usize {
-        match self {
-            Self::Success { document, cached } => document.envelope_bytes(*cached),
-            Self::Error(text) => text.len(),
-            Self::File { bytes, .. } => *bytes,
-            Self::Empty => 0,
-        }
-    }
-
-    /// Whether it takes at most `limit` bytes as a JSON string, quotes included.
-    #[must_use]
-    pub fn fits(&self, limit: usize) -> bool {
-        // In JSON text, whatever is escaped takes two bytes: of the control characters, it has only line breaks and tabs.
-        self.bytes() * 2 + "\"\"".len() <= limit || self.escaped_bytes() <= limit
+    pub const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many bytes it takes as a JSON string, quotes included.
     #[must_use]
     pub fn escaped_bytes(&self) -> usize {
-        let escaped_length =
-            |pieces: &[&str]| pieces.iter().map(|piece| escaped_length(piece)).sum::<usize>() + 2;
-        match self {
-            Self::Success { document, cached: true } => {
-                let cached = document.replay.get().map(|escaped| escaped.get().len());
-                cached.unwrap_or_else(|| escaped_length(&document.envelope(true)))
-            }
-            Self::Success { document, cached: false } => escaped_length(&document.envelope(false)),
-            Self::Error(text) => escaped_length(&[text]),
-            Self::File { json, .. } => json.get().len(),
-            Self::Empty => escaped_length(&[]),
-        }
+        self.json.len()
     }
-}
-
-impl Serialize for Body {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            // A cached document is likely to be served again, so its escaped form is kept.
-            Self::Success { document, cached: true } => {
-                document.replay().map_err(serde::ser::Error::custom)?.serialize(serializer)
-            }
-            Self::Success { document, cached: false } => {
-                Joined(&document.envelope(false)).serialize(serializer)
-            }
-            Self::Error(text) => text.serialize(serializer),
-            Self::File { json, .. } => json.serialize(serializer),
-            Self::Empty => "".serialize(serializer),
-        }
-    }
-}
-
-/// How many bytes `text` takes inside a JSON string.
-fn escaped_length(text: &str) -> usize {
-    let [quotes, controls] = count(text, |byte| [byte == b'"' || byte == b'\\', byte < b' ']);
-    if controls == 0 {
-        return text.len() + quotes;
-    }
-    // Line breaks, such as in a body that is indented, take two bytes, and others six: `\u001f`.
-    let [short] = count(text, |byte| [matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c)]);
-    text.len() + quotes + short + (controls - short) * (r"\u001f".len() - 1)
-}
-
-/// How many bytes of `text` match each of the conditions. The sums are bytes, so that the compiler uses vector instructions.
-fn count<const N: usize>(text: &str, matches: impl Fn(u8) -> [bool; N]) -> [usize; N] {
-    let mut totals = [0; N];
-    for chunk in text.as_bytes().chunks(usize::from(u8::MAX)) {
-        let mut sums = [0_u8; N];
-        for &byte in chunk {
-            for (sum, matches) in sums.iter_mut().zip(matches(byte)) {
-                *sum += u8::from(matches);
-            }
-        }
-        for (total, sum) in totals.iter_mut().zip(sums) {
-            *total += usize::from(sum);
-        }
-    }
-    totals
 }
 
 #[derive(Serialize)]
@@ -258,31 +202,14 @@ fn total<'a>(pieces: impl IntoIterator<Item = &'a str>) -> usize {
     pieces.into_iter().map(str::len).sum()
 }
 
-/// Serialises pieces of text as one JSON string, without joining them first.
-struct Joined<'a>(&'a [&'a str]);
-
-impl fmt::Display for Joined<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|piece| formatter.write_str(piece))
-    }
-}
-
-impl Serialize for Joined<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
-    fn text(body: &Body) -> String {
-        let escaped = serde_json::to_string(body).unwrap();
+    fn text(document: &Document, cached: bool) -> String {
+        let body = Body::success(document, cached);
+        let escaped = serde_json::to_string(&body).unwrap();
         assert_eq!(body.escaped_bytes(), escaped.len(), "{escaped}");
-        assert!(body.fits(escaped.len()) && !body.fits(escaped.len() - 1), "{escaped}");
         let text: String = serde_json::from_str(&escaped).unwrap();
         assert_eq!(text.len(), body.bytes());
         text
@@ -290,35 +217,20 @@ mod tests {
 
     #[test]
     fn the_pieces_of_a_document_make_one_envelope() {
-        let document = Arc::new(Document::new(r#"{"products":{"A":"\u0027"}}"#.to_owned()));
-        let body = |cached| Body::Success { document: Arc::clone(&document), cached };
-        let fresh = text(&body(false));
+        let document = Document::new(r#"{"products":{"A":"\u0027"}}"#.to_owned());
+        let fresh = text(&document, false);
         let expected = r#"{"success":true,"data":{"products":{"A":"\u0027"}},"meta":{"cached":false,"api_version":"v1"}}"#;
         assert_eq!(fresh, expected);
         for _ in 0..2 {
-            assert_eq!(text(&body(true)), expected.replace("false", "true"));
+            assert_eq!(text(&document, true), expected.replace("false", "true"));
         }
     }
 
     #[test]
     fn a_bare_document_has_no_envelope() {
-        let document = Arc::new(Document::bare(r#"{"openapi":"3.1.1"}"#.to_owned()));
+        let document = Document::bare(r#"{"openapi":"3.1.1"}"#.to_owned());
         for cached in [false, true] {
-            let body = Body::Success { document: Arc::clone(&document), cached };
-            assert_eq!(text(&body), r#"{"openapi":"3.1.1"}"#);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_escaped_length_is_known_before_escaping(text in any::<String>()) {
-            prop_assert_eq!(escaped_length(&text) + 2, serde_json::to_string(&text).unwrap().len());
-        }
-
-        #[test]
-        fn escaping_at_most_doubles_json_text(texts in any::<Vec<String>>()) {
-            let json = serde_json::to_string_pretty(&texts).unwrap();
-            prop_assert!(escaped_length(&json) <= json.len() * 2);
+            assert_eq!(text(&document, cached), r#"{"openapi":"3.1.1"}"#);
         }
     }
 }
