@@ -18,7 +18,7 @@ use super::runtime::{block_on, deadline, failed_invocation, serve};
 use super::start::{IsCold, LogName, StartError, set_up};
 use crate::auth::without_keys;
 use crate::request::{ProxyEvent, Request};
-use crate::response::envelope::{Body, Document};
+use crate::response::envelope::Body;
 use crate::response::error::ApiError;
 use crate::response::file::File;
 use crate::response::{Data, Response};
@@ -237,7 +237,12 @@ impl ProxyResponse {
 
     fn redirect(location: &str) -> Self {
         let headers = vec![("Location", location.to_owned().into()), ("Cache-Control", "no-store".into())];
-        Self { status_code: 308, headers: Headers(headers), is_base64_encoded: false, body: Body::empty() }
+        Self {
+            status_code: 308,
+            headers: Headers(headers),
+            is_base64_encoded: false,
+            body: Body::of_text(""),
+        }
     }
 
     fn preflight() -> Self {
@@ -248,7 +253,7 @@ impl ProxyResponse {
             // A day; browsers shorten it to their own maximum, two hours in Chromium.
             ("Access-Control-Max-Age", "86400".into()),
         ]);
-        let body = Body::success(&Document::bare("{}".to_owned()), false);
+        let body = Body::of_text("{}");
         Self { status_code: 200, headers: Headers(headers), is_base64_encoded: false, body }
     }
 }

@@ -139,7 +139,9 @@ pub struct Body {
 }
 
 impl Body {
-    fn of_text(text: &str) -> Self {
+    /// The text as it is.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
         Self { json: Arc::new(JsonString::of([text])), bytes: text.len() }
     }
 
@@ -164,12 +166,6 @@ impl Body {
     /// If its content is not JSON.
     pub fn of_file(file: &File) -> Result<Self, serde_json::Error> {
         Ok(Self { json: Arc::new(file.json()?.into()), bytes: file.bytes })
-    }
-
-    /// Nothing.
-    #[must_use]
-    pub fn empty() -> Self {
-        Self::of_text("")
     }
 
     /// How many bytes the client receives, before compression.
