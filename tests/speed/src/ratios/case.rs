@@ -67,7 +67,8 @@ const FULL_FETCHED: f64 = 1.1;
 const PRICES_FETCHED: f64 = 0.75;
 /// Of a response of hundreds of kilobytes, beside its copy.
 const LARGE_REMEMBERED: f64 = 1.2;
-/// Its floor reads one response. The function also sends three signed queries and writes 720 points. Twice the time before it read candles.
+/// Its floor reads one response. The function also sends three signed queries and writes 720 points. Twice the time that it took before it
+/// read candles.
 const HISTORY: f64 = 10.0;
 
 const ITEMS: &str =
