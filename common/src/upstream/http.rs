@@ -1,6 +1,6 @@
 //! The HTTP client for all outgoing requests, to the provider and to DynamoDB: one TLS stack, one set of timeouts.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Url};
@@ -17,19 +17,21 @@ const WARM_UP_TIMEOUT: Duration = Duration::from_millis(500);
 #[error("cannot build the HTTP client")]
 pub struct ClientError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
-/// Returns the TLS configuration of all connections.
+/// Returns the TLS configuration of all connections, which is made once: a recorder has three clients.
 ///
 /// # Errors
 /// If the TLS stack cannot be set up.
 fn tls() -> Result<rustls::ClientConfig, ClientError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    // Compiled in: reading the system's certificates would double the start-up time of a function.
-    let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
-    Ok(rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ClientError(error.into()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth())
+    static TLS: LazyLock<Result<rustls::ClientConfig, rustls::Error>> = LazyLock::new(|| {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        // Compiled in: reading the system's certificates would double the start-up time of a function.
+        let roots: rustls::RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+        Ok(rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth())
+    });
+    TLS.clone().map_err(|error| ClientError(error.into()))
 }
 
 /// Returns a client with what `configure` adds. It follows no redirects and does not decompress bodies.
