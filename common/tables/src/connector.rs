@@ -13,7 +13,8 @@ use lambda_http::http;
 use reqwest::Client;
 
 /// Wraps `client` as the SDK's HTTP client.
-pub(crate) fn over(client: Client) -> SharedHttpClient {
+#[must_use]
+pub fn over(client: Client) -> SharedHttpClient {
     let connector = SharedHttpConnector::new(Connector(client));
     http_client_fn(move |_: &HttpConnectorSettings, _: &RuntimeComponents| connector.clone())
 }

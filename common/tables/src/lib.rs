@@ -6,7 +6,7 @@ pub mod auctions;
 pub mod bazaar;
 mod candle_pages;
 mod client;
-mod connector;
+pub mod connector;
 mod error;
 pub mod feed;
 pub mod heartbeat;

@@ -16,7 +16,7 @@ pub(crate) struct Binaries {
 }
 
 impl Binaries {
-    /// The folder with the programs of the functions and of `hello`, which are built if no folder is given.
+    /// The folder with the programs of the functions and their floors, which are built if no folder is given.
     ///
     /// # Errors
     /// When they do not build. Cargo has printed why.
@@ -56,15 +56,15 @@ pub(crate) fn choose(chosen: &[String]) -> Result<Vec<String>, String> {
     Ok(if chosen.is_empty() { functions } else { chosen.to_vec() })
 }
 
-/// Whether the function has a table, and so links the AWS SDK.
+/// Whether the function depends on this crate of the workspace.
 ///
 /// # Errors
 /// When its manifest cannot be read.
-pub(crate) fn has_table(name: &str) -> Result<bool, String> {
+pub(crate) fn depends_on(name: &str, dependency: &str) -> Result<bool, String> {
     let manifest = workspace().join("functions").join(name).join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest);
     let text = text.map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
-    Ok(text.lines().any(|line| line.starts_with("tables.")))
+    Ok(text.lines().any(|line| line.split_once('.').is_some_and(|(name, _)| name == dependency)))
 }
 
 fn build(functions: &[String]) -> Result<PathBuf, String> {

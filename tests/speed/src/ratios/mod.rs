@@ -126,8 +126,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     for name in START_UPS.into_iter().filter(|name| chosen.iter().any(|chosen| chosen == name)) {
         let pairs = startup::pairs(&world.folder, name, STARTS).await?;
-        let limit = startup::ratio_limit(release::has_table(name)?);
-        rows.push(Row::new(format!("{name}, start-up"), &pairs, "`hello`", Some(limit)));
+        let floor = startup::floor(name)?;
+        rows.push(Row::new(format!("{name}, start-up"), &pairs, floor, Some(startup::RATIO)));
     }
     let cells: Vec<_> = rows.iter().map(Row::cells).collect();
     let table = markdown::table(&["request", "ms", "floor", "ms", "ratio", "target"], &cells);
