@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{LAPTOP, PHONE, Scheme, Window};
+use super::{LAPTOP, PHONE, Scheme, Window, takes_pictures};
 
 const AXE: &str = include_str!("../vendor/axe.min.js");
 
@@ -12,34 +12,38 @@ const RUN: &str = "axe.run(document, { resultTypes: ['violations'], preload: fal
     `${impact} ${id}: ${target} ${html.slice(0, 200)} ${failureSummary}`)))";
 
 impl Window {
-    /// Takes a picture of the state in both schemes and at both widths, and returns what axe finds wrong in each. The page must
-    /// stay in its state when it is resized.
+    /// Returns what axe finds wrong with the state, dark on a phone and light on a laptop. Where pictures are wanted, it is shown in all
+    /// four ways. The page must stay in its state when it is resized.
     pub(crate) async fn inspect(&mut self, state: &str) -> Vec<String> {
-        self.inspect_at(state, [PHONE, LAPTOP]).await
+        if takes_pictures() {
+            return self.inspect_whole(state, [PHONE, LAPTOP]).await;
+        }
+        self.inspect_as(state, &[(Scheme::Dark, PHONE), (Scheme::Light, LAPTOP)]).await
     }
 
-    /// The same at these widths.
-    pub(crate) async fn inspect_at(&mut self, state: &str, sizes: [(u32, u32); 2]) -> Vec<String> {
+    /// The same in both schemes at each of these sizes. It takes twice as long, so it is for views as a whole.
+    pub(crate) async fn inspect_whole(&mut self, state: &str, sizes: [(u32, u32); 2]) -> Vec<String> {
+        let looks = sizes.map(|size| [(Scheme::Dark, size), (Scheme::Light, size)]);
+        self.inspect_as(state, looks.as_flattened()).await
+    }
+
+    async fn inspect_as(&mut self, state: &str, looks: &[(Scheme, (u32, u32))]) -> Vec<String> {
         let mut found = Vec::new();
-        for size in sizes {
-            for scheme in [Scheme::Dark, Scheme::Light] {
-                self.show_as(scheme, size).await;
-                // Two frames: the page has drawn itself anew.
-                let frames =
-                    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
-                self.evaluate(frames).await;
-                self.evaluate("Promise.all(document.getAnimations().filter((animation) => \
-                    animation.effect.getTiming().iterations !== Infinity).map((animation) => animation.finished)).then(() => {})").await;
-                self.screenshot(state).await;
-                let place = format!("{state}, {scheme:?}, {} px", size.0);
-                found.extend(
-                    self.violations().await.into_iter().map(|violation| format!("{place}: {violation}")),
-                );
-                let width = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-                let beyond = self.evaluate(width).await.as_f64().unwrap();
-                if beyond > 0.0 {
-                    found.push(format!("{place}: the page is {beyond} px wider than the window"));
-                }
+        for (scheme, size) in looks {
+            self.show_as(*scheme, *size).await;
+            // Two frames: the page has drawn itself anew.
+            let frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+            self.evaluate(frames).await;
+            self.evaluate("Promise.all(document.getAnimations().filter((animation) => \
+                animation.effect.getTiming().iterations !== Infinity).map((animation) => animation.finished)).then(() => {})").await;
+            self.screenshot(state).await;
+            let place = format!("{state}, {scheme:?}, {} px", size.0);
+            found
+                .extend(self.violations().await.into_iter().map(|violation| format!("{place}: {violation}")));
+            let width = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            let beyond = self.evaluate(width).await.as_f64().unwrap();
+            if beyond > 0.0 {
+                found.push(format!("{place}: the page is {beyond} px wider than the window"));
             }
         }
         found

@@ -41,6 +41,11 @@ impl Scheme {
 pub(crate) const PHONE: (u32, u32) = (390, 844);
 pub(crate) const LAPTOP: (u32, u32) = (1280, 900);
 
+/// Whether pictures of all states are wanted.
+fn takes_pictures() -> bool {
+    std::env::var_os("BROWSER_SCREENSHOTS").is_some()
+}
+
 /// The state in which a window is when its test gives up.
 const FAILURE: &str = "failure";
 
@@ -230,7 +235,7 @@ impl Window {
     /// of everything else only if `BROWSER_SCREENSHOTS` is set, because pictures take a sixth of the
     /// time of all tests.
     pub(crate) async fn screenshot(&self, state: &str) {
-        if state != FAILURE && std::env::var_os("BROWSER_SCREENSHOTS").is_none() {
+        if state != FAILURE && !takes_pictures() {
             return;
         }
         let folder = local::Options::default().template.with_file_name("target/screenshots");
