@@ -232,8 +232,7 @@ impl Window {
     }
 
     /// Writes a picture of the whole page to `target/screenshots`, named after the state, the scheme and the width: of a failure, and
-    /// of everything else only if `BROWSER_SCREENSHOTS` is set, because pictures take a sixth of the
-    /// time of all tests.
+    /// of everything else only if `BROWSER_SCREENSHOTS` is set, because pictures take time.
     pub(crate) async fn screenshot(&self, state: &str) {
         if state != FAILURE && !takes_pictures() {
             return;
