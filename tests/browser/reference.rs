@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cloud::{ITEM, key, start, start_with_past_of_auctions};
 use crate::stage::Stage;
-use crate::window::{LAPTOP, PHONE, Window};
+use crate::window::{PHONE, Window};
 
 /// Nothing that axe finds wrong.
 const NOTHING: [String; 0] = [];
@@ -123,7 +123,7 @@ async fn the_text_has_every_operation_at_once_for_everyone_and_without_scripts()
     assert_eq!(missing(&window, "parsed").await, NOTHING);
     let address = "parsed.querySelector('pre').textContent.includes('YOUR_BASE_URL/v1/bazaar?')";
     assert_eq!(window.evaluate(address).await, true);
-    assert_eq!(window.inspect_whole("reference-text", [NARROW, LAPTOP]).await, NOTHING);
+    assert_eq!(window.inspect_whole("reference-text", NARROW).await, NOTHING);
     window.wait_for("link", "https://dashboard.example").await;
     window.wait_for_text(&format!("url = \"{}/v1/bazaar?mode=item&id=INK_SACK:3\"", cloud.url())).await;
     let place = "/paths/~1v1~1bazaar/get/responses/200/content/application~1json/examples/item/value/data";
@@ -261,19 +261,19 @@ async fn the_reference_can_be_used_by_everyone_in_both_schemes_and_widths() {
     let key = key(&cloud);
     let mut window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
-    let mut found = window.inspect_whole("reference", [PHONE, LAPTOP]).await;
+    let mut found = window.inspect_whole("reference", PHONE).await;
     window.evaluate("void (location.hash = '#tag/mayor/GET/v1/mayor')").await;
     still(&window).await;
-    found.extend(window.inspect_whole("reference-operation", [PHONE, LAPTOP]).await);
+    found.extend(window.inspect_whole("reference-operation", PHONE).await);
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
     still(&window).await;
     let is_drawn =
         "[...document.querySelectorAll('.ascii-art')].some((drawing) => drawing.checkVisibility())";
     assert_eq!(window.evaluate(is_drawn).await, false, "a drawing is no response");
-    found.extend(window.inspect_whole("reference-client", [PHONE, LAPTOP]).await);
+    found.extend(window.inspect_whole("reference-client", PHONE).await);
     assert_eq!(send(&window).await, "200");
     still(&window).await;
-    found.extend(window.inspect_whole("reference-response", [PHONE, LAPTOP]).await);
+    found.extend(window.inspect_whole("reference-response", PHONE).await);
     assert_eq!(found, NOTHING);
     let foreign = "[...document.querySelectorAll('a[href^=http]')]\
         .filter((link) => link.offsetParent && !link.href.startsWith(location.origin)).map((link) => link.href)";

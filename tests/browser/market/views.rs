@@ -7,7 +7,7 @@ use simulator::Fault;
 use super::{NOTHING, open, open_at, settle, texts_of};
 use crate::cloud::{start, start_with_past_of_auctions};
 use crate::stage::Stage;
-use crate::window::{LAPTOP, PHONE};
+use crate::window::PHONE;
 
 /// The views with their headings.
 const VIEWS: [(&str, &str); 7] = [
@@ -26,16 +26,16 @@ async fn every_view_can_be_used_by_everyone_in_both_schemes_and_widths() {
     let cloud = start_with_past_of_auctions().await;
     let mut window = open(&cloud, "").await;
     settle(&window).await;
-    let mut found = window.inspect_whole("market-overview", [PHONE, LAPTOP]).await;
+    let mut found = window.inspect_whole("market-overview", PHONE).await;
     for (view, heading) in VIEWS {
         window.open(&format!("/market?view={view}")).await;
         window.wait_for("heading", heading).await;
         settle(&window).await;
-        found.extend(window.inspect_whole(&format!("market-{view}"), [PHONE, LAPTOP]).await);
+        found.extend(window.inspect_whole(&format!("market-{view}"), PHONE).await);
     }
     window.open("/market?view=nothing").await;
     window.wait_for("heading", "Not found").await;
-    found.extend(window.inspect_whole("market-no-such-view", [PHONE, LAPTOP]).await);
+    found.extend(window.inspect_whole("market-no-such-view", PHONE).await);
     assert_eq!(found, NOTHING);
     window.expect_clean(&[]);
 }

@@ -16,14 +16,14 @@ impl Window {
     /// four ways. The page must stay in its state when it is resized.
     pub(crate) async fn inspect(&mut self, state: &str) -> Vec<String> {
         if takes_pictures() {
-            return self.inspect_whole(state, [PHONE, LAPTOP]).await;
+            return self.inspect_whole(state, PHONE).await;
         }
         self.inspect_as(state, &[(Scheme::Dark, PHONE), (Scheme::Light, LAPTOP)]).await
     }
 
-    /// The same in both schemes at each of these sizes. It takes twice as long, so it is for views as a whole.
-    pub(crate) async fn inspect_whole(&mut self, state: &str, sizes: [(u32, u32); 2]) -> Vec<String> {
-        let looks = sizes.map(|size| [(Scheme::Dark, size), (Scheme::Light, size)]);
+    /// The same in both schemes on this phone and on a laptop. It takes twice as long, so it is for views as a whole.
+    pub(crate) async fn inspect_whole(&mut self, state: &str, phone: (u32, u32)) -> Vec<String> {
+        let looks = [phone, LAPTOP].map(|size| [(Scheme::Dark, size), (Scheme::Light, size)]);
         self.inspect_as(state, looks.as_flattened()).await
     }
 

@@ -19,10 +19,6 @@ use crate::statistics::{median, milliseconds};
 
 /// The limit of the start-up time, relative to the floor.
 pub(crate) const RATIO: f64 = 1.15;
-/// The limits of the size of a binary: in general, with a table, and with a table and public files.
-const MEGABYTES: (f64, f64, f64) = (4.0, 7.0, 9.0);
-/// The function that embeds the pages, and the limit of its size. It has no table.
-const PAGES: (&str, f64) = ("page", 9.0);
 
 /// The limit of a first TLS handshake in a function with the smallest memory that the template has, in MB.
 const HANDSHAKE: Duration = Duration::from_millis(30);
@@ -60,9 +56,10 @@ pub(crate) fn floor(name: &str) -> Result<&'static str, String> {
 pub(crate) async fn pairs(
     folder: &Path,
     name: &str,
+    floor: &str,
     count: u16,
 ) -> Result<Vec<(Duration, Duration)>, String> {
-    let (own, floor) = (Program::new(folder.join(name)), Program::new(folder.join(floor(name)?)));
+    let (own, floor) = (Program::new(folder.join(name)), Program::new(folder.join(floor)));
     let mut pairs = Vec::new();
     for _ in 0..count {
         pairs.push((start_up(&own).await?, start_up(&floor).await?));
@@ -90,9 +87,9 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     table.set_header(["FUNCTION", "START P50", "BEST", "FLOOR", "P50", "RATIO", "LIMIT", "MB", "LIMIT"]);
     let mut is_within_limits = true;
     for name in &functions {
-        let size_limit = size_limit(name)?;
+        let (floor, size_limit) = (floor(name)?, size_limit(name)?);
         let (mut own, mut of_floor): (Vec<_>, Vec<_>) =
-            pairs(&folder, name, arguments.pairs).await?.into_iter().unzip();
+            pairs(&folder, name, floor, arguments.pairs).await?.into_iter().unzip();
         let ratios = own.iter().zip(&of_floor).map(|(own, floor)| own.as_secs_f64() / floor.as_secs_f64());
         let ratio = median(&mut ratios.collect::<Vec<_>>(), f64::total_cmp).unwrap_or(f64::INFINITY);
         let megabytes = megabytes(&folder.join(name))?;
@@ -101,7 +98,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
             name.clone(),
             shown(median(&mut own, Duration::cmp)),
             shown(own.first().copied()),
-            floor(name)?.to_owned(),
+            floor.to_owned(),
             shown(median(&mut of_floor, Duration::cmp)),
             format!("{ratio:.2}"),
             format!("{RATIO}"),
@@ -122,19 +119,17 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(is_within_limits)
 }
 
-/// The limit of the function's size, in MB.
+/// The limit of the function's size, in MB. `page` embeds the pages; public files need a client for S3.
 ///
 /// # Errors
 /// When its manifest cannot be read.
 fn size_limit(name: &str) -> Result<f64, String> {
-    Ok(if name == PAGES.0 {
-        PAGES.1
-    } else if release::depends_on(name, "files")? {
-        MEGABYTES.2
+    Ok(if name == "page" || release::depends_on(name, "files")? {
+        9.0
     } else if release::depends_on(name, "tables")? {
-        MEGABYTES.1
+        7.0
     } else {
-        MEGABYTES.0
+        4.0
     })
 }
 

@@ -125,8 +125,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<bool, String> {
         rows.extend(world.remembered(case).await?);
     }
     for name in START_UPS.into_iter().filter(|name| chosen.iter().any(|chosen| chosen == name)) {
-        let pairs = startup::pairs(&world.folder, name, STARTS).await?;
         let floor = startup::floor(name)?;
+        let pairs = startup::pairs(&world.folder, name, floor, STARTS).await?;
         rows.push(Row::new(format!("{name}, start-up"), &pairs, floor, Some(startup::RATIO)));
     }
     let cells: Vec<_> = rows.iter().map(Row::cells).collect();
