@@ -53,6 +53,12 @@ impl UnixMilliseconds {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// Returns the time `by` earlier.
+    #[must_use]
+    pub fn minus(self, by: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+    }
+
     /// Returns the first whole second that is not before this time.
     #[must_use]
     pub const fn rounded_up(self) -> UnixSeconds {

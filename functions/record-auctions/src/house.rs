@@ -1,7 +1,8 @@
 //! The auction house as far as a recorder knows it: every running buy-it-now auction.
 //!
-//! An auction goes by its end, by a sale, or by its absence from two complete readings: pages have timers of their own, so one
-//! reading can miss it. What goes by a sale never comes back, whatever an old page shows.
+//! An auction is dropped when it ends, is sold, or is missing from a complete reading whose pages are all of one refresh, or from two
+//! complete readings in a row: pages have timers of their own, so a row can move from one that is not read yet to one that was. A sold
+//! auction never comes back, whatever an old page shows.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;
@@ -14,15 +15,19 @@ use common::upstream::Skipped;
 use common::upstream::auctions::{self, AuctionId, REFRESH};
 use common::upstream::ended_auctions::EndedAuction;
 use foldhash::fast::RandomState;
-use tables::auctions::{Coins, Sale, Sales};
+use tables::auctions::{Coins, Sale};
 
 use crate::item::{Buffers, Item, read};
 
-/// The number of successive complete readings after which an auction that none of them shows is gone.
-const ABSENCES: u8 = 2;
+/// By how much events and refreshes can be early or late. Times that are a number of minutes apart are compared with this tolerance.
+pub(crate) const JITTER: Duration = Duration::from_secs(30);
 
-/// The most time by which a page is older than the first one: each has a timer of one refresh, and the provider one more.
-const OLDEST_PAGE: Duration = REFRESH.saturating_mul(2);
+/// The number of successive complete readings after which an auction that none of them shows is gone.
+pub(crate) const ABSENCES: u8 = 2;
+
+/// The most time by which a page is older than the first one: each has a timer of one refresh, and the provider one more. The rest is for
+/// refreshes that are late.
+const OLDEST_PAGE: Duration = REFRESH.saturating_mul(2).saturating_add(JITTER);
 
 /// For how long a sale is known. No page is so old.
 const SALES_KNOWN: Duration = Duration::from_hours(1);
@@ -66,12 +71,10 @@ impl House {
         self.listings.iter().map(|(auction, listing)| (*auction, &*listing.ids, listing.price))
     }
 
-    /// Doubts everything that is known: the next complete reading decides.
-    pub(crate) fn doubt(&mut self) {
+    /// Forgets the running auctions, which are known no longer. Sales stay known.
+    pub(crate) fn forget(&mut self) {
         self.refreshed = None;
-        for listing in self.listings.values_mut() {
-            listing.absences = listing.absences.max(ABSENCES - 1);
-        }
+        self.listings.clear();
     }
 
     /// Notes the refresh of a first page, and returns whether it is not older than an earlier one.
@@ -103,12 +106,7 @@ impl House {
     }
 
     /// Removes the auctions of a list of ended ones, and returns the sales.
-    pub(crate) fn sell(
-        &mut self,
-        until: UnixMilliseconds,
-        ended: &[EndedAuction<'_>],
-        left_out: &mut Skipped,
-    ) -> Sales {
+    pub(crate) fn sell(&mut self, ended: &[EndedAuction<'_>], left_out: &mut Skipped) -> Vec<Sale> {
         let mut list = Vec::with_capacity(ended.len());
         for row in ended {
             let (auction, time) = (row.auction_id, UnixMilliseconds::new(row.timestamp));
@@ -119,21 +117,22 @@ impl House {
                 list.push(Sale { auction, items, count, price, time, bin: row.bin, clean });
             }
         }
-        Sales { until, list }
+        list
     }
 
-    /// Begins a complete reading.
+    /// Begins a reading, which may become a complete one.
     pub(crate) const fn begin_reading(&mut self) {
         self.reading = self.reading.wrapping_add(1);
     }
 
-    /// Ends a complete reading: every page was added since it began.
-    pub(crate) fn end_reading(&mut self) {
+    /// Ends a complete reading: every page was added since it began. `is_of_one_refresh` says that no row can have moved meanwhile.
+    pub(crate) fn end_reading(&mut self, is_of_one_refresh: bool) {
+        let most = if is_of_one_refresh { 1 } else { ABSENCES };
         self.listings.retain(|_, listing| {
             if listing.reading != self.reading {
                 listing.absences += 1;
             }
-            listing.absences < ABSENCES
+            listing.absences < most
         });
     }
 

@@ -1,11 +1,12 @@
 //! Every minute, records the lowest buy-it-now prices of all items and the auctions that players have won, for
 //! `GET /v1/auctions/prices`.
 //!
-//! `item` reads the item of an auction, `house` knows the running auctions, `reading` decides what a run reads, and `prices` finds the
-//! lowest prices. This file sends the requests, and writes the public files.
+//! `item` reads the item of an auction, `house` knows the running auctions, `reading` decides what a run reads, `pages` knows what it has
+//! read, and `prices` finds the lowest prices. This file sends the requests, and writes the public files.
 
 mod house;
 pub mod item;
+mod pages;
 mod prices;
 pub mod reading;
 
@@ -116,6 +117,7 @@ impl Recorder for RecordAuctions {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, fetched_at, &minute).await?;
+        self.reading().note_recorded();
         note_late(table, &SERIES, ticks).await?;
         let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));
         let (left_out, minute) = (left_out.names.len(), Some(minute));
@@ -143,7 +145,7 @@ impl Recorder for RecordAuctions {
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {
-        outcome.items == 0
+        outcome.minute.is_none()
     }
 }
 
@@ -154,20 +156,27 @@ impl RecordAuctions {
 
     /// Reads what is pending until `end`. Fails if a part may succeed when it is repeated.
     async fn attempt(&self, invocation: Invocation, ticks: Ticks, end: Instant) -> Result<(), UpstreamError> {
+        let began = Instant::now();
         self.reading().begin_attempt();
         let next_request = || (Instant::now() < end).then(|| self.reading().next_request()).flatten();
         let mut running = FuturesUnordered::new();
         let mut failure = None;
+        // When the list of ended auctions is due.
+        let mut list_at = began;
         loop {
             while running.len() < CONCURRENT_REQUESTS
                 && let Some(request) = next_request()
             {
-                running.push(self.read(request, &invocation, ticks, end));
+                running.push(self.read(request, list_at, &invocation, ticks, end));
             }
             let Some((request, read)) = running.next().await else { return failure.map_or(Ok(()), Err) };
             if let Err(error) = read {
                 failure = Some(error.clone()).filter(|error| error.wait_before_retry().is_some()).or(failure);
                 self.reading().note_failure(request, error);
+            }
+            let time = |instant: Instant| invocation.now().plus(instant.saturating_duration_since(began));
+            if let Some(due) = self.reading().repeat_list(time(Instant::now()), time(end)) {
+                list_at = began + due.distance(invocation.now());
             }
         }
     }
@@ -176,6 +185,7 @@ impl RecordAuctions {
     async fn read(
         &self,
         request: Request,
+        list_at: Instant,
         invocation: &Invocation,
         ticks: Ticks,
         end: Instant,
@@ -188,6 +198,9 @@ impl RecordAuctions {
                 UpstreamRequest { parameter: Some(("page", &number)), ..UpstreamRequest::of(auctions::PATH) }
             }
         };
+        if request == Request::EndedAuctions {
+            sleep_until(list_at).await;
+        }
         let mut turn = self.next_request_at.lock().await;
         sleep_until(*turn).await;
         *turn = Instant::now() + BETWEEN_REQUESTS;

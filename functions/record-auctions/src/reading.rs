@@ -1,8 +1,11 @@
 //! Which requests a run makes.
 //!
 //! A new auction is in front, because rows are sorted by `last_updated`: usually a run reads pages from the first on until a row is older
-//! than the last refresh, and the list of ended auctions. A cancelled auction shows nowhere, so every ten minutes a run reads all pages.
-//! So does the first run, and one that does not follow the last run at once. A page that was lost is read by the next run.
+//! than what earlier runs have read, and the list of ended auctions. A cancelled auction shows nowhere, so every ten minutes a run reads
+//! all pages. So does the first run, and one that does not follow the last run at once. A page that was lost is read by the next run.
+//!
+//! Lists of ended auctions are followed by their `lastUpdated`. If one was missed, auctions that are sold are still known as running, so
+//! all pages are read as soon as the limit of requests allows it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,17 +13,37 @@ use std::time::Duration;
 use common::request::parameters::PageNumber;
 use common::time::{Tick, UnixMilliseconds};
 use common::upstream::auctions::{self, Listing};
-use common::upstream::{Skipped, UpstreamError, UpstreamResponse, ended_auctions};
+use common::upstream::ended_auctions::{self, COVERED};
+use common::upstream::{Skipped, StatusCode, UpstreamError, UpstreamResponse};
 use tables::auctions::{Minute, Sales};
 
-use crate::house::House;
+use crate::house::{ABSENCES, House, JITTER};
+use crate::pages::{Page, Pages, is_lost};
 use crate::prices::prices;
 
 /// What is known is that old at most; otherwise all pages are read.
-const LONGEST_PAUSE: Duration = Duration::from_mins(3);
+const LONGEST_PAUSE: Duration = Duration::from_mins(3).saturating_add(JITTER);
 
 /// The time between two complete readings.
-const BETWEEN_COMPLETE: Duration = Duration::from_mins(10);
+const BETWEEN_COMPLETE: Duration = Duration::from_mins(10).saturating_sub(JITTER);
+
+/// If the last complete reading is older, a run with too many lost pages fails: by then, too many known auctions may be cancelled.
+const LONGEST_INCOMPLETE: Duration = Duration::from_hours(1);
+
+/// If the refreshes of two lists of ended auctions are further apart, a list between them was missed.
+const SUCCESSIVE: Duration = COVERED.saturating_add(JITTER);
+
+/// How long after its refresh a list may first show: caches are on the way.
+const LIST_DELAY: Duration = Duration::from_secs(10);
+
+/// The least time until the list is requested again.
+const LIST_PAUSE: Duration = Duration::from_secs(2);
+
+/// For how long sales that could not be recorded are kept for a later run.
+const SALES_KEPT: Duration = Duration::from_hours(1);
+
+/// The number of successive runs after which a house without buy-it-now auctions is empty, and not a fault of the provider.
+const EMPTY_RUNS: u32 = 3;
 
 /// On average, there is at most one request in this time. Unused requests are kept, up to those of a quarter of an hour.
 const PER_REQUEST: Duration = Duration::from_secs(6);
@@ -28,9 +51,6 @@ const MOST_CREDIT: Duration = Duration::from_mins(15);
 
 /// The most pages. The largest number that is known of is 66.
 const MOST_PAGES: u32 = 150;
-
-/// A run fails if one of this many pages is lost.
-const LOST: usize = 10;
 
 /// A request to the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,7 +97,7 @@ pub enum Failure {
         #[source]
         failure: Option<UpstreamError>,
     },
-    /// There is not a single price.
+    /// There is not a single price, or not for long enough.
     #[error("no auction has a price")]
     Empty,
 }
@@ -93,8 +113,17 @@ pub struct Reading {
     /// When the newest first page was read, and when all pages were.
     read_at: Option<UnixMilliseconds>,
     completed_at: Option<UnixMilliseconds>,
-    /// Whether a complete reading is under way.
-    is_completing: bool,
+    /// All rows that were updated before are read.
+    since: Option<UnixMilliseconds>,
+    /// The refresh of the newest list of ended auctions, and since when lists have every sale.
+    listed_at: Option<UnixMilliseconds>,
+    covered_since: Option<UnixMilliseconds>,
+    /// The number of complete readings that must still confirm what is known, because a list of ended auctions was missed.
+    doubts: u8,
+    /// The sales that are not recorded yet.
+    sales: Option<Sales>,
+    /// The number of successive runs that found no buy-it-now auction.
+    empty_runs: u32,
     /// The time of the present run, and the time before it for which no request was made.
     now: Option<UnixMilliseconds>,
     credit: Duration,
@@ -108,18 +137,30 @@ struct Run {
     is_first: bool,
     /// Whether it reads all pages.
     is_complete: bool,
+    /// Whether a page has auctions whose item has no id.
+    has_unreadable: bool,
     /// When the first page was fetched.
     tick: Option<Tick>,
-    /// Earlier runs have read what was updated before.
-    since: Option<UnixMilliseconds>,
-    sales: Option<Sales>,
-    pages: usize,
+    pages: Pages,
+    list: List,
     left_out: Skipped,
     /// The number of attempts, what the last one has asked for, and how many of these requests failed.
     attempts: u32,
     asked: BTreeSet<Request>,
     failed: usize,
     failure: Option<UpstreamError>,
+}
+
+/// The list of ended auctions that a run has read.
+#[derive(Default, PartialEq, Eq)]
+enum List {
+    /// None yet, or one that is newer than the last one.
+    #[default]
+    New,
+    /// The previous one again.
+    Previous,
+    /// The previous one again, and it is requested once more.
+    Repeated,
 }
 
 impl Reading {
@@ -130,11 +171,14 @@ impl Reading {
         self.now = Some(now);
         let is_first = self.read_at.is_none_or(|read_at| now.distance(read_at) > LONGEST_PAUSE);
         if is_first {
-            self.house.doubt();
-            (self.completed_at, self.is_completing) = (None, false);
+            self.house.forget();
+            (self.completed_at, self.since) = (None, None);
         }
-        let since = self.house.refreshed();
-        self.run = Run { is_first, since, ..Run::default() };
+        if pause > LONGEST_PAUSE {
+            self.empty_runs = 0;
+        }
+        self.house.begin_reading();
+        self.run = Run { is_first, ..Run::default() };
         self.pending.extend([Request::EndedAuctions, FIRST_PAGE]);
     }
 
@@ -152,7 +196,8 @@ impl Reading {
         let is_lost = is_lost(self.run.failed, self.total);
         let next = self.pending.range(..=last).find(|request| !self.run.asked.contains(request)).copied();
         let next = next.filter(|request| !is_lost || *request <= FIRST_PAGE)?;
-        let kept = if self.run.attempts > 1 { PER_REQUEST * self.total } else { Duration::ZERO };
+        let is_repeated = self.run.attempts > 1 && next != self.last_page();
+        let kept = if is_repeated { PER_REQUEST * self.total } else { Duration::ZERO };
         self.credit = Some(self.credit).filter(|credit| *credit >= kept)?.checked_sub(PER_REQUEST)?;
         self.run.asked.insert(next);
         Some(next)
@@ -161,7 +206,19 @@ impl Reading {
     /// Notes that a request of the attempt has failed.
     pub fn note_failure(&mut self, request: Request, failure: UpstreamError) {
         self.run.failed += usize::from(request >= FIRST_PAGE);
+        let is_not_found = matches!(failure, UpstreamError::Status { status: StatusCode::NOT_FOUND, .. });
+        if let Request::Page(number) = request
+            && is_not_found
+        {
+            self.total = self.run.pages.note_not_found(number, self.total);
+            let first_nonexistent = Request::Page(self.total.max(1));
+            self.pending.retain(|request| *request < first_nonexistent);
+        }
         self.run.failure = Some(failure);
+    }
+
+    const fn last_page(&self) -> Request {
+        Request::Page(self.total.saturating_sub(1))
     }
 
     /// Learns from the response to a request, which was fetched in the minute `tick`.
@@ -177,42 +234,60 @@ impl Reading {
         let Request::Page(number) = request else { return self.learn_sales(response) };
         let page = auctions::parse::<Listing<'_>>(PageNumber::new(number), response)?;
         let refresh = UnixMilliseconds::new(page.last_updated);
-        let total = u32::try_from(page.total_pages).ok().filter(|total| (1..=MOST_PAGES).contains(total));
+        let total = u32::try_from(page.total_pages).ok().filter(|total| *total <= MOST_PAGES);
         let total = total.ok_or_else(|| response.invalid("its number of pages makes no sense"))?;
+        let has_rows = !page.auctions.usable.is_empty() || !page.auctions.skipped.names.is_empty();
+        let says_empty = total == 0 || page.total_auctions == 0;
+        if (total == 0 && (has_rows || page.total_auctions > 0)) || (number == 0 && !has_rows && !says_empty)
+        {
+            return Err(response.invalid("its rows and its totals contradict each other"));
+        }
         let invalid = page.auctions.skipped.names.clone();
         let rows = page.auctions.into_usable(response)?;
         let is_new = if number == 0 { self.house.refresh(refresh) } else { !self.house.is_stale(refresh) };
-        if is_new || number == 0 {
-            self.pending.remove(&request);
-        }
         if !is_new {
+            if number == 0 {
+                self.pending.remove(&request);
+            }
             return Ok(());
         }
+        if let Err(other) = self.run.pages.add(number, Page::new(refresh, &rows)) {
+            self.pending.extend((other > 0).then_some(Request::Page(other)));
+            return Err(response.invalid(format_args!("page {number} repeats page {other}")));
+        }
+        self.pending.remove(&request);
         if number == 0 {
             self.run.tick = Some(tick);
             self.plan(total);
         }
-        self.run.pages += 1;
         self.run.left_out.names.extend(invalid);
+        let before = self.run.left_out.names.len();
         self.house.add(&rows, &mut self.run.left_out);
+        self.run.has_unreadable |= self.run.left_out.names.len() > before;
         let oldest = rows.last().map(|row| UnixMilliseconds::new(row.last_updated));
-        if !self.run.is_complete && oldest >= self.run.since && number + 1 < self.total {
+        if !self.run.is_complete && oldest >= self.since && number + 1 < self.total {
             self.pending.insert(Request::Page(number + 1));
         }
         Ok(())
     }
 
-    /// Decides whether the run reads all pages, when the first one says how many there are.
+    /// Decides what the run reads, when the first page says how many there are.
     fn plan(&mut self, total: u32) {
         self.total = total;
         self.read_at = self.now;
         self.pending.retain(|request| *request < Request::Page(total));
+        self.begin_complete_reading();
+    }
+
+    /// Begins to read all pages if that is due, the first one is read, and the limit of requests allows it.
+    fn begin_complete_reading(&mut self) {
         let since = self.now.zip(self.completed_at).map(|(now, completed_at)| now.distance(completed_at));
-        let is_due = since.is_none_or(|since| since >= BETWEEN_COMPLETE) && !self.is_completing;
-        if is_due && (self.run.is_first || self.credit >= PER_REQUEST * total) {
-            (self.run.is_complete, self.is_completing) = (true, true);
-            self.pending.extend((1..total).map(Request::Page));
-            self.house.begin_reading();
+        let is_due = self.doubts > 0 || since.is_none_or(|since| since >= BETWEEN_COMPLETE);
+        let is_ready = self.run.tick.is_some() && !self.run.pages.show_none() && !self.run.is_complete;
+        if is_due && is_ready && (self.run.is_first || self.credit >= PER_REQUEST * self.total) {
+            self.run.is_complete = true;
+            let unread = (1..self.total).filter(|page| !self.run.pages.contains(*page));
+            self.pending.extend(unread.map(Request::Page));
         }
     }
 
@@ -221,39 +296,99 @@ impl Reading {
         let invalid = rows.skipped.names.clone();
         let rows = rows.into_usable(response)?;
         self.run.left_out.names.extend(invalid);
-        self.run.sales = Some(self.house.sell(UnixMilliseconds::new(refresh), &rows, &mut self.run.left_out));
+        let list = self.house.sell(&rows, &mut self.run.left_out);
         self.pending.remove(&Request::EndedAuctions);
+        let until = UnixMilliseconds::new(refresh);
+        let before = self.listed_at.filter(|before| until.distance(*before) <= LONGEST_PAUSE);
+        let is_previous = before.is_some_and(|before| until <= before);
+        if is_previous && self.run.list == List::New {
+            self.run.list = List::Previous;
+        }
+        let is_successive = before.is_some_and(|before| until <= before.plus(SUCCESSIVE));
+        let since = before.filter(|before| is_successive && *before < until);
+        let since = since.unwrap_or(until.minus(COVERED)).min(until.minus(COVERED));
+        if !is_previous {
+            self.listed_at = Some(until);
+        }
+        if !is_successive {
+            self.covered_since = Some(since);
+            self.doubts = ABSENCES;
+            self.begin_complete_reading();
+        }
+        let sales = Sales { since, until, list };
+        self.sales = Some(match self.sales.take() {
+            Some(earlier) => earlier.followed_by(sales, SALES_KEPT),
+            None => sales,
+        });
         Ok(())
     }
 
-    /// Ends the run, and returns what it has found.
+    /// If the list of ended auctions was the previous one, makes its request pending once more in the run, and returns when to send it.
+    /// `None` if the next list is not due before `end`.
+    pub fn repeat_list(&mut self, now: UnixMilliseconds, end: UnixMilliseconds) -> Option<UnixMilliseconds> {
+        let before = self.listed_at.filter(|_| self.run.list == List::Previous)?;
+        let due = before.plus(COVERED + LIST_DELAY).max(now.plus(LIST_PAUSE));
+        // If the provider is late by a whole refresh, it will not have a new list in a moment.
+        if due > end || now > before.plus(COVERED * 2) {
+            return None;
+        }
+        self.run.list = List::Repeated;
+        self.run.asked.remove(&Request::EndedAuctions);
+        self.pending.insert(Request::EndedAuctions);
+        Some(due)
+    }
+
+    /// Notes that the minute that the run has found is recorded, with its sales.
+    pub fn note_recorded(&mut self) {
+        self.sales = None;
+    }
+
+    /// Ends the run, and returns what it has found. Its sales are kept until they are recorded.
     ///
     /// # Errors
     /// If too little was read.
     pub fn finish(&mut self) -> Result<Found, Failure> {
         let lost = self.pending.range(FIRST_PAGE..).count();
-        let is_complete = self.is_completing && lost == 0;
-        // The next run may read the last page, which comes and goes: no row moves from it to a page that was read. From others, rows do.
-        let last_page = Request::Page(self.total.saturating_sub(1));
-        self.is_completing &= lost == 1 && self.pending.contains(&last_page);
-        if is_lost(lost, self.total) || self.pending.contains(&FIRST_PAGE) {
+        let since = self.now.zip(self.completed_at).map(|(now, completed_at)| now.distance(completed_at));
+        let is_known = !self.run.is_first && since.is_some_and(|since| since <= LONGEST_INCOMPLETE);
+        let is_lost = is_lost(lost, self.total) && !is_known;
+        if is_lost || self.pending.contains(&FIRST_PAGE) {
             return Err(Failure::Lost { lost, total: self.total, failure: self.run.failure.take() });
         }
-        if is_complete {
-            self.house.end_reading();
-            self.completed_at = self.now;
-        }
+        self.since = self.run.pages.read_since(self.since, self.total).or(self.since);
+        self.end_complete_reading(lost);
         self.house.expire();
+        let last_updated = self.house.refreshed().ok_or(Failure::Empty)?;
+        let is_closed = self.run.pages.show_none();
+        if is_closed && self.empty_runs + 1 >= EMPTY_RUNS {
+            self.house.forget();
+            // When the house opens again, all pages are read.
+            self.read_at = None;
+        }
         let (prices, lowest) = prices(self.house.listings());
-        let last_updated = self.house.refreshed().filter(|_| !prices.is_empty()).ok_or(Failure::Empty)?;
-        let Run { tick, sales, pages, left_out, failure, .. } = std::mem::take(&mut self.run);
-        let minute = Minute { last_updated, prices, lowest, sales };
-        let (auctions, missing) = (self.house.listings().len(), self.pending.len());
+        let is_empty = is_closed || prices.is_empty();
+        self.empty_runs = if is_empty && !self.run.has_unreadable { self.empty_runs + 1 } else { 0 };
+        if is_empty && self.empty_runs < EMPTY_RUNS {
+            return Err(Failure::Empty);
+        }
+        let Run { tick, pages, left_out, failure, .. } = std::mem::take(&mut self.run);
+        let minute = Minute { last_updated, prices, lowest, sales: self.sales.clone() };
+        let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
         Ok(Found { tick, minute, pages, auctions, missing, failure, left_out })
     }
-}
 
-/// Whether a tenth of the pages or more is missing, so that the run fails.
-const fn is_lost(missing: usize, total: u32) -> bool {
-    missing > 0 && missing * LOST >= total as usize
+    /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.
+    fn end_complete_reading(&mut self, lost: usize) {
+        let is_of_one_refresh = self.run.pages.are_of_one_refresh();
+        let is_covered = self.covered_since.is_some_and(|since| self.run.pages.are_refreshed_since(since));
+        if self.run.is_complete && lost == 0 {
+            self.house.end_reading(is_of_one_refresh);
+            self.completed_at = self.now;
+            self.doubts = if is_of_one_refresh { 0 } else { self.doubts.saturating_sub(1) };
+        }
+        // What such a page shows can have been sold before the lists that are known.
+        if !is_covered {
+            self.doubts = ABSENCES;
+        }
+    }
 }

@@ -1,33 +1,36 @@
-//! Random histories of an auction house against a computation that sees everything at once.
+//! Random histories of an auction house against a computation that sees everything at once: runs and refreshes come at any second, pages
+//! have timers of their own, and the provider fails.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::iter;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
-use common::upstream::{UpstreamError, UpstreamResponse, auctions, ended_auctions};
+use common::upstream::{StatusCode, UpstreamError, UpstreamResponse, auctions, ended_auctions};
 use fastnbt::{Value, nbt};
 use fastrand::Rng;
-use proptest::prelude::*;
 use record_auctions::reading::{Failure, Found, Reading, Request};
 use serde_json::json;
 use tables::auctions::{Coins, RecordedMinute, covered, sales};
 
 const START: i64 = 1_777_388_460_000;
 const MINUTE: i64 = 60_000;
+const SECOND: i64 = 1_000;
 
-/// For how long a list of ended auctions has the sales.
+/// When lists of ended auctions are refreshed, and for how long they have the sales.
+const LIST_PHASE: i64 = 43_162;
 const LISTED: i64 = 62_000;
 
-/// The rows of a page, and the number of auctions that stay.
-const PAGE: usize = 3;
-const STAYING: usize = PAGE + 1;
+/// The rows of a page.
+const PAGE: usize = 20;
+
+/// How long a run may fetch.
+const FETCHING: i64 = 40 * SECOND;
 
 /// The items: the ids that each counts under, the count of a stack, and its bytes. The last one makes no sense.
 static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
@@ -46,6 +49,7 @@ static ITEMS: LazyLock<[(Vec<&str>, i64, String); 4]> = LazyLock::new(|| {
     ]
 });
 
+/// An auction, with the times at which it is bid on, sold and cancelled.
 #[derive(Debug, Clone)]
 struct Auction {
     item: usize,
@@ -53,109 +57,165 @@ struct Auction {
     is_bin: bool,
     start: i64,
     end: i64,
-    updated: i64,
+    bid: Option<i64>,
     sold: Option<i64>,
-    is_cancelled: bool,
+    cancelled: Option<i64>,
 }
 
 impl Auction {
+    fn gone(&self) -> i64 {
+        [self.sold, self.cancelled].into_iter().flatten().fold(self.end, i64::min)
+    }
+
     fn is_listed(&self, now: i64) -> bool {
-        !self.is_cancelled && self.sold.is_none_or(|sold| sold > now) && self.end > now
+        (self.start..self.gone()).contains(&now)
+    }
+
+    fn updated(&self, now: i64) -> i64 {
+        self.bid.filter(|bid| *bid <= now).unwrap_or(self.start)
     }
 }
 
-/// The auction house, and the rows that it listed at each refresh.
+/// The auction house, and how long after the first page each page is refreshed.
 #[derive(Debug, Default)]
 struct World {
     auctions: Vec<Auction>,
-    refreshes: Vec<Vec<serde_json::Value>>,
+    delays: Vec<i64>,
 }
 
-fn refresh_at(minute: usize) -> i64 {
-    START + MINUTE * i64::try_from(minute).unwrap()
+/// What goes wrong with a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Weather {
+    Fine,
+    Failure,
+    NotFound,
+    /// The rows of the page before.
+    Repeated,
+}
+
+/// The newest time before `now` that is this long after a full minute.
+fn before(now: i64, phase: i64) -> i64 {
+    now - (now - START - phase).rem_euclid(MINUTE)
 }
 
 impl World {
-    fn begin(&mut self, item: usize, price: i64, minutes: i64, is_bin: bool) {
-        let start = refresh_at(self.refreshes.len()) - price;
-        let (end, sold, is_cancelled) = (start + MINUTE * minutes, None, false);
-        self.auctions.push(Auction { item, price, is_bin, start, end, updated: start, sold, is_cancelled });
+    /// Auctions that stay, each of its own item price.
+    fn of(staying: i64) -> Self {
+        let mut world = Self::default();
+        (0..staying).for_each(|number| world.begin(0, 100 + number, START - 30 * MINUTE - number, 9_000));
+        world
     }
 
-    /// Lets a minute pass in which auctions begin, are bid on, sold and cancelled.
-    fn pass_by_chance(&mut self, chance: &mut Rng) {
-        for _ in 0..chance.usize(..6) {
-            self.begin(chance.usize(..4), chance.i64(1..300), chance.i64(1..40), chance.u8(..5) > 0);
-        }
-        let now = refresh_at(self.refreshes.len());
-        let running = self.auctions.iter_mut().skip(STAYING).filter(|auction| auction.is_listed(now));
-        for auction in running {
-            match (chance.u8(..40), auction.is_bin) {
-                (0, _) => auction.is_cancelled = true,
-                (1 | 2, true) => auction.sold = Some(now - 199 * auction.price),
-                (1..6, false) => (auction.updated, auction.sold) = (now - 7, Some(auction.end)),
+    fn begin(&mut self, item: usize, price: i64, start: i64, minutes: i64) {
+        let end = start + MINUTE * minutes;
+        self.auctions.push(Auction {
+            item,
+            price,
+            is_bin: true,
+            start,
+            end,
+            bid: None,
+            sold: None,
+            cancelled: None,
+        });
+    }
+
+    /// A house in which auctions begin, are bid on, sold and cancelled for this long.
+    fn by_chance(chance: &mut Rng, minutes: i64) -> Self {
+        let mut world = Self::of(2 * 20 + 1);
+        world.delays = (0..9).map(|page| if page == 0 { 0 } else { chance.i64(0..MINUTE) }).collect();
+        for _ in 0..minutes * 5 {
+            let start = START + chance.i64(-10 * MINUTE..minutes * MINUTE);
+            world.begin(chance.usize(..4), chance.i64(1..300), start, chance.i64(1..40));
+            let auction = world.auctions.last_mut().unwrap();
+            let at = chance.i64(start..auction.end);
+            auction.is_bin = chance.u8(..5) > 0;
+            match (chance.u8(..4), auction.is_bin) {
+                (0, _) => auction.cancelled = Some(at),
+                (1 | 2, true) => auction.sold = Some(at),
+                (1 | 2, false) => (auction.bid, auction.sold) = (Some(at), Some(auction.end)),
                 _ => {}
             }
         }
-        self.refresh();
+        world
     }
 
-    fn refresh(&mut self) {
-        let now = refresh_at(self.refreshes.len());
+    /// The auctions of a refresh, the last updated one first.
+    fn listed(&self, refresh: i64) -> Vec<(usize, &Auction)> {
         let mut listed: Vec<_> = self.auctions.iter().enumerate().collect();
-        listed.retain(|(_, auction)| auction.is_listed(now));
-        listed.sort_by_key(|(_, auction)| -auction.updated);
-        let row = |(id, auction): (usize, &Auction)| {
-            let Auction { item, price, is_bin, start, end, updated, .. } = auction;
-            json!({
-                "uuid": format!("{id:032x}"), "start": start, "end": end, "last_updated": updated, "bin": is_bin,
-                "starting_bid": price, "item_bytes": ITEMS[*item].2,
-            })
-        };
-        self.refreshes.push(listed.into_iter().map(row).collect());
+        listed.retain(|(_, auction)| auction.is_listed(refresh));
+        listed.sort_by_key(|(id, auction)| (-auction.updated(refresh), *id));
+        listed
     }
 
-    fn pages(&self, minute: usize) -> usize {
-        self.refreshes[minute].len().div_ceil(PAGE)
+    /// The auctions in the list that shows at this time, and its refresh.
+    fn ended(&self, now: i64) -> (i64, impl Iterator<Item = (usize, &Auction)>) {
+        let refresh = before(now, LIST_PHASE);
+        let is_in = move |sold: i64| refresh - LISTED < sold && sold <= refresh;
+        let ended = self.auctions.iter().enumerate();
+        (refresh, ended.filter(move |(_, auction)| auction.sold.is_some_and(is_in)))
     }
 
-    /// The auctions in the list of this minute.
-    fn ended(&self, minute: usize) -> impl Iterator<Item = (usize, &Auction)> {
-        let now = refresh_at(minute);
-        let is_in = move |sold: i64| now - LISTED < sold && sold <= now;
-        self.auctions.iter().enumerate().filter(move |(_, auction)| auction.sold.is_some_and(is_in))
-    }
-
-    fn list(&self, minute: usize) -> UpstreamResponse {
+    fn list(&self, now: i64) -> UpstreamResponse {
+        let (refresh, ended) = self.ended(now);
         let row = |(id, auction): (usize, &Auction)| {
             json!({
                 "auction_id": format!("{id:032x}"), "timestamp": auction.sold, "price": auction.price,
                 "bin": auction.is_bin, "item_bytes": ITEMS[auction.item].2,
             })
         };
-        let rows: Vec<_> = self.ended(minute).map(row).collect();
-        let body = json!({"success": true, "lastUpdated": refresh_at(minute), "auctions": rows});
+        let rows: Vec<_> = ended.map(row).collect();
+        let body = json!({"success": true, "lastUpdated": refresh, "auctions": rows});
         UpstreamResponse::new(ended_auctions::PATH, body.to_string())
     }
 
-    /// The page in this minute, if it exists.
-    fn page(&self, page: usize, minute: usize, lagging: u64) -> Option<UpstreamResponse> {
-        // The first page even goes back.
-        let lag = if lagging >> page.min(63) & 1 == 0 { 0 } else { 1 + usize::from(page == 0) };
-        let minute = minute.saturating_sub(lag);
-        let rows = self.refreshes[minute].chunks(PAGE).nth(page)?;
+    /// The page that shows at this time, with the rows of another one, if it exists.
+    fn page(&self, page: usize, rows_of: usize, now: i64) -> Option<UpstreamResponse> {
+        let refresh = before(now - self.delays.get(page).unwrap_or(&0), 0);
+        let listed = self.listed(refresh);
+        let row = |(id, auction): &(usize, &Auction)| {
+            let Auction { item, price, is_bin, start, end, .. } = auction;
+            json!({
+                "uuid": format!("{id:032x}"), "start": start, "end": end, "last_updated": auction.updated(refresh),
+                "bin": is_bin, "starting_bid": price, "item_bytes": ITEMS[*item].2,
+            })
+        };
+        let rows: Vec<_> = listed.chunks(PAGE).nth(rows_of).into_iter().flatten().map(row).collect();
         let body = json!({
-            "success": true, "page": page, "totalPages": self.pages(minute), "totalAuctions": 0,
-            "lastUpdated": refresh_at(minute), "auctions": rows,
+            "success": true, "page": page, "totalPages": listed.len().div_ceil(PAGE), "totalAuctions": listed.len(),
+            "lastUpdated": refresh, "auctions": rows,
         });
-        Some(UpstreamResponse::new(auctions::PATH, body.to_string()))
+        (page == 0 || !rows.is_empty()).then(|| UpstreamResponse::new(auctions::PATH, body.to_string()))
     }
 
-    /// For each id the prices of its auctions in this minute, in hundredths of a coin and from low to high, each with its auction.
-    fn prices(&self, minute: usize) -> BTreeMap<&'static str, BTreeSet<(u64, u128)>> {
+    fn respond(
+        &self,
+        request: Request,
+        now: i64,
+        weather: Weather,
+    ) -> Result<UpstreamResponse, UpstreamError> {
+        let not_found = || UpstreamError::Status {
+            path: String::new(),
+            status: StatusCode::NOT_FOUND,
+            body: String::new(),
+        };
+        match (request, weather) {
+            (_, Weather::Failure) => Err(UpstreamError::Paused),
+            (_, Weather::NotFound) => Err(not_found()),
+            (Request::EndedAuctions, _) => Ok(self.list(now)),
+            (Request::Page(page), _) => {
+                let page = page as usize;
+                let rows_of = if weather == Weather::Repeated { page.saturating_sub(1) } else { page };
+                self.page(page, rows_of, now).ok_or_else(not_found)
+            }
+        }
+    }
+
+    /// For each id the prices of its auctions at this time, in hundredths of a coin and from low to high, each with its auction.
+    fn prices(&self, now: i64) -> BTreeMap<&'static str, BTreeSet<(u64, u128)>> {
         let mut prices = BTreeMap::<_, BTreeSet<_>>::new();
         for (id, auction) in (0..).zip(&self.auctions) {
-            if auction.is_bin && auction.is_listed(refresh_at(minute)) {
+            if auction.is_bin && auction.is_listed(now) {
                 let (ids, count, _) = &ITEMS[auction.item];
                 let price = (auction.price * 200 + count) / (count * 2);
                 for item in ids {
@@ -167,164 +227,361 @@ impl World {
     }
 }
 
-/// Runs the recorder in this minute, with this many attempts, and returns the number of requests as well.
+/// A run that began at a time: what it has found, when it ended, the lists that it read, and the number of requests.
+struct Ran {
+    found: Result<Found, Failure>,
+    ended: i64,
+    lists: Vec<i64>,
+    requests: usize,
+}
+
+/// Runs the recorder from this time on, with this many attempts. A request takes 0.3 s.
 fn run(
     reading: &mut Reading,
     world: &World,
-    minute: usize,
-    (lagging, lost): (u64, u64),
+    began: i64,
     attempts: usize,
-) -> (Result<Found, Failure>, usize) {
-    let now = UnixMilliseconds::new(refresh_at(minute) + 5_000);
-    let mut requests = 0;
-    reading.begin(now);
+    mut weather: impl FnMut(Request) -> Weather,
+) -> Ran {
+    let time = UnixMilliseconds::new;
+    let (mut now, mut lists, mut requests) = (began, Vec::new(), 0);
+    reading.begin(time(began));
     for _ in 0..attempts {
         reading.begin_attempt();
-        while let Some(request) = reading.next_request() {
+        let mut waiting = None;
+        while now < began + FETCHING
+            && let Some(request) = waiting.take().or_else(|| reading.next_request())
+        {
+            now += 300;
             requests += 1;
-            let (bit, response) = match request {
-                Request::EndedAuctions => (0, Some(world.list(minute))),
-                Request::Page(page) => (page + 1, world.page(page as usize, minute, lagging)),
-            };
-            match response.filter(|_| lost >> bit.min(63) & 1 == 0) {
-                Some(response) => reading.learn(request, &response, Tick::of(now)).unwrap(),
-                None => reading.note_failure(request, UpstreamError::Paused),
+            let response = world.respond(request, now, weather(request)).and_then(|response| {
+                reading.learn(request, &response, Tick::of(time(now)))?;
+                if request == Request::EndedAuctions {
+                    lists.push(now);
+                }
+                Ok(())
+            });
+            if let Err(failure) = response {
+                reading.note_failure(request, failure);
+            }
+            if let Some(due) = reading.repeat_list(time(now), time(began + FETCHING)) {
+                waiting = reading.next_request();
+                assert_eq!(waiting, Some(Request::EndedAuctions));
+                now = due.get();
             }
         }
+        now += SECOND;
     }
-    (reading.finish(), requests)
+    Ran { found: reading.finish(), ended: now, lists, requests }
 }
 
-/// Panics unless each price is that of an auction of the item that is neither over nor sold.
-fn expect_real(world: &World, minute: &tables::auctions::Minute, sold: &BTreeSet<usize>) {
-    let refresh = minute.last_updated.get();
+fn fine(_: Request) -> Weather {
+    Weather::Fine
+}
+
+/// Whether a minute has recorded an auction that was sold two minutes before, and whether it lacks one that was there for as long.
+fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize; 2] {
+    let position =
+        |auction: &auctions::AuctionId| usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
+    let known: BTreeMap<_, _> = minute.prices.iter().map(|(id, price)| (id.as_str(), price.lowest)).collect();
     for ((id, price), auction) in minute.prices.iter().zip(&minute.lowest) {
-        let position = usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
-        assert!(!sold.contains(&position), "{position} is sold");
-        let auction = &world.auctions[position];
+        let auction = &world.auctions[position(auction)];
         let (ids, count, _) = &ITEMS[auction.item];
         assert!(ids.contains(&id.as_str()) && auction.is_bin, "{id:?}: {auction:?}");
-        assert!(refresh < auction.end, "{id:?}: {auction:?}");
+        assert!(minute.last_updated.get() < auction.end, "{id:?}: {auction:?}");
         let rounded = price.lowest.hundredths().cast_signed() * count - auction.price * 100;
         assert!(rounded.abs() * 2 <= *count, "{id:?}: {price:?} of {auction:?}");
     }
+    let sold = |auction: &&auctions::AuctionId| {
+        world.auctions[position(auction)].sold.is_some_and(|sold| sold < now - 2 * MINUTE)
+    };
+    let is_missing = |(id, prices): &(&&str, &BTreeSet<(u64, u128)>)| {
+        let mut old = prices.iter().filter(|(_, auction)| {
+            world.auctions[usize::try_from(*auction).unwrap()].start < now - 2 * MINUTE
+        });
+        let lowest = old.next().map(|(price, _)| Coins::of_hundredths(*price));
+        lowest.is_some_and(|lowest| known.get(**id).is_none_or(|known| *known > lowest))
+    };
+    [minute.lowest.iter().filter(sold).count(), world.prices(now).iter().filter(is_missing).count()]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+/// How many of a thousand runs and requests fail, in histories of an hour.
+#[derive(Debug, Clone, Copy, Default)]
+struct Faults {
+    missed_runs: u32,
+    missed_lists: u32,
+    failures: u32,
+    not_found: u32,
+    repeated: u32,
+    restarts: u32,
+}
 
-    #[test]
-    fn after_two_complete_readings_prices_are_right_and_sales_count_once(
-        history in prop::collection::vec(any::<u64>(), 1..40),
-    ) {
-        let (mut world, mut reading) = (World::default(), Reading::default());
-        (0..STAYING).for_each(|_| world.begin(0, 100, 9_000, true));
-        world.refresh();
-        // What the present recorder must know.
-        let mut sold = BTreeSet::new();
-        let (mut recorded, mut lists, mut complete) = (Vec::new(), Vec::new(), 0);
-        let chances = history.iter().map(|seed| Some(Rng::with_seed(*seed)));
-        for (at, chance) in (1..).zip(chances.chain(iter::repeat_with(|| None))) {
-            prop_assert!(at < history.len() + 60, "no two complete readings in an hour");
-            let (mut lagging, mut lost) = (0, 0);
-            if let Some(mut chance) = chance {
-                world.pass_by_chance(&mut chance);
-                // None, one or many.
-                let mut bits = || [0, 0, 1 << chance.u8(..64), chance.u64(..)][chance.usize(..4)];
-                (lagging, lost) = (bits(), bits());
-                if chance.u8(..20) == 0 {
-                    (reading, sold) = (Reading::default(), BTreeSet::new());
-                }
-                if chance.u8(..10) == 0 {
-                    continue;
-                }
-            } else {
-                world.refresh();
-            }
-            let Ok(found) = run(&mut reading, &world, at, (lagging, lost), 1).0 else { continue };
-            if found.minute.sales.is_some() {
-                lists.push(at);
-                sold.extend(world.ended(at).map(|(position, _)| position));
-            }
-            expect_real(&world, &found.minute, &sold);
-            complete += usize::from(at > history.len() && found.pages == world.pages(at));
-            let slot = UnixSeconds::from(UnixMilliseconds::new(refresh_at(at)));
-            let tables::auctions::Minute { last_updated, prices, sales, .. } = found.minute;
-            recorded.push(RecordedMinute { slot, hash: String::new(), last_updated, prices, sales });
-            if complete == 2 {
-                break;
-            }
+/// What many histories have in sum.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Totals {
+    minutes: usize,
+    failed: usize,
+    /// Sold auctions that were shown for more than two minutes, and running ones that were not shown.
+    errors: [usize; 2],
+}
+
+/// Runs the recorder through an hour with faults and one without, in which it must learn everything.
+fn history(seed: u64, faults: Faults, totals: &mut Totals) {
+    const MINUTES: i64 = 60;
+    let mut chance = Rng::with_seed(seed);
+    let world = World::by_chance(&mut chance, MINUTES);
+    let phase = chance.i64(0..MINUTE);
+    let mut reading = Reading::default();
+    let (mut recorded, mut lists) = (Vec::new(), Vec::new());
+    for minute in 0..2 * MINUTES {
+        let faults = if minute < MINUTES { faults } else { Faults::default() };
+        let is = |chance: &mut Rng, often: u32| chance.u32(..1_000) < often;
+        if is(&mut chance, faults.restarts) {
+            reading = Reading::default();
+            lists.clear();
         }
-        let expected = world.prices(world.refreshes.len() - 1);
-        let expected = expected.iter().map(|(id, auctions)| {
-            let mut prices = auctions.iter().map(|(price, _)| *price);
-            (id.to_string(), prices.next().unwrap(), prices.next(), auctions.len())
+        if is(&mut chance, faults.missed_runs) {
+            continue;
+        }
+        let began = START + MINUTE * minute + phase + chance.i64(-2 * SECOND..=2 * SECOND);
+        let is_list_missed = is(&mut chance, faults.missed_lists);
+        let ran = run(&mut reading, &world, began, 4, |request| {
+            let failures = [
+                (Weather::Failure, faults.failures),
+                (Weather::NotFound, faults.not_found),
+                (Weather::Repeated, faults.repeated),
+            ];
+            let weather = failures.into_iter().find(|(_, often)| is(&mut chance, *often));
+            match request {
+                Request::EndedAuctions if is_list_missed => Weather::NotFound,
+                _ => weather.map_or(Weather::Fine, |(weather, _)| weather),
+            }
         });
-        let prices = recorded.last().unwrap().prices.iter().map(|(id, price)| {
-            let second = price.second.map(Coins::hundredths);
-            (id.as_str().to_owned(), price.lowest.hundredths(), second, price.listings as usize)
-        });
-        prop_assert_eq!(prices.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        lists.extend(ran.lists);
+        totals.minutes += usize::from(minute < MINUTES);
+        let Ok(found) = ran.found else {
+            totals.failed += 1;
+            continue;
+        };
+        reading.note_recorded();
+        let errors = errors(&world, &found.minute, ran.ended);
+        if minute < MINUTES {
+            totals.errors = [0, 1].map(|kind| totals.errors[kind] + errors[kind]);
+        } else {
+            assert!(minute < MINUTES + 22 || errors == [0, 0], "seed {seed}: minute {minute}: {errors:?}");
+        }
+        let tables::auctions::Minute { last_updated, prices, sales, .. } = found.minute;
+        let slot = UnixSeconds::new(began / SECOND);
+        recorded.push(RecordedMinute { slot, hash: String::new(), last_updated, prices, sales });
+    }
+    let end = START + MINUTE * 2 * MINUTES;
+    let expected = world.prices(end);
+    let expected = expected.iter().map(|(id, auctions)| (id.to_string(), auctions.len()));
+    let last = recorded.last().unwrap();
+    let listed = last.prices.iter().map(|(id, price)| (id.as_str().to_owned(), price.listings as usize));
+    assert_eq!(listed.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "seed {seed}");
+    if faults.restarts == 0 {
+        expect_sales(&world, &recorded, &lists);
+    }
+}
 
-        // The sales of every list that was read, as far as the item makes sense.
-        let sold = lists.iter().flat_map(|minute| world.ended(*minute));
-        let sold = sold.filter(|(_, auction)| !ITEMS[auction.item].0.is_empty());
-        let sold: BTreeMap<_, _> = sold.map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs())).collect();
-        let [begin, end] = [0, i64::MAX / 1_000].map(UnixSeconds::new);
-        let counted = sales(&recorded, begin, end);
-        prop_assert_eq!(counted.len(), sold.len());
-        let counted: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
-        prop_assert_eq!(counted, sold);
-        prop_assert_eq!(covered(&recorded, begin, end), Duration::from_mins(lists.len() as u64));
+/// Expects the sales of every list that was read, as far as the item makes sense, each once.
+fn expect_sales(world: &World, recorded: &[RecordedMinute], lists: &[i64]) {
+    let sold = lists.iter().flat_map(|read| world.ended(*read).1);
+    let sold = sold.filter(|(_, auction)| !ITEMS[auction.item].0.is_empty());
+    let sold: BTreeMap<_, _> =
+        sold.map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs())).collect();
+    let [begin, end] = [0, i64::MAX / SECOND].map(UnixSeconds::new);
+    let counted = sales(recorded, begin, end);
+    assert_eq!(counted.len(), sold.len());
+    let counted: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
+    assert_eq!(counted, sold);
+    let refreshes: BTreeSet<_> = lists.iter().map(|read| world.ended(*read).0).collect();
+    let covered = covered(recorded, begin, end);
+    assert_eq!(covered, Duration::from_mins(refreshes.len() as u64));
+}
+
+#[test]
+fn sold_auctions_go_and_running_ones_stay_whatever_fails() {
+    let none = Faults::default();
+    let all =
+        Faults { missed_runs: 50, missed_lists: 50, failures: 50, not_found: 50, repeated: 50, restarts: 20 };
+    // The most errors in 40 hours, and the most runs that fail because too much is lost. Without a fault, only a first run lacks auctions.
+    for (faults, most, most_failed) in [
+        (none, [0, 4], 0),
+        (Faults { missed_runs: 50, ..none }, [10, 4], 0),
+        (Faults { missed_lists: 50, ..none }, [5, 4], 0),
+        (Faults { failures: 100, ..none }, [0, 4], 0),
+        (Faults { not_found: 100, ..none }, [0, 4], 2),
+        (Faults { repeated: 100, ..none }, [0, 20], 0),
+        (Faults { restarts: 50, ..none }, [0, 20], 0),
+        (all, [20, 20], 2),
+    ] {
+        let mut totals = Totals::default();
+        (0..40).for_each(|seed| history(seed, faults, &mut totals));
+        let [sold, missing] = totals.errors;
+        let is_good = sold <= most[0] && missing <= most[1] && totals.failed <= most_failed;
+        assert!(is_good, "{faults:?}: {totals:?}");
     }
 }
 
 #[test]
 fn requests_stay_within_ten_a_minute_whatever_fails() {
-    let minutes = 360;
-    for (lost, least) in
-        [(0_u64, minutes / 10), (1, minutes / 12), (1 << 9, 0), (!0, 0), (!0 << 2, 0), (!0 << 30, 0)]
-    {
-        let (mut world, mut reading) = (World::default(), Reading::default());
-        (0..3 * 60).for_each(|number| world.begin(0, number + 1, 9_000, true));
-        world.refresh();
-        let (mut requests, mut complete) = (0, 0);
-        for minute in 0..minutes {
-            let (found, sent) = run(&mut reading, &world, minute, (0, lost), 8);
-            requests += sent;
-            complete += usize::from(found.is_ok_and(|found| found.pages == 60));
-            world.refresh();
+    let minutes = 120;
+    let is_lost = |what: usize, request: Request| match what {
+        0 => false,
+        1 => request == Request::EndedAuctions,
+        2 => request == Request::Page(8),
+        3 => request > Request::Page(0),
+        4 => request > Request::Page(30),
+        _ => true,
+    };
+    for (what, least) in [minutes / 10, minutes / 12, 0, 0, 0, 0].into_iter().enumerate() {
+        for weather in [Weather::Failure, Weather::NotFound, Weather::Repeated] {
+            let (world, mut reading) = (World::of(60 * 20), Reading::default());
+            let (mut requests, mut complete) = (0, 0);
+            for minute in 0..minutes {
+                let now = START + MINUTE * i64::from(minute) + 5 * SECOND;
+                let ran = run(&mut reading, &world, now, 8, |request| {
+                    if is_lost(what, request) { weather } else { Weather::Fine }
+                });
+                requests += u32::try_from(ran.requests).unwrap();
+                complete += u32::from(ran.found.is_ok_and(|found| found.pages == 60));
+            }
+            assert!(requests <= 150 + 10 * minutes, "{what}: {requests} requests with {weather:?}");
+            assert!(complete >= least, "{what}: {complete} complete readings with {weather:?}");
         }
-        assert!(requests <= 150 + 10 * minutes, "{requests} requests with {lost:x}");
-        assert!(complete >= least, "{complete} complete readings with {lost:x}");
+    }
+}
+
+/// A house of 60 auctions on three pages, of which runs at a full minute and five seconds see the refresh of that minute.
+struct Quiet {
+    world: World,
+    reading: Reading,
+}
+
+impl Quiet {
+    fn start() -> Self {
+        Self { world: World::of(60), reading: Reading::default() }
+    }
+
+    fn run(&mut self, at: i64, weather: impl FnMut(Request) -> Weather) -> Ran {
+        let ran = run(&mut self.reading, &self.world, START + at, 4, weather);
+        if ran.found.is_ok() {
+            self.reading.note_recorded();
+        }
+        ran
+    }
+
+    /// The number of listings after a run at this minute, with a jitter of two seconds.
+    fn listings(&mut self, minute: i64, weather: impl FnMut(Request) -> Weather) -> u32 {
+        let at = MINUTE * minute + 5 * SECOND + 2 * SECOND * (minute % 3 - 1);
+        self.run(at, weather).found.unwrap().minute.prices.first().map_or(0, |(_, price)| price.listings)
     }
 }
 
 #[test]
-fn a_new_auction_is_found_at_once_and_a_cancelled_one_after_two_complete_readings() {
-    let (mut world, mut reading) = (World::default(), Reading::default());
-    let mut listings = |world: &mut World, at, lost, pages| {
-        world.refresh();
-        let found = run(&mut reading, world, at, (0, lost), 1).0.unwrap();
-        assert_eq!(found.pages, pages, "minute {at}");
-        found.minute.prices[0].1.listings
-    };
-    (0..60).for_each(|_| world.begin(0, 100, 9_000, true));
-    assert_eq!(listings(&mut world, 0, 0, 20), 60);
-    // On three pages.
-    (0..7).for_each(|_| world.begin(0, 100, 9_000, true));
-    assert_eq!(listings(&mut world, 1, 0, 3), 67);
-    world.auctions[30].is_cancelled = true;
-    assert_eq!(listings(&mut world, 2, 0, 1), 67);
-    // The next run reads a page that was lost. Only the last one completes a reading so.
-    for at in 3..30 {
-        let (lost, pages) = match at {
-            10 => (1 << 22, 21),
-            11 => (0, 2),
-            21 => (1 << 9, 21),
-            22 => (0, 22),
-            _ => (0, 1),
-        };
-        assert_eq!(listings(&mut world, at, lost, pages), if at < 22 { 67 } else { 66 }, "minute {at}");
+fn a_cancelled_auction_goes_with_the_next_complete_reading_of_one_refresh_despite_jitter() {
+    let mut quiet = Quiet::start();
+    assert_eq!(quiet.listings(0, fine), 60);
+    (0..7).for_each(|number| quiet.world.begin(0, 50, START + MINUTE / 2 + number, 9_000));
+    assert_eq!(quiet.listings(1, fine), 67, "a new auction is found at once");
+    quiet.world.auctions[30].cancelled = Some(START + MINUTE);
+    for minute in 2..10 {
+        assert_eq!(quiet.listings(minute, fine), 67, "minute {minute}");
     }
+    assert_eq!(quiet.listings(10, fine), 66);
+}
+
+#[test]
+fn a_last_page_that_does_not_exist_ends_the_second_complete_reading() {
+    let mut quiet = Quiet::start();
+    quiet.listings(0, fine);
+    quiet.world.auctions[30].cancelled = Some(START + MINUTE);
+    let never = |request| if request == Request::Page(2) { Weather::NotFound } else { Weather::Fine };
+    let listed = (1..=20).map(|minute| quiet.listings(minute, never)).collect::<Vec<_>>();
+    assert!(listed[..19].iter().all(|listings| *listings == 60), "{listed:?}");
+    // The two pages that are there have 40 others.
+    assert_eq!(listed[19], 40);
+}
+
+#[test]
+fn a_repeated_page_is_a_lost_page() {
+    let mut quiet = Quiet::start();
+    quiet.listings(0, fine);
+    let repeated = |request| if request == Request::Page(1) { Weather::Repeated } else { Weather::Fine };
+    for minute in 1..40 {
+        assert_eq!(quiet.listings(minute, repeated), 60, "minute {minute}");
+    }
+    // Between refreshes, rows move to the next page.
+    (0..20).for_each(|number| quiet.world.begin(0, 50, START + 40 * MINUTE - number - 1, 9_000));
+    quiet.world.delays = vec![0, MINUTE / 2];
+    assert_eq!(quiet.listings(40, fine), 80);
+}
+
+#[test]
+fn after_a_missed_list_its_sales_go_at_once() {
+    for is_run_missed in [false, true] {
+        let mut quiet = Quiet::start();
+        (0..10).for_each(|minute| assert_eq!(quiet.listings(minute, fine), 60));
+        quiet.world.auctions[30].sold = Some(START + 9 * MINUTE + 30 * SECOND);
+        let no_list =
+            |request| if request == Request::EndedAuctions { Weather::NotFound } else { Weather::Fine };
+        if !is_run_missed {
+            quiet.listings(10, no_list);
+        }
+        assert_eq!(quiet.listings(11, fine), 59, "the run is missed: {is_run_missed}");
+    }
+}
+
+#[test]
+fn a_list_that_is_seen_again_is_requested_once_more_when_the_next_one_is_due() {
+    let mut quiet = Quiet::start();
+    let list = |at: i64| before(START + at, LIST_PHASE);
+    let early = [50 * SECOND, MINUTE + 40 * SECOND, 2 * MINUTE + 41 * SECOND];
+    for (at, requests) in early.into_iter().zip([1, 2, 2]) {
+        let ran = quiet.run(at, fine);
+        assert_eq!(ran.lists.len(), requests);
+        assert_eq!(before(*ran.lists.last().unwrap(), LIST_PHASE), list(at + 15 * SECOND));
+    }
+    // It is not due within the run.
+    assert_eq!(quiet.run(3 * MINUTE, fine).lists.len(), 1);
+}
+
+#[test]
+fn sales_of_a_run_that_fails_are_those_of_the_next_one() {
+    let mut quiet = Quiet::start();
+    quiet.listings(0, fine);
+    quiet.world.auctions[30].sold = Some(START + 30 * SECOND);
+    let no_page = |request| if request == Request::Page(0) { Weather::NotFound } else { Weather::Fine };
+    assert!(matches!(quiet.run(MINUTE, no_page).found, Err(Failure::Lost { lost: 1, .. })));
+    let sales = quiet.run(2 * MINUTE, fine).found.unwrap().minute.sales.unwrap();
+    assert_eq!(sales.list.len(), 1);
+    // Two lists, of which the first one covers a minute.
+    let covered = sales.until.distance(sales.since);
+    assert_eq!(covered, Duration::from_mins(2));
+}
+
+#[test]
+fn an_empty_house_is_recorded_after_three_minutes() {
+    let mut quiet = Quiet::start();
+    quiet.listings(0, fine);
+    for auction in &mut quiet.world.auctions {
+        (auction.sold, auction.cancelled) = (None, Some(START + 30 * SECOND));
+    }
+    quiet.world.auctions[7].cancelled = None;
+    quiet.world.auctions[7].sold = Some(START + 30 * SECOND);
+    for minute in [1, 2] {
+        assert!(matches!(quiet.run(MINUTE * minute, fine).found, Err(Failure::Empty)), "minute {minute}");
+    }
+    let minute = quiet.run(3 * MINUTE, fine).found.unwrap().minute;
+    assert_eq!((minute.prices.len(), minute.sales.unwrap().list.len()), (0, 1));
+    // It opens again, on three pages.
+    (0..60).for_each(|number| quiet.world.begin(0, 50 + number, START + 3 * MINUTE + number + 1, 9_000));
+    assert_eq!(quiet.listings(4, fine), 60);
+    // One response without rows is no empty house.
+    let closed = quiet.world.auctions.split_off(0);
+    assert!(quiet.run(5 * MINUTE, fine).found.is_err());
+    quiet.world.auctions = closed;
+    assert_eq!(quiet.listings(6, fine), 60);
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
+use common::upstream::ended_auctions::COVERED;
 use fastrand::Rng;
 use local::Cloud;
 use serde_json::Value;
@@ -103,7 +104,8 @@ fn minutes(random: &mut Rng) -> Vec<Minute> {
         };
         let list = (0..=SALES).map(|_| sale()).collect();
         let auctions = ids.iter().map(|_| AuctionId::of_bytes(random.u128(..).to_be_bytes()));
-        let (lowest, sales) = (auctions.collect(), Some(Sales { until: refreshed, list }));
+        let since = refreshed.minus(COVERED);
+        let (lowest, sales) = (auctions.collect(), Some(Sales { since, until: refreshed, list }));
         Minute { last_updated: refreshed, prices, lowest, sales }
     };
     (0..60).map(minute).collect()

@@ -129,7 +129,8 @@ impl World {
             let is_listed =
                 |sale: &Happened| (until - COVERED_MS - OVERLAP_MS..until).contains(&sale.time_ms);
             let listed = self.sales.iter().enumerate().filter(|(_, sale)| is_listed(sale));
-            Sales { until: UnixMilliseconds::new(until), list: listed.map(sale).collect() }
+            let [since, until] = [until - COVERED_MS, until].map(UnixMilliseconds::new);
+            Sales { since, until, list: listed.map(sale).collect() }
         });
         let minute_of = Minute {
             last_updated: UnixMilliseconds::new(minute * 1_000),

@@ -48,10 +48,10 @@ pub(super) fn compress(minute: &Minute) -> serde_json::Result<Vec<u8>> {
     })
 }
 
-/// Reads the content of a minute whose list of sales was refreshed at `sales_until`. `None` if it is corrupt.
+/// Reads the content of a minute that has all sales between these times, if it has sales. `None` if it is corrupt.
 pub(super) fn read(
     compressed: &[u8],
-    sales_until: Option<UnixMilliseconds>,
+    sales_between: Option<(UnixMilliseconds, UnixMilliseconds)>,
 ) -> Option<(Prices, Option<Sales>)> {
     let Content { ids, lowest, second, listings, sales } = unpack(compressed)?;
     let ids = ids.ids()?;
@@ -65,6 +65,6 @@ pub(super) fn read(
         let time = UnixMilliseconds::new(time);
         Sale { auction, items, count, price, time, bin, clean }
     });
-    let sales = sales_until.map(|until| Sales { until, list: sales.collect() });
+    let sales = sales_between.map(|(since, until)| Sales { since, until, list: sales.collect() });
     are_all.then_some((prices, sales))
 }

@@ -1,6 +1,8 @@
 //! A minute: what one run has found.
 
+use std::collections::HashSet;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixMilliseconds;
@@ -87,13 +89,29 @@ impl Sale {
     }
 }
 
-/// A list of ended auctions.
+/// The sales of successive lists of ended auctions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sales {
-    /// When the provider refreshed the list. It covers the minute before.
+    /// Since when the lists have every sale.
+    pub since: UnixMilliseconds,
+    /// When the provider refreshed the last list.
     pub until: UnixMilliseconds,
-    /// The sales.
+    /// The sales, each once.
     pub list: Vec<Sale>,
+}
+
+impl Sales {
+    /// Returns these sales with later ones. Those that are older than `kept` are dropped, and so is what is known of the time before a
+    /// gap between the two.
+    #[must_use]
+    pub fn followed_by(self, later: Self, kept: Duration) -> Self {
+        let Self { since, until, mut list } = later;
+        let known: HashSet<_> = list.iter().map(|sale| sale.auction).collect();
+        let oldest = until.minus(kept);
+        list.extend(self.list.into_iter().filter(|sale| sale.time >= oldest && !known.contains(&sale.auction)));
+        let since = if since <= self.until { since.min(self.since.max(oldest)) } else { since };
+        Self { since, until: until.max(self.until), list }
+    }
 }
 
 /// What one run has found.
@@ -105,6 +123,6 @@ pub struct Minute {
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.
     pub lowest: Vec<AuctionId>,
-    /// The sales; `None` if the list could not be fetched.
+    /// The sales that no earlier minute has; `None` if no list could be fetched.
     pub sales: Option<Sales>,
 }

@@ -4,7 +4,7 @@
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
 //! | `auctions#1m#000` | `SLOT#HASH#PART`: the minute, the CRC-32 of what the run has found, the position of the row | `content` |
-//! | `auctions#1m` | the minute: the marker, written last | `hash`, `rows`, `last_updated`, `sales_until` |
+//! | `auctions#1m` | the minute: the marker, written last | `hash`, `rows`, `last_updated`, `sales_since`, `sales_until` |
 //! | `auctions#lowest` | `0` or `1`, the parity of the minute | `slot`, `hash`, `auctions`: the auction of each lowest price |
 //!
 //! Of two runs for the same minute, the one with the larger hash wins, whatever their order: rows of different runs are never mixed.

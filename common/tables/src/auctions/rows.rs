@@ -7,6 +7,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
+use common::upstream::ended_auctions::COVERED;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::content;
@@ -35,6 +36,7 @@ const HASH: &str = "hash";
 pub(super) const CONTENT: &str = "content";
 const AUCTIONS: &str = "auctions";
 const LAST_UPDATED: &str = "last_updated";
+const SALES_SINCE: &str = "sales_since";
 const SALES_UNTIL: &str = "sales_until";
 
 /// The most bytes of the content in a row, and the most auctions. DynamoDB's limit of a row is 400 kB.
@@ -94,8 +96,9 @@ pub async fn record(table: Session<'_>, tick: Tick, minute: &Minute) -> Result<W
     let mut marker = put(slot.marker(), "NOT (#hash > :hash)")
         .item(ROWS, number(rows))
         .item(LAST_UPDATED, number(minute.last_updated.get()));
-    if let Some(until) = sales_until {
-        marker = marker.item(SALES_UNTIL, number(until.get()));
+    if let Some(sales) = &minute.sales {
+        marker = marker.item(SALES_SINCE, number(sales.since.get()));
+        marker = marker.item(SALES_UNTIL, number(sales.until.get()));
     }
     table.write("PutItem", marker.send()).await?;
     Ok(Written { rows, write_units })
@@ -151,24 +154,27 @@ struct Marker {
     hash: String,
     rows: usize,
     last_updated: UnixMilliseconds,
-    sales_until: Option<UnixMilliseconds>,
+    sales_between: Option<(UnixMilliseconds, UnixMilliseconds)>,
 }
 
 impl Marker {
     fn of_row(row: &Item) -> Result<Self, Corrupt> {
         let time = |attribute| integer(row, attribute).map(UnixMilliseconds::new);
+        let optional = |attribute| row.contains_key(attribute).then(|| time(attribute)).transpose();
+        // Rows of versions before have one list.
+        let since = optional(SALES_SINCE)?;
         Ok(Self {
             slot: slot_of(&MINUTES, row)?,
             hash: text(row, HASH)?,
             rows: usize::try_from(integer(row, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))?,
             last_updated: time(LAST_UPDATED)?,
-            sales_until: row.contains_key(SALES_UNTIL).then(|| time(SALES_UNTIL)).transpose()?,
+            sales_between: optional(SALES_UNTIL)?.map(|until| (since.unwrap_or(until.minus(COVERED)), until)),
         })
     }
 
     /// Reads the content. `None` if it is missing or corrupt, which is logged. What is settled costs half as much to read.
     async fn minute(self, table: Session<'_>, is_settled: bool) -> Result<Option<RecordedMinute>, Error> {
-        let Self { slot, hash, rows, last_updated, sales_until } = self;
+        let Self { slot, hash, rows, last_updated, sales_between } = self;
         let partition = MINUTES.partition(0);
         let [first, last] = [0, rows.saturating_sub(1)].map(|part| part_key(slot, &hash, part));
         let query = table.query_between(&partition, first.as_str(), last);
@@ -178,7 +184,7 @@ impl Marker {
         }
         let parts: Vec<_> = readable(&parts, &partition, |row| bytes(row, CONTENT).map(Some));
         let content = Some(parts).filter(|parts| parts.len() == rows).map(|parts| parts.concat());
-        let read = content.and_then(|content| content::read(&content, sales_until));
+        let read = content.and_then(|content| content::read(&content, sales_between));
         let read = read.ok_or(Corrupt::new(CONTENT, "the content of its minute"));
         let read = item::unless_corrupt(read.map(Some), &partition, || first);
         Ok(read.map(|(prices, sales)| RecordedMinute { slot: slot.start, hash, last_updated, prices, sales }))
@@ -283,7 +289,7 @@ mod tests {
             last_updated: until,
             prices: (0..items).map(|at| (format!("ITEM_{at:07}").parse().unwrap(), price(at))).collect(),
             lowest: (0..items).map(|at| auction(at.to_be_bytes()[3])).collect(),
-            sales: Some(Sales { until, list: sold.iter().map(sale).collect() }),
+            sales: Some(Sales { since: until.minus(COVERED), until, list: sold.iter().map(sale).collect() }),
         }
     }
 

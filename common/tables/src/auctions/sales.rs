@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use common::time::UnixSeconds;
-use common::upstream::ended_auctions::COVERED;
 
 use super::minute::{Sale, Sales};
 use super::rows::RecordedMinute;
@@ -25,16 +24,15 @@ pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) ->
         .collect()
 }
 
-/// Returns for how much of the time between the two the minutes have the sales: a list covers the minute before its refresh, and lists
-/// that overlap count once.
+/// Returns for how much of the time between the two the minutes have the sales. Times that several of them cover count once.
 #[must_use]
 pub fn covered(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Duration {
-    let refreshes: BTreeSet<_> = lists(minutes).map(|sales| sales.until.get()).collect();
+    let periods: BTreeSet<_> = lists(minutes).map(|sales| (sales.since.get(), sales.until.get())).collect();
     let [mut before, end] = [from, end].map(|time| time.get().saturating_mul(1_000));
     let mut covered = 0;
-    for refresh in refreshes {
-        let begin = refresh.saturating_sub(i64::try_from(COVERED.as_millis()).unwrap_or(0)).max(before);
-        before = refresh.clamp(before, end.max(before));
+    for (since, until) in periods {
+        let begin = since.max(before);
+        before = until.clamp(before, end.max(before));
         covered += before.saturating_sub(begin).max(0).unsigned_abs();
     }
     Duration::from_millis(covered)

@@ -1,0 +1,124 @@
+//! The pages that a run has read: which of them are lost, and what can be concluded from the others.
+
+use std::collections::{BTreeMap, HashSet};
+
+use common::time::UnixMilliseconds;
+use common::upstream::auctions::{AuctionId, Listing};
+use foldhash::fast::RandomState;
+
+/// A run fails if one of this many pages is lost.
+const LOST: usize = 10;
+
+/// A page repeats another one of the same refresh if it has at most one other row in this many.
+const OTHER_ROWS: usize = 20;
+
+/// After this many 404s, the last page does not exist.
+const NOT_FOUND: u32 = 2;
+
+/// The pages that a run has read.
+#[derive(Default)]
+pub(crate) struct Pages {
+    read: BTreeMap<u32, Page>,
+    /// How many times the provider did not find a page.
+    not_found: BTreeMap<u32, u32>,
+    /// The number of pages at the end that do not exist, although the first page counts them.
+    nonexistent: usize,
+}
+
+/// A page.
+pub(crate) struct Page {
+    refresh: UnixMilliseconds,
+    /// When its last row was updated.
+    oldest: Option<UnixMilliseconds>,
+    auctions: HashSet<AuctionId, RandomState>,
+}
+
+impl Page {
+    pub(crate) fn new(refresh: UnixMilliseconds, rows: &[Listing<'_>]) -> Self {
+        let oldest = rows.last().map(|row| UnixMilliseconds::new(row.last_updated));
+        Self { refresh, oldest, auctions: rows.iter().map(|row| row.uuid).collect() }
+    }
+
+    /// Whether `other`, which has another number, has the rows of this page. Between refreshes, rows move from page to page.
+    fn is_repeated_by(&self, other: &Self) -> bool {
+        let most = other.auctions.len() / OTHER_ROWS;
+        let others = other.auctions.iter().filter(|auction| !self.auctions.contains(auction));
+        self.refresh == other.refresh && !other.auctions.is_empty() && others.take(most + 1).count() <= most
+    }
+}
+
+impl Pages {
+    pub(crate) fn len(&self) -> usize {
+        self.read.len()
+    }
+
+    pub(crate) fn contains(&self, number: u32) -> bool {
+        self.read.contains_key(&number)
+    }
+
+    /// Whether the first page shows no auction.
+    pub(crate) fn show_none(&self) -> bool {
+        self.read.get(&0).is_some_and(|page| page.auctions.is_empty())
+    }
+
+    /// Adds a page, or returns the number of the one that it repeats. Either may be wrong, so that one is removed, unless it is the first.
+    pub(crate) fn add(&mut self, number: u32, page: Page) -> Result<(), u32> {
+        let mut others = self.read.iter().filter(|(other, _)| **other != number);
+        if let Some((&other, _)) = others.find(|(_, read)| read.is_repeated_by(&page)) {
+            if other > 0 {
+                self.read.remove(&other);
+            }
+            return Err(other);
+        }
+        self.read.insert(number, page);
+        Ok(())
+    }
+
+    /// Notes that the provider did not find one of `total` pages, and returns how many there are: less the last one if it was not found
+    /// twice, and the ones before it if they were not either and are few.
+    pub(crate) fn note_not_found(&mut self, number: u32, total: u32) -> u32 {
+        *self.not_found.entry(number).or_default() += 1;
+        let counted = total.saturating_add(u32::try_from(self.nonexistent).unwrap_or(u32::MAX));
+        let mut total = total;
+        while let Some(last) = total.checked_sub(1).filter(|last| *last > 0)
+            && self.not_found.get(&last).is_some_and(|times| *times >= NOT_FOUND)
+            && (self.nonexistent == 0 || !is_lost(self.nonexistent + 1, counted))
+        {
+            total = last;
+            self.nonexistent += 1;
+        }
+        total
+    }
+
+    /// Returns the time before which all updated rows are read, if every page was read from the first on, down to one with a row that was
+    /// updated before `since`, or to the last of `total` pages.
+    pub(crate) fn read_since(&self, since: Option<UnixMilliseconds>, total: u32) -> Option<UnixMilliseconds> {
+        let mut oldest_refresh = None;
+        for number in 0..total.max(1) {
+            let page = self.read.get(&number)?;
+            let refresh = oldest_refresh.unwrap_or(page.refresh).min(page.refresh);
+            oldest_refresh = Some(refresh);
+            if page.oldest < since {
+                break;
+            }
+        }
+        oldest_refresh
+    }
+
+    /// Whether all pages are of one refresh, and no page is missing at the end: then no row has moved from one to another meanwhile.
+    pub(crate) fn are_of_one_refresh(&self) -> bool {
+        let mut refreshes = self.read.values().map(|page| page.refresh);
+        let first = refreshes.next();
+        refreshes.all(|refresh| Some(refresh) == first) && self.nonexistent == 0
+    }
+
+    /// Whether all pages were refreshed after this time.
+    pub(crate) fn are_refreshed_since(&self, time: UnixMilliseconds) -> bool {
+        self.read.values().all(|page| page.refresh >= time)
+    }
+}
+
+/// Whether a tenth of the pages or more is missing, so that the run fails.
+pub(crate) const fn is_lost(missing: usize, total: u32) -> bool {
+    missing > 0 && missing * LOST >= total as usize
+}
