@@ -92,7 +92,7 @@ impl Upstream {
         http::warm_up(&self.client, &self.base).await;
     }
 
-    /// Returns the response to `request`. A failed connection and a 5xx are retried once.
+    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a parameter are retried once.
     ///
     /// # Errors
     /// If there is no response, or one with an unexpected status or an unreadable body.
@@ -142,7 +142,7 @@ impl Upstream {
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
         match self.attempt(invocation, request).await {
-            Err(failure) if is_transient(&failure) => {
+            Err(failure) if is_transient(&failure, request) => {
                 invocation.note_retry(chain(&failure));
                 tokio::time::sleep(Duration::from_millis(fastrand::u64(RETRY_PAUSE_MS))).await;
                 self.attempt(invocation, request).await
@@ -220,10 +220,12 @@ fn age(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Whether an immediate retry may succeed.
-fn is_transient(failure: &UpstreamError) -> bool {
+/// Whether an immediate retry may succeed. A path without a parameter always exists, but the provider is known to lose one for a moment
+/// during a refresh.
+fn is_transient(failure: &UpstreamError, request: &UpstreamRequest<'_>) -> bool {
     match failure {
         UpstreamError::Unreachable { .. } => true,
+        UpstreamError::Status { status: StatusCode::NOT_FOUND, .. } => request.parameter.is_none(),
         UpstreamError::Status { status, .. } => status.is_server_error(),
         _ => false,
     }

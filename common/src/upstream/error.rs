@@ -74,12 +74,12 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
-    /// How long to wait at least before the request is repeated; `None` if repeating it cannot help.
+    /// How long to wait at least before the request is repeated; `None` if repeating it cannot help. An unexpected status often passes,
+    /// whatever it is: a 404 during a refresh, a 403 of a firewall.
     #[must_use]
     pub fn wait_before_retry(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { wait } => Some(*wait),
-            Self::Status { status, .. } if status.is_client_error() => None,
             Self::KeyRefused { .. } => None,
             _ => Some(Duration::ZERO),
         }

@@ -338,6 +338,8 @@ impl<R: Recorder> Instance<R> {
 mod tests {
     use std::sync::Mutex;
 
+    use common::upstream::StatusCode;
+
     use super::*;
 
     /// Runs for 50 s, less the margin of the deadline, with a provider whose failures are these, and repeat, and returns when fetches began, in seconds.
@@ -378,5 +380,17 @@ mod tests {
     async fn a_rate_limit_is_waited_for_if_it_ends_in_time() {
         let limit = |seconds| UpstreamError::RateLimited { wait: Duration::from_secs(seconds) };
         assert_eq!(fetches(&[timeout(), limit(20), limit(30)]).await.0, [0, 1, 21]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_unexpected_status_is_repeated_and_only_a_refused_key_is_not() {
+        let (path, body) = ("/".to_owned(), String::new());
+        for status in [301, 400, 401, 403, 404, 422, 451, 503].map(|code| StatusCode::from_u16(code).unwrap())
+        {
+            let failure = UpstreamError::Status { path: path.clone(), status, body: body.clone() };
+            assert_eq!(fetches(&[failure]).await.0.len(), 8, "{status}");
+        }
+        let refused = UpstreamError::KeyRefused { path, status: StatusCode::FORBIDDEN, body };
+        assert_eq!(fetches(&[refused]).await.0, [0]);
     }
 }

@@ -6,7 +6,7 @@ use simulator::{Fault, Garbage};
 
 use super::market::{BAZAAR, RECORDER};
 use super::{MINUTE, START, event, failure, record, start, table};
-use crate::support::{await_logs, simulator};
+use crate::support::{await_logs, simulator, start_with, without_repeated_fetches};
 
 /// The recorders that fetch, with the paths that they request.
 const FETCHING: [(&str, &str); 3] = [
@@ -25,6 +25,10 @@ async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
         (Fault::garbage(Garbage::Bytes).times(1), "is invalid"),
         (Fault::truncate(10).times(1), "cannot be read"),
         (Fault::rate_limit(1).times(2), "limits the rate"),
+        // During a refresh, the provider is known to lose a path for a moment.
+        (Fault::status(404).times(2), "404"),
+        (Fault::status(403).times(1), "403"),
+        (Fault { status: Some(403), ..Fault::garbage(Garbage::Html) }.times(1), "403"),
     ];
     let runs = FETCHING.into_iter().map(async |(recorder, path)| {
         let cloud = start().await;
@@ -50,8 +54,8 @@ async fn a_failure_of_the_provider_that_passes_within_a_run_loses_no_tick() {
 }
 
 #[tokio::test]
-async fn a_request_that_the_provider_refuses_is_not_repeated_and_no_earlier_response_is_recorded() {
-    let cloud = start().await;
+async fn while_the_provider_refuses_a_request_no_earlier_response_is_recorded() {
+    let cloud = start_with(without_repeated_fetches()).await;
     for (recorder, path) in FETCHING {
         record(&cloud, recorder, START).await;
         let before = table::dump_with_heartbeats(&cloud).await;
