@@ -439,6 +439,38 @@ async fn an_upstream_key_that_the_provider_refuses_is_the_500_envelope() {
 }
 
 #[tokio::test]
+async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
+    let (cloud, game) = with_key("key-of-this-test").await;
+    let page = "<!DOCTYPE html><title>Access denied</title>";
+    let refusal = r#"{"success":false,"cause":"Invalid API key"}"#;
+    let cases = [
+        (403, page, false),
+        (403, "", false),
+        (403, "[]", false),
+        (403, r#"{"message":"Forbidden"}"#, false),
+        (403, r#"{"success":false}"#, false),
+        (403, r#"{"success":false,"cause":7}"#, false),
+        (403, r#"{"success":true,"cause":"Invalid API key"}"#, false),
+        (401, page, false),
+        (401, refusal, false),
+        // Something on the way has dropped the header.
+        (400, r#"{"success":false,"cause":"Missing API-Key header"}"#, false),
+        (403, refusal, true),
+        (403, r#"{"success":false,"cause":"Too many invalid API\u0020keys","throttle":true}"#, true),
+    ];
+    for ((status, body, _), now) in cases.into_iter().zip((START..).step_by(120_000)) {
+        game.set_fault(PROFILES, Fault::status(status).with_body(body));
+        expect_failure(&get_at(&cloud, "/v1/profile/Notch", now).await, body);
+    }
+    let lines = await_logs(&cloud, cases.len(), |line| line["status"] == 500).await;
+    for ((status, body, is_accused), line) in cases.into_iter().zip(lines) {
+        let cause = line["cause"].as_str().unwrap();
+        assert!(cause.contains(&status.to_string()), "{cause}");
+        assert_eq!(cause.starts_with("the upstream refuses the API key"), is_accused, "{body}: {cause}");
+    }
+}
+
+#[tokio::test]
 async fn the_upstream_key_is_in_no_log_and_no_response() {
     const KEY: &str = "5f0c2f7e-key-of-this-test";
     let (cloud, game) = with_key(KEY).await;

@@ -8,11 +8,13 @@ use std::time::Duration;
 use lambda_http::http::StatusCode;
 use lambda_http::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
+use serde::Deserialize;
 use tokio::time::timeout_at;
 
 use super::body;
 use super::error::UpstreamError;
 use super::http::{self, ClientError};
+use super::json::Object;
 use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::{UpstreamResponse, without_key};
 use super::text::{Spare, Text};
@@ -185,9 +187,10 @@ impl Upstream {
             return Ok(UpstreamResponse { path: path.to_owned(), status, body: Arc::new(body?), key });
         }
         let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
+        let is_of_provider = is_error_of_provider(&body);
         let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
         let path = path.to_owned();
-        if key.is_some() && matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        if key.is_some() && status == StatusCode::FORBIDDEN && is_of_provider {
             return Err(UpstreamError::KeyRefused { path, status, body });
         }
         Err(UpstreamError::Status { path, status, body })
@@ -213,6 +216,19 @@ impl Upstream {
         }
         url
     }
+}
+
+/// The body of every error of the provider.
+#[derive(Deserialize)]
+struct ProviderError {
+    success: bool,
+    #[serde(rename = "cause")]
+    _cause: String,
+}
+
+/// Whether the body of an error is the provider's own. A firewall in front of it, which knows nothing about keys, sends others.
+fn is_error_of_provider(body: &str) -> bool {
+    serde_json::from_str(body).is_ok_and(|Object(error): Object<ProviderError>| !error.success)
 }
 
 /// The `Age` of a response, in seconds.

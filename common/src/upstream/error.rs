@@ -42,7 +42,7 @@ pub enum UpstreamError {
         /// The beginning of the body.
         body: String,
     },
-    /// The upstream does not accept the API key.
+    /// The provider itself does not accept the API key.
     #[error("the upstream refuses the API key: it responded to {path} with {status}: {body}")]
     KeyRefused {
         /// The path of the request.

@@ -10,7 +10,8 @@
 //! - Failures in front of the provider have HTML bodies and any status, so an unexpected body is an error and no panic.
 //! - Times are integers in Unix milliseconds.
 //! - Only `/v2/skyblock/profiles` needs the key (`API-Key`). The bazaar, the auctions, the fire sales and `/v2/resources/…`
-//!   work without, so the functions for them are deployed without it. Requests without a valid key get 400 or 403.
+//!   work without, so the functions for them are deployed without it. A missing key is a 400, and one that is not valid a 403 with
+//!   the provider's JSON: `success: false` and a `cause`. Any other 403 is of something in between.
 //! - A 429 names its wait in `Retry-After` or `RateLimit-Reset` (`rate_limit.rs`).
 //!
 //! Errors here are written for the log ([`UpstreamError`]); clients never see them.
