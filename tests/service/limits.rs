@@ -48,8 +48,10 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
             simulator(&cloud).clear_faults();
+            // No cause names a player.
+            let path = path.replace("Notch", "[player]");
             let of_route =
-                |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(path);
+                |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(&path);
             let lines = await_logs(&cloud, 1, of_route).await;
             let cause = lines[0]["cause"].as_str().unwrap();
             assert!(numbers(cause).contains(&33_554_432), "{}: {cause}", example.path);

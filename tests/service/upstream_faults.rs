@@ -331,8 +331,9 @@ async fn after_a_refusal_the_name_service_gets_no_request_for_a_minute_and_known
             expect_failure(&response, "a name that is not known");
         }
         assert_eq!(simulator(&cloud).requests(NAMES), 2, "{status}");
-        let line = await_logs(&cloud, 3, |line| line["status"] == 500).await.remove(0);
-        expect_counted(&line, "the upstream limits the rate of requests");
+        for line in await_logs(&cloud, 3, |line| line["status"] == 500).await {
+            expect_counted(&line, "the upstream limits the rate of requests");
+        }
         assert!(
             !get_at(&cloud, "/v1/profile/known", now).await.cached(),
             "fetched, without the name service"
@@ -467,6 +468,46 @@ async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
         let cause = line["cause"].as_str().unwrap();
         assert!(cause.contains(&status.to_string()), "{cause}");
         assert_eq!(cause.starts_with("the upstream refuses the API key"), is_accused, "{body}: {cause}");
+    }
+}
+
+#[tokio::test]
+async fn failures_about_a_player_are_logged_with_their_status_and_without_the_player() {
+    const NAME: &str = "Secretive_1";
+    let cloud = start_with(one_instance_each()).await;
+    let path = format!("/v1/profile/{NAME}");
+    let id = get_at(&cloud, &path, START).await.data()["uuid"].as_str().unwrap().to_owned();
+    let dashed = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
+    let secret = [NAME.to_owned(), id.clone(), dashed.clone()];
+    let echo = format!(r#"{{"path":"/users/profiles/minecraft/{NAME}"}}"#);
+    let page = Fault::default().with_body(format!("<title>Access to {NAME} denied</title>"));
+    for ((upstream, fault, word), day) in [
+        (NAMES, Fault { status: Some(403), ..page.clone() }, "403 Forbidden: <title>Access to"),
+        (NAMES, Fault::status(429).with_body(&echo), r#"429 Too Many Requests: {"path""#),
+        (NAMES, Fault::status(404).with_body(echo.to_uppercase()), "is invalid"),
+        (NAMES, Fault::status(500).with_body(&echo), "500"),
+        (NAMES, page, "is invalid"),
+        (NAMES, Fault::close(), "cannot reach"),
+        (NAMES, Fault::truncate(10), "cannot be read"),
+        (PROFILES, Fault::status(422).with_body(format!("Malformed UUID: {id}")), "422"),
+        (PROFILES, Fault::status(500).with_body(&dashed), "500"),
+        (PROFILES, Fault::default().with_body(format!("[\"{}\"]", id.to_uppercase())), "is invalid"),
+        (PROFILES, Fault::default().with_body(format!(r#"{{"success":"{dashed}"}}"#)), "is invalid"),
+    ]
+    .into_iter()
+    .zip(1..)
+    {
+        simulator(&cloud).set_fault(upstream, fault);
+        // A name is known for a day.
+        let now = START + day * milliseconds(Duration::from_hours(25));
+        expect_failure(&get_at(&cloud, &path, now).await, word);
+        simulator(&cloud).set_fault(upstream, Fault::default());
+        let number = usize::try_from(day).unwrap();
+        let line = await_logs(&cloud, number, |line| line["status"] == 500).await.pop().unwrap();
+        assert!(line["cause"].as_str().unwrap().contains(word), "{word}: {line}");
+        for text in &secret {
+            assert!(!line.to_string().to_lowercase().contains(&text.to_lowercase()), "{line}");
+        }
     }
 }
 

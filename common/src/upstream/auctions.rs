@@ -220,7 +220,11 @@ pub async fn fetch(
     const BEYOND_THE_LAST: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::UNPROCESSABLE_ENTITY];
     let number = page.get().to_string();
     let expected_statuses = if is_known || page == PageNumber::default() { &[] } else { BEYOND_THE_LAST };
-    let request = UpstreamRequest { path: PATH, parameter: Some(("page", &number)), expected_statuses };
+    let request = UpstreamRequest {
+        parameter: Some(("page", &number)),
+        expected_statuses,
+        ..UpstreamRequest::of(PATH)
+    };
     let response = upstream.get(invocation, &request).await?;
     if !expected_statuses.contains(&response.status) {
         return Ok(Some(response));

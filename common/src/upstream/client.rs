@@ -16,12 +16,12 @@ use super::error::UpstreamError;
 use super::http::{self, ClientError};
 use super::json::Object;
 use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
-use super::response::{UpstreamResponse, without_key};
+use super::response::UpstreamResponse;
+use super::secrets::Secrets;
 use super::text::{Spare, Text};
 use crate::lambda::config::Config;
 use crate::lambda::invocation::Invocation;
 use crate::response::error::chain;
-use crate::response::excerpt::Excerpt;
 use crate::time::UnixMilliseconds;
 
 /// The pause before the retry is drawn from this range, in milliseconds.
@@ -36,6 +36,8 @@ pub struct UpstreamRequest<'a> {
     pub path: &'a str,
     /// The query parameter, if there is one: name and value.
     pub parameter: Option<(&'a str, &'a str)>,
+    /// The player whom the request is about: the name, or the id without dashes. No error repeats it.
+    pub player: Option<&'a str>,
     /// The statuses besides 200 and 204 that are a response and not a failure, such as a 404 for an unknown name.
     pub expected_statuses: &'a [StatusCode],
 }
@@ -44,7 +46,7 @@ impl<'a> UpstreamRequest<'a> {
     /// The request for `path`, which must exist.
     #[must_use]
     pub const fn of(path: &'a str) -> Self {
-        Self { path, parameter: None, expected_statuses: &[] }
+        Self { path, parameter: None, player: None, expected_statuses: &[] }
     }
 }
 
@@ -135,7 +137,9 @@ impl Upstream {
             }
         }
         let in_time = timeout_at(invocation.upstream_deadline(), response).await;
-        in_time.unwrap_or_else(|_| Err(UpstreamError::Timeout { path: request.path.to_owned() }))
+        in_time.unwrap_or_else(|_| {
+            Err(UpstreamError::Timeout { path: self.secrets(request).masked(request.path) })
+        })
     }
 
     async fn attempts(
@@ -158,42 +162,51 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        let (now, path) = (invocation.now(), request.path);
+        let (now, secrets) = (invocation.now(), self.secrets(request));
+        let path = secrets.masked(request.path);
         let mut builder = self.client.get(self.url(request));
         if let Some(key) = &self.key {
             builder = builder.header(API_KEY, key);
         }
-        let response = builder.send().await.map_err(|error| failure(path, error))?;
+        let response = builder.send().await.map_err(|error| failure(&path, error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         invocation.note_age(age(&headers));
         let is_refused_address = status == StatusCode::FORBIDDEN && self.pause_after_refusal.is_some();
-        if status == StatusCode::TOO_MANY_REQUESTS || is_refused_address {
-            let wait = requested_wait(&headers, now);
-            let wait = if wait.is_zero() { self.pause_after_refusal.unwrap_or_default() } else { wait };
-            self.block(now, wait);
-            return Err(UpstreamError::RateLimited { wait });
-        }
-        // Without a key, the provider counts the requests of an address, which is not always that of this function only.
-        let wait = if self.key.is_some() { wait_for_pace(&headers) } else { Duration::ZERO };
+        let is_limited = status == StatusCode::TOO_MANY_REQUESTS || is_refused_address;
+        let wait = if is_limited {
+            let requested = requested_wait(&headers, now);
+            if requested.is_zero() { self.pause_after_refusal.unwrap_or_default() } else { requested }
+        } else if self.key.is_some() {
+            wait_for_pace(&headers)
+        } else {
+            // Without a key, the provider counts the requests of an address, which is not always that of this function only.
+            Duration::ZERO
+        };
         if !wait.is_zero() {
             self.block(now, wait);
         }
-        let body = body::read(path, response).await;
-        let body = body.and_then(|compressed| body::decompress(path, &headers, compressed, &self.spare));
-        let key = self.key.clone();
+        let body = body::read(&path, response).await;
+        let body = body.and_then(|compressed| body::decompress(&path, &headers, compressed, &self.spare));
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
             || request.expected_statuses.contains(&status)
         {
-            return Ok(UpstreamResponse { path: path.to_owned(), status, body: Arc::new(body?), key });
+            return Ok(UpstreamResponse { path, status, body: Arc::new(body?), secrets });
         }
         let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
         let is_of_provider = is_error_of_provider(&body);
-        let body = Excerpt::of(&without_key(key.as_ref(), &body)).to_string();
-        let path = path.to_owned();
-        if key.is_some() && status == StatusCode::FORBIDDEN && is_of_provider {
+        let body = secrets.beginning_of(&body);
+        if is_limited {
+            return Err(UpstreamError::TooManyRequests { path, status, body, wait });
+        }
+        if self.key.is_some() && status == StatusCode::FORBIDDEN && is_of_provider {
             return Err(UpstreamError::KeyRefused { path, status, body });
         }
         Err(UpstreamError::Status { path, status, body })
+    }
+
+    /// What the log must not repeat of the request and its response.
+    fn secrets(&self, request: &UpstreamRequest<'_>) -> Secrets {
+        Secrets::new(self.key.clone(), request.player)
     }
 
     /// Sends no request for this long. Of several responses at once, the latest time holds.

@@ -7,7 +7,7 @@ use lambda_http::http::StatusCode;
 use crate::cache::SourceError;
 use crate::response::error::ApiError;
 
-/// Why an upstream gave no usable response. For the log; it holds no key.
+/// Why an upstream gave no usable response. For the log; it holds no key, and neither name nor id of the player whom the request is about.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UpstreamError {
     /// The connection failed, or it broke before a response began.
@@ -52,10 +52,25 @@ pub enum UpstreamError {
         /// The beginning of the body.
         body: String,
     },
-    /// The upstream limits the rate of requests: with this response, or with an earlier one that still holds.
+    /// The upstream limits the rate of requests with this response.
+    #[error(
+        "the upstream limits the rate of requests for another {} s: it responded to {path} with {status}: {body}",
+        wait.as_secs()
+    )]
+    TooManyRequests {
+        /// The path of the request.
+        path: String,
+        /// The status.
+        status: StatusCode,
+        /// The beginning of the body.
+        body: String,
+        /// How long to send no request; zero if the upstream did not say.
+        wait: Duration,
+    },
+    /// The request was not sent, because an earlier response limits the rate of requests and still holds.
     #[error("the upstream limits the rate of requests for another {} s", wait.as_secs())]
     RateLimited {
-        /// How long to send no request; zero if the upstream did not say.
+        /// How long to send no request.
         wait: Duration,
     },
     /// The request was not sent because the upstream timed out a moment ago and there is a stale value to serve.
@@ -79,7 +94,7 @@ impl UpstreamError {
     #[must_use]
     pub fn wait_before_retry(&self) -> Option<Duration> {
         match self {
-            Self::RateLimited { wait } => Some(*wait),
+            Self::TooManyRequests { wait, .. } | Self::RateLimited { wait } => Some(*wait),
             Self::KeyRefused { .. } => None,
             _ => Some(Duration::ZERO),
         }
@@ -99,9 +114,9 @@ impl SourceError for UpstreamError {
 impl From<UpstreamError> for ApiError {
     fn from(error: UpstreamError) -> Self {
         let wait = match &error {
-            UpstreamError::RateLimited { wait } if !wait.is_zero() => Some(*wait),
+            UpstreamError::TooManyRequests { wait, .. } | UpstreamError::RateLimited { wait } => Some(*wait),
             _ => None,
         };
-        Self::internal(error).retry_after(wait)
+        Self::internal(error).retry_after(wait.filter(|wait| !wait.is_zero()))
     }
 }

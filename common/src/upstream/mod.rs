@@ -23,6 +23,7 @@ mod rate_limit;
 mod response;
 mod rhythm;
 mod rows;
+mod secrets;
 mod text;
 
 pub mod auctions;

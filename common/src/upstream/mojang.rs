@@ -3,6 +3,7 @@
 //! - Names match in any case, and the response has the player's own spelling. Players can change their names, so a name is
 //!   no permanent id.
 //! - An unknown name is a 404 with an `errorMessage`, or a 204 without a body; an illegal one is a 400 with an `errorMessage`.
+//! - A 403 limits the requests of an address, too, or is the page of a firewall.
 //! - A 429 has no `errorMessage` and no header that gives the wait. It must not be mistaken for an unknown name.
 
 use serde::Deserialize;
@@ -48,7 +49,11 @@ pub async fn look_up(
 ) -> Result<Option<Player>, UpstreamError> {
     const NO_PLAYER: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
     let path = format!("/users/profiles/minecraft/{}", name.as_str());
-    let request = UpstreamRequest { path: &path, parameter: None, expected_statuses: NO_PLAYER };
+    let request = UpstreamRequest {
+        player: Some(name.as_str()),
+        expected_statuses: NO_PLAYER,
+        ..UpstreamRequest::of(&path)
+    };
     let response = upstream.get(invocation, &request).await?;
     if NO_PLAYER.contains(&response.status) {
         return response.parse::<Failure>().map(|_| None);

@@ -85,6 +85,7 @@ pub async fn fetch(
     invocation: &Invocation,
     uuid: &str,
 ) -> Result<UpstreamResponse, UpstreamError> {
-    let request = UpstreamRequest { path: PATH, parameter: Some(("uuid", uuid)), expected_statuses: &[] };
+    let request =
+        UpstreamRequest { parameter: Some(("uuid", uuid)), player: Some(uuid), ..UpstreamRequest::of(PATH) };
     upstream.get(invocation, &request).await
 }

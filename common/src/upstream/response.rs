@@ -4,37 +4,36 @@ use std::fmt;
 use std::sync::Arc;
 
 use lambda_http::http::StatusCode;
-use lambda_http::http::header::HeaderValue;
 use serde::Deserialize;
 
 use super::error::UpstreamError;
 use super::json::Object;
+use super::secrets::Secrets;
 use super::text::Text;
 use crate::response::excerpt::Excerpt;
 
 /// How many characters of an upstream's text a cause repeats.
 const LONGEST_CAUSE: usize = 256;
-/// How much of a body is searched for the key: what is left is longer than an excerpt, even if the body repeats nothing else.
-const MASKED: usize = 8_192;
 
 /// A response with an expected status.
 #[derive(Debug, Clone)]
 pub struct UpstreamResponse {
-    /// The path of the request.
+    /// The path of the request, without the player's name.
     pub path: String,
     /// The status.
     pub status: StatusCode,
     /// The body, decompressed.
     pub body: Arc<Text>,
-    /// The key of the request, so that no error repeats it.
-    pub(super) key: Option<HeaderValue>,
+    /// What no error repeats.
+    pub(super) secrets: Secrets,
 }
 
 impl UpstreamResponse {
     /// The response with status 200 and `body` to a request for `path` without a key.
     #[must_use]
     pub fn new(path: &str, body: String) -> Self {
-        Self { path: path.to_owned(), status: StatusCode::OK, body: Arc::new(Text::new(body)), key: None }
+        let (path, body, secrets) = (path.to_owned(), Arc::new(Text::new(body)), Secrets::default());
+        Self { path, status: StatusCode::OK, body, secrets }
     }
 
     /// Parses the body as `T`, which borrows from it.
@@ -50,8 +49,7 @@ impl UpstreamResponse {
     #[must_use]
     pub fn invalid(&self, cause: impl fmt::Display) -> UpstreamError {
         let cause = self.excerpt(&cause.to_string());
-        let beginning: String = self.body.chars().take(MASKED).collect();
-        let body = Excerpt::of(&self.masked(&beginning)).to_string();
+        let body = self.secrets.beginning_of(&self.body);
         UpstreamError::Invalid { path: self.path.clone(), cause, body }
     }
 
@@ -60,17 +58,9 @@ impl UpstreamResponse {
         Excerpt::up_to(LONGEST_CAUSE, &self.masked(text)).to_string()
     }
 
-    /// Returns a text about this response without the key.
+    /// Returns a text about this response without secrets.
     pub(super) fn masked(&self, text: &str) -> String {
-        without_key(self.key.as_ref(), text)
-    }
-}
-
-/// Returns the text without the key, in case an upstream repeats it.
-pub(super) fn without_key(key: Option<&HeaderValue>, text: &str) -> String {
-    match key.and_then(|key| key.to_str().ok()) {
-        Some(key) => text.replace(key, "[key]"),
-        None => text.to_owned(),
+        self.secrets.masked(text)
     }
 }
 
@@ -89,6 +79,8 @@ impl TryFrom<bool> for Success {
 
 #[cfg(test)]
 mod tests {
+    use lambda_http::http::header::HeaderValue;
+
     use super::*;
 
     #[derive(Debug, Deserialize)]
@@ -100,12 +92,12 @@ mod tests {
     #[test]
     fn an_error_never_repeats_the_key_and_the_body_keeps_its_letters() {
         let mut response = UpstreamResponse::new("/x", r#"{"success":"kite"}"#.to_owned());
-        response.key = Some(HeaderValue::from_static("kite"));
+        response.secrets = Secrets::new(Some(HeaderValue::from_static("kite")), None);
         let error = response.parse::<Body>().unwrap_err().to_string();
         assert!(error.contains("[key]") && !error.contains("kite"), "{error}");
         assert!(response.body.contains("kite"));
         let key = "0f8fad5b-d9cb-469f-a165-70867728950e";
-        response.key = Some(HeaderValue::from_static(key));
+        response.secrets = Secrets::new(Some(HeaderValue::from_static(key)), None);
         response.body = Arc::new(Text::new(format!("{key},").repeat(100)));
         assert!(!response.invalid("x").to_string().contains("0f8f"));
     }

@@ -1,0 +1,58 @@
+//! What the log must not repeat of a request and its response.
+
+use lambda_http::http::header::HeaderValue;
+
+use crate::response::excerpt::Excerpt;
+
+/// How much of a body is searched for secrets: what is left is longer than an excerpt, even if the body repeats nothing else.
+const SEARCHED: usize = 8_192;
+
+/// The key of a request, and the player whom it is about. An upstream can repeat both in its response.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Secrets {
+    key: Option<HeaderValue>,
+    /// The player's name, or the id with and without dashes.
+    player: Vec<String>,
+}
+
+impl Secrets {
+    /// The secrets of a request with this key, about the player with this name or this id without dashes.
+    pub(super) fn new(key: Option<HeaderValue>, player: Option<&str>) -> Self {
+        let dashed = player.and_then(with_dashes);
+        Self { key, player: player.map(str::to_owned).into_iter().chain(dashed).collect() }
+    }
+
+    /// Returns the text without the secrets. Upper and lower case count as equal in names and ids.
+    pub(super) fn masked(&self, text: &str) -> String {
+        let text = match self.key.as_ref().and_then(|key| key.to_str().ok()) {
+            Some(key) => text.replace(key, "[key]"),
+            None => text.to_owned(),
+        };
+        self.player.iter().fold(text, |text, player| without(&text, player))
+    }
+
+    /// Returns the beginning of a body for the log, without the secrets.
+    pub(super) fn beginning_of(&self, body: &str) -> String {
+        let beginning: String = body.chars().take(SEARCHED).collect();
+        Excerpt::of(&self.masked(&beginning)).to_string()
+    }
+}
+
+/// Returns the id with dashes, as some fields of the provider have it; `None` if it is not an id of 32 digits.
+fn with_dashes(id: &str) -> Option<String> {
+    let part = |range| id.get(range);
+    let id_with_dashes = [part(0..8)?, part(8..12)?, part(12..16)?, part(16..20)?, part(20..32)?].join("-");
+    (id.len() == 32).then_some(id_with_dashes)
+}
+
+/// Returns the text with `[player]` in place of the word, in any case. The case of ASCII letters does not move other characters.
+fn without(text: &str, word: &str) -> String {
+    let (folded, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
+    let (mut masked, mut rest) = (String::with_capacity(text.len()), 0);
+    for (position, _) in folded.match_indices(&word) {
+        masked.push_str(text.get(rest..position).unwrap_or_default());
+        masked.push_str("[player]");
+        rest = position + word.len();
+    }
+    masked + text.get(rest..).unwrap_or_default()
+}
