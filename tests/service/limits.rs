@@ -48,6 +48,8 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
             simulator(&cloud).clear_faults();
+            // After the pause of the function.
+            cloud.clock().advance(std::time::Duration::from_secs(2));
             // No cause names a player.
             let path = path.replace("Notch", "[player]");
             let of_route =

@@ -41,12 +41,17 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         self.by_key.peek(key)
     }
 
+    /// Removes the entry of `key`.
+    pub(super) fn remove(&mut self, key: &K) {
+        if let Some(removed) = self.by_key.pop(key) {
+            self.bytes = self.bytes.saturating_sub(removed.bytes());
+        }
+    }
+
     /// Replaces the entry of `key`, and evicts others until the rest fits into the capacity. Does not keep a value that is larger
     /// than the capacity.
     pub(super) fn put(&mut self, key: K, entry: Entry<V>) {
-        if let Some(replaced) = self.by_key.pop(&key) {
-            self.bytes = self.bytes.saturating_sub(replaced.bytes());
-        }
+        self.remove(&key);
         if entry.bytes() > self.capacity_bytes {
             return;
         }

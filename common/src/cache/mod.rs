@@ -1,11 +1,13 @@
 //! An in-memory cache for the values that a function instance keeps between invocations.
 //!
 //! A value is fresh for the route's TTL. The cache is bounded in bytes and evicts the least recently used value first. When
-//! a refresh fails, it serves the stale value for a while.
+//! a refresh fails, it serves the stale value for a while, and requests pause before the next fetch (`pauses.rs`).
 //!
 //! Lambda passes one event at a time to a process, so no request waits for another one.
 
 mod entries;
+mod failure;
+mod pauses;
 mod weight;
 
 use std::hash::Hash;
@@ -15,6 +17,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use self::entries::{Entries, Entry};
+pub use self::failure::{Failure, SourceError};
+use self::pauses::Pauses;
 pub use self::weight::Weight;
 use crate::lambda::invocation::Invocation;
 use crate::response::error::chain;
@@ -25,17 +29,8 @@ const STALE_TTLS: u32 = 10;
 /// … and for this long at most.
 const LONGEST_STALE: Duration = Duration::from_hours(1);
 
-/// After a timeout, requests with a stale value do not wait for the source for this long.
-const PAUSE_AFTER_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// An error of a source that a cache fetches from.
-pub trait SourceError: std::error::Error + 'static {
-    /// Whether the source did not respond in time.
-    fn is_timeout(&self) -> bool;
-
-    /// The error of a fetch that was not attempted because the source timed out a moment ago.
-    fn paused() -> Self;
-}
+/// The end of a fetch that failed is rounded to seconds: it is as exact as needed, and of a fast one it is the time of the event.
+const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
 /// A cache of values of type `V` by keys of type `K`.
 #[derive(Debug)]
@@ -50,8 +45,7 @@ pub struct Cache<K: Hash + Eq, V> {
 #[derive(Debug)]
 struct State<K: Hash + Eq, V> {
     entries: Entries<K, V>,
-    /// When a refresh last timed out.
-    timed_out_at: Option<UnixMilliseconds>,
+    pauses: Pauses,
 }
 
 /// What the cache has for a request.
@@ -80,7 +74,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     /// that is larger.
     #[must_use]
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
-        let state = State { entries: Entries::new(capacity_bytes), timed_out_at: None };
+        let state = State { entries: Entries::new(capacity_bytes), pauses: Pauses::new(ttl) };
         Self { ttl, stale: (ttl * STALE_TTLS).min(LONGEST_STALE), state: Mutex::new(state) }
     }
 
@@ -91,16 +85,16 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     }
 
     /// Returns the value of `key` at the time of `invocation`: from the cache while it is fresh, otherwise from `fetch`, and
-    /// if that fails, the stale value if it is not too old.
+    /// if that fails, the stale value if it is not too old. While the key pauses after a failure, there is no fetch.
     ///
     /// # Errors
-    /// The error of the fetch, if there is no value to serve.
+    /// If there is no value to serve.
     pub async fn get<E: SourceError>(
         &self,
         key: K,
         invocation: &Invocation,
         fetch: impl AsyncFnOnce() -> Result<V, E>,
-    ) -> Result<Lookup<V>, E> {
+    ) -> Result<Lookup<V>, Failure<E>> {
         self.get_revalidated(key, invocation, |_| false, fetch).await
     }
 
@@ -108,56 +102,82 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     /// newer one, it counts as fetched now.
     ///
     /// # Errors
-    /// The error of the fetch, if there is no value to serve.
+    /// If there is no value to serve.
     pub async fn get_revalidated<E: SourceError>(
         &self,
         key: K,
         invocation: &Invocation,
         is_latest: impl Fn(&V) -> bool,
         fetch: impl AsyncFnOnce() -> Result<V, E>,
-    ) -> Result<Lookup<V>, E> {
+    ) -> Result<Lookup<V>, Failure<E>> {
         let now = invocation.now();
-        let expired = match self.look_at::<E>(&key, now) {
+        let expired = match self.look_at(&key, now) {
             Found::Value(found) => return Ok(found),
             Found::Expired(expired) => expired,
         };
         if let Some(latest) = expired.as_ref().filter(|expired| is_latest(&expired.value)) {
             let latest = Entry { value: latest.value.clone(), fetched_at: now };
             let found = latest.cached(None);
-            self.put(key, latest.value, now);
+            self.lock().entries.put(key, latest);
             return Ok(found);
         }
+        if let Some(paused) = self.paused(&key, now, E::IS_SPARED || expired.is_some(), invocation) {
+            return stale_or(expired, paused);
+        }
         let start = Instant::now();
-        match fetch().await {
+        let fetched = fetch().await;
+        let took = start.elapsed();
+        match fetched {
             Ok(value) => {
                 // In whole seconds, as HTTP dates are. The value of a slow source must not be old when it arrives.
-                let fetched_at = now.plus(Duration::from_secs(start.elapsed().as_secs()));
-                self.put(key, value.clone(), fetched_at);
+                let fetched_at = now.plus(Duration::from_secs(took.as_secs()));
+                let mut state = self.lock();
+                state.pauses.note_success(&key);
+                state.entries.put(key, Entry { value: value.clone(), fetched_at });
                 Ok(Lookup { value, fetched_at, cached: false, refresh_failure: None })
             }
-            Err(failure) => {
-                if failure.is_timeout() {
-                    self.lock().timed_out_at = Some(now.plus(start.elapsed()));
-                }
-                expired.map(|expired| expired.cached(Some(chain(&failure)))).ok_or(failure)
+            Err(source) if source.is_failure() => {
+                let failed_at = now.plus(Duration::from_secs((took + HALF_A_SECOND).as_secs()));
+                // When the stale value can no longer be served, the source may have recovered.
+                let left = expired.as_ref().map_or(Duration::MAX, |expired| self.left(expired, failed_at));
+                let mut state = self.lock();
+                state.pauses.note_failure(&key, now, failed_at, left, &chain(&source));
+                let pause = state.pauses.rest(&key, failed_at).map(|(rest, _)| rest);
+                stale_or(expired, Failure::Fetch { source, pause: pause.filter(|_| E::IS_SPARED) })
             }
+            Err(source) => stale_or(expired, source.into()),
         }
     }
 
     /// Returns what there is for a request for `key` at the time `now`.
-    fn look_at<E: SourceError>(&self, key: &K, now: UnixMilliseconds) -> Found<V> {
-        let mut state = self.lock();
-        let expired = match state.entries.get(key) {
-            Some(entry) if self.is_fresh(entry.fetched_at, now) => return Found::Value(entry.cached(None)),
-            entry => entry
-                .filter(|entry| entry.value.may_be_stale() && self.may_serve_stale(entry.fetched_at, now))
-                .cloned(),
-        };
-        let is_paused = state.timed_out_at.is_some_and(|then| then.distance(now) < PAUSE_AFTER_TIMEOUT);
-        match expired {
-            Some(expired) if is_paused => Found::Value(expired.cached(Some(chain(&E::paused())))),
-            expired => Found::Expired(expired),
+    fn look_at(&self, key: &K, now: UnixMilliseconds) -> Found<V> {
+        match self.lock().entries.get(key) {
+            Some(entry) if self.is_fresh(entry.fetched_at, now) => Found::Value(entry.cached(None)),
+            entry => Found::Expired(
+                entry
+                    .filter(|entry| entry.value.may_be_stale() && self.may_serve_stale(entry.fetched_at, now))
+                    .cloned(),
+            ),
         }
+    }
+
+    /// Returns the failure of a request for `key` that may not fetch at the time `now`. If `may_pause` is not set, it may. The first fetch
+    /// after a pause is sent once.
+    fn paused<E>(
+        &self,
+        key: &K,
+        now: UnixMilliseconds,
+        may_pause: bool,
+        invocation: &Invocation,
+    ) -> Option<Failure<E>> {
+        let state = self.lock();
+        if let Some((wait, cause)) = state.pauses.rest(key, now).filter(|_| may_pause) {
+            return Some(Failure::Paused { wait, cause: cause.to_owned() });
+        }
+        if state.pauses.is_failing(key, now) {
+            invocation.never_retry();
+        }
+        None
     }
 
     /// Returns the value of `key` if it may still be served at the time `now`, fresh or stale.
@@ -168,9 +188,9 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
         may_serve.then(|| entry.cached(None))
     }
 
-    /// Keeps `value` for `key` as one that was fetched at the time `now`.
-    pub fn put(&self, key: K, value: V, now: UnixMilliseconds) {
-        self.lock().entries.put(key, Entry { value, fetched_at: now });
+    /// Forgets the value of `key`.
+    pub fn forget(&self, key: &K) {
+        self.lock().entries.remove(key);
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K, V>> {
@@ -185,6 +205,19 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     fn may_serve_stale(&self, fetched_at: UnixMilliseconds, now: UnixMilliseconds) -> bool {
         !self.stale.is_zero() && fetched_at.distance(now) <= self.ttl + self.stale
     }
+
+    /// For how long the stale value may still be served.
+    fn left(&self, stale: &Entry<V>, now: UnixMilliseconds) -> Duration {
+        (self.ttl + self.stale).saturating_sub(stale.fetched_at.distance(now))
+    }
+}
+
+/// Returns the lookup that finds the stale value, because of the failure.
+fn stale_or<V: Clone, E: SourceError>(
+    stale: Option<Entry<V>>,
+    failure: Failure<E>,
+) -> Result<Lookup<V>, Failure<E>> {
+    stale.map(|stale| stale.cached(Some(chain(&failure)))).ok_or(failure)
 }
 
 impl<V: Clone> Entry<V> {

@@ -1,6 +1,6 @@
 //! The state of one invocation: its time, its deadlines, and how long it has waited for others.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +28,7 @@ pub struct Invocation {
 struct Waits {
     upstream_nanoseconds: AtomicU64,
     retried: Mutex<Option<String>>,
+    is_retry_forbidden: AtomicBool,
     /// The largest `Age` of a response in seconds, plus 1; 0 without one.
     age_plus_1: AtomicU64,
 }
@@ -78,6 +79,17 @@ impl Invocation {
         let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.waits.upstream_nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
         result
+    }
+
+    /// Forbids to retry the requests of this invocation at once, because the upstream has failed a moment ago.
+    pub fn never_retry(&self) {
+        self.waits.is_retry_forbidden.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a request that fails may be retried at once.
+    #[must_use]
+    pub fn may_retry(&self) -> bool {
+        !self.waits.is_retry_forbidden.load(Ordering::Relaxed)
     }
 
     /// Notes that a request was retried, and why.

@@ -96,7 +96,8 @@ impl Upstream {
         http::warm_up(&self.client, &self.base).await;
     }
 
-    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a parameter are retried once.
+    /// Returns the response to `request`. A failed connection, a 5xx, and the 404 of a path without a parameter are retried once, unless the upstream has
+    /// just failed.
     ///
     /// # Errors
     /// If there is no response, or one with an unexpected status or an unreadable body.
@@ -148,7 +149,7 @@ impl Upstream {
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
         match self.attempt(invocation, request).await {
-            Err(failure) if is_transient(&failure, request) => {
+            Err(failure) if invocation.may_retry() && is_transient(&failure, request) => {
                 invocation.note_retry(chain(&failure));
                 tokio::time::sleep(Duration::from_millis(fastrand::u64(RETRY_PAUSE_MS))).await;
                 self.attempt(invocation, request).await
@@ -204,7 +205,7 @@ impl Upstream {
         Err(UpstreamError::Status { path, status, body })
     }
 
-    /// What the log must not repeat of the request and its response.
+    /// The secrets of the request.
     fn secrets(&self, request: &UpstreamRequest<'_>) -> Secrets {
         Secrets::new(self.key.clone(), request.player)
     }

@@ -73,9 +73,6 @@ pub enum UpstreamError {
         /// How long to send no request.
         wait: Duration,
     },
-    /// The request was not sent because the upstream timed out a moment ago and there is a stale value to serve.
-    #[error("the upstream timed out a moment ago")]
-    Paused,
     /// The body is not of the expected shape.
     #[error("the upstream response to {path} is invalid: {cause}; it begins: {body}")]
     Invalid {
@@ -102,12 +99,11 @@ impl UpstreamError {
 }
 
 impl SourceError for UpstreamError {
-    fn is_timeout(&self) -> bool {
-        matches!(self, Self::Timeout { .. })
-    }
+    const IS_SPARED: bool = true;
 
-    fn paused() -> Self {
-        Self::Paused
+    /// A rate limit has a wait of its own, which holds for the whole upstream.
+    fn is_failure(&self) -> bool {
+        !matches!(self, Self::TooManyRequests { wait, .. } | Self::RateLimited { wait } if !wait.is_zero())
     }
 }
 

@@ -3,7 +3,7 @@
 //! - Names match in any case, and the response has the player's own spelling. Players can change their names, so a name is
 //!   no permanent id.
 //! - An unknown name is a 404 with an `errorMessage`, or a 204 without a body; an illegal one is a 400 with an `errorMessage`.
-//! - A 403 limits the requests of an address, too, or is the page of a firewall.
+//! - A 403 also limits the requests of an address, or is the page of a firewall.
 //! - A 429 has no `errorMessage` and no header that gives the wait. It must not be mistaken for an unknown name.
 
 use serde::Deserialize;

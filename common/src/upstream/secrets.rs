@@ -1,10 +1,10 @@
-//! What the log must not repeat of a request and its response.
+//! The parts of a request and its response that the log must not repeat.
 
 use lambda_http::http::header::HeaderValue;
 
 use crate::response::excerpt::Excerpt;
 
-/// How much of a body is searched for secrets: what is left is longer than an excerpt, even if the body repeats nothing else.
+/// How much of a body is searched for secrets: the rest is longer than an excerpt, even if the body repeats nothing else.
 const SEARCHED: usize = 8_192;
 
 /// The key of a request, and the player whom it is about. An upstream can repeat both in its response.

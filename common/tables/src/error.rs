@@ -42,9 +42,6 @@ pub enum Error {
     /// The rows cannot be written as JSON.
     #[error("the rows cannot be written as a response: {0}")]
     Unwritable(String),
-    /// The table was not queried because it timed out a moment ago and there is a stale value to serve.
-    #[error("the table timed out a moment ago")]
-    Paused,
 }
 
 impl Error {
@@ -70,12 +67,13 @@ impl Error {
 }
 
 impl SourceError for Error {
-    fn is_timeout(&self) -> bool {
-        matches!(self, Self::Timeout { .. })
-    }
+    /// A table is not spared: unlike the provider, DynamoDB limits nobody for the requests of others, and a client without a stale value is
+    /// better served by a query than by a pause. This is also why the authorizer, which never has a stale value, never pauses.
+    const IS_SPARED: bool = false;
 
-    fn paused() -> Self {
-        Self::Paused
+    /// Only the wait for a table that hangs is worth a stale value. Other failures are quick, and the next query may succeed.
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
     }
 }
 

@@ -73,7 +73,7 @@ impl Handler for AuctionsAverages {
             let averages = auctions::averages_of(self.table.during(invocation), window, false).await?;
             Snapshot::new(window.name, averages, invocation.now().into()).map(Arc::new)
         };
-        let lookup = self.snapshots.get(window.name, invocation, fetch).await.map_err(ApiError::internal)?;
+        let lookup = self.snapshots.get(window.name, invocation, fetch).await?;
         let document = lookup.value.document(ids.as_ref()).map_err(ApiError::internal)?;
         Ok(Response::of_lookup(&lookup, document))
     }

@@ -27,12 +27,16 @@ enum Failure {
 }
 
 impl SourceError for Failure {
-    fn is_timeout(&self) -> bool {
-        matches!(self, Self::Table(error) if error.is_timeout())
-    }
+    const IS_SPARED: bool = tables::Error::IS_SPARED;
 
-    fn paused() -> Self {
-        Self::Table(tables::Error::paused())
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Table(error) if error.is_failure())
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        Self::internal(failure)
     }
 }
 
@@ -68,7 +72,7 @@ impl Handler for AuctionsPrices {
             let RecordedMinute { slot, last_updated, prices, .. } = minute;
             Ok::<_, Failure>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
         };
-        let lookup = self.snapshot.get((), invocation, fetch).await.map_err(ApiError::internal)?;
+        let lookup = self.snapshot.get((), invocation, fetch).await?;
         // What the cache keeps when refreshes fail is not served for longer than what is recorded.
         if !lookup.value.is_recent(now) {
             return Err(ApiError::internal(Failure::NotRecorded));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use common::auth::{Account, ApiKey, Decision, KeyDigest, KeyRecord, decide};
-use common::cache::{Cache, Weight};
+use common::cache::{Cache, Failure, Weight};
 use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
@@ -54,7 +54,11 @@ impl KeyRecords {
     ///
     /// # Errors
     /// If the table does not answer in time, or a row is corrupt.
-    pub(crate) async fn decide(&self, key: &ApiKey, invocation: &Invocation) -> Result<Decision, Error> {
+    pub(crate) async fn decide(
+        &self,
+        key: &ApiKey,
+        invocation: &Invocation,
+    ) -> Result<Decision, Failure<Error>> {
         let digest = key.digest();
         let fetch = async || self.read(&digest, invocation).await;
         let Records { key, account } = self.cache.get(digest, invocation, fetch).await?.value;

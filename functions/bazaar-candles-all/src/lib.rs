@@ -51,12 +51,10 @@ enum Failure {
 }
 
 impl SourceError for Failure {
-    fn is_timeout(&self) -> bool {
-        matches!(self, Self::Table(error) if error.is_timeout())
-    }
+    const IS_SPARED: bool = Error::IS_SPARED;
 
-    fn paused() -> Self {
-        Self::Table(Error::paused())
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Table(error) if error.is_failure())
     }
 }
 

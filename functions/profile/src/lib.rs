@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::cache::Cache;
+use common::cache::{Cache, Failure};
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
 use common::lambda::{Handler, StartError};
@@ -83,8 +83,8 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
 pub struct Profiles {
     provider: Upstream,
     name_service: Upstream,
-    /// The players with a known id, by name in lower case.
-    names: Cache<String, Arc<Player>>,
+    /// The players with a known id, by name in lower case. It is a cache of its own also because both upstreams pause by themselves.
+    names: Cache<String, Option<Arc<Player>>>,
     /// The players by name in lower case; `None` for a name without a player.
     players: Cache<String, Option<Arc<Document>>>,
 }
@@ -94,15 +94,16 @@ impl Profiles {
         &self,
         invocation: &Invocation,
         username: &Username,
-    ) -> Result<Option<Arc<Document>>, UpstreamError> {
-        let now = invocation.now();
-        let player = if let Some(known) = self.names.kept(&username.folded(), now) {
-            known.value
-        } else {
+    ) -> Result<Option<Arc<Document>>, Failure<UpstreamError>> {
+        let name = username.folded();
+        let look_up = async || {
             let player = mojang::look_up(&self.name_service, invocation, username).await?;
-            let Some(player) = player.map(Arc::new) else { return Ok(None) };
-            self.names.put(username.folded(), Arc::clone(&player), now);
-            player
+            Ok::<_, UpstreamError>(player.map(Arc::new))
+        };
+        let Some(player) = self.names.get(name.clone(), invocation, look_up).await?.value else {
+            // A player may take the name. `players` knows for a TTL that there is none.
+            self.names.forget(&name);
+            return Ok(None);
         };
         let response = profiles::fetch(&self.provider, invocation, &player.uuid).await?;
         Ok(Some(Arc::new(shape(&player, &response)?)))

@@ -200,7 +200,7 @@ impl World {
             body: String::new(),
         };
         match (request, weather) {
-            (_, Weather::Failure) => Err(UpstreamError::Paused),
+            (_, Weather::Failure) => Err(UpstreamError::Timeout { path: String::new() }),
             (_, Weather::NotFound) => Err(not_found()),
             (Request::EndedAuctions, _) => Ok(self.list(now)),
             (Request::Page(page), _) => {

@@ -333,6 +333,8 @@ async fn a_failure_is_never_cached() {
         }
         simulator(&cloud).clear_faults();
         cloud.dynamodb().clear_faults();
+        // After the pause of the function.
+        cloud.clock().advance(std::time::Duration::from_secs(2));
         assert!(get(&cloud, example.path).await.data().is_object());
         assert_eq!(source(&lines), example.route.function);
     }

@@ -82,7 +82,8 @@ async fn of_two_auctions_with_the_same_id_the_first_counts() {
 async fn a_page_whose_own_numbers_make_no_sense_is_a_failure() {
     let cloud = start_with(one_instance_each()).await;
     let good = page(0, 1, &AUCTIONS.usual("A"));
-    for (part, other) in [
+    // After the pause of the one before.
+    for ((part, other), now) in [
         (r#""page":0"#, r#""page":1"#),
         (r#""page":0"#, r#""page":null"#),
         (r#""totalPages":1"#, r#""totalPages":-1"#),
@@ -93,11 +94,14 @@ async fn a_page_whose_own_numbers_make_no_sense_is_a_failure() {
         (r#""lastUpdated":1777388578000"#, r#""lastUpdated":{}"#),
         (r#""auctions""#, r#""sales""#),
         (r#""success":true"#, r#""success":false"#),
-    ] {
+    ]
+    .into_iter()
+    .zip((START..).step_by(60_000))
+    {
         let body = good.replacen(part, other, 1);
         assert_ne!(body, good, "{part}");
         simulator(&cloud).set_fault(AUCTIONS.upstream, Fault::default().with_body(body));
-        expect_failure(&get_at(&cloud, AUCTIONS.path, START).await);
+        expect_failure(&get_at(&cloud, AUCTIONS.path, now).await);
     }
 }
 
@@ -136,7 +140,8 @@ async fn a_lost_page_that_page_0_counts_is_a_failure_and_not_an_unknown_page() {
         for after in [0, 29_999, 330_000] {
             let response = get_at(&cloud, "/v1/auctions?page=4", START + after).await;
             expect_failure(&response);
-            assert_eq!(response.headers["retry-after"], "5");
+            let pause = response.headers["retry-after"].to_str().unwrap();
+            assert!(["1", "2"].contains(&pause), "{pause}");
         }
     }
     serve(&cloud, not_found());

@@ -258,7 +258,8 @@ impl Route {
         let ttl = self.ttl();
         get_at(&cloud, self.path, now + ttl).await.expect_replay_of(&earlier);
         self.show(&cloud, &rows(3, 3));
-        assert_eq!((self.listed)(&get_at(&cloud, self.path, now + ttl).await.data()), ids(3));
+        // After the pause.
+        assert_eq!((self.listed)(&get_at(&cloud, self.path, now + ttl + 1_000).await.data()), ids(3));
         expect_clean_logs(&cloud);
     }
 

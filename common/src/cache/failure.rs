@@ -1,0 +1,62 @@
+//! Why a cache has no value to serve, and what it must know about the errors of its sources.
+
+use std::error::Error;
+use std::time::Duration;
+
+use crate::response::error::ApiError;
+
+/// An error of a source that a cache fetches from.
+pub trait SourceError: Error + 'static {
+    /// Whether the source is spared after a failure: then a request without a stale value does not fetch either while it pauses. Otherwise
+    /// pauses only save requests with a stale value the wait.
+    const IS_SPARED: bool;
+
+    /// Whether the source has failed in a way after which requests pause.
+    fn is_failure(&self) -> bool;
+}
+
+/// Why there is no value to serve.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Failure<E> {
+    /// The fetch failed.
+    #[error("{source}")]
+    Fetch {
+        /// The error of the source.
+        source: E,
+        /// How long requests pause now; `None` if they do not.
+        pause: Option<Duration>,
+    },
+    /// There was no fetch, because an earlier one failed.
+    #[error("for another {} ms there is no request after a failure: {cause}", wait.as_millis())]
+    Paused {
+        /// How long requests still pause.
+        wait: Duration,
+        /// The failure, for the log.
+        cause: String,
+    },
+}
+
+/// The failure of a fetch that consults another cache. If that cache pauses, it is none of this one's.
+impl<E: SourceError> SourceError for Failure<E> {
+    const IS_SPARED: bool = E::IS_SPARED;
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Fetch { source, pause: None } if source.is_failure())
+    }
+}
+
+impl<E> From<E> for Failure<E> {
+    fn from(source: E) -> Self {
+        Self::Fetch { source, pause: None }
+    }
+}
+
+impl<E: SourceError + Into<Self>> From<Failure<E>> for ApiError {
+    fn from(failure: Failure<E>) -> Self {
+        let text = failure.to_string();
+        match failure {
+            Failure::Fetch { source, pause } => source.into().retry_after(pause),
+            Failure::Paused { wait, .. } => Self::internal(text).retry_after(Some(wait)),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Pauses after failed fetches: while a source fails, requests do not fetch again and again.
+//!
+//! A key pauses after its own failure, and the whole source after failures of three different keys in a row. So one broken value pauses
+//! no other.
+
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use lru::LruCache;
+
+use crate::time::UnixMilliseconds;
+
+/// The first pause. The pause after each further failure is twice as long …
+const FIRST: Duration = Duration::from_secs(1);
+/// … up to this many TTLs …
+const LONGEST_TTLS: u32 = 2;
+/// … and this long at most.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The random part by which a pause is shorter at most: instances that failed together do not fetch together.
+const JITTER: f64 = 0.25;
+
+/// After failures of this many different keys in a row, the whole source pauses.
+const FAILED_KEYS: usize = 3;
+
+/// The failures of this many keys are known: requests for ever other broken values take no more memory.
+const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+
+/// The pauses of a cache.
+#[derive(Debug)]
+pub(super) struct Pauses {
+    longest: Duration,
+    hasher: RandomState,
+    /// By the hash of the key. Those that failed first are forgotten first.
+    by_key: LruCache<u64, Pause>,
+    /// The hashes of the first keys that failed since the last success.
+    in_a_row: Vec<u64>,
+    /// The pause of the whole source.
+    whole: Option<Pause>,
+}
+
+/// The pause after a failure.
+#[derive(Debug)]
+struct Pause {
+    began_at: UnixMilliseconds,
+    /// The length without the random part.
+    full: Duration,
+    length: Duration,
+    /// The failure, for the log.
+    cause: String,
+}
+
+impl Pauses {
+    /// No pauses of a cache with this TTL.
+    pub(super) fn new(ttl: Duration) -> Self {
+        let (hasher, by_key) = (RandomState::new(), LruCache::new(KEYS));
+        let longest = ttl.saturating_mul(LONGEST_TTLS).min(LONGEST);
+        Self { longest, hasher, by_key, in_a_row: Vec::new(), whole: None }
+    }
+
+    /// Returns how long the key still pauses at the time `now`, by itself or with the whole source, and after which failure.
+    pub(super) fn rest(&self, key: &impl Hash, now: UnixMilliseconds) -> Option<(Duration, &str)> {
+        let rests = self.pauses_of(key).filter_map(|pause| Some((pause.rest(now)?, pause.cause.as_str())));
+        rests.max_by_key(|(rest, _)| *rest)
+    }
+
+    /// Whether the key, or the whole source, has failed a moment ago and has not succeeded since.
+    pub(super) fn is_failing(&self, key: &impl Hash, now: UnixMilliseconds) -> bool {
+        self.pauses_of(key).any(|pause| pause.is_recent(now, self.longest))
+    }
+
+    /// Notes that the fetch that began at the time `now` failed at `failed_at`. The key does not pause for longer than `at_most`.
+    pub(super) fn note_failure(
+        &mut self,
+        key: &impl Hash,
+        now: UnixMilliseconds,
+        failed_at: UnixMilliseconds,
+        at_most: Duration,
+        cause: &str,
+    ) {
+        let (hash, longest) = (self.hasher.hash_one(key), self.longest);
+        let earlier = self.by_key.peek(&hash).filter(|pause| pause.is_recent(now, longest));
+        let pause = Pause::after(earlier, failed_at, longest, cause);
+        self.by_key.put(hash, Pause { length: pause.length.min(at_most), ..pause });
+        let is_recent =
+            |failed: &u64| self.by_key.peek(failed).is_some_and(|pause| pause.is_recent(now, longest));
+        self.in_a_row.retain(|failed| *failed != hash && is_recent(failed));
+        self.in_a_row.push(hash);
+        if self.in_a_row.len() >= FAILED_KEYS {
+            let earlier = self.whole.as_ref().filter(|pause| pause.is_recent(now, longest));
+            self.whole = Some(Pause::after(earlier, failed_at, longest, cause));
+            self.in_a_row.truncate(FAILED_KEYS);
+        }
+    }
+
+    /// Notes that a fetch for the key succeeded.
+    pub(super) fn note_success(&mut self, key: &impl Hash) {
+        self.by_key.pop(&self.hasher.hash_one(key));
+        self.in_a_row.clear();
+        self.whole = None;
+    }
+
+    fn pauses_of(&self, key: &impl Hash) -> impl Iterator<Item = &Pause> {
+        self.by_key.peek(&self.hasher.hash_one(key)).into_iter().chain(&self.whole)
+    }
+}
+
+impl Pause {
+    /// The pause after a failure at the time `began_at` that follows the one of `earlier`.
+    fn after(earlier: Option<&Self>, began_at: UnixMilliseconds, longest: Duration, cause: &str) -> Self {
+        let full = earlier.map_or(FIRST, |earlier| earlier.full.saturating_mul(2)).min(longest);
+        let length = full.mul_f64(1.0 - JITTER * fastrand::f64());
+        Self { began_at, full, length, cause: cause.to_owned() }
+    }
+
+    /// The distance counts in both directions: a failure of an event from far in the future must not pause the present.
+    fn rest(&self, now: UnixMilliseconds) -> Option<Duration> {
+        self.length.checked_sub(self.began_at.distance(now)).filter(|rest| !rest.is_zero())
+    }
+
+    /// Whether a failure at the time `now` is the next one in a row. After a longer time without a request, it is a first one again.
+    fn is_recent(&self, now: UnixMilliseconds, longest: Duration) -> bool {
+        self.began_at.distance(now) <= longest * 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_for_failures_is_bounded() {
+        let (mut pauses, now) = (Pauses::new(LONGEST), UnixMilliseconds::new(1_777_388_600_000));
+        for key in 0..10_000 {
+            pauses.note_failure(&key, now, now, LONGEST, "it failed");
+        }
+        assert_eq!((pauses.by_key.len(), pauses.in_a_row.len()), (KEYS.get(), FAILED_KEYS));
+        assert_eq!(pauses.rest(&0, now).unwrap().1, "it failed");
+    }
+}
