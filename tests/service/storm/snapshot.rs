@@ -61,6 +61,14 @@ impl Snapshot {
         self.gzipped.get_or_init(compress).clone()
     }
 
+    /// The rows of this page of auctions as those of the next one.
+    pub(super) fn repeated(&self) -> Arc<Self> {
+        let Source::Auctions(page) = self.source else { panic!("only pages can repeat") };
+        let number = |page: u32| format!("\"page\":{page},");
+        assert!(self.text.contains(&number(page)), "the number of the page is spelled in another way");
+        Self::new(Source::Auctions(page + 1), self.text.replacen(&number(page), &number(page + 1), 1))
+    }
+
     /// The same snapshot with some rows that make no sense, or most of them. `None` if it has no rows.
     pub(super) fn spoiled(&self, rng: &mut Rng, most: bool) -> Option<Arc<Self>> {
         let mut body: Value = serde_json::from_str(&self.text).unwrap();

@@ -43,7 +43,7 @@ impl Weather {
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     Status(u16),
-    Page,
+    Page(u16),
     Failure,
     Shape,
     HalfJson,
@@ -58,6 +58,8 @@ enum Fault {
     /// Serves a good body with another name of its encoding.
     OtherGzip(&'static str),
     LostPage,
+    /// Serves the rows of the page before.
+    RepeatedPage,
     /// Serves a body with some rows that cannot be used.
     SomeRows,
     MostRows,
@@ -74,34 +76,40 @@ impl Fault {
         }
         let has_rows = !matches!(source, Source::Election | Source::Passed(_) | Source::Names);
         let kinds = match source {
+            Source::Auctions(1..) => 18,
             Source::Auctions(_) => 17,
             _ if has_rows => 16,
             _ => 14,
         };
         Some(match rng.u32(..kinds) {
             0 => Self::Status(*rng.choice(&[500, 502, 503, 504]).unwrap()),
-            1 => Self::Status(*rng.choice(&[301, 400, 401, 403, 404, 422]).unwrap()),
-            2 => Self::Page,
+            1 => Self::Status(*rng.choice(&[301, 400, 401, 403, 404, 404, 418, 422, 451, 520, 530]).unwrap()),
+            2 => Self::Page(*rng.choice(&[200, 403]).unwrap()),
             3 => Self::Failure,
             4 => Self::Shape,
             5 => Self::HalfJson,
             6 => Self::Cut,
             7 => Self::Close,
             8 => Self::RateLimit(rng.u64(1..20)),
-            9 | 10 => Self::Slow(Duration::from_millis(rng.u64(50..1_500))),
+            9 | 10 => {
+                let longest = if weather.hangs > 0 { 6_000 } else { 1_500 };
+                Self::Slow(Duration::from_millis(rng.u64(50..longest)))
+            }
             11 => Self::NotGzip,
             12 => Self::HalfGzip,
             13 => Self::OtherGzip(rng.choice(["GZIP", "x-gzip", "Gzip"]).unwrap()),
             14 => Self::SomeRows,
             15 => Self::MostRows,
-            _ => Self::LostPage,
+            16 => Self::LostPage,
+            _ => Self::RepeatedPage,
         })
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Status(_) => "another status",
-            Self::Page => "an HTML page",
+            Self::Page(200) => "an HTML page",
+            Self::Page(_) => "a firewall's page",
             Self::Failure => "success: false",
             Self::Shape => "another shape",
             Self::HalfJson => "half a body",
@@ -113,6 +121,7 @@ impl Fault {
             Self::NotGzip => "gzip that is not gzip",
             Self::HalfGzip => "half a gzip stream",
             Self::OtherGzip(_) => "gzip by another name",
+            Self::RepeatedPage => "a page that repeats another one",
             Self::LostPage => "404 of a page that exists",
             Self::SomeRows => "some unusable rows",
             Self::MostRows => "most rows unusable",
@@ -248,7 +257,13 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
     }
     let journal = Arc::clone(&shared.journal);
     let rendered = tokio::task::spawn_blocking(move || {
-        let snapshot = shared.game.snapshot(&source, requested.cloud_ms);
+        let snapshot = match (fault, &source) {
+            (Some(Fault::RepeatedPage), Source::Auctions(page)) => {
+                let before = shared.game.snapshot(&Source::Auctions(page - 1), requested.cloud_ms);
+                before.map(|before| before.repeated())
+            }
+            _ => shared.game.snapshot(&source, requested.cloud_ms),
+        };
         snapshot.map(|snapshot| body(&journal, &snapshot, fault, &mut rng, requested))
     });
     Ok(rendered.await.unwrap().unwrap_or_else(lost_page))
@@ -258,7 +273,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Resp
 fn replacement(fault: Fault) -> Option<Response<Body>> {
     match fault {
         Fault::Status(status) => Some(response(status, "junk")),
-        Fault::Page => Some(response(200, "<!DOCTYPE html><html>maintenance</html>")),
+        Fault::Page(status) => Some(response(status, "<!DOCTYPE html><html>maintenance</html>")),
         Fault::Failure => Some(response(200, r#"{"success":false,"cause":"maintenance"}"#)),
         Fault::Shape => Some(response(
             200,
