@@ -1,10 +1,12 @@
 //! The runner of the recorders: functions on a schedule that record something in the table of histories. It lives here and not
 //! in `common`, because every recorder writes to a table.
 //!
-//! A recorder records the present. Most fetch data from the provider, and file it under the minute of the fetch. No client
-//! waits for them, so they repeat a failed fetch until there is just enough time left to write. Schedulers and Lambda retry
-//! events, and their delays add up, so the recorder itself refuses an event that is not of the present. Only a backfill
-//! records the minute of its event, because its provider is simulated and serves the past.
+//! A recorder records the present. Most fetch data from the provider, and file it under the minute of their event. So there is one
+//! minute for each event, whatever the second at which a run begins and however long it takes. Only what was fetched too late for this
+//! minute is filed under the minute of the fetch, unless that is recorded. No client waits for recorders, so they repeat a failed fetch
+//! until there is just enough time left to write. Delays of the scheduler and of Lambda add up, so the recorder itself refuses an event
+//! that is not of the present. Only a backfill always records the minute of its event, because its provider is simulated and serves the
+//! past.
 //!
 //! After each run of the present, the runner notes the heartbeat of the feed, and the recorder writes the public files that the run has
 //! changed. If that fails, the run has succeeded all the same, and the next one writes them. A backfill does not show that the feed is
@@ -34,6 +36,13 @@ use crate::table::Table;
 
 /// How far the time of an event may be from the clock, unless it is a backfill's.
 const LARGEST_DISTANCE: Duration = Duration::from_mins(2);
+
+/// How long after the minute of an event begins a fetch may end to be filed under it. The scheduler invokes a recorder at any second of
+/// the minute, and a provider may take some seconds.
+const LONGEST_DELAY: Duration = Duration::from_secs(75);
+
+/// How long before that minute a fetch may end, because clocks differ.
+const LARGEST_LEAD: Duration = Duration::from_secs(10);
 
 /// How much of a run is reserved for writing, before the deadline of its invocation, which is 1.5 s before Lambda's. A run of 50 s fetches
 /// until 40 s after it began.
@@ -146,20 +155,66 @@ pub trait Recorder: Sized + Send + Sync + 'static {
 /// Says which tick it is.
 #[derive(Debug, Clone, Copy)]
 pub enum Ticks {
-    /// The current minute of the system's clock.
-    OfClock,
+    /// The minute of the event, or that of the system's clock if it is too late for the event.
+    OfClock(Tick),
     /// Always the minute of the event, which is a backfill's.
     OfEvent(Tick),
 }
 
 impl Ticks {
+    /// Returns the minute of the event.
+    #[must_use]
+    pub const fn event(self) -> Tick {
+        match self {
+            Self::OfClock(event) | Self::OfEvent(event) => event,
+        }
+    }
+
     /// Returns the tick of what is fetched now.
     #[must_use]
     pub fn current(self) -> Tick {
         match self {
-            Self::OfClock => Tick::of(UnixMilliseconds::of_system_clock()),
-            Self::OfEvent(tick) => tick,
+            Self::OfClock(event) => filed_under(event, UnixMilliseconds::of_system_clock()),
+            Self::OfEvent(event) => event,
         }
+    }
+
+    /// Returns how what was fetched at the tick is filed.
+    #[must_use]
+    pub const fn filing(self, tick: Tick) -> Filing {
+        Filing { tick, event: self.event() }
+    }
+}
+
+/// Returns the minute under which a run for the event of a minute files what it has fetched at the time `fetched_at`.
+fn filed_under(event: Tick, fetched_at: UnixMilliseconds) -> Tick {
+    let due = UnixMilliseconds::from(event.time());
+    let is_in_time = due <= fetched_at.plus(LARGEST_LEAD) && fetched_at <= due.plus(LONGEST_DELAY);
+    if is_in_time { event } else { Tick::of(fetched_at) }
+}
+
+/// The minute under which a run files what it has fetched.
+#[derive(Debug, Clone, Copy)]
+pub struct Filing {
+    /// That minute.
+    pub(crate) tick: Tick,
+    /// The minute of the run's event. What is filed under another minute never replaces what the run of that minute has recorded, and
+    /// is replaced by it.
+    pub(crate) event: Tick,
+}
+
+impl Filing {
+    /// Whether the minute is that of the event.
+    #[must_use]
+    pub fn is_own(self) -> bool {
+        self.tick == self.event
+    }
+}
+
+impl From<Tick> for Filing {
+    /// Under the minute of the event.
+    fn from(tick: Tick) -> Self {
+        Self { tick, event: tick }
     }
 }
 
@@ -200,7 +255,7 @@ impl Due {
     /// Returns the latest time that the clock of another recorder may show; `None` in a backfill, whose events may be in any order.
     fn latest(&self) -> Option<UnixSeconds> {
         match self.ticks {
-            Ticks::OfClock => Some(self.now.plus(LARGEST_DISTANCE).into()),
+            Ticks::OfClock(_) => Some(self.now.plus(LARGEST_DISTANCE).into()),
             Ticks::OfEvent(_) => None,
         }
     }
@@ -212,13 +267,14 @@ impl ScheduledEvent {
         let &Self { time, backfill, now } = self;
         let clock = if backfill { now.unwrap_or(time) } else { UnixMilliseconds::of_system_clock() };
         let is_of_the_present = clock.distance(time) <= LARGEST_DISTANCE;
+        let event = Tick::of(time);
         if backfill {
-            return Ok(Due { ticks: Ticks::OfEvent(Tick::of(time)), now: clock, is_of_the_present });
+            return Ok(Due { ticks: Ticks::OfEvent(event), now: clock, is_of_the_present });
         }
         if !is_of_the_present {
             return Err(NotOfThePresent { time: time.into(), clock: clock.into() });
         }
-        Ok(Due { ticks: Ticks::OfClock, now: clock, is_of_the_present })
+        Ok(Due { ticks: Ticks::OfClock(event), now: clock, is_of_the_present })
     }
 }
 
@@ -289,7 +345,7 @@ impl<R: Recorder> Instance<R> {
         })?;
         let due = event.due();
         let due = due.map_err(|error| refuse("the event is not of the present", error.to_string()))?;
-        let mut tick = due.ticks.current();
+        let mut tick = due.ticks.event();
         let invocation = Invocation::new(due.now, deadline);
         let result = guard(deadline, self.record(&due, &invocation)).await;
         let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
@@ -336,6 +392,7 @@ impl<R: Recorder> Instance<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::Mutex;
 
     use common::upstream::StatusCode;
@@ -363,6 +420,47 @@ mod tests {
         };
         let result = repeat(&invocation, fetch).await;
         (began.into_inner().unwrap(), result)
+    }
+
+    #[test]
+    fn there_are_as_many_minutes_as_runs_at_any_phase_with_jitter_and_a_slow_provider() {
+        const RUNS: usize = 8;
+        let start = 1_777_388_400_000;
+        let jitters = [0, 2_000, -2_000, 1_999, -1, 1, -1_999, 500];
+        for (phase, provider) in (0..60_000).step_by(100).flat_map(|phase| {
+            (0..=12_000).step_by(500).map(move |provider| (phase, provider))
+        }) {
+            let ticks: BTreeSet<_> = (0..RUNS)
+                .zip((start..).step_by(60_000))
+                .map(|(run, due)| {
+                    // Every second fetch ends at once.
+                    let fetch = if run % 2 == 0 { provider } else { 0 };
+                    let fetched_at = due + phase + jitters[run] + fetch;
+                    filed_under(Tick::of(UnixMilliseconds::new(due)), UnixMilliseconds::new(fetched_at))
+                })
+                .collect();
+            assert_eq!(ticks.len(), RUNS, "phase {phase} ms, provider {provider} ms");
+        }
+    }
+
+    #[test]
+    fn a_fetch_that_ends_too_late_or_too_early_is_filed_under_its_own_minute() {
+        let event = Tick::of(UnixSeconds::new(1_777_388_400));
+        for (after_ms, minutes) in [
+            (-10_001, -1),
+            (-10_000, 0),
+            (0, 0),
+            (59_999, 0),
+            (60_000, 0),
+            (75_000, 0),
+            (75_001, 1),
+            (119_999, 1),
+            (120_000, 2),
+        ] {
+            let fetched_at = UnixMilliseconds::new(event.time().get() * 1_000 + after_ms);
+            let expected = Tick::of(UnixSeconds::new(event.time().get() + minutes * 60));
+            assert_eq!(filed_under(event, fetched_at), expected, "{after_ms} ms after the event");
+        }
     }
 
     fn timeout() -> UpstreamError {

@@ -90,11 +90,12 @@ impl Recorder for RecordAuctions {
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
-        let tick = ticks.current();
-        if !is_due(table, &MINUTES, tick, now).await? {
+        let event = ticks.event();
+        if !is_due(table, &MINUTES, event, now).await? {
             note_late(table, &SERIES, ticks).await?;
-            return Ok((tick, Outcome::default()));
+            return Ok((event, Outcome::default()));
         }
+        let tick = ticks.current();
         self.reading().begin(invocation.now());
         // In a short run, there is little time to write.
         let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
@@ -113,10 +114,11 @@ impl Recorder for RecordAuctions {
             tracing::warn!(count, some, first, "auctions without an item id are left out");
         }
         let fetched_at = fetched_at.unwrap_or(tick);
-        if fetched_at != tick && !is_due(table, &MINUTES, fetched_at, now).await? {
+        let filing = ticks.filing(fetched_at);
+        if !filing.is_own() && !is_due(table, &MINUTES, filing, now).await? {
             return Ok((fetched_at, Outcome::default()));
         }
-        let written = record(table, fetched_at, &minute).await?;
+        let written = record(table, filing, &minute).await?;
         self.reading().note_recorded();
         note_late(table, &SERIES, ticks).await?;
         let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));

@@ -82,10 +82,10 @@ impl Recorder for RecordBazaar {
         invocation: &Invocation,
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
-        let tick = ticks.current();
-        if !is_due(table, &MINUTES, tick, now).await? {
+        let event = ticks.event();
+        if !is_due(table, &MINUTES, event, now).await? {
             note_late(table, &SERIES, ticks).await?;
-            return Ok((tick, Outcome::default()));
+            return Ok((event, Outcome::default()));
         }
         let fetch = |attempt: Invocation| async move {
             let response = self.upstream.get(&attempt, &UpstreamRequest::of(PATH)).await?;
@@ -104,10 +104,11 @@ impl Recorder for RecordBazaar {
             }
         };
         let (fetched_at, quotes, public) = repeat(invocation, fetch).await?;
-        if fetched_at != tick && !is_due(table, &MINUTES, fetched_at, now).await? {
+        let filing = ticks.filing(fetched_at);
+        if !filing.is_own() && !is_due(table, &MINUTES, filing, now).await? {
             return Ok((fetched_at, Outcome::default()));
         }
-        let written = record(table, fetched_at, &quotes).await?;
+        let written = record(table, filing, &quotes).await?;
         note_late(table, &SERIES, ticks).await?;
         let public = public.transpose()?;
         Ok((fetched_at, Outcome { products: quotes.len(), written, public }))

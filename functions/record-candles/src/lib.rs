@@ -76,7 +76,7 @@ impl Recorder for RecordCandles {
             auctions = built.slots;
         }
         let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
-        let tick = ends.last().copied().unwrap_or_else(|| ticks.current());
+        let tick = ends.last().copied().unwrap_or_else(|| ticks.event());
         Ok((tick, Outcome { slots: built.slots, auctions, ends, averages }))
     }
 

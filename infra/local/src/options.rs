@@ -53,8 +53,7 @@ pub struct Options {
     pub schedules: bool,
     /// When a schedule with a rate begins: on AWS at the second at which it is created, and here this long after each full period.
     pub schedules_begin_after: Duration,
-    /// Whether schedules that run less often than every minute also run at the start, so that nothing seems to be overdue for
-    /// minutes.
+    /// Whether schedules also run at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
     /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, auctions, past
     /// mayors and fire sales. They are generated in the background, after the start.

@@ -14,8 +14,6 @@ use crate::logs::Logs;
 use crate::pool::{Pool, Pools};
 use crate::template::{Schedule, Template};
 
-/// A schedule with a longer period also sends its latest event at the start, if the options say so.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// How often the clock is read: a test may have moved it.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The backoff before the first retry of a failed event. It doubles with each retry.
@@ -38,7 +36,7 @@ struct Scheduled {
 }
 
 /// Runs all schedules of the template until the returned set is dropped. Rates begin `begin_after` a multiple of their period.
-/// `run_at_start` says whether those with long periods send the event that was due last at once.
+/// `run_at_start` says whether they send the event that was due last at once.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
@@ -59,8 +57,7 @@ pub(crate) fn start(
                 logs: logs.clone(),
             };
             // Read here and not when the task first runs, so that no event from now on is missed.
-            let is_sent_now = run_at_start && scheduled.schedule.period > LONGEST_WAIT;
-            let before_ms = if is_sent_now { scheduled.period_ms() } else { 0 };
+            let before_ms = if run_at_start { scheduled.period_ms() } else { 0 };
             let last_ms = scheduled.latest_due_ms() - before_ms;
             running.spawn(Arc::new(scheduled).run(last_ms));
         }
@@ -107,7 +104,7 @@ impl Scheduled {
     }
 
     async fn deliver(self: Arc<Self>, due_ms: i64) {
-        let event = event(&self.schedule.input, due_ms);
+        let event = event(&self.schedule.input, due_ms, &self.clock);
         let max_age_ms = i64::try_from(self.schedule.max_age.as_millis()).unwrap_or(i64::MAX);
         let mut backoff = FIRST_BACKOFF;
         let mut attempts = 1;
@@ -120,7 +117,7 @@ impl Scheduled {
             let backoff_ms = i64::try_from(backoff.as_millis()).unwrap_or(i64::MAX);
             if attempts > self.schedule.max_retries || age_ms.saturating_add(backoff_ms) > max_age_ms {
                 self.log(&format!(
-                    "the event goes to the dead-letter queue after {attempts} attempts ({failure}): {}",
+                    "the event is given up after {attempts} attempts ({failure}): {}",
                     String::from_utf8_lossy(&event)
                 ));
                 return;
@@ -140,10 +137,13 @@ impl Scheduled {
     }
 }
 
-/// The event of a schedule. It is a backfill's, because recorders refuse events that are not of the present by the system's
-/// clock, and the cloud's clock may show another time.
-fn event(input: &str, due_ms: i64) -> Bytes {
+/// The event of a schedule. If the cloud's clock is not the system's, it is a backfill's: recorders refuse events that are not of the
+/// present by the system's clock.
+fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
     let input = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
+    if clock.is_of_system() {
+        return Bytes::from(input);
+    }
     let Ok(Value::Object(mut event)) = serde_json::from_str(&input) else { return Bytes::from(input) };
     event.insert(BACKFILL.to_owned(), true.into());
     Bytes::from(Value::Object(event).to_string())
@@ -159,14 +159,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_carries_the_time_at_which_it_is_due() {
+    fn an_event_carries_the_time_at_which_it_is_due_and_is_a_backfills_unless_the_clock_is_the_systems() {
+        let clock = Clock::system();
         let input = "{\"time\":\"<aws.scheduler.scheduled-time>\",\"id\":\"<aws.scheduler.execution-id>\"}";
         let expected = serde_json::json!({
             "time": "2026-02-03T04:05:00Z",
             "id": "<aws.scheduler.execution-id>",
             "backfill": true,
         });
-        let event_of = |input| event(input, 1_770_091_500_000);
+        let event_of = |input| event(input, 1_770_091_500_000, &clock);
+        let mut real = expected.clone();
+        real.as_object_mut().unwrap().remove(BACKFILL);
+        assert_eq!(serde_json::from_slice::<Value>(&event_of(input)).unwrap(), real);
+        clock.advance(Duration::from_millis(1));
         assert_eq!(serde_json::from_slice::<Value>(&event_of(input)).unwrap(), expected);
         assert_eq!(event_of("[]"), "[]");
         assert_eq!(event_of("at <aws.scheduler.scheduled-time>"), "at 2026-02-03T04:05:00Z");

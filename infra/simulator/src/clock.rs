@@ -30,6 +30,12 @@ impl Clock {
         milliseconds(since_epoch).saturating_add(offset_ms)
     }
 
+    /// Whether it shows the system's time: neither this clock nor a clone was ever set.
+    #[must_use]
+    pub fn is_of_system(&self) -> bool {
+        !self.stands_still.load(Ordering::Relaxed) && self.offset_ms.load(Ordering::Relaxed) == 0
+    }
+
     /// Stops this clock and its clones at a time in Unix milliseconds: from now on only [`Clock::advance`] changes it.
     pub fn stop_at(&self, now_ms: i64) {
         self.stands_still.store(true, Ordering::Relaxed);

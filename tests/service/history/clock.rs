@@ -1,16 +1,19 @@
 //! A recorder records the present, by the system's clock: it refuses an event of another time, and files what it fetches under
-//! the minute in which it fetched it. Only a backfill records the minute of its event.
+//! the minute of its event, or under the minute of the fetch if that is too late. Only a backfill always records the minute of its event.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use local::Options;
 use serde_json::{Value, json};
 
 use super::chart::{points, times};
 use super::market::{Market, RECORDER, quote};
 use super::table;
-use super::{HOUR, MINUTE, failure, nothing, record, rfc3339, start};
+use super::{HOUR, MINUTE, failure, record, rfc3339, start};
 use crate::auction_prices::house;
-use crate::support::{RECORDERS, await_logs, expect_clean_logs, invoke, simulator};
+use crate::support::{
+    RECORDERS, await_logs, expect_clean_logs, invoke, one_instance_each, simulator, start_with,
+};
 
 /// The time of the system's clock in Unix seconds.
 fn clock() -> i64 {
@@ -58,36 +61,88 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
     expect_clean_logs(&cloud);
 }
 
+/// The minute under which a run files what it has fetched at this time, for an event of this time.
+fn filed(event: i64, fetched: i64) -> String {
+    let event = event - event.rem_euclid(MINUTE);
+    let is_in_time = (event - 10..=event + 75).contains(&fetched);
+    rfc3339(if is_in_time { event } else { fetched - fetched.rem_euclid(MINUTE) })
+}
+
 #[tokio::test]
-async fn a_late_event_is_filed_under_the_minute_of_the_fetch() {
+async fn an_event_is_filed_under_its_own_minute_and_a_late_one_under_the_minute_of_the_fetch() {
     let cloud = start().await;
     let market = Market::of("A", quote("1.0", "2.0", 3, 4));
     market.show(&cloud);
-    for distance in [-MINUTE, 0, 90] {
+    for distance in [-110, -80, -MINUTE, -30, -10, 0, 5, 90] {
         table::clear(&cloud).await;
         let before = clock();
-        let response = invoke(&cloud, RECORDER, scheduled(before + distance)).await;
+        let event = before + distance;
+        let response = invoke(&cloud, RECORDER, scheduled(event)).await;
         let after = clock();
         assert!(!response.headers.contains_key("x-amz-function-error"), "{distance}: {}", response.text);
-        let minutes = [before, after].map(|time| rfc3339(time - time.rem_euclid(MINUTE)));
         let tick = response.json()["tick"].as_str().unwrap().to_owned();
-        assert!(minutes.contains(&tick), "{distance}: {tick}");
+        assert!((before..=after).any(|fetched| filed(event, fetched) == tick), "{distance}: {tick}");
         assert_eq!(response.json()["recorded"]["products"], 1, "{}", response.text);
         // The chart is cached for five minutes.
         cloud.kill("bazaar-history").await.unwrap();
         assert_eq!(times(&points(&cloud, "A", "1h", after).await), [tick], "{distance}");
     }
-    // A second event in the same minute finds it recorded.
-    let repeated = invoke(&cloud, RECORDER, scheduled(clock())).await.json();
-    let is_same_minute =
-        times(&points(&cloud, "A", "1h", clock()).await) == [repeated["tick"].as_str().unwrap()];
-    assert!(!is_same_minute || repeated["recorded"] == nothing(), "{repeated}");
     house::serve(&cloud, clock() * 1_000, &[house::listing(1, "A", 1, clock() * 1_000)], &json!([]));
     for recorder in RECORDERS {
         let response = invoke(&cloud, recorder, scheduled(clock() - MINUTE)).await;
         assert!(!response.headers.contains_key("x-amz-function-error"), "{recorder}: {}", response.text);
     }
     expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_event_of_another_minute_neither_replaces_nor_blocks_the_event_of_the_minute() {
+    let cloud = start().await;
+    // Whether `recorder` has recorded something, and the minute of the present.
+    let run = async |recorder: &str, distance: i64| {
+        let response = invoke(&cloud, recorder, scheduled(clock() + distance)).await.json();
+        let outcome = &response["recorded"];
+        (response["tick"].clone(), outcome["products"].as_i64().or(outcome["items"].as_i64()) > Some(0))
+    };
+    for recorder in ["record-auctions", RECORDER] {
+        let is_within_one_minute = async || {
+            table::clear(&cloud).await;
+            house::serve(&cloud, clock() * 1_000, &[house::listing(1, "A", 1, clock() * 1_000)], &json!([]));
+            Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
+            let other = run(recorder, 90).await;
+            Market::of("A", quote("5.0", "6.0", 3, 4)).show(&cloud);
+            let own = run(recorder, 0).await;
+            let again = [run(recorder, 0).await, run(recorder, 90).await];
+            let is_one = [&own, &again[0], &again[1]].iter().all(|run| run.0 == other.0);
+            let recorded = (other.1, own.1, again[0].1, again[1].1);
+            assert!(!is_one || recorded == (true, true, false, false), "{recorder}: {recorded:?}");
+            is_one
+        };
+        while !is_within_one_minute().await {}
+    }
+    let [point] = &points(&cloud, "A", "1h", clock()).await[..] else { panic!("one minute is recorded") };
+    point.expect(&quote("5.0", "6.0", 3, 4));
+    expect_clean_logs(&cloud);
+}
+
+/// With the schedules of the template, by the system's clock.
+#[tokio::test]
+async fn the_local_cloud_sends_events_of_the_present_at_the_start() {
+    let before = clock();
+    let options = Options { schedules: true, schedules_at_start: true, ..one_instance_each() };
+    let cloud = start_with(options).await;
+    for recorder in RECORDERS.into_iter().filter(|recorder| *recorder != "record-candles") {
+        let line = await_logs(&cloud, 1, |line| line["function"] == recorder).await.remove(0);
+        assert_eq!(line["message"], "recorded", "{line}");
+        let period = if recorder == "record-mayor" { 5 * MINUTE } else { MINUTE };
+        let events = [before, clock()].map(|time| time - time.rem_euclid(period));
+        let is_filed = |event: i64| (before..=clock()).any(|time| line["tick"] == filed(event, time));
+        assert!(events.into_iter().any(is_filed), "{line}");
+    }
+    // A backfill would note that candles may lack its minute.
+    let rows = table::dump(&cloud).await.into_values();
+    assert_eq!(rows.filter(|row| row.contains_key("added")).count(), 0);
+    cloud.shutdown().await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
-use common::time::{Tick, UnixMilliseconds, UnixSeconds};
+use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use common::upstream::ended_auctions::COVERED;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -14,9 +14,10 @@ use super::content;
 use super::minute::{Minute, Prices, Sales};
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, string, text};
+use crate::recorder::Filing;
 use crate::series::keys::{Interval, Slot, slot_key, slot_of};
-use crate::series::marker::{ROWS, markers};
-use crate::series::rows::Written;
+use crate::series::marker::{ROWS, markers, of_minute};
+use crate::series::rows::{Written, units};
 use crate::session::Session;
 
 /// The recorded minutes. They are kept for two days.
@@ -65,16 +66,21 @@ pub struct RecordedMinute {
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
-/// nothing, so after a failure the same call completes it.
+/// nothing, so after a failure the same call completes it. Of two results for a minute, the one with the greater hash stays, in any order.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
-pub async fn record(table: Session<'_>, tick: Tick, minute: &Minute) -> Result<Written, Error> {
-    let slot = MINUTES.at(tick.time());
+pub async fn record(
+    table: Session<'_>,
+    filing: impl Into<Filing>,
+    minute: &Minute,
+) -> Result<Written, Error> {
+    let filing = filing.into();
+    let slot = MINUTES.at(filing.tick.time());
     let content = content::compress(minute).map_err(Error::unwritable)?;
     let auctions: Vec<_> = minute.lowest.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
     let sales_until = minute.sales.as_ref().map(|sales| sales.until);
-    let hash = hash(minute.last_updated, sales_until, &content, &auctions);
+    let hash = hash(filing, minute.last_updated, sales_until, &content, &auctions);
     let parts = content.chunks(LARGEST_PART).enumerate().map(|(part, bytes)| {
         let mut row = slot.row(0);
         row.insert(SORT_KEY.to_owned(), string(part_key(slot, &hash, part)));
@@ -92,8 +98,8 @@ pub async fn record(table: Session<'_>, tick: Tick, minute: &Minute) -> Result<W
         .item(AUCTIONS, binary(&auctions))
         .return_consumed_capacity(ReturnConsumedCapacity::Total);
     let written = table.write("PutItem", lowest.send()).await?;
-    write_units += written.and_then(|put| put.consumed_capacity?.capacity_units).unwrap_or_default();
-    let mut marker = put(slot.marker(), "NOT (#hash > :hash)")
+    write_units += written.map_or(0.0, |written| units(&written));
+    let mut marker = put(of_minute(&MINUTES, filing), "NOT (#hash > :hash)")
         .item(ROWS, number(rows))
         .item(LAST_UPDATED, number(minute.last_updated.get()));
     if let Some(sales) = &minute.sales {
@@ -119,8 +125,10 @@ fn binary(bytes: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(bytes))
 }
 
-/// Returns eight digits that are the same for two runs only if both have found the same.
+/// Returns a text that is the same for two runs only if both have found the same. That of the minute's own event is greater than that of
+/// any other. Earlier versions have written eight hexadecimal digits, which are in between.
 fn hash(
+    filing: Filing,
     last_updated: UnixMilliseconds,
     sales_until: Option<UnixMilliseconds>,
     content: &[u8],
@@ -131,7 +139,8 @@ fn hash(
     hasher.update(&sales_until.map_or(0, UnixMilliseconds::get).to_be_bytes());
     hasher.update(content);
     hasher.update(auctions);
-    format!("{:08x}", hasher.finalize())
+    let event = if filing.is_own() { "own" } else { "-" };
+    format!("{event}{:08x}", hasher.finalize())
 }
 
 /// Returns the sort key of a part of the content.
@@ -256,6 +265,8 @@ pub async fn minutes(
 
 #[cfg(test)]
 mod tests {
+    use common::time::Tick;
+
     use super::*;
     use crate::Table;
     use crate::auctions::{Coins, Price, Sale, covered, sales};

@@ -6,21 +6,34 @@ use common::time::Tick;
 use super::intervals::MINUTES;
 use super::quote::{Quote, Quotes, corrupt_products};
 use crate::error::Error;
-use crate::item::{PRODUCTS, readable};
-use crate::series::marker::mark;
-use crate::series::rows::{Written, put_rows, rows_of};
+use crate::item::{PRODUCTS, number, readable};
+use crate::recorder::Filing;
+use crate::series::marker::{ROWS, of_minute};
+use crate::series::rows::{Written, add_rows, put_rows, rows_of};
 use crate::session::Session;
 
-/// Records the quotes of the tick: a row for each shard, and then the marker. Recording a tick again replaces its rows, so after a failure
-/// the same call completes it.
+/// Records the quotes of a minute: a row for each shard, and then the marker. Recording a minute again replaces its rows, so after a
+/// failure the same call completes it. For the event of another minute, nothing that is there is replaced: so both may run at the same
+/// time.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
-pub async fn record(table: Session<'_>, tick: Tick, quotes: &Quotes) -> Result<Written, Error> {
-    let minute = MINUTES.at(tick.time());
+pub async fn record(
+    table: Session<'_>,
+    filing: impl Into<Filing>,
+    quotes: &Quotes,
+) -> Result<Written, Error> {
+    let filing = filing.into();
+    let minute = MINUTES.at(filing.tick.time());
     let values = quotes.iter().map(|(id, quote)| (id, quote.attribute()));
-    let (rows, write_units) = put_rows(table, minute, values).await?;
-    mark(table, minute, rows).await?;
+    let marker = table.put_item().set_item(Some(of_minute(&MINUTES, filing)));
+    let ((rows, write_units), marker) = if filing.is_own() {
+        (put_rows(table, minute, values).await?, marker)
+    } else {
+        let marker = marker.condition_expression("attribute_not_exists(pk)");
+        (add_rows(table, minute, values).await?, marker)
+    };
+    table.write("PutItem", marker.item(ROWS, number(rows)).send()).await?;
     Ok(Written { rows, write_units })
 }
 
@@ -38,4 +51,57 @@ pub async fn quotes(table: Session<'_>, tick: Tick) -> Result<Option<Quotes>, Er
         quotes.collect::<Option<Vec<(ItemId, Quote)>>>().ok_or_else(corrupt_products).map(Some)
     });
     Ok((shards.len() >= expected).then(|| shards.into_iter().flatten().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use common::time::UnixSeconds;
+    use futures_util::future::join;
+
+    use super::*;
+    use crate::raw_query::tests::{session, table};
+    use crate::series::is_due;
+
+    /// So many products that there are many rows, all at this price.
+    fn quotes_at(price: f64) -> Quotes {
+        let quote = || Quote::nearest(price, price, 1, 1).unwrap();
+        (0..300).map(|product| (format!("PRODUCT_{product}").parse().unwrap(), quote())).collect()
+    }
+
+    #[tokio::test]
+    async fn the_event_of_another_minute_neither_replaces_nor_blocks_that_of_the_minute() {
+        let at = UnixSeconds::new(1_777_388_400);
+        let (tick, event) = (Tick::of(at), Tick::of(UnixSeconds::new(at.get() - 60)));
+        let (own, other) = (Filing::from(tick), Filing { tick, event });
+        let (own_quotes, other_quotes) = (quotes_at(1.0), quotes_at(2.0));
+        for case in ["own first", "other first", "at once", "own killed"] {
+            let table = table();
+            let table = session(&table);
+            let record_own = async || record(table, own, &own_quotes).await.unwrap();
+            let record_other = async || record(table, other, &other_quotes).await.unwrap();
+            let is_due = async |filing: Filing| is_due(table, &MINUTES, filing, at).await.unwrap();
+            match case {
+                "own first" => {
+                    record_own().await;
+                    assert!(!is_due(other).await);
+                    record_other().await;
+                }
+                "other first" => {
+                    let written = record_other().await;
+                    assert!(written.rows > 50 && written.write_units >= 50.0, "{written:?}");
+                    assert_eq!(quotes(table, tick).await.unwrap().as_ref(), Some(&other_quotes));
+                    assert!(is_due(own).await && !is_due(other).await);
+                    record_own().await;
+                }
+                "at once" => drop(join(record_other(), record_own()).await),
+                _ => {
+                    let values = own_quotes.iter().map(|(id, quote)| (id, quote.attribute()));
+                    put_rows(table, MINUTES.at(at), values).await.unwrap();
+                    record_other().await;
+                }
+            }
+            assert_eq!(quotes(table, tick).await.unwrap().as_ref(), Some(&own_quotes), "{case}");
+            assert_eq!(is_due(own).await, case == "own killed", "{case}");
+        }
+    }
 }

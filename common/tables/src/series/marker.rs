@@ -1,14 +1,18 @@
 //! Markers: which slots are completely written.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use common::time::{Tick, UnixSeconds};
+use common::time::UnixSeconds;
 
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, Slot, slot_key, slot_of};
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::recorder::Filing;
 use crate::session::Session;
 
 pub(crate) const ROWS: &str = "rows";
+
+/// The minute of the event for which a minute was recorded, in Unix seconds, if it is another one.
+const EVENT: &str = "event";
 
 /// The markers of the interval from the slot `first` to the time `last`.
 pub(crate) fn markers(
@@ -81,22 +85,41 @@ pub(super) fn count(interval: &'static Interval, marker: &Item) -> Result<usize,
     usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))
 }
 
-/// Whether the tick must be recorded in the interval at the time `now`: it is not recorded yet, and its rows have not expired.
+/// Whether the minute must be recorded in the interval at the time `now`: its rows have not expired, and it is not recorded yet, or only for
+/// the event of another minute while this is its own.
 ///
 /// # Errors
 /// If the table does not answer in time.
 pub async fn is_due(
     table: Session<'_>,
     interval: &'static Interval,
-    tick: Tick,
+    filing: impl Into<Filing>,
     now: UnixSeconds,
 ) -> Result<bool, Error> {
-    let slot = interval.at(tick.time());
-    Ok(interval.keeps(slot.start, now) && rows_of_slot(table, slot).await?.is_none())
+    let filing = filing.into();
+    let slot = interval.at(filing.tick.time());
+    if !interval.keeps(slot.start, now) {
+        return Ok(false);
+    }
+    let marker = table.get(item::key(interval.markers(), slot_key(slot.start))).await?;
+    let is_of_another_event = readable(marker.as_slice(), &interval.markers(), |marker| {
+        count(interval, marker)?;
+        Ok(Some(marker.contains_key(EVENT)))
+    });
+    Ok(is_of_another_event.first().is_none_or(|is_of_another| *is_of_another && filing.is_own()))
 }
 
 /// Notes that the slot is recorded, with this number of rows.
 pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<(), Error> {
     let marker = table.put_item().set_item(Some(slot.marker())).item(ROWS, number(rows));
     table.write("PutItem", marker.send()).await.map(drop)
+}
+
+/// Returns the marker of a minute without its count.
+pub(crate) fn of_minute(interval: &'static Interval, filing: Filing) -> Item {
+    let mut marker = interval.at(filing.tick.time()).marker();
+    if !filing.is_own() {
+        marker.insert(EVENT.to_owned(), number(filing.event.time().get()));
+    }
+    marker
 }

@@ -122,7 +122,7 @@ pub async fn build_again(table: Session<'_>, series: &Series, from: UnixSeconds)
 /// If the table does not answer in time.
 pub async fn note_late(table: Session<'_>, series: &Series, ticks: Ticks) -> Result<(), Error> {
     match ticks {
-        Ticks::OfClock => Ok(()),
+        Ticks::OfClock(_) => Ok(()),
         Ticks::OfEvent(tick) => build_again(table, series, tick.time().minus(series.reach)).await,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use aws_sdk_dynamodb::operation::put_item::PutItemOutput;
+use aws_sdk_dynamodb::types::{AttributeValue, ConsumedCapacity, ReturnConsumedCapacity};
 use futures_util::future::try_join;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
@@ -51,13 +52,41 @@ pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
 ) -> Result<(usize, f64), Error> {
     let rows = by_shard(slot, values);
     let count = rows.len();
-    let put = |(shard, products)| {
-        let mut row = slot.row(shard);
-        row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
-        table.put_request(row)
-    };
+    let put = |(shard, products)| table.put_request(row(slot, shard, products));
     let write_units = table.write_all(rows.into_iter().map(put).collect::<Result<_, _>>()?).await?;
     Ok((count, write_units))
+}
+
+/// Writes the rows of a slot that are not there, and returns the number of all rows and the write units.
+pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
+    table: Session<'_>,
+    slot: Slot,
+    values: impl Iterator<Item = (&'a Id, AttributeValue)>,
+) -> Result<(usize, f64), Error> {
+    let rows = by_shard(slot, values);
+    let count = rows.len();
+    let add = async |(shard, products)| {
+        let request = table.put_item().set_item(Some(row(slot, shard, products)));
+        let request = request.condition_expression("attribute_not_exists(pk)");
+        let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
+        Ok(table.write("PutItem", request.send()).await?.map_or(0.0, |written| units(&written)))
+    };
+    let writes: Vec<_> = rows.into_iter().map(add).collect();
+    let write_units =
+        stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_fold(0.0, async |sum, units| Ok(sum + units));
+    Ok((count, write_units.await?))
+}
+
+/// Returns a row with these products.
+fn row(slot: Slot, shard: u32, products: Products) -> Item {
+    let mut row = slot.row(shard);
+    row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
+    row
+}
+
+/// Returns the write units that a row took.
+pub(crate) fn units(written: &PutItemOutput) -> f64 {
+    written.consumed_capacity().and_then(ConsumedCapacity::capacity_units).unwrap_or_default()
 }
 
 /// The error of a row whose map of products is invalid.
@@ -254,8 +283,7 @@ async fn merge_row<C: Candle>(
         if stored == Some(&products) {
             return Ok(None);
         }
-        let mut row = slot.row(shard);
-        row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
+        let row = row(slot, shard, products);
         let request = match before.as_ref().map(|row| row.get(PRODUCTS)) {
             None => table.put_item().condition_expression("attribute_not_exists(pk)"),
             Some(None) => table.put_item().condition_expression("attribute_not_exists(products)"),
@@ -266,9 +294,7 @@ async fn merge_row<C: Candle>(
         };
         let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
         if let Some(written) = table.write("PutItem", request.set_item(Some(row)).send()).await? {
-            return Ok(Some(
-                written.consumed_capacity.and_then(|consumed| consumed.capacity_units).unwrap_or(1.0),
-            ));
+            return Ok(Some(units(&written)));
         }
         // Another run or an import has written the row since.
         before = table.get(key()).await?;

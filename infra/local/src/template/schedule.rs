@@ -31,7 +31,7 @@ pub struct Schedule {
 /// The schedules of a function.
 ///
 /// # Errors
-/// When one is neither a rate nor a number of minutes after every full one, or has no input.
+/// When one is neither a rate nor minutes of every hour, evenly spaced, or has no input.
 pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
     let events = function.section("Events")?;
     let config = function.section("EventInvokeConfig")?;
@@ -47,7 +47,7 @@ pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
         let expression = event.required("ScheduleExpression", event.text("ScheduleExpression")?)?;
         let (period, offset) = rhythm(&expression).ok_or_else(|| {
             let reason = format!(
-                "it must be a rate such as rate(5 minutes), or minutes such as cron(2/5 * * * ? *), not {expression:?}"
+                "it must be a rate such as rate(5 minutes), or minutes such as cron(* * * * ? *) or cron(2/5 * * * ? *), not {expression:?}"
             );
             event.invalid("ScheduleExpression", reason)
         })?;
@@ -69,9 +69,10 @@ fn rhythm(expression: &str) -> Option<(Duration, Option<Duration>)> {
     period(expression).map(|period| (period, None)).or_else(of_minutes)
 }
 
-/// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced.
+/// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced. `*` stands for every minute.
 fn minutes(expression: &str) -> Option<(Duration, Duration)> {
-    let (offset, period) = expression.strip_prefix("cron(")?.strip_suffix(" * * * ? *)")?.split_once('/')?;
+    let minutes = expression.strip_prefix("cron(")?.strip_suffix(" * * * ? *)")?;
+    let (offset, period) = if minutes == "*" { ("0", "1") } else { minutes.split_once('/')? };
     let (offset, period) = (offset.parse().ok()?, period.parse().ok()?);
     let is_even = (1..=60).contains(&period) && 60_u64.is_multiple_of(period) && offset < period;
     is_even.then(|| (Duration::from_mins(period), Duration::from_mins(offset)))
@@ -110,12 +111,16 @@ mod tests {
         let five = Duration::from_mins(5);
         assert_eq!(rhythm("cron(2/5 * * * ? *)"), Some((five, Some(Duration::from_mins(2)))));
         assert_eq!(rhythm("rate(5 minutes)"), Some((five, None)));
+        let every_minute = Some((Duration::from_mins(1), Some(Duration::ZERO)));
+        assert_eq!(rhythm("cron(* * * * ? *)"), every_minute);
+        assert_eq!(rhythm("cron(0/1 * * * ? *)"), every_minute);
         for text in [
             "cron(2/7 * * * ? *)",
             "cron(5/5 * * * ? *)",
             "cron(0/0 * * * ? *)",
             "cron(2 * * * ? *)",
             "cron(2/5 1 * * ? *)",
+            "cron(* 1 * * ? *)",
         ] {
             assert_eq!(rhythm(text), None, "{text}");
         }

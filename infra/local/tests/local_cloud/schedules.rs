@@ -69,18 +69,17 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
 }
 
 #[tokio::test]
-async fn the_latest_event_can_be_sent_at_the_start_unless_the_next_is_due_soon() {
-    let cloud = |test: &'static str, template: String| async move {
-        start_with(Options { schedules_at_start: true, ..crate::support::options(test, &template) }).await
-    };
-    let rarely = cloud("start", TEMPLATE.to_owned()).await;
-    let noted = await_lines(&rarely, "noted", 1).await;
-    assert!(noted[0].contains(&format!("\"time\":\"{}\"", time_in(&rarely, 0))), "{noted:?}");
-    rarely.shutdown().await;
-    let often = cloud("often", TEMPLATE.replace("10 minutes", "1 minute")).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(lines(&often, "noted"), Vec::<String>::new());
-    often.shutdown().await;
+async fn the_latest_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minute() {
+    for expression in ["rate(10 minutes)", "rate(1 minute)", "cron(* * * * ? *)"] {
+        let template = TEMPLATE.replace("rate(10 minutes)", expression);
+        let options = crate::support::options("start", &template);
+        let cloud = start_with(Options { schedules_at_start: true, ..options }).await;
+        let noted = await_lines(&cloud, "noted", 1).await;
+        assert!(noted[0].contains(&format!("\"time\":\"{}\"", time_in(&cloud, 0))), "{noted:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(lines(&cloud, "noted"), noted);
+        cloud.shutdown().await;
+    }
 }
 
 #[tokio::test]
@@ -99,7 +98,7 @@ async fn missed_events_are_skipped() {
 async fn a_failed_event_is_retried_unchanged_and_then_given_up() {
     let cloud = start("retry", &TEMPLATE.replace("\"note\"", "\"note and fail\"")).await;
     cloud.clock().advance(Duration::from_mins(10));
-    let given_up = await_lines(&cloud, "dead-letter queue", 1).await;
+    let given_up = await_lines(&cloud, "is given up", 1).await;
     let noted = await_lines(&cloud, "noted", 2).await;
     assert_eq!(noted.len(), 2, "{noted:?}");
     assert_eq!(noted[0], noted[1]);
@@ -117,7 +116,7 @@ async fn a_failed_event_is_retried_unchanged_and_then_given_up() {
 async fn an_event_that_is_too_old_is_not_retried() {
     let cloud = start("age", &TEMPLATE.replace("\"note\"", "\"note and fail\"").replace("120", "60")).await;
     cloud.clock().advance(Duration::from_mins(12));
-    let given_up = await_lines(&cloud, "dead-letter queue", 1).await;
+    let given_up = await_lines(&cloud, "is given up", 1).await;
     assert!(given_up[0].contains("after 1 attempts"), "{given_up:?}");
     cloud.shutdown().await;
 }

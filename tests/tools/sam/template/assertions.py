@@ -130,11 +130,12 @@ ENVIRONMENT = {
 }
 # The schedules, on which histories and alarms rely.
 SCHEDULES = {
-    "record-auctions": "rate(1 minute)",
-    "record-bazaar": "rate(1 minute)",
+    # The time of an event is a whole minute, under which its run files what it fetches.
+    "record-auctions": "cron(* * * * ? *)",
+    "record-bazaar": "cron(* * * * ? *)",
     # Two minutes after the end of an interval: the last minute of the interval is recorded then.
     "record-candles": "cron(2/5 * * * ? *)",
-    "record-fire-sales": "rate(1 minute)",
+    "record-fire-sales": "cron(* * * * ? *)",
     "record-mayor": "rate(5 minutes)",
 }
 # In seconds. A recorder trusts the time in its event, so a later event would record a new price under an old time.
