@@ -60,6 +60,7 @@ pub(crate) async fn record_prices(cloud: &Cloud) {
     prices.sort_by(|(one, _), (other, _)| one.cmp(other));
     let minute = Minute {
         last_updated: UnixMilliseconds::new(now.get() * 1_000),
+        completed_at: None,
         lowest: vec![AuctionId::of_bytes(AUCTION.to_be_bytes()); prices.len()],
         prices,
         sales: None,

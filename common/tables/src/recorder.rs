@@ -12,7 +12,8 @@
 //! changed. If that fails, the run has succeeded all the same, and the next one writes them. A backfill does not show that the feed is
 //! alive, and writes no files.
 //!
-//! A failure fails the invocation, so that Lambda retries it and finally keeps the event as a dead letter.
+//! A failure fails the invocation. Of a recorder of minutes, the next tick is the retry. Lambda retries the others, and finally keeps their
+//! event as a dead letter.
 
 use std::error::Error as StandardError;
 use std::time::Duration;
@@ -427,9 +428,10 @@ mod tests {
         const RUNS: usize = 8;
         let start = 1_777_388_400_000;
         let jitters = [0, 2_000, -2_000, 1_999, -1, 1, -1_999, 500];
-        for (phase, provider) in (0..60_000).step_by(100).flat_map(|phase| {
-            (0..=12_000).step_by(500).map(move |provider| (phase, provider))
-        }) {
+        for (phase, provider) in (0..60_000)
+            .step_by(100)
+            .flat_map(|phase| (0..=12_000).step_by(500).map(move |provider| (phase, provider)))
+        {
             let ticks: BTreeSet<_> = (0..RUNS)
                 .zip((start..).step_by(60_000))
                 .map(|(run, due)| {

@@ -372,7 +372,8 @@ impl Reading {
             return Err(Failure::Empty);
         }
         let Run { tick, pages, left_out, failure, .. } = std::mem::take(&mut self.run);
-        let minute = Minute { last_updated, prices, lowest, sales: self.sales.clone() };
+        let (completed_at, sales) = (self.completed_at, self.sales.clone());
+        let minute = Minute { last_updated, completed_at, prices, lowest, sales };
         let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
         Ok(Found { tick, minute, pages, auctions, missing, failure, left_out })
     }

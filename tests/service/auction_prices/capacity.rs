@@ -106,7 +106,7 @@ fn minutes(random: &mut Rng) -> Vec<Minute> {
         let auctions = ids.iter().map(|_| AuctionId::of_bytes(random.u128(..).to_be_bytes()));
         let since = refreshed.minus(COVERED);
         let (lowest, sales) = (auctions.collect(), Some(Sales { since, until: refreshed, list }));
-        Minute { last_updated: refreshed, prices, lowest, sales }
+        Minute { last_updated: refreshed, completed_at: None, prices, lowest, sales }
     };
     (0..60).map(minute).collect()
 }

@@ -134,6 +134,7 @@ impl World {
         });
         let minute_of = Minute {
             last_updated: UnixMilliseconds::new(minute * 1_000),
+            completed_at: None,
             prices: recorded.prices.iter().map(price).collect(),
             lowest: Vec::new(),
             sales,

@@ -96,6 +96,35 @@ async fn a_repeated_run_and_two_at_once_leave_what_one_leaves() {
 }
 
 #[tokio::test]
+async fn of_two_instances_that_overlap_the_later_refresh_stays() {
+    let cloud = Arc::new(start_with_instances(2).await);
+    for refreshes in [[0, 20_000], [20_000, 0]] {
+        clear(&cloud).await;
+        cloud.kill(RECORDER).await.unwrap();
+        cloud.dynamodb().set_fault(TableFault::delay(Duration::from_millis(300)));
+        let mut runs = Vec::new();
+        for refreshed in refreshes.map(|after| START_MS + after) {
+            serve(&cloud, refreshed, &[listing(1, "HYPERION", 5, START_MS)], &json!([]));
+            let before = writes(&cloud);
+            runs.push(tokio::spawn({
+                let cloud = Arc::clone(&cloud);
+                async move { invoke(&cloud, RECORDER, event(START)).await }
+            }));
+            // It has read everything when it writes.
+            while writes(&cloud) == before {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        }
+        for run in runs {
+            recorded(&run.await.unwrap(), START);
+        }
+        cloud.dynamodb().clear_faults();
+        assert_eq!(minutes(&cloud, START).await[0].last_updated.get(), START_MS + 20_000, "{refreshes:?}");
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn a_lost_page_fails_the_run_and_lost_sales_do_not() {
     let cloud = start().await;
     serve_price(&cloud, 500);

@@ -119,6 +119,8 @@ impl Sales {
 pub struct Minute {
     /// When the provider refreshed what the prices are from.
     pub last_updated: UnixMilliseconds,
+    /// When the run, or one before it, last read all pages; `None` if that is not known.
+    pub completed_at: Option<UnixMilliseconds>,
     /// The prices.
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.

@@ -9,6 +9,7 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use common::upstream::ended_auctions::COVERED;
 use futures_util::{StreamExt, TryStreamExt, stream};
+use sha2::{Digest, Sha256};
 
 use super::content;
 use super::minute::{Minute, Prices, Sales};
@@ -55,7 +56,7 @@ pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 pub struct RecordedMinute {
     /// The minute.
     pub slot: UnixSeconds,
-    /// The hash of what its run has found.
+    /// The rank of its run, which ends with the hash of what the run has found.
     pub hash: String,
     /// When the provider refreshed what the prices are from.
     pub last_updated: UnixMilliseconds,
@@ -66,7 +67,8 @@ pub struct RecordedMinute {
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
-/// nothing, so after a failure the same call completes it. Of two results for a minute, the one with the greater hash stays, in any order.
+/// nothing, so after a failure the same call completes it. Of two results for a minute, the same one stays in any order: that of the
+/// minute's own event, then the one with a list of sales, the later refresh, and the later complete reading.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
@@ -76,11 +78,21 @@ pub async fn record(
     minute: &Minute,
 ) -> Result<Written, Error> {
     let filing = filing.into();
-    let slot = MINUTES.at(filing.tick.time());
     let content = content::compress(minute).map_err(Error::unwritable)?;
     let auctions: Vec<_> = minute.lowest.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
-    let sales_until = minute.sales.as_ref().map(|sales| sales.until);
-    let hash = hash(filing, minute.last_updated, sales_until, &content, &auctions);
+    write(table, filing, minute, &content, &auctions, rank(filing, minute, &content, &auctions)).await
+}
+
+/// Writes the result of a run with this rank, unless there is one of a higher rank.
+async fn write(
+    table: Session<'_>,
+    filing: Filing,
+    minute: &Minute,
+    content: &[u8],
+    auctions: &[u8],
+    hash: String,
+) -> Result<Written, Error> {
+    let slot = MINUTES.at(filing.tick.time());
     let parts = content.chunks(LARGEST_PART).enumerate().map(|(part, bytes)| {
         let mut row = slot.row(0);
         row.insert(SORT_KEY.to_owned(), string(part_key(slot, &hash, part)));
@@ -95,7 +107,7 @@ pub async fn record(
         .expression_attribute_names("#slot", SLOT)
         .expression_attribute_values(":slot", number(slot.start.get()))
         .item(SLOT, number(slot.start.get()))
-        .item(AUCTIONS, binary(&auctions))
+        .item(AUCTIONS, binary(auctions))
         .return_consumed_capacity(ReturnConsumedCapacity::Total);
     let written = table.write("PutItem", lowest.send()).await?;
     write_units += written.map_or(0.0, |written| units(&written));
@@ -110,7 +122,7 @@ pub async fn record(
     Ok(Written { rows, write_units })
 }
 
-/// Returns a request that puts the row with the hash unless `condition` says that there is one that stays.
+/// Returns a request that puts the row with the rank unless `condition` says that there is one that stays.
 fn put_if(table: Session<'_>, row: Item, condition: &str, hash: &str) -> PutItemFluentBuilder {
     table
         .put_item()
@@ -125,22 +137,20 @@ fn binary(bytes: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(bytes))
 }
 
-/// Returns a text that is the same for two runs only if both have found the same. That of the minute's own event is greater than that of
-/// any other. Earlier versions have written eight hexadecimal digits, which are in between.
-fn hash(
-    filing: Filing,
-    last_updated: UnixMilliseconds,
-    sales_until: Option<UnixMilliseconds>,
-    content: &[u8],
-    auctions: &[u8],
-) -> String {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&last_updated.get().to_be_bytes());
-    hasher.update(&sales_until.map_or(0, UnixMilliseconds::get).to_be_bytes());
-    hasher.update(content);
-    hasher.update(auctions);
+/// Returns the rank of a result, a text in whose order results of a minute replace each other. It is the same for two runs only if both
+/// have found the same. Earlier versions have written eight hexadecimal digits, which are below every result of the minute's own event.
+fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> String {
+    let Minute { last_updated, completed_at, sales, .. } = minute;
+    let milliseconds = |time: Option<UnixMilliseconds>| time.map_or(0, UnixMilliseconds::get).max(0);
     let event = if filing.is_own() { "own" } else { "-" };
-    format!("{event}{:08x}", hasher.finalize())
+    let has_sales = u8::from(sales.is_some());
+    let (refreshed, completed) = (milliseconds(Some(*last_updated)), milliseconds(*completed_at));
+    let sales_until = milliseconds(sales.as_ref().map(|sales| sales.until));
+    let hasher = Sha256::new().chain_update(sales_until.to_be_bytes());
+    let hash = hasher.chain_update(content).chain_update(auctions).finalize();
+    let hash = hash.iter().fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"));
+    // Nineteen digits hold every time.
+    format!("{event}{has_sales}{refreshed:019}{completed:019}{hash}")
 }
 
 /// Returns the sort key of a part of the content.
@@ -266,6 +276,7 @@ pub async fn minutes(
 #[cfg(test)]
 mod tests {
     use common::time::Tick;
+    use futures_util::future::join_all;
 
     use super::*;
     use crate::Table;
@@ -298,6 +309,7 @@ mod tests {
         };
         Minute {
             last_updated: until,
+            completed_at: None,
             prices: (0..items).map(|at| (format!("ITEM_{at:07}").parse().unwrap(), price(at))).collect(),
             lowest: (0..items).map(|at| auction(at.to_be_bytes()[3])).collect(),
             sales: Some(Sales { since: until.minus(COVERED), until, list: sold.iter().map(sale).collect() }),
@@ -337,20 +349,55 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_two_runs_of_a_minute_the_same_one_wins_in_any_order() {
-        let runs = [run(3, &[1], 1), run(4, &[2], 2)];
-        let mut winners = Vec::new();
-        for order in [[0, 1], [1, 0], [0, 0], [1, 1]] {
-            let table = table();
-            for number in order {
-                put(&table, 0, &runs[number]).await;
+    async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
+        let tick = Tick::of(time(0));
+        let (own, other) = (Filing::from(tick), Filing { tick, event: Tick::of(time(-1)) });
+        let without_sales = |run| Minute { sales: None, ..run };
+        let completed = |at, run| Minute { completed_at: Some(UnixMilliseconds::new(at)), ..run };
+        // From the worst to the best; the first two are of another event and of an earlier version. The numbers are those of the items.
+        let results = [
+            (other, completed(9, run(1, &[1], 9_000))),
+            (own, completed(9, run(2, &[1], 9_000))),
+            (own, completed(9, without_sales(run(3, &[], 9_000)))),
+            (own, completed(9, run(4, &[1], 1))),
+            (own, run(5, &[1], 20)),
+            (own, completed(8, run(6, &[1], 20))),
+            (own, completed(10, run(7, &[1], 20))),
+        ];
+        let put = async |table: &Table, result: usize| {
+            let (filing, minute) = &results[result];
+            if result != 1 {
+                return record(session(table), *filing, minute).await.unwrap();
             }
-            let winner = newest(session(&table), time(0)).await.unwrap().unwrap();
-            let winner = runs.iter().position(|run| run.last_updated == winner.last_updated).unwrap();
-            expect_newest(&table, 0, 0, &runs[winner]).await;
-            winners.push(winner);
+            let content = content::compress(minute).unwrap();
+            let auctions: Vec<_> = minute.lowest.iter().flat_map(|id| id.bytes()).collect();
+            let hash = "ffffffff".to_owned();
+            write(session(table), *filing, minute, &content, &auctions, hash).await.unwrap()
+        };
+        let pairs = (0..results.len()).flat_map(|one| (0..results.len()).map(move |other| vec![one, other]));
+        let rotations = (0..results.len()).map(|first| (first..results.len()).chain(0..first).collect());
+        for order in pairs.chain(rotations) {
+            let table = table();
+            for result in &order {
+                put(&table, *result).await;
+            }
+            let best = order.iter().max().unwrap();
+            expect_newest(&table, 0, 0, &results[*best].1).await;
         }
-        assert_eq!((winners[0], &winners[2..]), (winners[1], &[0, 1][..]));
+        // All at once.
+        let table = table();
+        join_all((0..results.len()).map(|result| put(&table, result))).await;
+        expect_newest(&table, 0, 0, &results[results.len() - 1].1).await;
+        // Of equal results, the hash decides.
+        let mut winners = Vec::new();
+        for order in [[3, 4], [4, 3]] {
+            let table = super::tests::table();
+            for items in order {
+                super::tests::put(&table, 0, &run(items, &[1], 1)).await;
+            }
+            winners.push(newest(session(&table), time(0)).await.unwrap().unwrap());
+        }
+        assert_eq!(winners[0], winners[1]);
     }
 
     #[test]

@@ -72,8 +72,9 @@ pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
         Ok(table.write("PutItem", request.send()).await?.map_or(0.0, |written| units(&written)))
     };
     let writes: Vec<_> = rows.into_iter().map(add).collect();
-    let write_units =
-        stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_fold(0.0, async |sum, units| Ok(sum + units));
+    let write_units = stream::iter(writes)
+        .buffer_unordered(CONCURRENT_WRITES)
+        .try_fold(0.0, async |sum, units| Ok(sum + units));
     Ok((count, write_units.await?))
 }
 

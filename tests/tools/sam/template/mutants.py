@@ -160,6 +160,7 @@ REPLACEMENTS = [
     (MONITORING, "concurrent / ${ConcurrencyQuota}", "concurrent"),
     (SERVICE, "ConcurrencyQuota: !Ref ConcurrencyQuota", "ConcurrencyQuota: !Ref ProRateLimit"),
     (SERVICE, "        MaximumRetryAttempts: 1\n", "        MaximumRetryAttempts: 2\n"),
+    (SERVICE, "        MaximumRetryAttempts: 0\n", "        MaximumRetryAttempts: 1\n"),
     (SERVICE, "ScheduleExpression: cron(* * * * ? *)", "ScheduleExpression: rate(1 minute)"),
     # Candles: each right of their recorder, its schedule, timeout and queue, the cache keys of the route, the alarms.
     (SERVICE, "[dynamodb:BatchGetItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, ", "[dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, "),
