@@ -86,8 +86,8 @@ impl Times {
 }
 
 /// Brings the prices of the market to those of `updated_at`, and returns whether the files of the minute are to be written: unless the
-/// prices are already those of a later time. If they are of the same time, a run may have failed before it wrote the others. `now` is the
-/// current time.
+/// prices are already those of a later time. If they are of the same time, they can still differ, because auctions are sold in between, and
+/// a run may have failed before it wrote the other files. `now` is the current time.
 ///
 /// # Errors
 /// If the store does not answer in time.
@@ -105,18 +105,19 @@ pub async fn advance(
             tracing::warn!(cause = %error, "{NAME} is corrupt and is written again");
             None
         });
-        let Document { updated_at: mut times, mut prices } = document.unwrap_or_default();
-        let before = times.of(market);
-        match before {
-            Some(before) if *before == updated_at => return Ok(true),
-            Some(before) if *before > updated_at && before.get() <= now.get() + LARGEST_LEAD => {
-                return Ok(false);
-            }
-            _ => *before = Some(updated_at),
+        let Document { updated_at: mut times, prices: before } = document.unwrap_or_default();
+        let updated_before = times.of(market).replace(updated_at);
+        if updated_before
+            .is_some_and(|before| before > updated_at && before.get() <= now.get() + LARGEST_LEAD)
+        {
+            return Ok(false);
         }
-        prices.retain(|row| row.market() != market);
+        let mut prices: Vec<_> = before.iter().filter(|row| row.market() != market).cloned().collect();
         prices.extend_from_slice(rows);
         prices.sort_by(|one, other| (&one.id, one.market()).cmp(&(&other.id, other.market())));
+        if updated_before == Some(updated_at) && prices == before {
+            return Ok(true);
+        }
         let document = serde_json::to_vec(&Document { updated_at: times, prices })?;
         if files.replace(seen, &document).await? {
             return Ok(true);
@@ -144,12 +145,21 @@ mod tests {
         advance(files, Market::Auctions, time, NOW, &rows(lowest)).await.unwrap()
     }
 
+    /// The prices in the file.
+    fn shown(folder: &TempDir) -> Vec<PriceRow> {
+        let text = std::fs::read(folder.path().join(NAME)).unwrap();
+        serde_json::from_slice::<Document>(&text).unwrap().prices
+    }
+
     #[tokio::test]
     async fn the_prices_of_a_market_only_go_forward() {
         let folder = TempDir::new().unwrap();
         let files = files(&folder);
         assert!(advance_to(&files, -60, 1.0).await);
-        assert!(advance_to(&files, -60, 2.0).await, "the other files may be missing");
+        assert!(advance_to(&files, -60, 1.0).await, "the other files may be missing");
+        assert_eq!(shown(&folder)[0], rows(1.0)[0]);
+        assert!(advance_to(&files, -60, 2.0).await, "the lowest one is sold");
+        assert_eq!(shown(&folder)[0], rows(2.0)[0]);
         assert!(!advance_to(&files, -61, 2.0).await);
         assert!(advance_to(&files, 0, 3.0).await);
         // A time far ahead is written, and does not stop the next.
@@ -172,8 +182,6 @@ mod tests {
         assert!(advance_to(&files, 0, 6.0).await);
         assert!(advance(&files, Market::Bazaar, NOW, NOW, &bazaar).await.unwrap());
         assert!(advance_to(&files, 1, 7.0).await);
-        let document: Document =
-            serde_json::from_slice(&std::fs::read(folder.path().join(NAME)).unwrap()).unwrap();
-        assert_eq!(document.prices, [bazaar, rows(7.0)].concat());
+        assert_eq!(shown(&folder), [bazaar, rows(7.0)].concat());
     }
 }
