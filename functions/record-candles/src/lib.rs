@@ -4,7 +4,7 @@
 mod files;
 
 use std::error::Error;
-use std::time::Instant;
+use std::time::Duration;
 
 use ::files::Files;
 use common::lambda::StartError;
@@ -17,6 +17,7 @@ use tables::bazaar;
 use tables::feed::{self, Feed};
 use tables::series::{self, BuiltSlot, oldest};
 use tables::{Recorder, Session, Ticks};
+use tokio::time::{Instant, timeout};
 
 /// The outcome of one run.
 #[derive(Debug, Serialize)]
@@ -31,6 +32,35 @@ pub struct Outcome {
     /// The averages of auctions; `None` if there are no auctions.
     #[serde(skip)]
     averages: Option<MadeAverages>,
+}
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Returns the result of `part`, which fails if it takes longer than `limit`. The next run completes it.
+async fn within<T>(limit: Duration, part: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout(limit, part).await.unwrap_or_else(|late| Err(late.into()))
+}
+
+/// Builds candles of the bazaar, and returns the slots and the ends of the newest candles of five minutes.
+async fn build_bazaar(table: Session<'_>, now: UnixSeconds) -> Result<(Vec<BuiltSlot>, Vec<Tick>)> {
+    let built = series::build::<bazaar::Candle>(table, now).await?;
+    let ends = series::ends::<bazaar::Candle>(table, &built).await?;
+    Ok((built.slots, ends.into_iter().map(Tick::of).collect()))
+}
+
+/// Builds candles of auctions and then their averages.
+async fn build_auctions(
+    table: Session<'_>,
+    now: UnixSeconds,
+) -> Result<(Vec<BuiltSlot>, Option<MadeAverages>)> {
+    let [hours, _] = &auctions::INTERVALS;
+    // Before the first recorded minute, there is nothing to note. After a long outage, there are hours only.
+    if oldest(table, &MINUTES, now).await?.is_none() && oldest(table, hours, now).await?.is_none() {
+        return Ok((Vec::new(), None));
+    }
+    let built = series::build::<auctions::Candle>(table, now).await?;
+    let are_new = build_averages(table, built.until).await?;
+    Ok((built.slots, Some(MadeAverages { are_new, until: hours.slot(built.until) })))
 }
 
 /// The averages of auctions after a run.
@@ -53,7 +83,7 @@ impl Recorder for RecordCandles {
 
     type Outcome = Outcome;
 
-    fn new(config: &Config) -> Result<Self, StartError> {
+    fn new(config: &Config) -> std::result::Result<Self, StartError> {
         Ok(Self(Files::of(config)?))
     }
 
@@ -62,30 +92,28 @@ impl Recorder for RecordCandles {
         table: Session<'_>,
         ticks: Ticks,
         invocation: &Invocation,
-    ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
-        let (now, begun) = (invocation.now().into(), Instant::now());
-        let built = series::build::<bazaar::Candle>(table, now, begun).await?;
-        let ends = series::ends::<bazaar::Candle>(table, &built).await?;
-        let (mut auctions, mut averages) = (Vec::new(), None);
-        let [hours, _] = &auctions::INTERVALS;
-        // Before the first recorded minute, there is nothing to note. After a long outage, there are hours only.
-        if oldest(table, &MINUTES, now).await?.is_some() || oldest(table, hours, now).await?.is_some() {
-            let built = series::build::<auctions::Candle>(table, now, begun).await?;
-            let are_new = build_averages(table, built.until).await?;
-            averages = Some(MadeAverages { are_new, until: hours.slot(built.until) });
-            auctions = built.slots;
-        }
-        let ends: Vec<_> = ends.into_iter().map(Tick::of).collect();
+    ) -> Result<(Tick, Outcome)> {
+        let now = invocation.now().into();
+        // A part that cannot be read fails below.
+        let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
+        let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
+        // The series whose minutes expire first comes first. Neither takes the other's time, and an error stops only its own.
+        let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
+        let ((slots, ends), (auctions, averages)) = if auctions_behind > bazaar_behind {
+            let auctions = within(half, Box::pin(build_auctions(table, now))).await;
+            let bazaar = build_bazaar(table, now).await;
+            let auctions = auctions?;
+            (bazaar?, auctions)
+        } else {
+            let bazaar = within(half, Box::pin(build_bazaar(table, now))).await;
+            let auctions = build_auctions(table, now).await;
+            (bazaar?, auctions?)
+        };
         let tick = ends.last().copied().unwrap_or_else(|| ticks.event());
-        Ok((tick, Outcome { slots: built.slots, auctions, ends, averages }))
+        Ok((tick, Outcome { slots, auctions, ends, averages }))
     }
 
-    async fn publish(
-        &self,
-        table: Session<'_>,
-        invocation: &Invocation,
-        outcome: &Outcome,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+    async fn publish(&self, table: Session<'_>, invocation: &Invocation, outcome: &Outcome) -> Result<()> {
         let Some(files) = &self.0 else { return Ok(()) };
         let now: UnixSeconds = invocation.now().into();
         let mut result = Ok(());

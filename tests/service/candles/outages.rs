@@ -1,13 +1,13 @@
 //! While `record-candles` does not run, the minutes are still recorded. Meanwhile candles are made of them, and the next runs catch up as
 //! far as they are kept.
 
-use local::Cloud;
+use local::{Cloud, Fault};
 
 use super::minutes::Minutes;
-use super::{INTERVALS, MIDNIGHT, READER, SETTLE, build_all};
+use super::{BUILDER, INTERVALS, MIDNIGHT, READER, SETTLE, build_all};
 use crate::history::market::{Market, quote};
-use crate::history::{HOUR, MINUTE, rfc3339, start, table};
-use crate::support::{expect_clean_logs, get_at};
+use crate::history::{HOUR, MINUTE, event, failure, rfc3339, start, table};
+use crate::support::{expect_clean_logs, get_at, record_prices_of};
 
 /// Records a minute of two products at each of these times.
 async fn record(cloud: &Cloud, minutes: &mut Minutes, times: impl IntoIterator<Item = i64>) {
@@ -78,4 +78,24 @@ async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coar
     assert!(missing(&INTERVALS[0]) > 2, "the gap");
     assert_eq!(missing(&INTERVALS[4]), 0, "the day has a candle");
     expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn the_series_that_is_further_behind_goes_first_and_its_error_does_not_stop_the_other() {
+    for (bazaar_hours, auctions_hours) in [(10, 3), (3, 10)] {
+        let cloud = start().await;
+        Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - bazaar_hours * HOUR).await;
+        let time_ms = (MIDNIGHT - auctions_hours * HOUR) * 1_000;
+        record_prices_of(&cloud, time_ms, &[("A", 500, None, 1)]).await;
+        // It hits the first series, after the look at how far behind each is.
+        cloud.dynamodb().set_fault(Fault::missing_table().on("GetItem").after(2).times(1));
+        let message = failure(&cloud, BUILDER, event(MIDNIGHT + 10 * MINUTE)).await;
+        assert!(message.contains("GetItem"), "{message}");
+        cloud.dynamodb().clear_faults();
+        let dump = table::dump(&cloud).await;
+        let built = ["candles#5m", "auctions#1h"]
+            .map(|front| dump.keys().any(|(partition, _)| partition.starts_with(front)));
+        assert_eq!(built, [bazaar_hours < auctions_hours, auctions_hours < bazaar_hours]);
+        cloud.shutdown().await;
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) mod page;
 mod progress;
 pub(crate) mod rows;
 
-pub use self::build::{Built, BuiltSlot, build, ends};
+pub use self::build::{Built, BuiltSlot, behind, build, ends};
 pub use self::candle::{Candle, Candles, Series};
 pub use self::csv::csv;
 pub use self::keys::{Interval, Slot};

@@ -1,7 +1,6 @@
 //! `record-candles` builds the coarser candles of an import.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use common::request::parameters::ItemId;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
@@ -52,7 +51,7 @@ impl History {
     }
 
     async fn build_at(&self, now: UnixSeconds) -> Built {
-        series::build::<Candle>(self.session(), now, Instant::now()).await.unwrap()
+        series::build::<Candle>(self.session(), now).await.unwrap()
     }
 
     /// Runs until nothing is left to build.

@@ -2,7 +2,7 @@
 //! computed from the game's prices. The candles in between are built of the minutes, as `record-candles` does it.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
 use simulator::bazaar::{self, quotes};
@@ -242,7 +242,7 @@ impl Past {
     async fn build(&self, from: UnixSeconds) -> Result<(), Error> {
         build_again(self.session(), &SERIES, from).await?;
         for _ in 0..MOST_RUNS {
-            if build::<Candle>(self.session(), self.extent.now, Instant::now()).await?.is_done {
+            if build::<Candle>(self.session(), self.extent.now).await?.is_done {
                 break;
             }
             // The recorder may be at work as well.
