@@ -56,7 +56,7 @@ pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 pub struct RecordedMinute {
     /// The minute.
     pub slot: UnixSeconds,
-    /// The rank of its run, which ends with the hash of what the run has found.
+    /// The rank of its result. The end of it is a hash of the content.
     pub hash: String,
     /// When the provider refreshed what the prices are from.
     pub last_updated: UnixMilliseconds,
@@ -67,8 +67,8 @@ pub struct RecordedMinute {
 }
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
-/// nothing, so after a failure the same call completes it. Of two results for a minute, the same one stays in any order: that of the
-/// minute's own event, then the one with a list of sales, the later refresh, and the later complete reading.
+/// nothing, so after a failure the same call completes it. Of two results for a minute, the same one stays in any order: the result for the
+/// minute's own event, then a result with a list of sales, the later refresh, and the later complete reading.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
