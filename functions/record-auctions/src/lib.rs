@@ -119,11 +119,17 @@ impl Recorder for RecordAuctions {
             return Ok((fetched_at, Outcome::default()));
         }
         let written = record(table, filing, &minute).await?;
-        self.reading().note_recorded();
+        // If the result of another run stays, the next run records the sales.
+        if written.is_some() {
+            self.reading().note_recorded();
+        }
         note_late(table, &SERIES, ticks).await?;
         let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));
         let (left_out, minute) = (left_out.names.len(), Some(minute));
-        Ok((fetched_at, Outcome { pages, auctions, items, sales, left_out, written, minute }))
+        Ok((
+            fetched_at,
+            Outcome { pages, auctions, items, sales, left_out, written: written.unwrap_or_default(), minute },
+        ))
     }
 
     async fn publish(

@@ -136,7 +136,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     for (minute, number) in minutes(&mut Rng::with_seed(1)).iter().zip(-60..) {
         let tick = Tick::of(UnixSeconds::new(END + number * MINUTE));
         // The marker and the heartbeat take one unit each.
-        of_minute += (record(session, tick, minute).await.unwrap().write_units + 2.0) / 60.0;
+        of_minute += (record(session, tick, minute).await.unwrap().unwrap().write_units + 2.0) / 60.0;
     }
     let minutes = dump(&cloud).await;
     let bytes = |rows: &[Row]| rows.iter().map(bytes_of).sum::<usize>();

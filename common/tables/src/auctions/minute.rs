@@ -108,7 +108,9 @@ impl Sales {
         let Self { since, until, mut list } = later;
         let known: HashSet<_> = list.iter().map(|sale| sale.auction).collect();
         let oldest = until.minus(kept);
-        list.extend(self.list.into_iter().filter(|sale| sale.time >= oldest && !known.contains(&sale.auction)));
+        list.extend(
+            self.list.into_iter().filter(|sale| sale.time >= oldest && !known.contains(&sale.auction)),
+        );
         let since = if since <= self.until { since.min(self.since.max(oldest)) } else { since };
         Self { since, until: until.max(self.until), list }
     }

@@ -68,7 +68,8 @@ pub struct RecordedMinute {
 
 /// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
 /// nothing, so after a failure the same call completes it. Of two results for a minute, the same one stays in any order: the result for the
-/// minute's own event, then a result with a list of sales, the later refresh, and the later complete reading.
+/// minute's own event, then a result with a list of sales, the later refresh, and the later complete reading. Returns `None` if another one
+/// stays.
 ///
 /// # Errors
 /// If a part was not written before the deadline.
@@ -76,7 +77,7 @@ pub async fn record(
     table: Session<'_>,
     filing: impl Into<Filing>,
     minute: &Minute,
-) -> Result<Written, Error> {
+) -> Result<Option<Written>, Error> {
     let filing = filing.into();
     let content = content::compress(minute).map_err(Error::unwritable)?;
     let auctions: Vec<_> = minute.lowest.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
@@ -91,7 +92,7 @@ async fn write(
     content: &[u8],
     auctions: &[u8],
     hash: String,
-) -> Result<Written, Error> {
+) -> Result<Option<Written>, Error> {
     let slot = MINUTES.at(filing.tick.time());
     let parts = content.chunks(LARGEST_PART).enumerate().map(|(part, bytes)| {
         let mut row = slot.row(0);
@@ -118,8 +119,8 @@ async fn write(
         marker = marker.item(SALES_SINCE, number(sales.since.get()));
         marker = marker.item(SALES_UNTIL, number(sales.until.get()));
     }
-    table.write("PutItem", marker.send()).await?;
-    Ok(Written { rows, write_units })
+    let marked = table.write("PutItem", marker.send()).await?;
+    Ok(marked.map(|_| Written { rows, write_units }))
 }
 
 /// Returns a request that puts the row with the rank unless `condition` says that there is one that stays.
@@ -317,7 +318,7 @@ mod tests {
     }
 
     async fn put(table: &Table, minute: i64, run: &Minute) -> Written {
-        record(session(table), Tick::of(time(minute)), run).await.unwrap()
+        record(session(table), Tick::of(time(minute)), run).await.unwrap().unwrap_or_default()
     }
 
     async fn expect_newest(table: &Table, now: i64, minute: i64, expected: &Minute) {
