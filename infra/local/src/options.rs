@@ -51,9 +51,10 @@ pub struct Options {
     pub public_files: bool,
     /// Whether schedules run.
     pub schedules: bool,
-    /// When a schedule with a rate begins: on AWS at the second at which it is created, and here this long after each full period.
+    /// When a schedule with a rate begins: on AWS at the second at which it is created, and here this long after each full period. Events
+    /// of other schedules are sent so long after they are due, as on AWS at any second of their minute.
     pub schedules_begin_after: Duration,
-    /// Whether schedules also run at the start, so that nothing seems to be overdue.
+    /// Whether schedules also run once at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
     /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, auctions, past
     /// mayors and fire sales. They are generated in the background, after the start.

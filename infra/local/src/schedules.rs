@@ -14,6 +14,7 @@ use crate::logs::Logs;
 use crate::pool::{Pool, Pools};
 use crate::template::{Schedule, Template};
 
+const MINUTE_MS: i64 = 60_000;
 /// How often the clock is read: a test may have moved it.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The backoff before the first retry of a failed event. It doubles with each retry.
@@ -30,13 +31,15 @@ struct Scheduled {
     schedule: Schedule,
     /// The time from a multiple of the period since 1970 until the event that is due then.
     offset: Duration,
+    /// How long after it is due an event is sent.
+    delay: Duration,
     pool: Arc<Pool>,
     clock: Clock,
     logs: Logs,
 }
 
-/// Runs all schedules of the template until the returned set is dropped. Rates begin `begin_after` a multiple of their period.
-/// `run_at_start` says whether they send the event that was due last at once.
+/// Runs all schedules of the template until the returned set is dropped. Rates begin `begin_after` a multiple of their period; other events
+/// are sent so long after they are due. `run_at_start` says whether all send an event of the current minute at once.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
@@ -52,14 +55,20 @@ pub(crate) fn start(
             let scheduled = Scheduled {
                 schedule: schedule.clone(),
                 offset: schedule.offset.unwrap_or(begin_after),
+                delay: schedule.offset.map_or(Duration::ZERO, |_| begin_after),
                 pool: Arc::clone(pool),
                 clock: clock.clone(),
                 logs: logs.clone(),
             };
             // Read here and not when the task first runs, so that no event from now on is missed.
-            let before_ms = if run_at_start { scheduled.period_ms() } else { 0 };
-            let last_ms = scheduled.latest_due_ms() - before_ms;
-            running.spawn(Arc::new(scheduled).run(last_ms));
+            let now_ms = clock.now_ms();
+            let last_ms = scheduled.latest_due_ms(now_ms);
+            let scheduled = Arc::new(scheduled);
+            if run_at_start {
+                // Recorders refuse an event that is minutes old.
+                running.spawn(Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)));
+            }
+            running.spawn(scheduled.run(last_ms));
         }
     }
     running
@@ -72,7 +81,7 @@ impl Scheduled {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
             while events.try_join_next().is_some() {}
-            let due_ms = self.latest_due_ms();
+            let due_ms = self.latest_due_ms(self.clock.now_ms());
             // When the clock is set back a little, no event must repeat; when it is set back far, the schedule must go on.
             let is_set_back = last_ms.saturating_sub(due_ms) > self.period_ms();
             if due_ms <= last_ms && !is_set_back {
@@ -96,9 +105,9 @@ impl Scheduled {
         i64::try_from(self.schedule.period.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// The latest multiple of the period since 1970, plus the offset: minutes are full minutes.
-    fn latest_due_ms(&self) -> i64 {
-        let now_ms = self.clock.now_ms();
+    /// The latest multiple of the period since 1970, plus the offset, whose event is sent at `now_ms`: minutes are full minutes.
+    fn latest_due_ms(&self, now_ms: i64) -> i64 {
+        let now_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
         let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
         now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
     }

@@ -134,8 +134,7 @@ async fn the_local_cloud_sends_events_of_the_present_at_the_start() {
     for recorder in RECORDERS.into_iter().filter(|recorder| *recorder != "record-candles") {
         let line = await_logs(&cloud, 1, |line| line["function"] == recorder).await.remove(0);
         assert_eq!(line["message"], "recorded", "{line}");
-        let period = if recorder == "record-mayor" { 5 * MINUTE } else { MINUTE };
-        let events = [before, clock()].map(|time| time - time.rem_euclid(period));
+        let events = [before, clock()].map(|time| time - time.rem_euclid(MINUTE));
         let is_filed = |event: i64| (before..=clock()).any(|time| line["tick"] == filed(event, time));
         assert!(events.into_iter().any(is_filed), "{line}");
     }

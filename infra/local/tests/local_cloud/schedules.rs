@@ -69,7 +69,7 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
 }
 
 #[tokio::test]
-async fn the_latest_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minute() {
+async fn an_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minute() {
     for expression in ["rate(10 minutes)", "rate(1 minute)", "cron(* * * * ? *)"] {
         let template = TEMPLATE.replace("rate(10 minutes)", expression);
         let options = crate::support::options("start", &template);
