@@ -5,11 +5,15 @@
 //! | `first_recorded_at` | the earliest tick, in Unix seconds |
 //! | `last_recorded_at` | the latest tick |
 //! | `gaps` | the gaps between them: a list of maps with the ticks `from` and `to` on both sides, oldest first |
+//! | `recorded_minutes` | the ticks of the hour before the latest one: a number whose bit `n` stands for the tick `n` minutes before it |
+//!
+//! Rows of earlier versions lack `recorded_minutes`. Then all minutes outside gaps count as recorded, so an update makes no feed unhealthy.
 //!
 //! A gap is a pause between two successive ticks that is longer than the feed allows. A tick within a gap divides it, and parts
 //! that are short enough are no gaps. So the row follows from the set of ticks, whatever their order and however often each is
-//! noted. Only the newest gaps are kept; the first tick is then the one after the latest gap that was dropped. Ticks of the present
-//! arrive at most a few minutes late, so they never meet a dropped gap.
+//! noted. Only the newest gaps are kept. Ticks of the present arrive at most a few minutes late, so they never meet a dropped gap.
+
+use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -24,11 +28,18 @@ const PARTITION: &str = "feeds";
 const FIRST: &str = "first_recorded_at";
 const LAST: &str = "last_recorded_at";
 const GAPS: &str = "gaps";
+const MINUTES: &str = "recorded_minutes";
 const FROM: &str = "from";
 const TO: &str = "to";
 
 /// The number of gaps that a row keeps. One is shown; it may turn out that late ticks close it.
 const MOST_GAPS: usize = 8;
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+/// The number of minutes for which a row has bits, and these bits.
+const HOUR: u32 = 60;
+const ALL_MINUTES: u64 = (1 << HOUR) - 1;
 
 /// When a feed was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +47,8 @@ pub struct Heartbeat {
     first: UnixSeconds,
     last: UnixSeconds,
     gaps: Vec<Gap>,
+    /// The bit `n` says whether the tick `n` minutes before the latest one was recorded.
+    minutes: u64,
 }
 
 /// A period without records.
@@ -50,7 +63,7 @@ pub struct Gap {
 impl Heartbeat {
     /// The heartbeat of a feed with one tick.
     const fn of(tick: UnixSeconds) -> Self {
-        Self { first: tick, last: tick, gaps: Vec::new() }
+        Self { first: tick, last: tick, gaps: Vec::new(), minutes: 1 }
     }
 
     /// The time of the latest record.
@@ -65,10 +78,31 @@ impl Heartbeat {
         self.gaps.last().copied()
     }
 
+    /// Returns the number of minutes that were recorded in the hour before `now`.
+    #[must_use]
+    pub fn minutes_last_hour(&self, now: UnixSeconds) -> usize {
+        let hour_ago = now.minus(MINUTE * HOUR);
+        minutes_before(self.last)
+            .filter(|(bit, minute)| self.minutes & bit != 0 && hour_ago < *minute && *minute <= now)
+            .count()
+    }
+
+    /// Whether the first record is at least an hour old at the time `now`.
+    #[must_use]
+    pub fn is_hour_old(&self, now: UnixSeconds) -> bool {
+        self.first <= now.minus(MINUTE * HOUR)
+    }
+
     /// Returns the heartbeat with one tick more.
     fn with(&self, tick: UnixSeconds, feed: &Feed) -> Self {
-        let Self { mut first, mut last, ref gaps } = *self;
+        let Self { mut first, mut last, ref gaps, minutes } = *self;
         let mut gaps = gaps.clone();
+        let newest = last.max(tick);
+        let at = |bits: u64, time: UnixSeconds| {
+            let age = newest.get().abs_diff(time.get()) / MINUTE.as_secs();
+            if age < HOUR.into() { bits << age } else { 0 }
+        };
+        let minutes = (at(minutes, last) | at(1, tick)) & ALL_MINUTES;
         let is_gap = |gap: &Gap| gap.to > gap.from.plus(feed.longest_pause());
         if let Some(position) = gaps.iter().position(|gap| gap.from < tick && tick < gap.to) {
             let Gap { from, to } = gaps.remove(position);
@@ -81,8 +115,8 @@ impl Heartbeat {
             gaps.splice(..0, Some(Gap { from: tick, to: first }).filter(is_gap));
             first = tick;
         }
-        let dropped = gaps.drain(..gaps.len().saturating_sub(MOST_GAPS)).next_back();
-        Self { first: dropped.map_or(first, |gap| gap.to), last, gaps }
+        gaps.drain(..gaps.len().saturating_sub(MOST_GAPS));
+        Self { first, last, gaps, minutes }
     }
 
     fn of_row(row: &Item) -> Result<Self, Corrupt> {
@@ -96,7 +130,11 @@ impl Heartbeat {
         let gaps: Option<Vec<_>> = gaps.and_then(|gaps| gaps.iter().map(gap).collect());
         let gaps = gaps.filter(|gaps| is_ascending(first, gaps, last));
         let gaps = gaps.ok_or(Corrupt::new(GAPS, "a list of gaps between the first and the last tick"))?;
-        Ok(Self { first, last, gaps })
+        let minutes = match row.get(MINUTES) {
+            Some(_) => u64::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "bits"))?,
+            None => minutes_outside(first, last, &gaps),
+        };
+        Ok(Self { first, last, gaps, minutes: minutes & ALL_MINUTES })
     }
 
     fn row(&self, feed: &Feed) -> Item {
@@ -108,8 +146,21 @@ impl Heartbeat {
         row.insert(FIRST.to_owned(), number(self.first.get()));
         row.insert(LAST.to_owned(), number(self.last.get()));
         row.insert(GAPS.to_owned(), AttributeValue::L(self.gaps.iter().map(gap).collect()));
+        row.insert(MINUTES.to_owned(), number(self.minutes));
         row
     }
+}
+
+/// The bits of an hour and their minutes, if the latest tick is `last`.
+fn minutes_before(last: UnixSeconds) -> impl Iterator<Item = (u64, UnixSeconds)> {
+    (0..HOUR).map(move |age| (1 << age, last.minus(MINUTE * age)))
+}
+
+/// Returns the bits of all minutes from `first` to `last` that are in no gap.
+fn minutes_outside(first: UnixSeconds, last: UnixSeconds, gaps: &[Gap]) -> u64 {
+    let is_in_gap = |minute| gaps.iter().any(|gap| gap.from < minute && minute < gap.to);
+    let minutes = minutes_before(last).filter(|(_, minute)| *minute >= first && !is_in_gap(*minute));
+    minutes.map(|(bit, _)| bit).sum()
 }
 
 /// Whether the gaps follow each other between the first and the last tick.
@@ -156,7 +207,7 @@ pub(crate) async fn note(
 fn if_unchanged(request: PutItemFluentBuilder, before: Option<&Item>) -> PutItemFluentBuilder {
     let mut request = request;
     let mut conditions = Vec::new();
-    for attribute in [FIRST, LAST, GAPS] {
+    for attribute in [FIRST, LAST, GAPS, MINUTES] {
         match before.and_then(|before| before.get(attribute)) {
             Some(value) => {
                 conditions.push(format!("{attribute} = :{attribute}"));
@@ -192,10 +243,8 @@ mod tests {
     use super::*;
     use crate::feed::{BAZAAR, CANDLES};
 
-    const MINUTE: i64 = 60;
-
     fn time(minute: i64) -> UnixSeconds {
-        UnixSeconds::new(1_777_388_400 + minute * MINUTE)
+        UnixSeconds::new(1_777_388_400 + minute * 60)
     }
 
     fn gap(from: i64, to: i64) -> Gap {
@@ -214,11 +263,30 @@ mod tests {
         let heartbeat = after(&BAZAAR, &minutes);
         assert_eq!(heartbeat.gaps.len(), MOST_GAPS);
         assert_eq!(heartbeat.last_gap(), Some(gap(9_980, 9_990)));
-        assert_eq!(heartbeat.first, heartbeat.gaps[0].from);
+        assert_eq!(heartbeat.first, time(0));
         // A tick of the forgotten time changes nothing.
         assert_eq!(heartbeat.with(time(15), &BAZAAR), heartbeat);
         let row = heartbeat.row(&BAZAAR);
         assert!(format!("{row:?}").len() < 2_000, "{row:?}");
+    }
+
+    #[test]
+    fn a_minute_of_the_last_hour_counts_once_also_in_a_row_of_an_earlier_version() {
+        let half: Vec<_> = (-100..0).map(|number| number * 2).collect();
+        let heartbeat = after(&BAZAAR, &half);
+        assert_eq!(heartbeat.minutes_last_hour(time(-1)), 30);
+        assert_eq!(heartbeat.minutes_last_hour(time(28)), 15);
+        assert_eq!(heartbeat.minutes_last_hour(time(58)), 0);
+        assert_eq!(
+            heartbeat.with(time(-31), &BAZAAR).with(time(-31), &BAZAAR).minutes_last_hour(time(-1)),
+            31
+        );
+        assert_eq!((heartbeat.last_gap(), heartbeat.is_hour_old(time(-141))), (None, false));
+        assert!(heartbeat.is_hour_old(time(-140)));
+        let mut row = after(&BAZAAR, &[-100, -20, -19]).row(&BAZAAR);
+        row.remove(MINUTES);
+        let before = Heartbeat::of_row(&row).unwrap();
+        assert_eq!(before.with(time(0), &BAZAAR).minutes_last_hour(time(0)), 3);
     }
 
     proptest! {
@@ -249,7 +317,7 @@ mod tests {
             let [first, last, from, to] = numbers[..] else { panic!("four numbers") };
             let times = |time| UnixSeconds::new(time);
             let gaps = vec![Gap { from: times(from), to: times(to) }];
-            let row = Heartbeat { first: times(first), last: times(last), gaps }.row(&BAZAAR);
+            let row = Heartbeat { first: times(first), last: times(last), gaps, minutes: 1 }.row(&BAZAAR);
             if let Ok(heartbeat) = Heartbeat::of_row(&row) {
                 prop_assert!(first <= from && from < to && to <= last);
                 let gap = heartbeat.with(times(tick), &BAZAAR).last_gap();

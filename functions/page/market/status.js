@@ -28,6 +28,7 @@ const Feed = ({ name, feed }) => {
       <dt>Interval</dt><dd>${value(() => duration(feed.expected_every_seconds * 1_000))}</dd>
       <dt>Oldest record</dt><dd>${value(() => (feed.recorded_since ? dateTime(feed.recorded_since) : "None"))}</dd>
       <dt>Latest gap</dt><dd>${value(() => gap(feed.last_gap))}</dd>
+      ${feed && feed.minutes_last_hour !== null && html`<dt>Minutes of the last hour</dt><dd>${feed.minutes_last_hour} of 60</dd>`}
     </dl>
   </section>`;
 };
@@ -47,7 +48,7 @@ export const Status = () => {
     <div class="intro">
       <h1>Status</h1>
       <p>${data ? html`<strong>${summary(data.feeds)}</strong>` : !failure && html`<${Skeleton} length=${24} />`}</p>
-      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 110 seconds old, of candles 230 seconds.</p>
+      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 110 seconds old, of candles 230 seconds, and if at least 55 minutes of the last hour are recorded.</p>
       <p class="muted figures">${data ? `Checked on ${exactTime(data.checked_at)}` : !failure && html`<${Skeleton} length=${24} />`}</p>
     </div>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}

@@ -4,6 +4,7 @@
 //! It reads one row with the heartbeat of each feed, and one row with the feed's oldest record.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::cache::Cache;
 use common::lambda::config::Config;
@@ -27,6 +28,9 @@ use tables::history::{fire_sales, mayors};
 use tables::series::{self, Interval};
 
 use tables::{Error, Session, Table};
+
+/// A feed of minutes is unhealthy if fewer were recorded in the last hour. The newest two may still be on their way.
+const FEWEST_MINUTES: usize = 55;
 
 /// The status of the service: how recent its recorded data is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -53,12 +57,15 @@ struct FeedStatus {
     age_seconds: Option<u64>,
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
-    /// Whether the latest record is at most two of these intervals and 110 seconds old, of candles 230 seconds.
+    /// Whether the latest record is at most two of these intervals and 110 seconds old, of candles 230 seconds, and `minutes_last_hour` is at
+    /// least 55, if the feed's first record is an hour old.
     is_healthy: bool,
     /// The time of the oldest record that the service still has. `null` without a record.
     recorded_since: Option<UnixSeconds>,
     /// The latest period without records that later runs have not filled. `null` if there is no such period.
     last_gap: Option<Gap>,
+    /// How many of the 60 minutes before `checked_at` were recorded. `null` for `candles` and `mayor`, and if nothing was recorded.
+    minutes_last_hour: Option<usize>,
 }
 
 /// A period without records, longer than two intervals of the feed.
@@ -83,14 +90,20 @@ impl FeedStatus {
         // A time that is further in the future than the clocks differ is no sign of life either.
         let distance = last_recorded_at.map(|last| last.get().abs_diff(now.get()));
         let gap = heartbeat.and_then(Heartbeat::last_gap);
+        let of_minutes = heartbeat.filter(|_| feed.interval == Duration::from_mins(1));
+        let minutes_last_hour = of_minutes.map(|heartbeat| heartbeat.minutes_last_hour(now));
+        let has_lost_minutes = of_minutes.is_some_and(|heartbeat| heartbeat.is_hour_old(now))
+            && minutes_last_hour < Some(FEWEST_MINUTES);
+        let is_recent = distance.is_some_and(|distance| distance <= feed.longest_age().as_secs());
         Self {
             name: feed.name,
             last_recorded_at,
             age_seconds: distance.map(|distance| if last_recorded_at > Some(now) { 0 } else { distance }),
             expected_every_seconds: feed.interval.as_secs(),
-            is_healthy: distance.is_some_and(|distance| distance <= feed.longest_age().as_secs()),
+            is_healthy: is_recent && !has_lost_minutes,
             recorded_since,
             last_gap: gap.map(|heartbeat::Gap { from, to }| Gap { from, to }),
+            minutes_last_hour,
         }
     }
 }

@@ -49,7 +49,7 @@ async fn repeated_and_late_events_and_events_out_of_order_leave_the_table_of_one
     let settled = MIDNIGHT + 2 * MINUTE - SETTLE;
     recorded.expect(&cloud, &IDS, settled, MIDNIGHT + 2 * MINUTE).await;
     assert_eq!(build(&cloud, MIDNIGHT + 2 * MINUTE).await, [], "a repeated event");
-    // The alarm `record-candles: nothing recorded` counts the lines with the first message (infra/monitoring.yaml).
+    // The alarm `record-candles: nothing recorded` counts lines with the first message (infra/monitoring.yaml).
     let runs = await_logs(&cloud, 2, |line| line["function"] == BUILDER).await;
     let messages: Vec<_> = runs.iter().map(|line| line["message"].as_str().unwrap()).collect();
     assert_eq!(messages, ["recorded", "nothing to record"]);

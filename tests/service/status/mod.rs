@@ -39,14 +39,17 @@ async fn record(cloud: &Cloud, feed: &str, time: i64) {
     assert!(!response.headers.contains_key("x-amz-function-error"), "{feed}: {}", response.text);
 }
 
-/// The heartbeats by feed.
+/// The heartbeats by feed, without the minutes of the last hour.
 async fn heartbeats(cloud: &Cloud) -> BTreeMap<String, Row> {
     let request = json!({
         "TableName": table::NAME, "KeyConditionExpression": "pk = :partition", "ConsistentRead": true,
         "ExpressionAttributeValues": {":partition": {"S": HEARTBEATS}},
     });
     let mut response = table::call(cloud, "Query", &request).await;
-    let rows: Vec<Row> = serde_json::from_value(response["Items"].take()).unwrap();
+    let mut rows: Vec<Row> = serde_json::from_value(response["Items"].take()).unwrap();
+    for row in &mut rows {
+        row.remove("recorded_minutes");
+    }
     rows.into_iter().map(|row| (table::key(&row).1, row)).collect()
 }
 

@@ -14,9 +14,11 @@ use super::{
     DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, delay, entry, heartbeat, put, record, respond, rfc3339,
     start, status, unhealthy,
 };
+use crate::auction_prices::house;
+use crate::history::market::{Market, quote};
 use crate::support::{
-    RECORDERS, await_logs, expect_clean_logs, get_at, one_instance_each, send, simulator, start_with,
-    template, without_repeated_fetches,
+    RECORDERS, await_logs, expect_clean_logs, get_at, in_repository, one_instance_each, send, simulator,
+    start_with, template, without_repeated_fetches,
 };
 
 #[test]
@@ -81,11 +83,11 @@ async fn a_response_has_the_documented_fields_in_order() {
     }
     let response = respond(&cloud, START + DAY + 59).await;
     let feeds = [
-        r#"{"name":"bazaar","last_recorded_at":"2026-04-29T15:00:00Z","age_seconds":59,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T16:00:00Z","to":"2026-04-28T17:00:00Z"}}"#,
-        r#"{"name":"candles","last_recorded_at":"2026-04-29T14:55:00Z","age_seconds":359,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T15:00:00Z","to":"2026-04-28T18:00:00Z"}}"#,
-        r#"{"name":"mayor","last_recorded_at":"2026-04-29T14:56:00Z","age_seconds":299,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-09-24T19:15:00Z","last_gap":null}"#,
-        r#"{"name":"fire-sales","last_recorded_at":null,"age_seconds":null,"expected_every_seconds":60,"is_healthy":false,"recorded_since":"2026-04-27T15:00:00Z","last_gap":null}"#,
-        r#"{"name":"auctions","last_recorded_at":"2026-04-29T14:59:00Z","age_seconds":119,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T15:00:00Z","last_gap":null}"#,
+        r#"{"name":"bazaar","last_recorded_at":"2026-04-29T15:00:00Z","age_seconds":59,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T16:00:00Z","to":"2026-04-28T17:00:00Z"},"minutes_last_hour":60}"#,
+        r#"{"name":"candles","last_recorded_at":"2026-04-29T14:55:00Z","age_seconds":359,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T15:00:00Z","to":"2026-04-28T18:00:00Z"},"minutes_last_hour":null}"#,
+        r#"{"name":"mayor","last_recorded_at":"2026-04-29T14:56:00Z","age_seconds":299,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-09-24T19:15:00Z","last_gap":null,"minutes_last_hour":null}"#,
+        r#"{"name":"fire-sales","last_recorded_at":null,"age_seconds":null,"expected_every_seconds":60,"is_healthy":false,"recorded_since":"2026-04-27T15:00:00Z","last_gap":null,"minutes_last_hour":null}"#,
+        r#"{"name":"auctions","last_recorded_at":"2026-04-29T14:59:00Z","age_seconds":119,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T15:00:00Z","last_gap":null,"minutes_last_hour":59}"#,
     ];
     let data = format!(
         r#"{{"version":"{}","checked_at":"2026-04-29T15:00:59Z","feeds":[{}],"is_healthy":false}}"#,
@@ -105,7 +107,7 @@ async fn what_was_never_recorded_is_null_and_unhealthy() {
     for (feed, interval) in FEEDS {
         let expected = json!({
             "name": feed, "last_recorded_at": null, "age_seconds": null, "expected_every_seconds": interval,
-            "is_healthy": false, "recorded_since": null, "last_gap": null,
+            "is_healthy": false, "recorded_since": null, "last_gap": null, "minutes_last_hour": null,
         });
         assert_eq!(*entry(&status, feed), expected);
     }
@@ -139,6 +141,59 @@ async fn a_feed_is_healthy_until_a_second_run_is_missed_and_only_its_own_age_cou
             assert_eq!(unhealthy(&status), if is_healthy { vec![] } else { vec![feed] }, "{ahead} s ahead");
         }
     }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
+async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_alarm() {
+    let cloud = start().await;
+    let monitoring = std::fs::read_to_string(in_repository("infra/monitoring.yaml")).unwrap();
+    assert!(monitoring.contains(r#"FilterPattern: '{ $.message = "recorded" }'"#));
+    let at = |minute: i64| START + minute * MINUTE;
+    Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
+    let feeds = ["bazaar", "fire-sales", "auctions"];
+    for minute in (0..=62).step_by(2) {
+        let time_ms = at(minute) * 1_000;
+        house::serve(&cloud, time_ms, &[house::listing(1, "A", 1, time_ms)], &json!([]));
+        for feed in feeds {
+            record(&cloud, feed, at(minute)).await;
+        }
+        for feed in ["candles", "mayor"] {
+            put(&cloud, &heartbeat(feed, at(minute), at(minute), &[])).await;
+        }
+        let status = status(&cloud, at(minute)).await;
+        let expected: &[&str] = if minute < 60 { &[] } else { &feeds };
+        assert_eq!(unhealthy(&status), expected, "{minute} minutes");
+        for feed in feeds {
+            assert_eq!(entry(&status, feed)["minutes_last_hour"], (minute / 2 + 1).min(30), "{feed}");
+            assert_eq!(entry(&status, feed)["last_gap"], Value::Null, "{feed}");
+        }
+    }
+    for feed in feeds {
+        let recorder = format!("record-{feed}");
+        let alarm = monitoring
+            .split("AlarmName: ")
+            .find(|alarm| alarm.contains(&format!("Dimensions: [{{Name: Function, Value: {recorder}}}]")));
+        let number =
+            |name| alarm.unwrap().split(name).nth(1).unwrap().lines().next().unwrap().parse().unwrap();
+        let (period, fewest): (i64, usize) = (number("Period: "), number(" Threshold: ").try_into().unwrap());
+        let is_counted = |line: &Value| line["function"] == *recorder && line["message"] == "recorded";
+        let lines = await_logs(&cloud, 32, is_counted).await;
+        for begin in (0..58).map(at) {
+            let period = (begin..begin + period).step_by(60).map(rfc3339);
+            let counted = period.filter(|minute| lines.iter().any(|line| line["tick"] == **minute)).count();
+            assert!(counted < fewest, "{recorder}: {counted} records from {begin}");
+        }
+    }
+    // Events that arrive late.
+    for minute in (13..61).step_by(2) {
+        record(&cloud, "fire-sales", at(minute)).await;
+    }
+    assert_eq!(unhealthy(&status(&cloud, at(62)).await), feeds);
+    record(&cloud, "fire-sales", at(61)).await;
+    let status = status(&cloud, at(62)).await;
+    assert_eq!(entry(&status, "fire-sales")["minutes_last_hour"], 55);
+    assert_eq!(unhealthy(&status), ["bazaar", "auctions"]);
     expect_clean_logs(&cloud);
 }
 

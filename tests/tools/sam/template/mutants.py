@@ -177,9 +177,11 @@ REPLACEMENTS = [
     (SERVICE, "RecordCandles: !Ref RecordCandlesFunction", "RecordCandles: !Ref RecordBazaarFunction"),
     (MONITORING, "Value: !Ref RecordCandles}", "Value: !Ref RecordBazaar}"),
     (MONITORING, '"FunctionName", "${RecordCandles}", ', '"FunctionName", "${RecordMayor}", '),
-    (MONITORING, "            Period: 900\n", "            Period: 300\n"),
+    (MONITORING, "      Period: 900\n", "      Period: 300\n"),
     (MONITORING, '$.message = "recorded"', '$.message = "not recorded"'),
-    (MONITORING, "MetricName: CandlesBuilt", "MetricName: CandleBuilt"),
+    (MONITORING, "MetricName: Recorded", "MetricName: Record"),
+    (MONITORING, "Value: $.function", "Value: $.recorder"),
+    (MONITORING, "      Threshold: 4\n", "      Threshold: 3\n"),
     (MONITORING, "      Namespace: AWS/Lambda\n      MetricName: Throttles", "      Namespace: AWS/lambda\n      MetricName: Throttles"),
 ]
 
