@@ -18,6 +18,9 @@ use crate::response::excerpt::Excerpt;
 /// How many ids of skipped rows a log line has.
 const NAMED: usize = 5;
 
+/// From this many rows on, a list is long.
+const LONG: usize = 10;
+
 /// A set of keys. Its hash is faster than that of the standard library; every response of the provider takes thousands.
 pub(super) type KeySet<K> = HashSet<K, RandomState>;
 
@@ -102,16 +105,36 @@ impl<T> Rows<T> {
     /// # Errors
     /// If more than half of the rows make no sense.
     pub fn into_usable(self, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
-        let is_plausible = self.are_plausible();
-        let Self { usable, skipped } = self;
-        if let Some(reason) = skipped.reason.as_ref().filter(|_| !is_plausible) {
-            let (count, ids) = (skipped.names.len(), skipped.first_names_as(|name| response.masked(name)));
-            let total = count + usable.len();
-            return Err(response
-                .invalid(format_args!("{count} of {total} rows make no sense, such as {ids}: {reason}")));
+        let are_plausible = self.are_plausible();
+        self.usable_if(are_plausible, response)
+    }
+
+    /// The same for rows that are few and do not depend on each other, such as the profiles of a player: of a short list, one
+    /// usable row is enough. A few odd rows can stay for years, and would hide the others for as long.
+    ///
+    /// # Errors
+    /// If no row of a short list makes sense, or more than half of the rows of a long one make none.
+    pub fn into_any_usable(self, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
+        let is_short = self.usable.len() + self.skipped.names.len() < LONG;
+        let are_plausible = self.are_plausible() || (is_short && !self.usable.is_empty());
+        self.usable_if(are_plausible, response)
+    }
+
+    fn usable_if(self, are_plausible: bool, response: &UpstreamResponse) -> Result<Vec<T>, UpstreamError> {
+        if let Some(cause) = self.nonsense(response).filter(|_| !are_plausible) {
+            return Err(response.invalid(cause));
         }
-        skipped.warn(response, "rows are left out");
-        Ok(usable)
+        self.skipped.warn(response, "rows are left out");
+        Ok(self.usable)
+    }
+
+    /// Describes the rows that make no sense, for the log; `None` if there are none.
+    fn nonsense(&self, response: &UpstreamResponse) -> Option<String> {
+        let reason = self.skipped.reason.as_ref()?;
+        let (count, ids) =
+            (self.skipped.names.len(), self.skipped.first_names_as(|name| response.masked(name)));
+        let total = count + self.usable.len();
+        Some(format!("{count} of {total} rows make no sense, such as {ids}: {reason}"))
     }
 
     /// Whether at least half of the rows make sense: otherwise the list is more likely to be wrong than the rows.

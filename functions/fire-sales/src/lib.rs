@@ -26,7 +26,7 @@ impl ProviderRoute for FireSales {
     const PATH: &'static str = fire_sales::PATH;
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-        let sales = fire_sales::parse(response)?.into_usable(response)?;
+        let sales = fire_sales::parse(response)?.into_any_usable(response)?;
         Document::of(&Data { sales }).map_err(|error| response.invalid(error))
     }
 }

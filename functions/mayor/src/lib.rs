@@ -61,7 +61,7 @@ impl ProviderRoute for Mayor {
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let Elections { mayor, current, .. } = election::parse(response)?;
-        let perks = mayor.perks.into_usable(response)?;
+        let perks = mayor.perks.into_any_usable(response)?;
         let sitting = SittingMayor { name: mayor.name, key: mayor.key, perks };
         let data = Data { mayor: sitting, current: current.into(), election: mayor.election.into() };
         Document::of(&data).map_err(|error| response.invalid(error))

@@ -72,7 +72,7 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
 /// # Errors
 /// If the provider's response is invalid.
 pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-    let profiles = profiles::parse(response)?.into_usable(response)?;
+    let profiles = profiles::parse(response)?.into_any_usable(response)?;
     let profiles = profiles.into_iter().map(Profile::from).collect();
     let data = Data { uuid: &player.uuid, username: &player.name, profiles };
     Document::passing(&data, &response.body).map_err(|error| response.invalid(error))

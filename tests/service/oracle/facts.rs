@@ -19,7 +19,7 @@ pub(crate) enum Data {
 
 /// What follows from one body.
 pub(crate) enum Facts {
-    /// Routes with one response to a body; `None` if most rows cannot be used.
+    /// Routes with one response to a body; `None` if too many rows cannot be used.
     Single(Option<Data>),
     Bazaar(BazaarFacts),
 }
@@ -50,7 +50,7 @@ impl Facts {
         let body: Value = serde_json::from_str(text).unwrap();
         let data = match source {
             Source::Election => Some(mayor(&body)),
-            Source::FireSales => usable(&body["sales"], sale).map(|sales| json!({"sales": sales})),
+            Source::FireSales => any_usable(&body["sales"], sale).map(|sales| json!({"sales": sales})),
             Source::Items => usable(&body["items"], item).map(|items| json!({"items": items})),
             Source::Auctions(_) => usable(&body["auctions"], auction).map(|auctions| {
                 let mut data = picked(&body, &["page", "totalPages", "totalAuctions", "lastUpdated"]);
@@ -60,7 +60,7 @@ impl Facts {
             // The id and the name are added for each request.
             Source::Profiles(_) => match &body["profiles"] {
                 Value::Null => Some(json!([])),
-                profiles => usable(profiles, profile),
+                profiles => any_usable(profiles, profile),
             },
             // No route has them.
             Source::EndedAuctions => None,
@@ -100,6 +100,13 @@ fn usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<Value
     let rows = rows.as_array().unwrap();
     let shaped: Vec<Value> = rows.iter().filter_map(shape).collect();
     (shaped.len() * 2 >= rows.len()).then(|| shaped.into())
+}
+
+/// The usable rows. Of fewer than ten, one is enough.
+fn any_usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
+    let shaped: Vec<Value> = rows.as_array().unwrap().iter().filter_map(&shape).collect();
+    let is_short = rows.as_array().unwrap().len() < 10;
+    if is_short && !shaped.is_empty() { Some(shaped.into()) } else { usable(rows, shape) }
 }
 
 /// The fields of the object.

@@ -30,6 +30,7 @@ const PRODUCTS: Route = Route {
     no_row: |id, value| format!(r#""{id}":{value}"#),
     body: |rows| format!(r#"{{"success":true,"lastUpdated":1777388578000,"products":{{{rows}}}}}"#),
     listed: |data| texts(&data["items"], "id"),
+    is_served: |good, bad| bad <= good,
 };
 
 #[tokio::test]
@@ -39,7 +40,7 @@ async fn a_product_that_makes_no_sense_is_left_out() {
 
 #[tokio::test]
 async fn the_bazaar_fails_only_if_most_products_make_no_sense() {
-    PRODUCTS.expect_majority().await;
+    PRODUCTS.expect_limit().await;
 }
 
 #[tokio::test]

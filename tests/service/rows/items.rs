@@ -19,6 +19,7 @@ const ITEMS: Route = Route {
     no_row: bare,
     body: |rows| format!(r#"{{"success":true,"lastUpdated":1777388578000,"items":[{rows}]}}"#),
     listed: |data| texts(&data["items"], "id"),
+    is_served: |good, bad| bad <= good,
 };
 
 #[tokio::test]
@@ -28,7 +29,7 @@ async fn an_item_that_makes_no_sense_is_left_out() {
 
 #[tokio::test]
 async fn the_catalogue_fails_only_if_most_items_make_no_sense() {
-    ITEMS.expect_majority().await;
+    ITEMS.expect_limit().await;
 }
 
 #[tokio::test]

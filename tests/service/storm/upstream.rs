@@ -307,7 +307,7 @@ fn body(
     let spoiled = |most: bool, rng: &mut Rng| {
         let spoiled = snapshot.spoiled(rng, most).unwrap_or_else(|| Arc::clone(snapshot));
         if !spoiled.facts().is_usable() {
-            journal.count("more than half of the rows unusable");
+            journal.count("too many rows unusable");
         }
         journal.serve(&spoiled, requested);
         response(200, spoiled.text.clone())
