@@ -129,7 +129,7 @@ impl<T> Rows<T> {
     }
 
     /// Describes the rows that make no sense, for the log; `None` if there are none.
-    fn nonsense(&self, response: &UpstreamResponse) -> Option<String> {
+    pub(super) fn nonsense(&self, response: &UpstreamResponse) -> Option<String> {
         let reason = self.skipped.reason.as_ref()?;
         let (count, ids) =
             (self.skipped.names.len(), self.skipped.first_names_as(|name| response.masked(name)));

@@ -54,7 +54,7 @@ impl Snapshot {
     /// Returns the snapshot in the response.
     ///
     /// # Errors
-    /// If the response is invalid, or more than half of its products are.
+    /// If the response is invalid, more than half of its products are, or none has a price.
     pub fn of(response: UpstreamResponse, orders: Orders) -> Result<Self, UpstreamError> {
         let bazaar::Market { products, last_updated, raw } = bazaar::market(&response, orders)?;
         let products = products.into_usable(&response)?;

@@ -98,7 +98,7 @@ impl Recorder for RecordBazaar {
             let quotes = quotes(market.products);
             // An empty tick would count as recorded, and so would hide that the provider shows nothing.
             if quotes.is_empty() {
-                Err(response.invalid("no product has a price"))
+                Err(response.invalid("no price can be recorded"))
             } else {
                 Ok((fetched_at, quotes, public))
             }
@@ -145,7 +145,7 @@ fn quotes(products: Rows<Product>) -> Quotes {
         let quote =
             Quote::nearest(status.sell_price, status.buy_price, status.sell_volume, status.buy_volume);
         match (product.id.parse(), quote) {
-            (_, Some(quote)) if quote.sell_price.coins() == 0.0 && quote.buy_price.coins() == 0.0 => {}
+            _ if !status.has_price() => {}
             (Ok(id), Some(quote)) => drop(quotes.insert(id, quote)),
             _ => skipped.add(product.id, "its id or price cannot be stored"),
         }

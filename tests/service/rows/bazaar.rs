@@ -4,8 +4,10 @@ use local::Cloud;
 use serde_json::{Value, json};
 
 use super::table::{Field, Route, START, expect_failure, is_warning, texts};
-use crate::history::event;
-use crate::support::{await_logs, expect_clean_logs, get_at, invoke, one_instance_each, start_with};
+use crate::history::{event, failure};
+use crate::support::{
+    await_logs, expect_clean_logs, get_at, invoke, one_instance_each, start_with, without_repeated_fetches,
+};
 
 /// A price, which need not be whole.
 const fn price(name: &'static str) -> Field {
@@ -30,7 +32,8 @@ const PRODUCTS: Route = Route {
     no_row: |id, value| format!(r#""{id}":{value}"#),
     body: |rows| format!(r#"{{"success":true,"lastUpdated":1777388578000,"products":{{{rows}}}}}"#),
     listed: |data| texts(&data["items"], "id"),
-    is_served: |good, bad| bad <= good,
+    // Without a product there is no price.
+    is_served: |good, bad| good > 0 && bad <= good,
 };
 
 #[tokio::test]
@@ -41,6 +44,35 @@ async fn a_product_that_makes_no_sense_is_left_out() {
 #[tokio::test]
 async fn the_bazaar_fails_only_if_most_products_make_no_sense() {
     PRODUCTS.expect_limit().await;
+}
+
+#[tokio::test]
+async fn a_bazaar_without_a_price_is_a_failure_for_the_route_and_for_the_recorder() {
+    let cloud = start_with(without_repeated_fetches()).await;
+    let at = |prices: [&str; 2]| {
+        let sold = PRODUCTS.usual("B").replacen("5.5", prices[0], 1);
+        sold.replacen("5.5", prices[1], 1)
+    };
+    let mut now = START;
+    for rows in [vec![], vec![at(["0", "0.0"])], vec![at(["0.004", "1e-11"])], vec![at(["0", "null"])]] {
+        PRODUCTS.show(&cloud, &[PRODUCTS.usual("A")]);
+        let earlier = get_at(&cloud, PRODUCTS.path, now).await;
+        PRODUCTS.show(&cloud, &rows);
+        get_at(&cloud, PRODUCTS.path, now + 5_000).await.expect_replay_of(&earlier);
+        get_at(&cloud, "/v1/bazaar?mode=item&id=A", now + 5_001).await.data();
+        let cause = failure(&cloud, "record-bazaar", event(now / 1_000)).await;
+        assert!(cause.contains("no product has a price"), "{rows:?}: {cause}");
+        now += 60_000;
+    }
+    // One side of one product is enough.
+    for prices in [["0.005", "0"], ["0", "0.01"]] {
+        PRODUCTS.show(&cloud, &[at(["0", "0"]).replace("\"B\"", "\"C\""), at(prices)]);
+        assert_eq!(get_at(&cloud, "/v1/bazaar?mode=prices", now).await.data()["count"], 2, "{prices:?}");
+        let recorded = invoke(&cloud, "record-bazaar", event(now / 1_000)).await.json();
+        assert_eq!(recorded["recorded"]["products"], 1, "{recorded}");
+        now += 60_000;
+    }
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

@@ -37,6 +37,9 @@ use super::rows::{Entry, KeySet, Rows, Skipped};
 /// The highest price of one item, in coins: the purses of the game hold less.
 pub const HIGHEST_PRICE: f64 = 1e12;
 
+/// The lowest price of one item, in coins. A lower one is recorded as 0, because recorded prices are exact to 0.01 coins.
+const LOWEST_PRICE: f64 = 0.005;
+
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/bazaar";
 
@@ -113,6 +116,12 @@ pub struct QuickStatus {
 }
 
 impl QuickStatus {
+    /// Whether there is a price on at least one side.
+    #[must_use]
+    pub const fn has_price(&self) -> bool {
+        self.sell_price >= LOWEST_PRICE || self.buy_price >= LOWEST_PRICE
+    }
+
     fn check(&self) -> Result<(), &'static str> {
         const PRICES: std::ops::RangeInclusive<f64> = 0.0..=HIGHEST_PRICE;
         if !PRICES.contains(&self.sell_price) || !PRICES.contains(&self.buy_price) {
@@ -134,7 +143,7 @@ impl RawProduct {
 /// Returns the products with their prices, in the provider's order.
 ///
 /// # Errors
-/// If the response is invalid.
+/// If the response is invalid, or no product has a price: the provider sends such bodies while it starts.
 pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, UpstreamError> {
     let outline = match orders {
         Orders::Read => Outline::whole(&response.body),
@@ -164,7 +173,12 @@ pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, Ups
             Err(reason) => skipped.add(id, reason),
         }
     }
-    Ok(Market { products: Rows { usable, skipped }, last_updated, raw })
+    let products = Rows { usable, skipped };
+    if !products.usable.iter().any(|product| product.status.has_price()) {
+        let nonsense = products.nonsense(response).unwrap_or_default();
+        return Err(response.invalid(format_args!("no product has a price. {nonsense}")));
+    }
+    Ok(Market { products, last_updated, raw })
 }
 
 type Member<'a> = (&'a RawValue, Result<QuickStatus, String>);
