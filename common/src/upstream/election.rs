@@ -5,14 +5,17 @@
 //! - A minister, if there is one, stands inside `mayor` and is not read. `votes` are absent while they are hidden. Candidates
 //!   are in no particular order. Elections therefore pass through as raw text.
 //! - Perks differ from term to term of the same mayor, so a recorded mayor keeps those of the term.
+//! - A special mayor of 2025/26 had other perks within its term, at times none, and no `election` for the whole term. A response
+//!   can be older than the one before: `lastUpdated` says so.
 
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
 
 use super::error::UpstreamError;
-use super::json::{Object, ObjectText, StringText, object};
+use super::json::{Object, ObjectText, StringText, object, whole_number};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
 
@@ -30,6 +33,9 @@ pub struct Elections<'a, P> {
     pub mayor: Mayor<'a, P>,
     /// The open election; absent while the booth is closed.
     pub current: Option<ObjectText<'a>>,
+    /// When the provider refreshed it, in Unix milliseconds; `None` if it does not say so. No response depends on it.
+    #[serde(rename = "lastUpdated", default, deserialize_with = "whole_number_if_any")]
+    pub last_updated: Option<i64>,
 }
 
 /// The sitting mayor.
@@ -77,10 +83,16 @@ impl<'a> Row for Perk<'a> {
 
 impl<'a, P: Into<Rows<Perk<'a>>>> Elections<'a, P> {
     fn with_rows(self) -> Elections<'a, Rows<Perk<'a>>> {
-        let Self { mayor, current, .. } = self;
+        let Self { mayor, current, last_updated, .. } = self;
         let Mayor { key, name, perks, election } = mayor;
-        Elections { _success: Success, mayor: Mayor { key, name, perks: perks.into(), election }, current }
+        let mayor = Mayor { key, name, perks: perks.into(), election };
+        Elections { _success: Success, mayor, current, last_updated }
     }
+}
+
+fn whole_number_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let text = Option::<&RawValue>::deserialize(deserializer)?;
+    Ok(text.and_then(|text| whole_number(&mut serde_json::Deserializer::from_str(text.get())).ok()))
 }
 
 /// Returns the mayor and the elections in the provider's response.

@@ -195,7 +195,7 @@ pub(crate) async fn note(
         });
         let Some(after) = after.filter(|after| before.as_ref() != Some(after)) else { return Ok(()) };
         let request = table.put_item().set_item(Some(after.row(feed)));
-        let request = if_unchanged(request, row.as_ref());
+        let request = if_unchanged(request, row.as_ref(), &[FIRST, LAST, GAPS, MINUTES]);
         if table.write("PutItem", request.send()).await?.is_some() {
             return Ok(());
         }
@@ -203,11 +203,15 @@ pub(crate) async fn note(
     }
 }
 
-/// Adds the condition that the row is still `before`.
-fn if_unchanged(request: PutItemFluentBuilder, before: Option<&Item>) -> PutItemFluentBuilder {
+/// Adds the condition that these attributes of the row are still those of `before`.
+pub(crate) fn if_unchanged(
+    request: PutItemFluentBuilder,
+    before: Option<&Item>,
+    attributes: &[&str],
+) -> PutItemFluentBuilder {
     let mut request = request;
     let mut conditions = Vec::new();
-    for attribute in [FIRST, LAST, GAPS, MINUTES] {
+    for &attribute in attributes {
         match before.and_then(|before| before.get(attribute)) {
             Some(value) => {
                 conditions.push(format!("{attribute} = :{attribute}"));

@@ -24,7 +24,7 @@ pub struct PastMayor {
 }
 
 impl From<Mayor> for PastMayor {
-    fn from(Mayor { year, name, key, perks }: Mayor) -> Self {
+    fn from(Mayor { year, name, key, perks, .. }: Mayor) -> Self {
         Self { name, key, perks, started_at: year.term_begins(), ended_at: year.term_ends() }
     }
 }

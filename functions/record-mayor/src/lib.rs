@@ -1,7 +1,9 @@
 //! Every five minutes, records the sitting mayor, for `GET /v1/mayor/history`. It writes one row for each election, under the
-//! year that the provider gives. So a mayor is recorded under the right year however late the provider shows them.
+//! year that the provider gives. So a mayor is recorded under the right year however late the provider shows them. A mayor without
+//! an election is filed under the term that the calendar gives.
 
 use std::error::Error;
+use std::time::Duration;
 
 use common::lambda::StartError;
 use common::lambda::config::Config;
@@ -9,20 +11,29 @@ use common::lambda::invocation::Invocation;
 use common::time::Tick;
 use common::upstream::calendar::ElectionYear;
 use common::upstream::election::{self, Elections, PATH};
-use common::upstream::json::ObjectText;
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 use tables::feed::{self, Feed};
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Recorder, Session, Ticks, repeat};
 
+/// For how long the provider may show the mayor of the term before.
+const HANDOVER: Duration = Duration::from_hours(1);
+
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
     /// The year of the election that the sitting mayor won.
     year: ElectionYear,
-    /// Whether the mayor is newly recorded.
+    /// Whether the mayor or other perks are newly recorded.
     new: bool,
+}
+
+/// The mayor that the provider shows.
+struct Shown {
+    mayor: Mayor,
+    /// Whether the year is that of an election in the response. Otherwise, it is that of the calendar.
+    is_elected: bool,
 }
 
 /// The part of an election that the recorder reads.
@@ -58,31 +69,40 @@ impl Recorder for RecordMayor {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
-            Ok((ticks.current(), mayor(&response)?))
+            let tick = ticks.current();
+            Ok((tick, shown(&response, tick)?))
         };
-        let (tick, mayor) = repeat(invocation, fetch).await?;
-        Ok((tick, Outcome { year: mayor.year, new: mayors::record(table, &mayor).await? }))
+        let (tick, Shown { mayor, is_elected }) = repeat(invocation, fetch).await?;
+        let year = mayor.year;
+        let is_handover = !is_elected && tick.time() < year.term_begins().plus(HANDOVER);
+        if is_handover && let Some(before) = year.previous() {
+            let before = mayors::elected_in(table, before).await?;
+            if before.is_some_and(|before| before.name == mayor.name) {
+                return Ok((tick, Outcome { year, new: false }));
+            }
+        }
+        Ok((tick, Outcome { year, new: mayors::record(table, &mayor).await? }))
     }
 }
 
-/// Returns the sitting mayor.
-fn mayor(response: &UpstreamResponse) -> Result<Mayor, UpstreamError> {
-    let Elections { mayor, .. } = election::parse(response)?;
-    // A row is never overwritten, so an incomplete mayor must not be recorded.
-    if let Some(reason) = &mayor.perks.skipped.reason {
-        return Err(response.invalid(format_args!("a perk makes no sense: {reason}")));
-    }
-    let won =
-        mayor.election.map(ObjectText::get).ok_or_else(|| response.invalid("the mayor has no election"))?;
-    let Election { year } = serde_json::from_str(won).map_err(|error| response.invalid(error))?;
+/// Returns the mayor that the provider shows at the tick.
+fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError> {
+    let Elections { mayor, last_updated, .. } = election::parse(response)?;
+    let won = mayor.election.map(|won| serde_json::from_str::<Election>(won.get()));
+    let won = won.transpose().map_err(|error| response.invalid(error))?;
+    let year = won.as_ref().map(|won| won.year).or_else(|| ElectionYear::sitting_at(tick.time()));
+    let year =
+        year.ok_or_else(|| response.invalid("the mayor has no election, and the time is in no term"))?;
     let perk = |perk: election::Perk<'_>| Perk {
         name: perk.name.decoded().into_owned(),
         description: perk.description.decoded().into_owned(),
     };
-    Ok(Mayor {
+    let mayor = Mayor {
         year,
         name: mayor.name.decoded().into_owned(),
         key: mayor.key.decoded().into_owned(),
-        perks: mayor.perks.usable.into_iter().map(perk).collect(),
-    })
+        perks: mayor.perks.into_any_usable(response)?.into_iter().map(perk).collect(),
+        last_updated,
+    };
+    Ok(Shown { mayor, is_elected: won.is_some() })
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use simulator::{Fault, election};
 
 use super::table;
-use super::{DAY, HOUR, MINUTE, record, rfc3339, start};
+use super::{DAY, HOUR, MINUTE, record, rfc3339, start, start_with_instances};
 use crate::support::{expect_clean_logs, get_at, simulator, start_with, without_repeated_fetches};
 
 const RECORDER: &str = "record-mayor";
@@ -127,6 +127,29 @@ fn show(cloud: &Cloud, body: String) {
     simulator(cloud).set_fault(ELECTIONS, Fault::default().with_body(body));
 }
 
+/// The same response, as the provider refreshed it so many seconds later, and without the election if the year is `None`.
+fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> String {
+    let perks: Vec<_> = perks.iter().map(|name| json!({"name": name, "description": "d"})).collect();
+    let body = shown(year.unwrap_or(1), name, &json!(perks));
+    let mut body: Value = serde_json::from_str(&body).unwrap();
+    body["lastUpdated"] = (1_777_388_398_578 + seconds * 1_000).into();
+    if year.is_none() {
+        body["mayor"].as_object_mut().unwrap().remove("election");
+        body["current"].take();
+    }
+    body.to_string()
+}
+
+/// The name and the perks of the mayor of this year.
+async fn of_year(cloud: &Cloud, year: i64) -> (String, Vec<String>) {
+    let began = rfc3339(term(year)[0]);
+    let history = history(cloud, 100, term(year)[1]).await;
+    let mayor = history.iter().find(|mayor| mayor["started_at"] == began).unwrap();
+    let perks = mayor["perks"].as_array().unwrap().iter();
+    let perks = perks.map(|perk| perk["name"].as_str().unwrap().to_owned()).collect();
+    (mayor["name"].as_str().unwrap().to_owned(), perks)
+}
+
 #[tokio::test]
 async fn a_response_has_the_documented_fields_and_unchanged_texts() {
     let cloud = start().await;
@@ -156,7 +179,7 @@ async fn a_response_has_the_documented_fields_and_unchanged_texts() {
 }
 
 #[tokio::test]
-async fn a_row_is_never_overwritten() {
+async fn a_row_stays_unless_the_time_of_the_provider_is_later() {
     let cloud = start().await;
     let perks = |name: &str| json!([{"name": name, "description": "d"}]);
     show(&cloud, shown(500, "Paul", &perks("EZPZ")));
@@ -178,6 +201,106 @@ async fn a_row_is_never_overwritten() {
     let names: Vec<_> = history.iter().map(|mayor| mayor["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Jerry", "Paul"], "newest first, without the terms that were not recorded");
     assert_eq!(history[0]["perks"], json!([]));
+}
+
+#[tokio::test]
+async fn in_every_order_the_perks_of_the_latest_response_with_perks_stay() {
+    let cloud = start().await;
+    let responses: [(i64, &[&str]); 4] = [(1, &["A", "B"]), (2, &["A", "B", "C"]), (3, &["C"]), (4, &[])];
+    let orders = (0..256_usize).map(|order| [order % 4, order / 4 % 4, order / 16 % 4, order / 64]);
+    let permutations = orders.filter(|order| (0..4).all(|response| order.contains(&response)));
+    let years: Vec<_> = (500..).zip(permutations).collect();
+    assert_eq!(years.len(), 24);
+    for (year, order) in &years {
+        // Every response also comes again.
+        for response in order.iter().chain(order) {
+            let (seconds, perks) = responses[*response];
+            show(&cloud, refreshed(seconds, Some(*year), "Takeover", perks));
+            record(&cloud, RECORDER, term(*year)[0] + DAY).await;
+        }
+    }
+    let now = term(524)[0];
+    let history = history(&cloud, 100, now).await;
+    assert_eq!(history.len(), years.len());
+    for mayor in history {
+        assert_eq!(mayor["perks"], json!([{"name": "C", "description": "d"}]), "{mayor}");
+    }
+}
+
+#[tokio::test]
+async fn a_row_without_the_time_of_the_provider_is_served_and_replaced() {
+    let cloud = start().await;
+    let row = |year: i64| {
+        let perks = json!({"L": [{"M": {"name": {"S": "A"}, "description": {"S": "d"}}}]});
+        let row = json!({
+            "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")},
+            "name": {"S": "Takeover"}, "key": {"S": "takeover"}, "perks": perks,
+        });
+        row.as_object().unwrap().clone()
+    };
+    table::put(&cloud, [row(500), row(501)]).await;
+    show(&cloud, refreshed(0, Some(501), "Takeover", &[]));
+    assert_eq!(record(&cloud, RECORDER, term(501)[0]).await["new"], false, "perks stay");
+    show(&cloud, refreshed(0, Some(501), "Takeover", &["A"]));
+    assert_eq!(record(&cloud, RECORDER, term(501)[0]).await["new"], false, "only the time is new");
+    show(&cloud, refreshed(1, Some(501), "Takeover", &["B"]));
+    assert_eq!(record(&cloud, RECORDER, term(501)[0]).await["new"], true);
+    assert_eq!(of_year(&cloud, 500).await.1, ["A"]);
+    assert_eq!(of_year(&cloud, 501).await.1, ["B"]);
+}
+
+#[tokio::test]
+async fn of_two_runs_at_once_the_later_response_stays() {
+    let cloud = start_with_instances(4).await;
+    for year in 500..510 {
+        let time = term(year)[0];
+        show(&cloud, refreshed(1, Some(year), "Takeover", &["A"]));
+        let early = [record(&cloud, RECORDER, time), record(&cloud, RECORDER, time)];
+        let early = futures_util::future::join_all(early);
+        let late = async {
+            show(&cloud, refreshed(2, Some(year), "Takeover", &["B"]));
+            record(&cloud, RECORDER, time).await
+        };
+        tokio::join!(early, late);
+        assert_eq!(of_year(&cloud, year).await.1, ["B"]);
+    }
+}
+
+#[tokio::test]
+async fn a_mayor_without_an_election_is_filed_under_the_term_of_the_calendar() {
+    let cloud = start().await;
+    let [begins, ends] = term(501);
+    show(&cloud, refreshed(0, Some(501), "Paul", &["A"]));
+    record(&cloud, RECORDER, begins).await;
+    // In the first hour of the next term, the provider may still show the mayor of this one.
+    show(&cloud, refreshed(1, None, "Paul", &["A", "B"]));
+    for time in [ends, ends + HOUR - MINUTE] {
+        assert_eq!(record(&cloud, RECORDER, time).await, json!({"year": 502, "new": false}));
+    }
+    assert_eq!(table::dump(&cloud).await.len(), 1);
+    show(&cloud, refreshed(2, None, "Takeover", &["A"]));
+    assert_eq!(record(&cloud, RECORDER, ends + MINUTE).await, json!({"year": 502, "new": true}));
+    show(&cloud, refreshed(3, None, "Takeover", &["A", "B"]));
+    assert_eq!(record(&cloud, RECORDER, ends + DAY).await, json!({"year": 502, "new": true}));
+    show(&cloud, refreshed(1, None, "Paul", &["A", "B"]));
+    assert_eq!(
+        record(&cloud, RECORDER, ends + DAY).await,
+        json!({"year": 502, "new": false}),
+        "an old response"
+    );
+    // The same mayor stays for another term, and another one then turns out to have won the election.
+    let ends = term(502)[1];
+    show(&cloud, refreshed(4, None, "Takeover", &["C"]));
+    assert_eq!(record(&cloud, RECORDER, ends + HOUR).await, json!({"year": 503, "new": true}));
+    assert_eq!(of_year(&cloud, 503).await, ("Takeover".to_owned(), vec!["C".to_owned()]));
+    show(&cloud, refreshed(5, Some(503), "Cole", &["D"]));
+    assert_eq!(record(&cloud, RECORDER, ends + 2 * HOUR).await, json!({"year": 503, "new": true}));
+    let names: Vec<_> =
+        history(&cloud, 10, term(503)[1]).await.iter().map(|mayor| mayor["name"].clone()).collect();
+    assert_eq!(names, ["Cole", "Takeover", "Paul"]);
+    assert_eq!(of_year(&cloud, 501).await.1, ["A"], "what is shown in a later term is not of this one");
+    assert_eq!(of_year(&cloud, 502).await.1, ["A", "B"]);
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
@@ -211,7 +334,6 @@ async fn a_mayor_without_a_valid_year_is_not_recorded() {
         body.to_string()
     };
     for (what, body) in [
-        ("no election", with(|mayor| drop(mayor.remove("election")))),
         ("no year", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"candidates": []}))))),
         ("year 0", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 0}))))),
         ("year 10000", with(|mayor| drop(mayor.insert("election".to_owned(), json!({"year": 10_000}))))),

@@ -1,5 +1,8 @@
 //! Past mayors: one row for each election. `pk` is `mayors`, and `sk` the year of the election in four digits. The term is not
 //! stored, because it follows from the calendar.
+//!
+//! The provider can correct a mayor within the term, and can show an earlier state again. So a row has the provider's time in
+//! `last_updated`, and [`Mayor::replaces`] decides. Rows of version 0.1.0 have no time.
 
 use std::time::Duration;
 
@@ -11,7 +14,8 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, SORT_KEY, readable, string, text};
+use crate::heartbeat::if_unchanged;
+use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, string, text};
 use crate::session::Session;
 
 const PARTITION: &str = "mayors";
@@ -19,6 +23,7 @@ const NAME: &str = "name";
 const KEY: &str = "key";
 const PERKS: &str = "perks";
 const DESCRIPTION: &str = "description";
+const LAST_UPDATED: &str = "last_updated";
 
 /// A mayor and the election that they won.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,6 +36,9 @@ pub struct Mayor {
     pub key: String,
     /// The perks of the term.
     pub perks: Vec<Perk>,
+    /// When the provider refreshed all of this, in Unix milliseconds; `None` if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_updated: Option<i64>,
 }
 
 /// A perk of a mayor.
@@ -46,25 +54,62 @@ fn sort_key(year: ElectionYear) -> String {
     format!("{:04}", year.get())
 }
 
-/// Writes the mayor unless the year has one, and returns whether it did.
+impl Mayor {
+    /// Whether the mayor takes the place of the one who is stored for the year: if the provider's time is later. But perks of the
+    /// same mayor are never replaced by none, and none by perks whatever the time.
+    fn replaces(&self, stored: &Self) -> bool {
+        let is_same = self.name == stored.name && self.key == stored.key;
+        if is_same && self.perks.is_empty() != stored.perks.is_empty() {
+            return stored.perks.is_empty();
+        }
+        self.last_updated > stored.last_updated
+    }
+
+    fn row(&self) -> Item {
+        let perks = self.perks.iter().map(|perk| {
+            AttributeValue::M(Item::from([
+                (NAME.to_owned(), string(&perk.name)),
+                (DESCRIPTION.to_owned(), string(&perk.description)),
+            ]))
+        });
+        let mut row = item::key(PARTITION, sort_key(self.year));
+        row.insert(NAME.to_owned(), string(&self.name));
+        row.insert(KEY.to_owned(), string(&self.key));
+        row.insert(PERKS.to_owned(), AttributeValue::L(perks.collect()));
+        row.extend(self.last_updated.map(|time| (LAST_UPDATED.to_owned(), number(time))));
+        row
+    }
+}
+
+/// Records the mayor if there is none for the year, or if it [replaces](Mayor::replaces) the one who is there. Returns whether the
+/// year has another mayor or other perks than before.
 ///
 /// # Errors
 /// If the table does not answer in time.
 pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
-    let perks = mayor.perks.iter().map(|perk| {
-        AttributeValue::M(Item::from([
-            (NAME.to_owned(), string(&perk.name)),
-            (DESCRIPTION.to_owned(), string(&perk.description)),
-        ]))
-    });
-    let request = table
-        .put_item()
-        .set_item(Some(item::key(PARTITION, sort_key(mayor.year))))
-        .item(NAME, string(&mayor.name))
-        .item(KEY, string(&mayor.key))
-        .item(PERKS, AttributeValue::L(perks.collect()))
-        .condition_expression("attribute_not_exists(pk)");
-    table.write("PutItem", request.send()).await.map(|written| written.is_some())
+    let (mut row, mut stored) = (None, None::<Mayor>);
+    loop {
+        let request = table.put_item().set_item(Some(mayor.row()));
+        let request = if_unchanged(request, row.as_ref(), &[LAST_UPDATED, PERKS]);
+        if table.write("PutItem", request.send()).await?.is_some() {
+            let of_the_time = |stored: Mayor| Mayor { last_updated: mayor.last_updated, ..stored };
+            return Ok(stored.map(of_the_time).as_ref() != Some(mayor));
+        }
+        // There is a row, or another run or an import has replaced it.
+        row = table.get(item::key(PARTITION, sort_key(mayor.year))).await?;
+        stored = row.as_ref().and_then(of_row);
+        if stored.as_ref().is_some_and(|stored| !mayor.replaces(stored)) {
+            return Ok(false);
+        }
+    }
+}
+
+/// Returns the mayor who won the election of this year, if one is recorded.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn elected_in(table: Session<'_>, year: ElectionYear) -> Result<Option<Mayor>, Error> {
+    Ok(table.get(item::key(PARTITION, sort_key(year))).await?.as_ref().and_then(of_row))
 }
 
 /// Returns the mayors whose terms have ended at the time `now` and began before the time `before`, newest first, at most `limit`.
@@ -120,13 +165,19 @@ fn every(table: Session<'_>) -> QueryFluentBuilder {
         .expression_attribute_values(":partition", string(PARTITION))
 }
 
+/// Returns the mayor in a row, unless the row is corrupt.
+fn of_row(row: &Item) -> Option<Mayor> {
+    readable(std::slice::from_ref(row), PARTITION, mayor).pop()
+}
+
 fn mayor(row: &Item) -> Result<Option<Mayor>, Corrupt> {
     let year = text(row, SORT_KEY)?.parse().ok().and_then(|number| ElectionYear::new(number).ok());
     let year = year.ok_or(Corrupt::new(SORT_KEY, "the year of an election"))?;
     let perks = row.get(PERKS).and_then(|perks| perks.as_l().ok());
     let perks = perks.and_then(|perks| perks.iter().map(perk).collect());
     let perks = perks.ok_or(Corrupt::new(PERKS, "a list of perks with names and descriptions"))?;
-    Ok(Some(Mayor { year, name: text(row, NAME)?, key: text(row, KEY)?, perks }))
+    let last_updated = integer(row, LAST_UPDATED).ok();
+    Ok(Some(Mayor { year, name: text(row, NAME)?, key: text(row, KEY)?, perks, last_updated }))
 }
 
 fn perk(value: &AttributeValue) -> Option<Perk> {

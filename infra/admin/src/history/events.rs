@@ -1,6 +1,6 @@
 //! Mayors and fire sales, one line per election or sale.
 
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::calendar::ElectionYear;
 use common::upstream::json::whole_number;
 use futures_util::{StreamExt, TryStreamExt};
@@ -44,6 +44,7 @@ struct MayorLine {
     #[serde(deserialize_with = "not_empty")]
     key: String,
     perks: Vec<PerkLine>,
+    last_updated: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -84,7 +85,7 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
     if line.len() > MAX_MAYOR {
         return Err(BadLine::new(format!("a mayor's line may have at most {MAX_MAYOR} bytes")));
     }
-    let MayorLine { year, name, key, perks } = line::parse(line)?;
+    let MayorLine { year, name, key, perks, last_updated } = line::parse(line)?;
     // The row of a future election would keep the recorder from recording the real winner.
     let sitting = ElectionYear::sitting_at(now);
     if sitting.is_some_and(|sitting| year > sitting) {
@@ -95,7 +96,11 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
         )));
     }
     let perks = perks.into_iter().map(|PerkLine { name, description }| Perk { name, description });
-    Ok(Mayor { year, name, key, perks: perks.collect() })
+    if let Some(last_updated) = last_updated {
+        // No later row would replace it.
+        past("last_updated", UnixMilliseconds::new(last_updated).into(), now)?;
+    }
+    Ok(Mayor { year, name, key, perks: perks.collect(), last_updated })
 }
 
 fn fire_sale(line: &str, now: UnixSeconds) -> Result<Sighting, BadLine> {

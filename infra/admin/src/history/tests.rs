@@ -53,10 +53,11 @@ proptest! {
         name in ".+",
         key in ".+",
         perks in prop::collection::vec((any::<String>(), any::<String>()), 0..5),
+        last_updated in prop::option::of(0..9_000_000_000_000_i64),
     ) {
         let perks = perks.into_iter().map(|(name, description)| Perk { name, description }).collect();
         let year = ElectionYear::new(year).unwrap();
-        assert_same::<Events>(&Event::Mayor(Mayor { year, name, key, perks }));
+        assert_same::<Events>(&Event::Mayor(Mayor { year, name, key, perks, last_updated }));
     }
 
     #[test]

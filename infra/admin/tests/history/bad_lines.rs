@@ -64,7 +64,7 @@ fn invalid_mayors() {
             (
                 &unknown,
                 &format!(
-                    "{}…: unknown field `{}…, expected one of `year`, `name`, `key`, `perks`",
+                    "{}…: unknown field `{}…, expected one of `year`, `name`, `key`, `perks`, `last_updated`",
                     "x".repeat(120),
                     "x".repeat(105)
                 ),

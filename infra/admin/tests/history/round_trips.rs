@@ -51,6 +51,11 @@ fn events_come_back_as_they_were() {
     // The recorded mayor stays.
     assert_imported(&dynamodb, "events", &EVENTS.replace("Paul", "Marina"), [0, 4, 0]);
     assert_eq!(dynamodb.export("events", "History"), EVENTS);
+    // A later state of a mayor is imported, and an earlier one is not.
+    let at = |time: &str| EVENTS.replace("Diana", "Takeover").replace("1791616500123", time);
+    assert_imported(&dynamodb, "events", &at("1791616500122"), [0, 4, 0]);
+    assert_imported(&dynamodb, "events", &at("1791616500124"), [1, 3, 0]);
+    assert_eq!(dynamodb.export("events", "History"), at("1791616500124"));
 }
 
 #[test]

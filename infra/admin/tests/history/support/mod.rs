@@ -156,7 +156,7 @@ pub(crate) fn text(path: &Path) -> &str {
 pub(crate) const EVENTS: &str = concat!(
     r#"{"year":1,"name":"Paul","key":"dungeons","perks":[]}"#,
     "\n",
-    r#"{"year":518,"name":"Diana ✨","key":"pets","perks":[{"name":"Q\"1","description":"§aB\nC"},{"name":"D","description":""}]}"#,
+    r#"{"year":518,"name":"Diana ✨","key":"pets","perks":[{"name":"Q\"1","description":"§aB\nC"},{"name":"D","description":""}],"last_updated":1791616500123}"#,
     "\n",
     r#"{"item_id":"PET_SKIN:A#é","start":1700000000000,"end":1700000600000,"amount":9000000000,"price":900,"recorded_at":"2023-11-13T00:00:00Z","seen_at":"2023-11-14T22:20:00Z"}"#,
     "\n",
