@@ -2,11 +2,14 @@
 //!
 //! The names are those of the `NotEnoughUpdates` repository, which most mods use, with the variants that price lists add to
 //! them. Gear with attributes (`ID+ATTRIBUTE;level`) is obsolete since the middle of 2025, and has only its plain id.
+//!
+//! An attribute is read only where it decides. Elsewhere it may have any type: the game changes them now and then.
 
 use common::request::auction_item_id::AuctionItemId;
 use serde::Deserialize;
 
-use super::attributes::{ExtraAttributes, Levels, Tag};
+use super::attributes::Stack;
+use super::nbt::Value;
 use super::reason::Reason;
 
 /// The tiers of pets; the id has the position.
@@ -20,46 +23,46 @@ struct Pet<'a> {
 }
 
 /// Returns the id of an item, and the second id under which it also counts.
-pub(super) fn ids(tag: &Tag<'_>) -> Result<(AuctionItemId, Option<AuctionItemId>), Reason> {
-    let (id, also) = names(tag)?;
+pub(super) fn ids(stack: &Stack<'_>) -> Result<(AuctionItemId, Option<AuctionItemId>), Reason> {
+    let (id, also) = names(stack)?;
     let legal = |id: String| id.to_ascii_uppercase().parse::<AuctionItemId>().map_err(|_| Reason::Id);
     Ok((legal(id)?, also.map(legal).transpose()?))
 }
 
-fn names(tag: &Tag<'_>) -> Result<(String, Option<String>), Reason> {
-    let item = &tag.attributes;
-    let id = match item.id {
-        "PET" => return pet(item, tag.display.name).ok_or(Reason::Undecided),
-        "RUNE" | "UNIQUE_RUNE" => {
-            only(item.runes.as_ref()).map(|(name, level)| format!("{name}_RUNE;{level}"))
-        }
+fn names(stack: &Stack<'_>) -> Result<(String, Option<String>), Reason> {
+    let item = Attributes(stack.attributes);
+    let id = match stack.id {
+        "PET" => return pet(item, stack.name),
+        "RUNE" | "UNIQUE_RUNE" => item.only("runes")?.map(|(name, level)| format!("{name}_RUNE;{level}")),
         "ENCHANTED_BOOK" => {
-            let (name, level) = only(item.enchantments.as_ref()).ok_or(Reason::Book)?;
+            let (name, level) = item.only("enchantments")?.ok_or(Reason::Book)?;
             Some(format!("{name};{level}"))
         }
         "ATTRIBUTE_SHARD" => {
-            only(item.attributes.as_ref()).map(|(name, level)| format!("ATTRIBUTE_SHARD_{name};{level}"))
+            item.only("attributes")?.map(|(name, level)| format!("ATTRIBUTE_SHARD_{name};{level}"))
         }
-        "POTION" => potion(item),
-        "PARTY_HAT_CRAB" | "PARTY_HAT_CRAB_ANIMATED" => item.party_hat_color.map(|color| {
-            let suffix = if item.party_hat_year == Some(2022) { "_ANIMATED" } else { "" };
-            format!("PARTY_HAT_CRAB_{color}{suffix}")
-        }),
-        "PARTY_HAT_SLOTH" => item.party_hat_emoji.map(|emoji| format!("PARTY_HAT_SLOTH_{emoji}")),
-        "ABICASE" => item.model.map(|model| format!("ABICASE_{model}")),
-        "NEW_YEAR_CAKE" => {
-            return Ok((item.id.to_owned(), item.new_years_cake.map(|year| format!("{}+{year}", item.id))));
+        "POTION" => potion(item)?,
+        "PARTY_HAT_CRAB" | "PARTY_HAT_CRAB_ANIMATED" => {
+            let suffix = if item.number("party_hat_year")? == Some(2022) { "_ANIMATED" } else { "" };
+            item.text("party_hat_color")?.map(|color| format!("PARTY_HAT_CRAB_{color}{suffix}"))
+        }
+        "PARTY_HAT_SLOTH" => item.text("party_hat_emoji")?.map(|emoji| format!("PARTY_HAT_SLOTH_{emoji}")),
+        "ABICASE" => item.text("model")?.map(|model| format!("ABICASE_{model}")),
+        cake @ "NEW_YEAR_CAKE" => {
+            let year = item.number("new_years_cake").ok().flatten();
+            return Ok((cake.to_owned(), year.map(|year| format!("{cake}+{year}"))));
         }
         // The plain id is for mods that do not know the colors of this hat.
         hat if hat.starts_with("BALLOON_HAT_20") || hat.starts_with("CAKE_HAT_20") => {
-            let color = item.party_hat_color.ok_or(Reason::Undecided)?;
+            let color = item.text("party_hat_color")?.ok_or(Reason::Undecided)?;
             return Ok((format!("{hat}_{color}"), Some(hat.to_owned())));
         }
         other => {
             // Variants of Minecraft's own items, such as `LOG:2`.
             let id = other.replace(':', "-");
             // 50 % is the most that a dungeon gives.
-            let also = (item.stat_boost_percent == Some(50)).then(|| format!("{id}+PERFECT"));
+            let is_perfect = item.number("baseStatBoostPercentage") == Ok(Some(50));
+            let also = is_perfect.then(|| format!("{id}+PERFECT"));
             return Ok((id, also));
         }
     };
@@ -67,13 +70,14 @@ fn names(tag: &Tag<'_>) -> Result<(String, Option<String>), Reason> {
 }
 
 /// The plain id of a pet, and that of its full hundreds of levels.
-fn pet(item: &ExtraAttributes<'_>, name: &[u8]) -> Option<(String, Option<String>)> {
-    let pet: Pet<'_> = serde_json::from_slice(item.pet_info?).ok()?;
-    let tier = TIERS.iter().position(|tier| *tier == pet.tier)?;
+fn pet(item: Attributes<'_>, name: Option<Value<'_>>) -> Result<(String, Option<String>), Reason> {
+    let pet = item.0.get("petInfo").ok_or(Reason::Undecided)?.text_bytes().ok_or(Reason::NotAnItem)?;
+    let pet: Pet<'_> = serde_json::from_slice(pet).map_err(|_| Reason::Undecided)?;
+    let tier = TIERS.iter().position(|tier| *tier == pet.tier).ok_or(Reason::Undecided)?;
     let id = format!("{};{tier}", pet.r#type);
-    let hundreds = level(name).unwrap_or(0) / 100 * 100;
+    let hundreds = name.and_then(Value::text_bytes).and_then(level).unwrap_or(0) / 100 * 100;
     let also = (hundreds > 0).then(|| format!("{id}+{hundreds}"));
-    Some((id, also))
+    Ok((id, also))
 }
 
 /// The level in the name of a pet, such as `§7[Lvl 87] §6Sheep`. The experience does not decide it: the steps depend on the kind
@@ -83,18 +87,40 @@ fn level(name: &[u8]) -> Option<u32> {
     name.split_once("[Lvl ")?.1.split_once(']')?.0.parse().ok()
 }
 
-fn potion(item: &ExtraAttributes<'_>) -> Option<String> {
-    match (item.potion_name.or(item.potion), item.potion_type) {
-        (Some(name), _) => Some(format!("POTION_{};{}", name.replace(' ', "_"), item.potion_level?)),
-        (None, Some(kind)) => Some(format!("POTION_{kind}")),
-        (None, None) => Some("WATER_BOTTLE".to_owned()),
+fn potion(item: Attributes<'_>) -> Result<Option<String>, Reason> {
+    let name = match item.text("potion_name")? {
+        Some(name) => Some(name),
+        None => item.text("potion")?,
+    };
+    if let Some(name) = name {
+        let level = item.number("potion_level")?;
+        return Ok(level.map(|level| format!("POTION_{};{level}", name.replace(' ', "_"))));
     }
+    let kind = item.text("potion_type")?;
+    Ok(Some(kind.map_or_else(|| "WATER_BOTTLE".to_owned(), |kind| format!("POTION_{kind}"))))
 }
 
-/// The name and level, if there is one and only one.
-fn only<'a>(levels: Option<&Levels<'a>>) -> Option<(&'a str, u32)> {
-    let mut levels = levels?.iter();
-    let (name, level) = levels.next()?;
-    let level = u32::try_from(*level).ok()?;
-    levels.next().is_none().then_some((*name, level))
+/// The attributes of an item. One that decides must have its type, if it is there.
+#[derive(Clone, Copy)]
+struct Attributes<'a>(Value<'a>);
+
+impl<'a> Attributes<'a> {
+    fn text(self, name: &str) -> Result<Option<&'a str>, Reason> {
+        self.0.get(name).map(|value| value.text().ok_or(Reason::NotAnItem)).transpose()
+    }
+
+    fn number(self, name: &str) -> Result<Option<u32>, Reason> {
+        let number = |value: Value<'_>| value.integer().and_then(|number| number.try_into().ok());
+        self.0.get(name).map(|value| number(value).ok_or(Reason::NotAnItem)).transpose()
+    }
+
+    /// Returns the name and level in a compound, if it has one and only one.
+    fn only(self, name: &str) -> Result<Option<(&'a str, u32)>, Reason> {
+        let Some(levels) = self.0.get(name) else { return Ok(None) };
+        let mut levels = levels.entries().ok_or(Reason::NotAnItem)?;
+        let (Some((name, level)), None) = (levels.next(), levels.next()) else { return Ok(None) };
+        let level = level.integer().ok_or(Reason::NotAnItem)?;
+        let name = str::from_utf8(name).map_err(|_| Reason::NotAnItem)?;
+        Ok(level.try_into().ok().map(|level| (name, level)))
+    }
 }

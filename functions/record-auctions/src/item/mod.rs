@@ -1,11 +1,11 @@
 //! The item of an auction: which one it is, and how many of it. The provider sends both only inside of `item_bytes`.
 //!
-//! `blob` decodes the text, `nesting` checks the bytes, `attributes` reads the fields that decide, and `id` has the rules.
+//! `blob` decodes the text, `nbt` finds values in the bytes, `attributes` knows what players add, and `id` has the rules.
 
 mod attributes;
 mod blob;
 mod id;
-mod nesting;
+mod nbt;
 mod reason;
 
 use std::num::NonZeroU32;
@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use common::request::auction_item_id::AuctionItemId;
 
 pub use self::blob::{Buffers, LARGEST_NBT, LONGEST_TEXT};
-pub use self::nesting::DEEPEST;
+pub use self::nbt::DEEPEST;
 pub use self::reason::Reason;
 
 /// An item of an auction.
@@ -37,6 +37,6 @@ pub struct Item {
 pub fn read(item_bytes: &str, buffers: &mut Buffers) -> Result<Item, Reason> {
     let stack = attributes::read(buffers.decode(item_bytes)?)?;
     let count = u32::try_from(stack.count).ok().and_then(NonZeroU32::new).ok_or(Reason::Count)?;
-    let (id, also) = id::ids(&stack.tag)?;
-    Ok(Item { id, also, count, clean: stack.tag.attributes.is_clean() })
+    let (id, also) = id::ids(&stack)?;
+    Ok(Item { id, also, count, clean: stack.is_clean() })
 }
