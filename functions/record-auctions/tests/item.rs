@@ -105,6 +105,9 @@ fn an_item_is_clean_while_nothing_is_added_to_it() {
         json!({"id": "HYPERION", "timestamp": 1, "uuid": "a"}),
         json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","heldItem":"A"}"#}),
         json!({"id": "ENCHANTED_BOOK", "enchantments": {"growth": 5}}),
+        json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","skin":null}"#}),
+        json!({"id": "HYPERION", "gems": {}, "enchantments": {}, "dungeon_item_level": 0, "hot_potato_count": 0}),
+        json!({"id": "HYPERION", "gems": {"unlocked_slots": []}, "ability_scroll": [], "skin": "", "modifier": ""}),
     ];
     assert!(clean.iter().all(is_clean));
     let added = [
@@ -114,6 +117,18 @@ fn an_item_is_clean_while_nothing_is_added_to_it() {
         ("rarity_upgrades", json!(1)),
         ("hot_potato_count", json!(10)),
         ("gems", json!({"a": "FINE"})),
+        ("gems", json!({"unlocked_slots": ["JASPER_0"]})),
+        ("ability_scroll", json!(["WITHER_SHIELD_SCROLL"])),
+        ("power_ability_scroll", json!("OPAL_POWER_SCROLL")),
+        ("art_of_war_count", json!(1)),
+        ("artOfPeaceApplied", json!(1)),
+        ("farming_for_dummies_count", json!(5)),
+        ("bookworm_books", json!(5)),
+        ("jalapeno_count", json!(1)),
+        ("polarvoid", json!(5)),
+        ("stats_book", json!(22)),
+        ("wet_book_count", json!(5)),
+        ("dungeon_item_level", json!("5")),
         ("skin", json!("A")),
         ("enchantments", json!({"sharpness": 5})),
     ];

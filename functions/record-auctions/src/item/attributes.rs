@@ -6,7 +6,7 @@ use super::nbt::Value;
 use super::reason::Reason;
 
 /// What players add to an item, in the provider's names. Enchantments and the skin in `petInfo` have rules of their own.
-const ADDED: [&str; 7] = [
+const ADDED: [&str; 17] = [
     // The reforge.
     "modifier",
     // The stars, under their new and their old name.
@@ -16,8 +16,18 @@ const ADDED: [&str; 7] = [
     "rarity_upgrades",
     "gems",
     "skin",
-    // Potato books.
+    // Books and scrolls.
     "hot_potato_count",
+    "art_of_war_count",
+    "artOfPeaceApplied",
+    "farming_for_dummies_count",
+    "bookworm_books",
+    "jalapeno_count",
+    "polarvoid",
+    "stats_book",
+    "wet_book_count",
+    "ability_scroll",
+    "power_ability_scroll",
 ];
 
 /// An item, and how many of it.
@@ -35,11 +45,11 @@ pub(super) struct Stack<'a> {
 impl Stack<'_> {
     /// Whether nothing has been added to the item. The enchantments of a book are what it is.
     pub(super) fn is_clean(&self) -> bool {
-        let is_set = |name: &&str| self.attributes.get(name).is_some();
+        let is_set = |name: &&str| self.attributes.get(name).is_some_and(Value::is_set);
         let has_enchantments = self.id != "ENCHANTED_BOOK" && is_set(&"enchantments");
         let pet = self.attributes.get("petInfo").and_then(Value::text_bytes);
         let pet = pet.and_then(|pet| serde_json::from_slice::<PetSkin>(pet).ok());
-        let has_skin = pet.and_then(|pet| pet.skin).is_some();
+        let has_skin = pet.and_then(|pet| pet.skin).is_some_and(|skin| skin != "");
         !(has_enchantments || has_skin || ADDED.iter().any(is_set))
     }
 }

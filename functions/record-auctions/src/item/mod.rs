@@ -25,8 +25,8 @@ pub struct Item {
     pub also: Option<AuctionItemId>,
     /// How many pieces the auction sells. Its price is for all of them.
     pub count: NonZeroU32,
-    /// Whether it is clean: without a reforge, stars, a recombobulator, gems, books and a skin. A price list can tell its price from that of
-    /// copies that players have improved.
+    /// Whether it is clean: without enchantments, a reforge, stars, a recombobulator, gems, books and a skin. A price list can tell its price from
+    /// that of copies that players have improved.
     pub clean: bool,
 }
 

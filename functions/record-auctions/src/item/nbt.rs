@@ -72,6 +72,17 @@ impl<'a> Value<'a> {
             _ => None,
         }
     }
+
+    /// Whether it is a number other than 0, a text, list or array that is not empty, or a compound with such a value.
+    pub(super) fn is_set(self) -> bool {
+        match self.kind {
+            COMPOUND => self.entries().is_some_and(|mut entries| entries.any(|(_, value)| value.is_set())),
+            // Behind the type of its elements is their number.
+            LIST => self.bytes.iter().skip(1).any(|byte| *byte != 0),
+            // Texts and arrays also begin with their length.
+            _ => self.bytes.iter().any(|byte| *byte != 0),
+        }
+    }
 }
 
 /// Takes a value of this type.
