@@ -145,12 +145,27 @@ pub trait Recorder: Sized + Send + Sync + 'static {
         false
     }
 
+    /// Returns how many rows of the provider the run has read, for the log; `None` if the recorder does not count them.
+    fn rows_read(outcome: &Self::Outcome) -> Option<RowsRead> {
+        let _ = outcome;
+        None
+    }
+
     /// Returns the ticks of the feed that are recorded after a run that returned `tick` and `outcome`, as far as the run knows. A
     /// run may record what earlier ones have missed.
     fn recorded(tick: Tick, outcome: &Self::Outcome) -> Vec<Tick> {
         let _ = outcome;
         vec![tick]
     }
+}
+
+/// The rows of the provider that a run has read. A filter of the log can count them, because each number is a field of its line.
+#[derive(Debug, Clone, Copy)]
+pub struct RowsRead {
+    /// Their number.
+    pub read: usize,
+    /// The number of those that are left out, because they make no sense.
+    pub left_out: usize,
 }
 
 /// Says which tick it is.
@@ -351,8 +366,10 @@ impl<R: Recorder> Instance<R> {
         let result = guard(deadline, self.record(&due, &invocation)).await;
         let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
         let mut is_nothing = false;
+        let mut rows = None;
         let result = result.and_then(|(recorded_tick, recorded)| {
             (tick, is_nothing) = (recorded_tick, R::is_nothing(&recorded));
+            rows = R::rows_read(&recorded);
             let recorded = serde_json::to_value(&recorded)?;
             Ok(serde_json::to_value(RecorderResponse { tick, recorded })?)
         });
@@ -378,7 +395,9 @@ impl<R: Recorder> Instance<R> {
                 if is_nothing {
                     line!(info, "nothing to record", recorded = recorded);
                 } else {
-                    line!(info, "recorded", recorded = recorded);
+                    let rows_read = rows.map(|rows| rows.read);
+                    let left_out = rows.map(|rows| rows.left_out);
+                    line!(info, "recorded", recorded = recorded, rows_read = rows_read, left_out = left_out);
                 }
                 Ok(response)
             }

@@ -28,7 +28,7 @@ use serde::Serialize;
 use tables::auctions::{MINUTES, Minute, SERIES, record};
 use tables::feed::{self, Feed};
 use tables::series::{Written, is_due, note_late};
-use tables::{Recorder, Session, Ticks, fetching_deadline, repeat};
+use tables::{Recorder, RowsRead, Session, Ticks, fetching_deadline, repeat};
 use tokio::time::{Instant, sleep_until};
 
 use self::reading::{Found, Reading, Request};
@@ -50,6 +50,9 @@ pub struct Outcome {
     sales: Option<usize>,
     /// The number of auctions that make no sense or whose item has no id.
     left_out: usize,
+    /// The number of rows that were read, with those that are left out, for the log.
+    #[serde(skip)]
+    read: usize,
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
@@ -104,7 +107,7 @@ impl Recorder for RecordAuctions {
         // What has failed is pending.
         let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
-        let Found { tick: fetched_at, minute, pages, auctions, missing, failure, left_out } = found;
+        let Found { tick: fetched_at, minute, pages, auctions, missing, failure, rows, left_out } = found;
         if missing > 0 {
             let cause = failure.as_ref().map(|failure| chain(failure));
             tracing::warn!(missing, cause, "pages or sales are missing");
@@ -126,10 +129,9 @@ impl Recorder for RecordAuctions {
         note_late(table, &SERIES, ticks).await?;
         let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));
         let (left_out, minute) = (left_out.names.len(), Some(minute));
-        Ok((
-            fetched_at,
-            Outcome { pages, auctions, items, sales, left_out, written: written.unwrap_or_default(), minute },
-        ))
+        let written = written.unwrap_or_default();
+        let outcome = Outcome { pages, auctions, items, sales, left_out, read: rows, written, minute };
+        Ok((fetched_at, outcome))
     }
 
     async fn publish(
@@ -150,6 +152,10 @@ impl Recorder for RecordAuctions {
             files.replace(seen, &serde_json::to_vec(&lowest)?).await?;
         }
         Ok(())
+    }
+
+    fn rows_read(outcome: &Outcome) -> Option<RowsRead> {
+        Some(RowsRead { read: outcome.read, left_out: outcome.left_out })
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

@@ -79,6 +79,8 @@ pub struct Found {
     pub missing: usize,
     /// Why the last request that failed did.
     pub failure: Option<UpstreamError>,
+    /// The number of rows whose item was needed: buy-it-now auctions of pages, known or not, and sales. It includes those that are left out.
+    pub rows: usize,
     /// The auctions that make no sense or whose item has no id.
     pub left_out: Skipped,
 }
@@ -143,6 +145,7 @@ struct Run {
     tick: Option<Tick>,
     pages: Pages,
     list: List,
+    rows: usize,
     left_out: Skipped,
     /// The number of attempts, what the last one has asked for, and how many of these requests failed.
     attempts: u32,
@@ -260,6 +263,7 @@ impl Reading {
             self.run.tick = Some(tick);
             self.plan(total);
         }
+        self.run.rows += invalid.len() + rows.iter().filter(|row| row.bin).count();
         self.run.left_out.names.extend(invalid);
         let before = self.run.left_out.names.len();
         self.house.add(&rows, &mut self.run.left_out);
@@ -295,6 +299,7 @@ impl Reading {
         let (refresh, rows) = ended_auctions::parse(response)?;
         let invalid = rows.skipped.names.clone();
         let rows = rows.into_usable(response)?;
+        self.run.rows += invalid.len() + rows.len();
         self.run.left_out.names.extend(invalid);
         let list = self.house.sell(&rows, &mut self.run.left_out);
         self.pending.remove(&Request::EndedAuctions);
@@ -371,11 +376,11 @@ impl Reading {
         if is_empty && self.empty_runs < EMPTY_RUNS {
             return Err(Failure::Empty);
         }
-        let Run { tick, pages, left_out, failure, .. } = std::mem::take(&mut self.run);
+        let Run { tick, pages, rows, left_out, failure, .. } = std::mem::take(&mut self.run);
         let (completed_at, sales) = (self.completed_at, self.sales.clone());
         let minute = Minute { last_updated, completed_at, prices, lowest, sales };
         let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
-        Ok(Found { tick, minute, pages, auctions, missing, failure, left_out })
+        Ok(Found { tick, minute, pages, auctions, missing, failure, rows, left_out })
     }
 
     /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use common::time::UnixSeconds;
 use local::{Cloud, Fault as TableFault};
-use serde_json::json;
+use serde_json::{Value, json};
 use simulator::Fault;
 use tables::auctions::{Coins, lowest_auctions, newest};
 
@@ -13,7 +13,7 @@ use super::house::{AUCTIONS, ENDED, RECORDER, item_bytes, listing, minutes, serv
 use crate::history::interrupted::{record_and_kill, writes};
 use crate::history::table::{clear, dump, dump_with_heartbeats, expect_same};
 use crate::history::{MINUTE, START, event, failure, record, recorded, start, start_with_instances};
-use crate::support::{expect_clean_logs, invoke, simulator};
+use crate::support::{await_logs, expect_clean_logs, invoke, simulator};
 
 const START_MS: i64 = START * 1_000;
 
@@ -67,6 +67,27 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
         assert_eq!(lowest(&cloud).await, (done >= 3).then_some(500.0), "after {done} writes");
         record(&cloud, RECORDER, START).await;
         expect_same(&dump_with_heartbeats(&cloud).await, &clean, &format!("killed after {done} writes"));
+    }
+}
+
+#[tokio::test]
+async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
+    let cloud = start().await;
+    for (minute, bins) in [(0, 3), (1, 4)] {
+        let (time, time_ms) = (START + minute * MINUTE, START_MS + minute * MINUTE * 1_000);
+        let mut rows: Vec<_> = (0..bins).map(|at| listing(at, "HYPERION", 5, time_ms)).collect();
+        rows[1]["item_bytes"] = "AAAA".into();
+        // The item of an auction with bids is not needed.
+        rows.push(listing(9, "HYPERION", 5, time_ms));
+        rows[bins]["bin"] = false.into();
+        rows.push(json!({"uuid": "odd"}));
+        serve(&cloud, time_ms, &rows, &json!([]));
+        assert_eq!(record(&cloud, RECORDER, time).await["left_out"], 2);
+        let is_recorded = |line: &Value| line["message"] == "recorded" && line["function"] == RECORDER;
+        let lines = await_logs(&cloud, usize::try_from(minute).unwrap() + 1, is_recorded).await;
+        let line = lines.last().unwrap();
+        // Also those that an earlier run has read.
+        assert_eq!((&line["rows_read"], &line["left_out"]), (&json!(bins + 1), &json!(2)), "{line}");
     }
 }
 

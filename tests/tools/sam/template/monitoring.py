@@ -69,6 +69,8 @@ RATE_LIMITED = metric(reference("Service"), "RateLimited")
 KEY_REFUSED = metric(reference("Service"), "KeyRefused")
 UNWRITTEN_FILES = metric(reference("Service"), "UnwrittenFiles")
 REFUSED_REQUESTS = metric(reference("Service"), "RefusedRequests")
+AUCTION_ROWS = metric(reference("Service"), "AuctionRows")
+AUCTION_ROWS_LEFT_OUT = metric(reference("Service"), "AuctionRowsLeftOut")
 
 
 def of_api(name):
@@ -86,6 +88,9 @@ ALARMS = {
     ),
     "KeyRefused": alarm(single(KEY_REFUSED, "Sum", 300)),
     "UnwrittenFiles": alarm(single(UNWRITTEN_FILES, "Sum", 300), points=2, of=24),
+    "AuctionsLeftOut": alarm(
+        calculated("left_out / rows", 3600, left_out=AUCTION_ROWS_LEFT_OUT, rows=AUCTION_ROWS), threshold=0.02
+    ),
     "SlowResponses": alarm(
         {**of_api("Latency"), "ExtendedStatistic": "p99", "EvaluateLowSampleCountPercentile": "ignore", "Period": 300},
         threshold=3000, points=3, of=3,
@@ -134,9 +139,14 @@ FILTERS = [
     (KEY_REFUSED, "FunctionLog", '{ $.cause = "the upstream refuses the API key*" }'),
     # tests/service/public_files.rs waits for this text.
     (UNWRITTEN_FILES, "FunctionLog", '{ $.message = "public files are not written" }'),
+    # tests/service/auction_prices/recorded.rs waits for these fields.
+    (AUCTION_ROWS, "FunctionLog", '{ $.function = "record-auctions" && $.rows_read >= 0 }'),
+    (AUCTION_ROWS_LEFT_OUT, "FunctionLog", '{ $.function = "record-auctions" && $.left_out >= 0 }'),
     # In the access log, numbers are texts.
     (REFUSED_REQUESTS, "AccessLog", '{ $.status = "429" }'),
 ]
+# What a line adds to its metric, if not 1.
+VALUES = {"AuctionRows": "$.rows_read", "AuctionRowsLeftOut": "$.left_out"}
 
 # The metrics on the dashboard by namespace, and the parameters whose values each dimension may have.
 SHOWN = {
@@ -216,7 +226,8 @@ class Alarms(unittest.TestCase):
             by_function = [{"Key": "Function", "Value": "$.function"}] if found == RECORDED else None
             self.assertEqual(counted.get("Dimensions"), by_function, name)
             default = None if by_function else 0
-            self.assertEqual((counted["MetricValue"], counted.get("DefaultValue")), ("1", default), name)
+            value = VALUES.get(counted["MetricName"], "1")
+            self.assertEqual((counted["MetricValue"], counted.get("DefaultValue")), (value, default), name)
         self.assertCountEqual(filters, FILTERS)
 
     def test_saved_queries_of_the_access_log_exist_only_with_it(self):
