@@ -58,11 +58,20 @@ pub(crate) fn readable<T>(
     partition: &str,
     read: impl Fn(&Item) -> Result<Option<T>, Corrupt>,
 ) -> Vec<T> {
+    each_readable(rows, partition, read).into_iter().flatten().collect()
+}
+
+/// Returns what `read` makes of each row, `None` of a corrupt one.
+pub(crate) fn each_readable<T>(
+    rows: &[Item],
+    partition: &str,
+    read: impl Fn(&Item) -> Result<Option<T>, Corrupt>,
+) -> Vec<Option<T>> {
     let read = |row: &Item| {
         let sort_key = || text(row, SORT_KEY).unwrap_or_default();
         unless_corrupt(read(row), partition, sort_key)
     };
-    rows.iter().filter_map(read).collect()
+    rows.iter().map(read).collect()
 }
 
 /// Returns what was read of a row. If that is an error, logs it. The row's keys are for the log.

@@ -1,15 +1,12 @@
-//! Writes and reads the recorded minutes.
-
-use common::request::parameters::ItemId;
-use common::time::Tick;
+//! Writes the recorded minutes.
 
 use super::intervals::MINUTES;
-use super::quote::{Quote, Quotes, corrupt_products};
+use super::quote::Quotes;
 use crate::error::Error;
-use crate::item::{PRODUCTS, number, readable};
+use crate::item::number;
 use crate::recorder::Filing;
 use crate::series::marker::{ROWS, of_minute};
-use crate::series::rows::{Written, add_rows, put_rows, rows_of};
+use crate::series::rows::{Written, add_rows, put_rows};
 use crate::session::Session;
 
 /// Records the quotes of a minute: a row for each shard, and then the marker. Recording a minute again replaces its rows, so after a
@@ -37,35 +34,27 @@ pub async fn record(
     Ok(Written { rows, write_units })
 }
 
-/// Returns the quotes of a recorded tick, or `None` if rows of it are missing or corrupt.
-///
-/// # Errors
-/// If the table does not answer in time.
-pub async fn quotes(table: Session<'_>, tick: Tick) -> Result<Option<Quotes>, Error> {
-    let minute = MINUTES.at(tick.time());
-    let Some((expected, rows)) = rows_of(table, minute).await? else { return Ok(None) };
-    let shards = readable(&rows, &MINUTES.markers(), |row| {
-        let products = row.get(PRODUCTS).and_then(|products| products.as_m().ok());
-        let products = products.ok_or_else(corrupt_products)?.iter();
-        let quotes = products.map(|(id, quote)| Some((id.parse().ok()?, Quote::of_attribute(quote)?)));
-        quotes.collect::<Option<Vec<(ItemId, Quote)>>>().ok_or_else(corrupt_products).map(Some)
-    });
-    Ok((shards.len() >= expected).then(|| shards.into_iter().flatten().collect()))
-}
-
 #[cfg(test)]
 mod tests {
-    use common::time::UnixSeconds;
+    use common::time::{Tick, UnixSeconds};
     use futures_util::future::join;
 
     use super::*;
+    use crate::bazaar::{Candle, Quote};
     use crate::raw_query::tests::{session, table};
-    use crate::series::is_due;
+    use crate::series::{candles, is_due};
 
     /// So many products that there are many rows, all at this price.
     fn quotes_at(price: f64) -> Quotes {
         let quote = || Quote::nearest(price, price, 1, 1).unwrap();
         (0..300).map(|product| (format!("PRODUCT_{product}").parse().unwrap(), quote())).collect()
+    }
+
+    /// Expects the recorded minute to have all products at this price.
+    async fn expect_price(table: Session<'_>, at: UnixSeconds, price: f64, case: &str) {
+        let candles = candles::<Candle>(table, MINUTES.at(at)).await.unwrap().unwrap();
+        assert_eq!(candles.len(), 300, "{case}");
+        assert!(candles.values().all(|candle| candle.sell.close.coins() == price), "{case}");
     }
 
     #[tokio::test]
@@ -89,7 +78,7 @@ mod tests {
                 "other first" => {
                     let written = record_other().await;
                     assert!(written.rows > 50 && written.write_units >= 50.0, "{written:?}");
-                    assert_eq!(quotes(table, tick).await.unwrap().as_ref(), Some(&other_quotes));
+                    expect_price(table, at, 2.0, case).await;
                     assert!(is_due(own).await && !is_due(other).await);
                     record_own().await;
                 }
@@ -100,7 +89,7 @@ mod tests {
                     record_other().await;
                 }
             }
-            assert_eq!(quotes(table, tick).await.unwrap().as_ref(), Some(&own_quotes), "{case}");
+            expect_price(table, at, 1.0, case).await;
             assert_eq!(is_due(own).await, case == "own killed", "{case}");
         }
     }

@@ -18,5 +18,5 @@ pub use self::candle::{Candle, Candles, InvalidCandle, Numbers, Prices, SERIES};
 pub use self::fields::{CandleFields, ProductCandle};
 pub use self::history::{Point, points};
 pub use self::intervals::{INTERVALS, MINUTES, RANGES, Range};
-pub use self::minutes::{quotes, record};
+pub use self::minutes::record;
 pub use self::quote::{Price, Quote, Quotes};

@@ -9,7 +9,7 @@ use common::upstream::bazaar::HIGHEST_PRICE;
 use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
 
-use crate::item::{Corrupt, PRODUCTS, number};
+use crate::item::number;
 use crate::row::Value;
 
 /// A price in coins, rounded to 0.01.
@@ -104,8 +104,3 @@ impl Serialize for Quote {
 
 /// The quotes of all products at a tick.
 pub type Quotes = BTreeMap<ItemId, Quote>;
-
-/// The error of a row whose map of products is invalid.
-pub(crate) const fn corrupt_products() -> Corrupt {
-    Corrupt::new(PRODUCTS, "a map of lists of two prices and two volumes")
-}

@@ -10,7 +10,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, integer, number, readable, string, text};
+use crate::item::{self, Corrupt, Item, each_readable, integer, number, readable, string, text};
 use crate::session::Session;
 
 const PARTITION: &str = "fire-sales";
@@ -186,9 +186,9 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Sighting, Error>> {
+pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Sighting>, Error>> {
     let pages = table.pages(every(table));
-    pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()
+    pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()
 }
 
 fn every(table: Session<'_>) -> QueryFluentBuilder {

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::heartbeat::if_unchanged;
-use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, string, text};
+use crate::item::{self, Corrupt, Item, SORT_KEY, each_readable, integer, number, readable, string, text};
 use crate::session::Session;
 
 const PARTITION: &str = "mayors";
@@ -153,9 +153,9 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Mayor, Error>> {
+pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Mayor>, Error>> {
     let pages = table.pages(every(table));
-    pages.map_ok(|rows| stream::iter(readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
+    pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
 }
 
 fn every(table: Session<'_>) -> QueryFluentBuilder {

@@ -13,7 +13,7 @@ use super::keys::{Interval, Slot, slot_key, slot_of};
 use super::marker::{count, mark, markers, rows_of_slot};
 use super::progress::Progress;
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, PRODUCTS, SORT_KEY, readable, text};
+use crate::item::{self, Corrupt, Item, PRODUCTS, SORT_KEY, each_readable, readable, text};
 use crate::session::{Reads, Session};
 
 /// The number of rows that are written at the same time, one by one: enough to hide the network latency.
@@ -158,18 +158,46 @@ fn keys(slot: Slot) -> Vec<Item> {
     (0..slot.interval.shards).map(key).collect()
 }
 
+/// The candles of a recorded slot, whose rows are all there.
+#[derive(Debug)]
+pub struct Recorded<C: Candle> {
+    /// The candles that can be read.
+    pub candles: Candles<C>,
+    /// The number of candles and whole rows that are corrupt, for which the log has the reasons.
+    pub corrupt: usize,
+}
+
 /// Returns the candles of a recorded slot, or `None` if rows of it are missing or corrupt.
 ///
 /// # Errors
 /// If the table does not answer in time.
 pub async fn candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<Option<Candles<C>>, Error> {
+    let recorded = recorded_candles(table, slot).await?;
+    Ok(recorded.filter(|recorded| recorded.corrupt == 0).map(|recorded| recorded.candles))
+}
+
+/// Returns the candles of a recorded slot, which can also be one of minutes; `None` if rows of it are missing. A corrupt candle hides
+/// none of the others.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_candles<C: Candle>(
+    table: Session<'_>,
+    slot: Slot,
+) -> Result<Option<Recorded<C>>, Error> {
     let Some((expected, rows)) = rows_of(table, slot).await? else { return Ok(None) };
-    let shards = readable(&rows, &slot.interval.markers(), |row| {
-        let candles = products(row)?.iter();
-        let candles = candles.map(|(id, candle)| Some((id.parse().ok()?, C::of_attribute(slot, candle)?)));
-        candles.collect::<Option<Vec<(C::Id, C)>>>().ok_or(CORRUPT).map(Some)
+    let partition = slot.interval.markers();
+    let shards = each_readable(&rows, &partition, |row| {
+        let candles = candles_of::<C>(slot.interval, row, &partition)?;
+        Ok(Some((products(row)?.len() - candles.len(), candles)))
     });
-    Ok((shards.len() >= expected).then(|| shards.into_iter().flatten().collect()))
+    let mut recorded = Recorded { candles: Candles::<C>::new(), corrupt: 0 };
+    for shard in shards {
+        let (corrupt, candles) = shard.unwrap_or_else(|| (1, Vec::new()));
+        recorded.corrupt += corrupt;
+        recorded.candles.extend(candles);
+    }
+    Ok((rows.len() >= expected).then_some(recorded))
 }
 
 /// What there is of the candles of a slot.

@@ -1,21 +1,20 @@
 //! Candles of auctions, one line per hour or day. `record-candles` builds days of imported hours.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
 
 use common::request::auction_item_id::AuctionItemId;
 use common::request::parameters::InvalidValue;
 use common::response::excerpt::Excerpt;
 use common::time::UnixSeconds;
 use common::upstream::json::Members;
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use tables::auctions::{Candle, Candles, INTERVALS, SERIES};
 use tables::series::{self, Candle as _, Slot};
 use tables::{Error, Session, Table};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently};
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently, stored};
 use super::line::{self, BadLine, MAX_CAUSE, ended};
 
 /// How many slots an export reads ahead.
@@ -58,16 +57,6 @@ impl Serialize for Slice {
 impl Auctions {
     fn session(&self) -> Session<'_> {
         self.0.with_timeout(OPERATION_TIMEOUT)
-    }
-
-    /// The candles of a recorded slot; `None` if rows of it are missing.
-    async fn stored(&self, slot: Slot) -> Result<Option<Slice>, Error> {
-        let candles = series::candles(self.session(), slot).await?;
-        let candles = candles.filter(|candles: &Candles| !candles.is_empty());
-        if candles.is_none() {
-            let _ = writeln!(io::stderr(), "{slot} is incomplete in the table and is skipped");
-        }
-        Ok(candles.map(|candles| Slice { slot, candles }))
     }
 }
 
@@ -127,7 +116,7 @@ impl Kind for Auctions {
             slots.extend(series::recorded(self.session(), interval, now()).await?);
         }
         let total = u64::try_from(slots.len()).ok();
-        let rows = stream::iter(slots).map(|slot| self.stored(slot)).buffered(READ_AHEAD);
-        Ok((total, rows.try_filter_map(|slice| std::future::ready(Ok(slice))).boxed_local()))
+        let slice = |slot| stored(self.session(), slot, move |candles| Slice { slot, candles });
+        Ok((total, stream::iter(slots).map(slice).buffered(READ_AHEAD).boxed_local()))
     }
 }

@@ -4,16 +4,15 @@
 //! only into candles. `record-candles` builds the coarser ones.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{self, Write as _};
 use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
-use futures_util::{StreamExt, TryStreamExt, stream};
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, SERIES, quotes, record};
+use futures_util::{StreamExt, stream};
+use tables::bazaar::{Candles, INTERVALS, MINUTES, SERIES, record};
 use tables::series::{self, Candle as _, Slot, is_due};
 use tables::{Error, Session, Table};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently};
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently, stored};
 use super::line::BadLine;
 use super::prices::Prices;
 
@@ -71,23 +70,6 @@ impl Bazaar {
             tally.count(waiting, is_new);
         }
         Ok(())
-    }
-
-    /// The prices of a recorded slot; `None` if rows of it are missing.
-    async fn stored(&self, slot: Slot) -> Result<Option<Prices>, Error> {
-        let candles = if slot.interval == &MINUTES {
-            let quotes = quotes(self.session(), Tick::of(slot.start)).await?;
-            let candle = |(id, quote)| (id, Candle::of(quote, slot.start));
-            quotes.map(|quotes| quotes.into_iter().map(candle).collect())
-        } else {
-            series::candles(self.session(), slot).await?
-        };
-        let candles = candles.filter(|candles: &Candles| !candles.is_empty());
-        if candles.is_none() {
-            // It was changed by hand, or it expired.
-            let _ = writeln!(io::stderr(), "{slot} is incomplete in the table and is skipped");
-        }
-        Ok(candles.map(|candles| Prices { slot, candles }))
     }
 }
 
@@ -191,7 +173,7 @@ impl Kind for Bazaar {
             slots.extend(series::recorded(self.session(), interval, now()).await?);
         }
         let total = u64::try_from(slots.len()).ok();
-        let rows = stream::iter(slots).map(|slot| self.stored(slot)).buffered(READ_AHEAD);
-        Ok((total, rows.try_filter_map(|prices| std::future::ready(Ok(prices))).boxed_local()))
+        let prices = |slot| stored(self.session(), slot, move |candles| Prices { slot, candles });
+        Ok((total, stream::iter(slots).map(prices).buffered(READ_AHEAD).boxed_local()))
     }
 }

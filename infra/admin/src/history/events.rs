@@ -10,7 +10,7 @@ use tables::history::fire_sales::{self, Fields, InvalidFireSale, Sighting};
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Error, Session, Table};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, patiently};
+use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Stored, Tally, patiently};
 use super::line::{self, BadLine, not_empty, past};
 
 /// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and is not larger than its line.
@@ -152,8 +152,9 @@ impl Kind for Events {
     }
 
     async fn rows(&self) -> Result<Rows<'_, Event>, Error> {
-        let mayors = mayors::all(self.session()).map_ok(Event::Mayor);
-        let fire_sales = fire_sales::all(self.session()).map_ok(Event::FireSale);
+        let mayors = mayors::all(self.session()).map_ok(|mayor| Stored::of(mayor.map(Event::Mayor)));
+        let fire_sales = fire_sales::all(self.session());
+        let fire_sales = fire_sales.map_ok(|sale| Stored::of(sale.map(Event::FireSale)));
         Ok((None, mayors.chain(fire_sales).boxed_local()))
     }
 }

@@ -1,12 +1,14 @@
 //! What the kinds of history have in common.
 
 use std::fmt;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::stream::LocalBoxStream;
 use serde::Serialize;
-use tables::Error;
+use tables::series::{self, Candle, Candles, Recorded, Slot};
+use tables::{Error, Session};
 
 use super::line::BadLine;
 
@@ -49,7 +51,37 @@ impl fmt::Display for Tally {
 }
 
 /// The number of rows, if it is known, and the rows.
-pub(super) type Rows<'a, R> = (Option<u64>, LocalBoxStream<'a, Result<R, Error>>);
+pub(super) type Rows<'a, R> = (Option<u64>, LocalBoxStream<'a, Result<Stored<R>, Error>>);
+
+/// What the table has of a row.
+pub(super) struct Stored<R> {
+    /// `None` if nothing of it can be exported.
+    pub(super) row: Option<R>,
+    /// The number of values that cannot be exported, because they are corrupt or missing.
+    pub(super) skipped: u64,
+}
+
+impl<R> Stored<R> {
+    /// A row that is either exported or, if it is `None`, skipped as a whole.
+    pub(super) fn of(row: Option<R>) -> Self {
+        Self { skipped: row.is_none().into(), row }
+    }
+}
+
+/// Reads a recorded slot, and makes a row of its candles. Without its last rows, the slot is skipped: it was changed by hand, or it expired.
+pub(super) async fn stored<C: Candle, R>(
+    table: Session<'_>,
+    slot: Slot,
+    row: impl FnOnce(Candles<C>) -> R,
+) -> Result<Stored<R>, Error> {
+    let recorded = series::recorded_candles::<C>(table, slot).await?;
+    let Some(Recorded { candles, corrupt }) = recorded else {
+        let _ = writeln!(io::stderr(), "{slot} is incomplete in the table and is skipped");
+        return Ok(Stored { row: None, skipped: slot.interval.keeps(slot.start, now()).into() });
+    };
+    let skipped = u64::try_from(corrupt).unwrap_or(u64::MAX);
+    Ok(Stored { row: (!candles.is_empty()).then(|| row(candles)), skipped })
+}
 
 /// A kind of history.
 pub(super) trait Kind {

@@ -153,14 +153,17 @@ fn a_corrupt_row_is_named_and_the_others_are_exported() {
     dynamodb.import("events", "History", MAYOR.as_bytes());
     dynamodb
         .put("History", &serde_json::json!({"pk": {"S": "mayors"}, "sk": {"S": "0002"}, "name": {"N": "1"}}));
+    dynamodb.put("History", &serde_json::json!({"pk": {"S": "fire-sales"}, "sk": {"S": "0"}}));
     let output = dynamodb.history(&["export", "events", "-"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8(output.stdout.clone()).unwrap(), format!("{MAYOR}\n"));
     let messages = messages(&output);
     assert!(
         messages.contains("a corrupt row is skipped") && messages.contains("sort_key=\"0002\""),
         "{messages}"
     );
-    assert!(messages.ends_with("\nexported 1\n"), "{messages}");
+    let end = "\n2 corrupt or missing values are not in the file; the lines above name them\nexported 1\n";
+    assert!(messages.ends_with(end), "{messages}");
 }
 
 /// An endpoint that throttles the first requests and accepts the rest.

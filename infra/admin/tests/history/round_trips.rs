@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::support::{
     Dump, DynamoDb, EVENTS, candles, fed, line, messages, minutes, path, start, summary, text, this_morning,
@@ -247,6 +248,48 @@ fn old_minutes_become_candles_of_the_finest_interval_that_is_kept() {
 }
 
 #[test]
+fn a_corrupt_value_is_counted_and_the_rest_of_its_interval_is_exported() {
+    let at = this_morning();
+    let candles =
+        r#"{"A":[1.0,2.0,1.0,2.0,0.0,0.0,0.0,0.0,1,2,4,0],"B":[1.0,2.0,1.0,2.0,0.0,0.0,0.0,0.0,1,2,4,0]}"#;
+    for (kind, interval, field, values) in [
+        ("bazaar", "1m", "products", r#"{"A":[1.0,2.0,3,4],"B":[1.0,2.0,3,4]}"#),
+        ("bazaar", "1h", "products", candles),
+        ("auctions", "1h", "items", r#"{"A":"5,1,60","B":";1,5"}"#),
+    ] {
+        let dynamodb = DynamoDb::start();
+        let line = format!(r#"{{"interval":"{interval}","opened_at":"{at}","{field}":{values}}}"#);
+        assert_imported(&dynamodb, kind, &line, [1, 0, 0]);
+        // Of a minute, an import also makes a candle.
+        let mut expected: Vec<Value> = dynamodb
+            .export(kind, "History")
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let mut corrupt = 0;
+        for mut row in dynamodb.dump("History").into_values() {
+            if let Some(value) = row.pointer_mut("/products/M/A") {
+                *value = json!({"N": "1"});
+                dynamodb.put("History", &row);
+                corrupt += 1;
+            }
+        }
+        assert_eq!(corrupt, expected.len());
+        for line in &mut expected {
+            line[field].as_object_mut().unwrap().remove("A").unwrap();
+        }
+        let output = dynamodb.history(&["export", kind, "-"]).output().unwrap();
+        let rest = String::from_utf8(output.stdout.clone()).unwrap();
+        let rest: Vec<Value> = rest.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((rest, output.status.code()), (expected, Some(1)), "{kind} {interval}");
+        let count =
+            format!("\n{corrupt} corrupt or missing values are not in the file; the lines above name them\n");
+        assert!(messages(&output).contains(&count), "{}", messages(&output));
+        assert_eq!(messages(&output).matches("corrupt products of a row are skipped").count(), corrupt);
+    }
+}
+
+#[test]
 fn incomplete_and_expired_prices_are_not_exported_and_the_same_import_completes_them() {
     let dynamodb = DynamoDb::start();
     let at = this_morning();
@@ -267,6 +310,7 @@ fn incomplete_and_expired_prices_are_not_exported_and_the_same_import_completes_
         dynamodb.delete("History", rows[1]);
         let output = dynamodb.history(&["export", "bazaar", "-"]).output().unwrap();
         assert!(messages(&output).contains(" is incomplete in the table and is skipped\n"));
+        assert_eq!(output.status.code(), Some(1));
         assert_eq!(String::from_utf8(output.stdout).unwrap(), others.concat());
         dynamodb.put("History", &dump[rows[1]]);
     }
