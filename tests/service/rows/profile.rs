@@ -68,7 +68,7 @@ async fn a_profile_that_is_incomplete_hides_no_other_and_members_pass_through() 
         (vec!["null".to_owned(); 8], &good),
         (vec![good.replace("GOOD", "C").replace("\"Kiwi\"", "null")], &other_members),
     ] {
-        PROFILES.show(&cloud, &[&odd[..], &[good.clone()]].concat());
+        PROFILES.show(&cloud, &[&odd[..], std::slice::from_ref(good)].concat());
         let data = get_at(&cloud, PROFILES.path, now).await.data();
         assert_eq!(texts(&data["profiles"], "profile_id"), ["GOOD"], "{odd:?}");
         assert_eq!(data["profiles"][0], serde_json::from_str::<Value>(good).unwrap());

@@ -119,8 +119,8 @@ async fn write(
         marker = marker.item(SALES_SINCE, number(sales.since.get()));
         marker = marker.item(SALES_UNTIL, number(sales.until.get()));
     }
-    let marked = table.write("PutItem", marker.send()).await?;
-    Ok(marked.map(|_| Written { rows, write_units }))
+    let written = table.write("PutItem", marker.send()).await?;
+    Ok(written.map(|_| Written { rows, write_units }))
 }
 
 /// Returns a request that puts the row with the rank unless `condition` says that there is one that stays.
