@@ -91,7 +91,7 @@ fn plain(bodies: &[Vec<u8>]) -> HashMap<String, (i64, String)> {
 /// Runs the recorder, and returns the number of pages that it has read.
 fn run(reading: &mut Reading, first: &[u8], pages: &[Vec<u8>], ended: &[u8], minute: i64) -> usize {
     let now = UnixMilliseconds::new(REFRESHED + 60_000 * minute);
-    reading.begin(now);
+    reading.begin(now, now);
     reading.begin_attempt();
     while let Some(request) = reading.next_request() {
         let body = match request {

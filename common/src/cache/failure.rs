@@ -27,7 +27,7 @@ pub enum Failure<E> {
         pause: Option<Duration>,
     },
     /// There was no fetch, because an earlier one failed.
-    #[error("for another {} ms there is no request after a failure: {cause}", wait.as_millis())]
+    #[error("{cause} (no request for another {} ms)", wait.as_millis())]
     Paused {
         /// How long requests still pause.
         wait: Duration,

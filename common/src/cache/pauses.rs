@@ -114,9 +114,12 @@ impl Pause {
         Self { began_at, full, length, cause: cause.to_owned() }
     }
 
-    /// The distance counts in both directions: a failure of an event from far in the future must not pause the present.
+    /// Requests of the time before the failure, which took a while, pause as well. One of an event from far in the future must not pause
+    /// the present.
     fn rest(&self, now: UnixMilliseconds) -> Option<Duration> {
-        self.length.checked_sub(self.began_at.distance(now)).filter(|rest| !rest.is_zero())
+        let distance = self.began_at.distance(now);
+        let elapsed = if now < self.began_at && distance <= LONGEST { Duration::ZERO } else { distance };
+        self.length.checked_sub(elapsed).filter(|rest| !rest.is_zero())
     }
 
     /// Whether a failure at the time `now` is the next one in a row. After a longer time without a request, it is a first one again.

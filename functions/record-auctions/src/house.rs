@@ -125,9 +125,9 @@ impl House {
         self.reading = self.reading.wrapping_add(1);
     }
 
-    /// Ends a complete reading: every page was added since it began. `is_of_one_refresh` says that no row can have moved meanwhile.
-    pub(crate) fn end_reading(&mut self, is_of_one_refresh: bool) {
-        let most = if is_of_one_refresh { 1 } else { ABSENCES };
+    /// Ends a complete reading: every page was added since it began. `is_one_snapshot` says that no row can have moved meanwhile.
+    pub(crate) fn end_reading(&mut self, is_one_snapshot: bool) {
+        let most = if is_one_snapshot { 1 } else { ABSENCES };
         self.listings.retain(|_, listing| {
             if listing.reading != self.reading {
                 listing.absences += 1;

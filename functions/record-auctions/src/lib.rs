@@ -19,15 +19,15 @@ use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
 use common::response::error::chain;
-use common::time::Tick;
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended_auctions};
 use files::{Files, Form, Market, Price, PriceRow, advance};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
-use tables::auctions::{MINUTES, Minute, SERIES, record};
+use tables::auctions::{MINUTES, Minute, SERIES, Sales, record};
 use tables::feed::{self, Feed};
-use tables::series::{Written, is_due, note_late};
+use tables::series::{Written, build_again, is_due, note_late};
 use tables::{Recorder, RowsRead, Session, Ticks, fetching_deadline, repeat};
 use tokio::time::{Instant, sleep_until};
 
@@ -36,6 +36,12 @@ use self::reading::{Found, Reading, Request};
 /// The most requests at the same time, and the least time between the beginnings of two: fewer than five a second.
 const CONCURRENT_REQUESTS: usize = 4;
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(250);
+
+/// By how much the provider's clock may be ahead.
+const AHEAD: Duration = Duration::from_mins(2);
+
+/// Sales from longer before the minute are of runs that failed, and the candles of their time may have been built without them.
+const LATE: Duration = Duration::from_mins(5);
 
 /// The outcome of one tick.
 #[derive(Debug, Default, Serialize)]
@@ -99,7 +105,8 @@ impl Recorder for RecordAuctions {
             return Ok((event, Outcome::default()));
         }
         let tick = ticks.current();
-        self.reading().begin(invocation.now());
+        let latest = invocation.now().max(UnixMilliseconds::of_system_clock()).plus(AHEAD);
+        self.reading().begin(invocation.now(), latest);
         // In a short run, there is little time to write.
         let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
         let end = fetching_deadline(invocation).max(Instant::now() + half);
@@ -126,9 +133,15 @@ impl Recorder for RecordAuctions {
         if written.is_some() {
             self.reading().note_recorded();
         }
+        let slot = fetched_at.time();
+        let is_kept = |sales: &&Sales| UnixSeconds::from(sales.since) < slot.minus(LATE);
+        if let Some(sales) = minute.sales.as_ref().filter(is_kept) {
+            build_again(table, &SERIES, sales.since.into()).await?;
+        }
         note_late(table, &SERIES, ticks).await?;
         let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));
-        let (left_out, minute) = (left_out.names.len(), Some(minute));
+        // The public files show what is recorded.
+        let (left_out, minute) = (left_out.names.len(), written.is_some().then_some(minute));
         let written = written.unwrap_or_default();
         let outcome = Outcome { pages, auctions, items, sales, left_out, read: rows, written, minute };
         Ok((fetched_at, outcome))

@@ -1,6 +1,6 @@
 //! The pages that a run has read: which of them are lost, and what can be concluded from the others.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::{AuctionId, Listing};
@@ -19,6 +19,8 @@ const NOT_FOUND: u32 = 2;
 #[derive(Default)]
 pub(crate) struct Pages {
     read: BTreeMap<u32, Page>,
+    /// Pages whose rows another one has repeated.
+    repeated: BTreeSet<u32>,
     /// How many times the provider did not find a page.
     not_found: BTreeMap<u32, u32>,
     /// The number of pages at the end that do not exist, although the first page counts them.
@@ -31,12 +33,23 @@ pub(crate) struct Page {
     /// When its last row was updated.
     oldest: Option<UnixMilliseconds>,
     auctions: HashSet<AuctionId, RandomState>,
+    /// The number of rows, those that make no sense included.
+    rows: usize,
+    /// How many auctions it says that there are on all pages.
+    total_auctions: i64,
 }
 
 impl Page {
-    pub(crate) fn new(refresh: UnixMilliseconds, rows: &[Listing<'_>]) -> Self {
-        let oldest = rows.last().map(|row| UnixMilliseconds::new(row.last_updated));
-        Self { refresh, oldest, auctions: rows.iter().map(|row| row.uuid).collect() }
+    /// `usable`: those of its rows that make sense.
+    pub(crate) fn new(
+        refresh: UnixMilliseconds,
+        usable: &[Listing<'_>],
+        rows: usize,
+        total_auctions: i64,
+    ) -> Self {
+        let oldest = usable.last().map(|row| UnixMilliseconds::new(row.last_updated));
+        let auctions = usable.iter().map(|row| row.uuid).collect();
+        Self { refresh, oldest, auctions, rows, total_auctions }
     }
 
     /// Whether `other`, which has another number, has the rows of this page. Between refreshes, rows move from page to page.
@@ -61,11 +74,12 @@ impl Pages {
         self.read.get(&0).is_some_and(|page| page.auctions.is_empty())
     }
 
-    /// Adds a page, or returns the number of the one that it repeats. Either may be wrong, so that one is removed, unless it is the first.
+    /// Adds a page, or returns the number of the one that it repeats. Either may be wrong, so that one is removed once, unless it is the
+    /// first.
     pub(crate) fn add(&mut self, number: u32, page: Page) -> Result<(), u32> {
         let mut others = self.read.iter().filter(|(other, _)| **other != number);
         if let Some((&other, _)) = others.find(|(_, read)| read.is_repeated_by(&page)) {
-            if other > 0 {
+            if other > 0 && self.repeated.insert(other) {
                 self.read.remove(&other);
             }
             return Err(other);
@@ -105,11 +119,15 @@ impl Pages {
         oldest_refresh
     }
 
-    /// Whether all pages are of one refresh, and no page is missing at the end: then no row has moved from one to another meanwhile.
-    pub(crate) fn are_of_one_refresh(&self) -> bool {
-        let mut refreshes = self.read.values().map(|page| page.refresh);
-        let first = refreshes.next();
-        refreshes.all(|refresh| Some(refresh) == first) && self.nonexistent == 0
+    /// Whether all pages are of one refresh and have nearly all auctions that the first one counts: then no row has moved from one to
+    /// another meanwhile, and an auction that none of them shows is gone.
+    pub(crate) fn are_one_snapshot(&self) -> bool {
+        let Some(first) = self.read.get(&0) else { return false };
+        let rows: usize = self.read.values().map(|page| page.rows).sum();
+        let rows = rows.saturating_add(rows / (OTHER_ROWS - 1));
+        self.read.values().all(|page| page.refresh == first.refresh)
+            && i64::try_from(rows).is_ok_and(|rows| rows >= first.total_auctions)
+            && self.nonexistent == 0
     }
 
     /// Whether all pages were refreshed after this time.

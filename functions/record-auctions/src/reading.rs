@@ -15,7 +15,7 @@ use common::time::{Tick, UnixMilliseconds};
 use common::upstream::auctions::{self, Listing};
 use common::upstream::ended_auctions::{self, COVERED};
 use common::upstream::{Skipped, StatusCode, UpstreamError, UpstreamResponse};
-use tables::auctions::{Minute, Sales};
+use tables::auctions::{Minute, SALES_KEPT, Sales};
 
 use crate::house::{ABSENCES, House, JITTER};
 use crate::pages::{Page, Pages, is_lost};
@@ -39,11 +39,11 @@ const LIST_DELAY: Duration = Duration::from_secs(10);
 /// The least time until the list is requested again.
 const LIST_PAUSE: Duration = Duration::from_secs(2);
 
-/// For how long sales that could not be recorded are kept for a later run.
-const SALES_KEPT: Duration = Duration::from_hours(1);
-
 /// The number of successive runs after which a house without buy-it-now auctions is empty, and not a fault of the provider.
 const EMPTY_RUNS: u32 = 3;
+
+/// In so many attempts, the first page and the list of ended auctions are requested whatever else is left to be read.
+const NEEDED_ATTEMPTS: u32 = 3;
 
 /// On average, there is at most one request in this time. Unused requests are kept, up to those of a quarter of an hour.
 const PER_REQUEST: Duration = Duration::from_secs(6);
@@ -139,6 +139,8 @@ struct Run {
     is_first: bool,
     /// Whether it reads all pages.
     is_complete: bool,
+    /// The latest time of a refresh.
+    latest: Option<UnixMilliseconds>,
     /// Whether a page has auctions whose item has no id.
     has_unreadable: bool,
     /// When the first page was fetched.
@@ -167,8 +169,8 @@ enum List {
 }
 
 impl Reading {
-    /// Begins a run at this time.
-    pub fn begin(&mut self, now: UnixMilliseconds) {
+    /// Begins a run at the time `now`. What the provider says to have refreshed after `latest` is invalid.
+    pub fn begin(&mut self, now: UnixMilliseconds, latest: UnixMilliseconds) {
         let pause = self.now.map_or(MOST_CREDIT, |before| now.distance(before));
         self.credit = MOST_CREDIT.min(self.credit + pause);
         self.now = Some(now);
@@ -181,7 +183,7 @@ impl Reading {
             self.empty_runs = 0;
         }
         self.house.begin_reading();
-        self.run = Run { is_first, ..Run::default() };
+        self.run = Run { is_first, latest: Some(latest), ..Run::default() };
         self.pending.extend([Request::EndedAuctions, FIRST_PAGE]);
     }
 
@@ -193,13 +195,14 @@ impl Reading {
     }
 
     /// Returns the next request of the attempt; `None` if it must wait, or if nothing is pending. The first page comes before all others, and too
-    /// many failures end the attempt. Repeated requests leave enough for all pages.
+    /// many failures end the attempt. Repeated requests leave enough for all pages, but for those without which a minute is lost.
     pub fn next_request(&mut self) -> Option<Request> {
         let last = if self.pending.contains(&FIRST_PAGE) { FIRST_PAGE } else { Request::Page(u32::MAX) };
         let is_lost = is_lost(self.run.failed, self.total);
         let next = self.pending.range(..=last).find(|request| !self.run.asked.contains(request)).copied();
         let next = next.filter(|request| !is_lost || *request <= FIRST_PAGE)?;
-        let is_repeated = self.run.attempts > 1 && next != self.last_page();
+        let is_needed = next <= FIRST_PAGE && self.run.attempts <= NEEDED_ATTEMPTS;
+        let is_repeated = self.run.attempts > 1 && !is_needed && next != self.last_page();
         let kept = if is_repeated { PER_REQUEST * self.total } else { Duration::ZERO };
         self.credit = Some(self.credit).filter(|credit| *credit >= kept)?.checked_sub(PER_REQUEST)?;
         self.run.asked.insert(next);
@@ -239,23 +242,30 @@ impl Reading {
         let refresh = UnixMilliseconds::new(page.last_updated);
         let total = u32::try_from(page.total_pages).ok().filter(|total| *total <= MOST_PAGES);
         let total = total.ok_or_else(|| response.invalid("its number of pages makes no sense"))?;
-        let has_rows = !page.auctions.usable.is_empty() || !page.auctions.skipped.names.is_empty();
-        let says_empty = total == 0 || page.total_auctions == 0;
-        if (total == 0 && (has_rows || page.total_auctions > 0)) || (number == 0 && !has_rows && !says_empty)
-        {
+        let rows = page.auctions.usable.len() + page.auctions.skipped.names.len();
+        let (says_empty, is_before_last) = (total == 0 || page.total_auctions == 0, number + 1 < total);
+        let is_contradictory = if rows == 0 {
+            is_before_last || page.total_auctions > 0 && (number == 0 || total == 0)
+        } else {
+            says_empty
+        };
+        if is_contradictory {
             return Err(response.invalid("its rows and its totals contradict each other"));
         }
+        self.expect_past(refresh, response)?;
         let invalid = page.auctions.skipped.names.clone();
-        let rows = page.auctions.into_usable(response)?;
+        let usable = page.auctions.into_usable(response)?;
         let is_new = if number == 0 { self.house.refresh(refresh) } else { !self.house.is_stale(refresh) };
+        if !is_new && number > 0 {
+            return Err(response.invalid("it is much older than the first page"));
+        }
         if !is_new {
-            if number == 0 {
-                self.pending.remove(&request);
-            }
+            self.pending.remove(&request);
             return Ok(());
         }
-        if let Err(other) = self.run.pages.add(number, Page::new(refresh, &rows)) {
-            self.pending.extend((other > 0).then_some(Request::Page(other)));
+        let read = Page::new(refresh, &usable, rows, page.total_auctions);
+        if let Err(other) = self.run.pages.add(number, read) {
+            self.pending.extend((!self.run.pages.contains(other)).then_some(Request::Page(other)));
             return Err(response.invalid(format_args!("page {number} repeats page {other}")));
         }
         self.pending.remove(&request);
@@ -263,16 +273,26 @@ impl Reading {
             self.run.tick = Some(tick);
             self.plan(total);
         }
-        self.run.rows += invalid.len() + rows.iter().filter(|row| row.bin).count();
+        self.run.rows += invalid.len() + usable.iter().filter(|row| row.bin).count();
         self.run.left_out.names.extend(invalid);
         let before = self.run.left_out.names.len();
-        self.house.add(&rows, &mut self.run.left_out);
+        self.house.add(&usable, &mut self.run.left_out);
         self.run.has_unreadable |= self.run.left_out.names.len() > before;
-        let oldest = rows.last().map(|row| UnixMilliseconds::new(row.last_updated));
+        let oldest = usable.last().map(|row| UnixMilliseconds::new(row.last_updated));
         if !self.run.is_complete && oldest >= self.since && number + 1 < self.total {
             self.pending.insert(Request::Page(number + 1));
         }
         Ok(())
+    }
+
+    /// Fails if the refresh is later than it can be: everything else would then be too old.
+    fn expect_past(
+        &self,
+        refresh: UnixMilliseconds,
+        response: &UpstreamResponse,
+    ) -> Result<(), UpstreamError> {
+        let is_past = self.run.latest.is_none_or(|latest| refresh <= latest);
+        if is_past { Ok(()) } else { Err(response.invalid("its time is in the future")) }
     }
 
     /// Decides what the run reads, when the first page says how many there are.
@@ -297,13 +317,14 @@ impl Reading {
 
     fn learn_sales(&mut self, response: &UpstreamResponse) -> Result<(), UpstreamError> {
         let (refresh, rows) = ended_auctions::parse(response)?;
+        let until = UnixMilliseconds::new(refresh);
+        self.expect_past(until, response)?;
         let invalid = rows.skipped.names.clone();
         let rows = rows.into_usable(response)?;
         self.run.rows += invalid.len() + rows.len();
         self.run.left_out.names.extend(invalid);
         let list = self.house.sell(&rows, &mut self.run.left_out);
         self.pending.remove(&Request::EndedAuctions);
-        let until = UnixMilliseconds::new(refresh);
         let before = self.listed_at.filter(|before| until.distance(*before) <= LONGEST_PAUSE);
         let is_previous = before.is_some_and(|before| until <= before);
         if is_previous && self.run.list == List::New {
@@ -385,12 +406,12 @@ impl Reading {
 
     /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.
     fn end_complete_reading(&mut self, lost: usize) {
-        let is_of_one_refresh = self.run.pages.are_of_one_refresh();
+        let is_one_snapshot = self.run.pages.are_one_snapshot();
         let is_covered = self.covered_since.is_some_and(|since| self.run.pages.are_refreshed_since(since));
         if self.run.is_complete && lost == 0 {
-            self.house.end_reading(is_of_one_refresh);
+            self.house.end_reading(is_one_snapshot);
             self.completed_at = self.now;
-            self.doubts = if is_of_one_refresh { 0 } else { self.doubts.saturating_sub(1) };
+            self.doubts = if is_one_snapshot { 0 } else { self.doubts.saturating_sub(1) };
         }
         // What such a page shows can have been sold before the lists that are known.
         if !is_covered {

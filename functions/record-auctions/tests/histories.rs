@@ -91,6 +91,10 @@ enum Weather {
     NotFound,
     /// The rows of the page before.
     Repeated,
+    /// No rows.
+    Empty,
+    /// What there will be in a day.
+    Future,
 }
 
 /// The newest time before `now` that is this long after a full minute.
@@ -185,7 +189,8 @@ impl World {
             "success": true, "page": page, "totalPages": listed.len().div_ceil(PAGE), "totalAuctions": listed.len(),
             "lastUpdated": refresh, "auctions": rows,
         });
-        (page == 0 || !rows.is_empty()).then(|| UpstreamResponse::new(auctions::PATH, body.to_string()))
+        (page < listed.len().div_ceil(PAGE).max(1))
+            .then(|| UpstreamResponse::new(auctions::PATH, body.to_string()))
     }
 
     fn respond(
@@ -199,13 +204,18 @@ impl World {
             status: StatusCode::NOT_FOUND,
             body: String::new(),
         };
+        let now = if weather == Weather::Future { now + 24 * 60 * MINUTE } else { now };
         match (request, weather) {
             (_, Weather::Failure) => Err(UpstreamError::Timeout { path: String::new() }),
             (_, Weather::NotFound) => Err(not_found()),
             (Request::EndedAuctions, _) => Ok(self.list(now)),
             (Request::Page(page), _) => {
                 let page = page as usize;
-                let rows_of = if weather == Weather::Repeated { page.saturating_sub(1) } else { page };
+                let rows_of = match weather {
+                    Weather::Repeated => page.saturating_sub(1),
+                    Weather::Empty => usize::MAX,
+                    _ => page,
+                };
                 self.page(page, rows_of, now).ok_or_else(not_found)
             }
         }
@@ -245,7 +255,7 @@ fn run(
 ) -> Ran {
     let time = UnixMilliseconds::new;
     let (mut now, mut lists, mut requests) = (began, Vec::new(), 0);
-    reading.begin(time(began));
+    reading.begin(time(began), time(began + 2 * MINUTE));
     for _ in 0..attempts {
         reading.begin_attempt();
         let mut waiting = None;
@@ -517,6 +527,27 @@ fn a_repeated_page_is_a_lost_page() {
     (0..20).for_each(|number| quiet.world.begin(0, 50, START + 40 * MINUTE - number - 1, 9_000));
     quiet.world.delays = vec![0, MINUTE / 2];
     assert_eq!(quiet.listings(40, fine), 80);
+}
+
+#[test]
+fn a_response_without_rows_or_from_the_future_hides_no_auction() {
+    let mut quiet = Quiet::start();
+    for page in 0..3 {
+        let first = 24 * i64::from(page);
+        let odd =
+            |weather| move |request| if request == Request::Page(page) { weather } else { Weather::Fine };
+        assert_eq!(quiet.listings(first, fine), 60);
+        for minute in first + 1..first + 12 {
+            let found = quiet.run(MINUTE * minute, odd(Weather::Empty)).found;
+            assert!(found.is_err() || found.is_ok_and(|found| found.minute.prices[0].1.listings == 60));
+        }
+        assert_eq!(quiet.listings(first + 12, fine), 60);
+        assert_eq!(quiet.run(MINUTE * (first + 13), odd(Weather::Future)).found.is_err(), page == 0);
+        assert_eq!(quiet.listings(first + 14, fine), 60, "page {page}");
+    }
+    let future = |request| if request == Request::EndedAuctions { Weather::Future } else { Weather::Fine };
+    assert_eq!(quiet.listings(80, future), 60);
+    assert_eq!(quiet.listings(81, fine), 60);
 }
 
 #[test]

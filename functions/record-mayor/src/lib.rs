@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
-use common::time::Tick;
+use common::time::{Tick, UnixMilliseconds};
 use common::upstream::calendar::ElectionYear;
 use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
@@ -19,6 +19,9 @@ use tables::{Recorder, Session, Ticks, repeat};
 
 /// For how long the provider may show the mayor of the term before.
 const HANDOVER: Duration = Duration::from_hours(1);
+
+/// By how much the provider's clock may be ahead, and the time since the tick began.
+const AHEAD: Duration = Duration::from_mins(3);
 
 /// The outcome of one tick.
 #[derive(Debug, Serialize)]
@@ -88,8 +91,8 @@ impl Recorder for RecordMayor {
 /// Returns the mayor that the provider shows at the tick.
 fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError> {
     let Elections { mayor, last_updated, .. } = election::parse(response)?;
-    let won = mayor.election.map(|won| serde_json::from_str::<Election>(won.get()));
-    let won = won.transpose().map_err(|error| response.invalid(error))?;
+    // One without a year counts as none.
+    let won = mayor.election.and_then(|won| serde_json::from_str::<Election>(won.get()).ok());
     let year = won.as_ref().map(|won| won.year).or_else(|| ElectionYear::sitting_at(tick.time()));
     let year =
         year.ok_or_else(|| response.invalid("the mayor has no election, and the time is in no term"))?;
@@ -97,12 +100,14 @@ fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError
         name: perk.name.decoded().into_owned(),
         description: perk.description.decoded().into_owned(),
     };
+    let latest = UnixMilliseconds::from(tick.time()).max(UnixMilliseconds::of_system_clock()).plus(AHEAD);
     let mayor = Mayor {
         year,
         name: mayor.name.decoded().into_owned(),
         key: mayor.key.decoded().into_owned(),
         perks: mayor.perks.into_any_usable(response)?.into_iter().map(perk).collect(),
-        last_updated,
+        // A time in the future would keep every later response from being recorded.
+        last_updated: last_updated.filter(|time| *time <= latest.get()),
     };
     Ok(Shown { mayor, is_elected: won.is_some() })
 }

@@ -18,7 +18,7 @@ const PER_GIGABYTE: f64 = 0.25 + 0.20;
 /// `auction_prices/capacity.rs` computes it.
 const AUCTIONS: f64 = 5.9;
 const RECORDERS: f64 = 1.5;
-const ALARMS: f64 = 8.9;
+const ALARMS: f64 = 9.7;
 const STAGE_CACHE: f64 = 14.6;
 const PER_MILLION_REQUESTS: f64 = 3.50 + 0.30;
 /// Functions and log, without reads.

@@ -18,11 +18,11 @@ use common::time::UnixSeconds;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::candle::{Candle, Candles, HOURS, Lowest, SERIES, Sold};
+use super::candle::{Candle, Candles, HOURS, Lowest, Sold};
 use super::minute::{Coins, Sale};
 use super::packed::{Ids, pack, unpack};
 use super::rows::{CONTENT, bytes, minutes};
-use super::sales::{covered, sales};
+use super::sales::{SALES_KEPT, covered, sales};
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, TIME_TO_LIVE, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
@@ -117,7 +117,7 @@ pub(super) struct HourSales {
 /// Returns the candles of an hour, and writes its texts.
 pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Error> {
     let (start, end) = (hour.start, hour.end());
-    let minutes = minutes(table, start, end.plus(SERIES.reach)).await?;
+    let minutes = minutes(table, start, end.plus(SALES_KEPT)).await?;
     let mut candles = Candles::new();
     let mut recorded = 0;
     for minute in minutes.iter().take_while(|minute| minute.slot < end) {

@@ -111,8 +111,9 @@ impl Sales {
         list.extend(
             self.list.into_iter().filter(|sale| sale.time >= oldest && !known.contains(&sale.auction)),
         );
-        let since = if since <= self.until { since.min(self.since.max(oldest)) } else { since };
-        Self { since, until: until.max(self.until), list }
+        let are_joined = since <= self.until && self.since <= until;
+        let since = if are_joined { since.min(self.since.max(oldest)) } else { since };
+        Self { since, until: if are_joined { until.max(self.until) } else { until }, list }
     }
 }
 

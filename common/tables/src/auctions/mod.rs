@@ -31,5 +31,5 @@ pub use self::fields::{CandleFields, ItemCandle};
 pub use self::hour::{HourTime, store_texts};
 pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
 pub use self::rows::{LONGEST_AGE, MINUTES, RecordedMinute, lowest_auctions, minutes, newest, record};
-pub use self::sales::{covered, sales};
+pub use self::sales::{SALES_KEPT, covered, sales};
 pub use self::select::{Selected, select};

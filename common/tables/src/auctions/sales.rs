@@ -9,6 +9,9 @@ use common::time::UnixSeconds;
 use super::minute::{Sale, Sales};
 use super::rows::RecordedMinute;
 
+/// For how long sales that could not be recorded are kept for a later minute.
+pub const SALES_KEPT: Duration = Duration::from_hours(1);
+
 /// Returns the sales in the minutes of the time from `from` until before `end`, each once.
 #[must_use]
 pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Vec<&Sale> {

@@ -58,8 +58,7 @@ impl Mayor {
     /// Whether the mayor takes the place of the one who is stored for the year: if the provider's time is later. But perks of the
     /// same mayor are never replaced by none, and none by perks whatever the time.
     fn replaces(&self, stored: &Self) -> bool {
-        let is_same = self.name == stored.name && self.key == stored.key;
-        if is_same && self.perks.is_empty() != stored.perks.is_empty() {
+        if self.name == stored.name && self.perks.is_empty() != stored.perks.is_empty() {
             return stored.perks.is_empty();
         }
         self.last_updated > stored.last_updated
