@@ -109,9 +109,9 @@ ALARMS = {
         single(metric("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName="DeadLetters"), "Maximum", 300)
     ),
 }
-# Each recorder, and its alarm: the seconds, and the number of records that there must be. Of five minutes, one may be lost.
+# Each recorder, and its alarm: the seconds, and the number of records that there must be. Of ten minutes, one may be lost.
 RECORDERS = {
-    "RecordAuctions": (300, 4), "RecordBazaar": (300, 4), "RecordCandles": (900, 1), "RecordFireSales": (300, 4), "RecordMayor": (900, 1),
+    "RecordAuctions": (600, 8), "RecordBazaar": (600, 8), "RecordCandles": (900, 1), "RecordFireSales": (600, 8), "RecordMayor": (900, 1),
 }
 for recorder, (seconds, records) in RECORDERS.items():
     [binary] = [binary for binary, (function, *_) in FUNCTIONS.items() if reference(function) == PARAMETERS[recorder]]
