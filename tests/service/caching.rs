@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use common::routes::{AUCTIONS, PROFILE};
 use local::{Cloud, Options};
+use serde_json::json;
 use simulator::Fault;
 
 use crate::support::{
@@ -312,11 +313,20 @@ fn expect_a_request_per_refresh(cloud: &Cloud, path: &str, refreshes: usize) {
     assert!((refreshes..=refreshes + 3).contains(&requests), "{requests} requests, {refreshes} refreshes");
 }
 
+/// A bazaar with one product that was refreshed then.
+fn bazaar_of(last_updated: i64) -> String {
+    let status = json!({
+        "productId": "X", "sellPrice": 1.0, "buyPrice": 2.0, "sellVolume": 1, "buyVolume": 1,
+        "sellMovingWeek": 1, "buyMovingWeek": 1, "sellOrders": 1, "buyOrders": 1,
+    });
+    let product = json!({"product_id": "X", "sell_summary": [], "buy_summary": [], "quick_status": status});
+    json!({"success": true, "lastUpdated": last_updated, "products": {"X": product}}).to_string()
+}
+
 #[tokio::test]
 async fn behind_a_gateway_cache_the_headers_of_what_is_still_the_latest_are_those_of_a_fetch() {
     let cloud = start_with(behind_a_gateway_cache()).await;
-    let body = format!(r#"{{"success":true,"lastUpdated":{START},"products":{{}}}}"#);
-    simulator(&cloud).set_fault(BAZAAR, Fault::default().with_body(body));
+    simulator(&cloud).set_fault(BAZAAR, Fault::default().with_body(bazaar_of(START)));
     let path = "/v1/bazaar?mode=full";
     cloud.clock().stop_at(START);
     let first = get(&cloud, path).await;
@@ -351,11 +361,9 @@ async fn behind_a_gateway_cache_a_function_fetches_auctions_when_news_is_due() {
 #[tokio::test]
 async fn behind_a_gateway_cache_news_is_overdue_after_the_provider_s_interval() {
     let cloud = start_with(behind_a_gateway_cache()).await;
-    let body =
-        |last_updated: i64| format!(r#"{{"success":true,"lastUpdated":{last_updated},"products":{{}}}}"#);
     for last_updated in [START - 20_000, START - 3_600_000, START + 60_000, 0, i64::MAX] {
         cloud.clock().stop_at(START);
-        simulator(&cloud).set_fault(BAZAAR, Fault::default().with_body(body(last_updated)));
+        simulator(&cloud).set_fault(BAZAAR, Fault::default().with_body(bazaar_of(last_updated)));
         let before = simulator(&cloud).requests(BAZAAR);
         for turn in 1..4 {
             get(&cloud, "/v1/bazaar?mode=list").await.data();

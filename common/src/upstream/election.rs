@@ -24,7 +24,7 @@ pub const PATH: &str = "/v2/resources/skyblock/election";
 
 /// The provider's response.
 #[derive(Debug, Deserialize)]
-#[serde(bound(deserialize = "'de: 'a, P: Deserialize<'de> + Default"))]
+#[serde(bound(deserialize = "'de: 'a, P: Deserialize<'de>"))]
 pub struct Elections<'a, P> {
     #[serde(rename = "success")]
     _success: Success,
@@ -40,14 +40,13 @@ pub struct Elections<'a, P> {
 
 /// The sitting mayor.
 #[derive(Debug, Deserialize)]
-#[serde(bound(deserialize = "'de: 'a, P: Deserialize<'de> + Default"))]
+#[serde(bound(deserialize = "'de: 'a, P: Deserialize<'de>"))]
 pub struct Mayor<'a, P> {
     /// The role, such as `mining`: lower case.
     pub key: StringText<'a>,
     /// The display name.
     pub name: StringText<'a>,
-    /// The perks of this term; none if they are absent or null.
-    #[serde(default, deserialize_with = "or_default")]
+    /// The perks of this term.
     pub perks: P,
     /// The election that this mayor won.
     pub election: Option<ObjectText<'a>>,
@@ -89,12 +88,6 @@ impl<'a, P: Into<Rows<Perk<'a>>>> Elections<'a, P> {
         let mayor = Mayor { key, name, perks: perks.into(), election };
         Elections { _success: Success, mayor, current, last_updated }
     }
-}
-
-fn or_default<'de, D: Deserializer<'de>, P: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<P, D::Error> {
-    Option::<P>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 fn whole_number_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {

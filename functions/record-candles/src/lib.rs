@@ -98,14 +98,14 @@ impl Recorder for RecordCandles {
         let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
         let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
         // The series whose minutes expire first comes first. Neither takes the other's time, and an error stops only its own.
-        let half = invocation.deadline().saturating_duration_since(Instant::now()) / 2;
+        let most = invocation.deadline().saturating_duration_since(Instant::now()) * 4 / 5;
         let ((slots, ends), (auctions, averages)) = if auctions_behind > bazaar_behind {
-            let auctions = within(half, Box::pin(build_auctions(table, now))).await;
+            let auctions = within(most, Box::pin(build_auctions(table, now))).await;
             let bazaar = build_bazaar(table, now).await;
             let auctions = auctions?;
             (bazaar?, auctions)
         } else {
-            let bazaar = within(half, Box::pin(build_bazaar(table, now))).await;
+            let bazaar = within(most, Box::pin(build_bazaar(table, now))).await;
             let auctions = build_auctions(table, now).await;
             (bazaar?, auctions?)
         };

@@ -42,7 +42,8 @@ struct Shown {
 /// The part of an election that the recorder reads.
 #[derive(Debug, Deserialize)]
 struct Election {
-    year: ElectionYear,
+    /// The year; `None` is as if there was no election.
+    year: Option<ElectionYear>,
 }
 
 /// The `record-mayor` recorder.
@@ -91,9 +92,9 @@ impl Recorder for RecordMayor {
 /// Returns the mayor that the provider shows at the tick.
 fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError> {
     let Elections { mayor, last_updated, .. } = election::parse(response)?;
-    // One without a year counts as none.
-    let won = mayor.election.and_then(|won| serde_json::from_str::<Election>(won.get()).ok());
-    let year = won.as_ref().map(|won| won.year).or_else(|| ElectionYear::sitting_at(tick.time()));
+    let won = mayor.election.map(|won| serde_json::from_str::<Election>(won.get()));
+    let won = won.transpose().map_err(|error| response.invalid(error))?.and_then(|won| won.year);
+    let year = won.or_else(|| ElectionYear::sitting_at(tick.time()));
     let year =
         year.ok_or_else(|| response.invalid("the mayor has no election, and the time is in no term"))?;
     let perk = |perk: election::Perk<'_>| Perk {

@@ -10,7 +10,7 @@ use super::minute::{Sale, Sales};
 use super::rows::RecordedMinute;
 
 /// For how long sales that could not be recorded are kept for a later minute.
-pub const SALES_KEPT: Duration = Duration::from_hours(1);
+pub const SALES_KEPT: Duration = Duration::from_mins(15);
 
 /// Returns the sales in the minutes of the time from `from` until before `end`, each once.
 #[must_use]

@@ -181,7 +181,7 @@ REPLACEMENTS = [
     (MONITORING, '$.message = "recorded"', '$.message = "not recorded"'),
     (MONITORING, "MetricName: Recorded", "MetricName: Record"),
     (MONITORING, "Value: $.function", "Value: $.recorder"),
-    (MONITORING, "      Threshold: 4\n", "      Threshold: 3\n"),
+    (MONITORING, "      Threshold: 8\n", "      Threshold: 7\n"),
     (MONITORING, "      Namespace: AWS/Lambda\n      MetricName: Throttles", "      Namespace: AWS/lambda\n      MetricName: Throttles"),
 ]
 
