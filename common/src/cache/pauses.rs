@@ -32,7 +32,7 @@ const KEYS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
 pub(super) struct Pauses {
     longest: Duration,
     hasher: RandomState,
-    /// By the hash of the key. Those that failed first are forgotten first.
+    /// By the hash of the key. The key that failed first is forgotten first.
     by_key: LruCache<u64, Pause>,
     /// The hashes of the first keys that failed since the last success.
     in_a_row: Vec<u64>,

@@ -164,7 +164,7 @@ pub trait Recorder: Sized + Send + Sync + 'static {
 pub struct RowsRead {
     /// Their number.
     pub read: usize,
-    /// The number of those that are left out, because they make no sense.
+    /// The number of invalid rows, which are left out.
     pub left_out: usize,
 }
 

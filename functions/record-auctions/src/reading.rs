@@ -305,14 +305,18 @@ impl Reading {
 
     /// Begins to read all pages if that is due, the first one is read, and the limit of requests allows it.
     fn begin_complete_reading(&mut self) {
-        let since = self.now.zip(self.completed_at).map(|(now, completed_at)| now.distance(completed_at));
-        let is_due = self.doubts > 0 || since.is_none_or(|since| since >= BETWEEN_COMPLETE);
+        let is_due = self.doubts > 0 || self.since_complete().is_none_or(|since| since >= BETWEEN_COMPLETE);
         let is_ready = self.run.tick.is_some() && !self.run.pages.show_none() && !self.run.is_complete;
         if is_due && is_ready && (self.run.is_first || self.credit >= PER_REQUEST * self.total) {
             self.run.is_complete = true;
             let unread = (1..self.total).filter(|page| !self.run.pages.contains(*page));
             self.pending.extend(unread.map(Request::Page));
         }
+    }
+
+    /// The time since the last complete reading.
+    fn since_complete(&self) -> Option<Duration> {
+        Some(self.now?.distance(self.completed_at?))
     }
 
     fn learn_sales(&mut self, response: &UpstreamResponse) -> Result<(), UpstreamError> {
@@ -375,8 +379,8 @@ impl Reading {
     /// If too little was read.
     pub fn finish(&mut self) -> Result<Found, Failure> {
         let lost = self.pending.range(FIRST_PAGE..).count();
-        let since = self.now.zip(self.completed_at).map(|(now, completed_at)| now.distance(completed_at));
-        let is_known = !self.run.is_first && since.is_some_and(|since| since <= LONGEST_INCOMPLETE);
+        let is_known =
+            !self.run.is_first && self.since_complete().is_some_and(|since| since <= LONGEST_INCOMPLETE);
         let is_lost = is_lost(lost, self.total) && !is_known;
         if is_lost || self.pending.contains(&FIRST_PAGE) {
             return Err(Failure::Lost { lost, total: self.total, failure: self.run.failure.take() });

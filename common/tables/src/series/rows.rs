@@ -31,17 +31,17 @@ pub struct Written {
 /// The values of the products in a row.
 type Products = HashMap<String, AttributeValue>;
 
-/// Divides the values of products into the rows of a slot, by shard.
+/// Returns the rows of a slot with these values of products, one for each shard.
 fn by_shard<'a, Id: AsRef<str> + 'a>(
     slot: Slot,
     values: impl Iterator<Item = (&'a Id, AttributeValue)>,
-) -> BTreeMap<u32, Products> {
-    let mut rows = BTreeMap::<u32, Products>::new();
+) -> Vec<Item> {
+    let mut shards = BTreeMap::<u32, Products>::new();
     for (id, value) in values {
         let id = id.as_ref();
-        rows.entry(slot.interval.shard(id)).or_default().insert(id.to_owned(), value);
+        shards.entry(slot.interval.shard(id)).or_default().insert(id.to_owned(), value);
     }
-    rows
+    shards.into_iter().map(|(shard, products)| row(slot, shard, products)).collect()
 }
 
 /// Writes the rows of a slot, and returns their number and the write units that they took. Rows that are there are replaced.
@@ -52,8 +52,8 @@ pub(crate) async fn put_rows<'a, Id: AsRef<str> + 'a>(
 ) -> Result<(usize, f64), Error> {
     let rows = by_shard(slot, values);
     let count = rows.len();
-    let put = |(shard, products)| table.put_request(row(slot, shard, products));
-    let write_units = table.write_all(rows.into_iter().map(put).collect::<Result<_, _>>()?).await?;
+    let requests = rows.into_iter().map(|row| table.put_request(row)).collect::<Result<_, _>>()?;
+    let write_units = table.write_all(requests).await?;
     Ok((count, write_units))
 }
 
@@ -65,8 +65,8 @@ pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
 ) -> Result<(usize, f64), Error> {
     let rows = by_shard(slot, values);
     let count = rows.len();
-    let add = async |(shard, products)| {
-        let request = table.put_item().set_item(Some(row(slot, shard, products)));
+    let add = async |row| {
+        let request = table.put_item().set_item(Some(row));
         let request = request.condition_expression("attribute_not_exists(pk)");
         let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
         Ok(table.write("PutItem", request.send()).await?.map_or(0.0, |written| units(&written)))
