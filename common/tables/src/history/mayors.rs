@@ -2,7 +2,7 @@
 //! stored, because it follows from the calendar.
 //!
 //! The provider can correct a mayor within the term, and can show an earlier state again. So a row has the provider's time in
-//! `last_updated`, and [`Mayor::replaces`] decides. Rows of version 0.1.0 have no time.
+//! `last_updated`, and `Mayor::replaces` decides. Rows of version 0.1.0 have no time.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ impl Mayor {
     }
 }
 
-/// Records the mayor if there is none for the year, or if it [replaces](Mayor::replaces) the one who is there. Returns whether the
+/// Records the mayor if there is none for the year, or if it replaces the one who is there. Returns whether the
 /// year has another mayor or other perks than before.
 ///
 /// # Errors
