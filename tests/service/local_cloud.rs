@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_mins(30);
 
 /// `cargo local` with these options.
 fn cargo_local(options: &[&str]) -> Command {
-    let mut command = cargo("local", options);
+    let mut command = cargo("local", &[&["--profile", "test"], options].concat());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     // In a process group of its own, as a terminal starts it, so that the test can send Ctrl-C to the group.
     command.process_group(0);

@@ -6,11 +6,11 @@
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
-cargo build --locked --package local
+cargo build --locked --profile test --package local
 output="$(mktemp)"
 log="$(mktemp)"
 # With the default limits, the checks would be throttled.
-target/debug/local --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 --port 0 --lambda-port 0 \
+target/debug/local --profile test --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 --port 0 --lambda-port 0 \
     --dynamodb-port 0 >"$output" 2>"$log" &
 cloud=$!
 finish() {

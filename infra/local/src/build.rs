@@ -1,6 +1,6 @@
 //! Builds the functions with cargo and finds their binaries. A release build selects only their packages, so that their
-//! dependencies have the same features as in a deployment. A development build shares its dependencies with `cargo local`
-//! and the tests instead of compiling them once more: `infra/workspace-hack` unifies their features.
+//! dependencies have the same features as in a deployment. Other builds share their dependencies with `cargo local` or with
+//! the tests instead of compiling them once more: `infra/workspace-hack` unifies their features.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,10 +13,13 @@ use tokio::sync::Mutex;
 
 use crate::error::Error;
 
+/// The profile of a deployment.
+const RELEASE: &str = "release";
+
 /// The paths of binaries, by name.
 type Programs = BTreeMap<String, PathBuf>;
-/// A build: the workspace, whether it is a release build, and the packages.
-type Request = (PathBuf, bool, BTreeSet<String>);
+/// A build: the workspace, the profile, and the packages.
+type Request = (PathBuf, String, BTreeSet<String>);
 
 /// The finished builds of this process. The lock is held during a build: a second cargo would only wait for the first.
 static BUILT: Mutex<BTreeMap<Request, Programs>> = Mutex::const_new(BTreeMap::new());
@@ -40,19 +43,22 @@ struct Target {
 /// When cargo cannot be run, or the packages do not compile. Cargo prints the reason to standard error.
 pub(crate) async fn build(
     workspace: &Path,
-    release: bool,
+    profile: &str,
     packages: BTreeSet<String>,
 ) -> Result<Programs, Error> {
     let mut built = BUILT.lock().await;
-    let request = (workspace.to_owned(), release, packages);
+    let request = (workspace.to_owned(), profile.to_owned(), packages);
     if let Some(programs) = built.get(&request) {
         return Ok(programs.clone());
     }
     let mut command = cargo(workspace);
-    command.stdout(Stdio::piped()).arg("build").arg("--message-format=json-render-diagnostics");
-    if release {
-        command.arg("--release");
-    } else {
+    command.stdout(Stdio::piped()).args([
+        "build",
+        "--message-format=json-render-diagnostics",
+        "--profile",
+        profile,
+    ]);
+    if profile != RELEASE {
         command.args(["--package", "workspace-hack"]);
     }
     for package in &request.2 {

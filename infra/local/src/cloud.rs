@@ -307,11 +307,11 @@ fn cannot_listen(port: u16, option: &'static str, cause: io::Error) -> Error {
 async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<String, PathBuf>, Error> {
     let functions = template.functions.values();
     let (programs, hint) = match &options.binaries {
-        Binaries::Build { release } => {
+        Binaries::Build { profile } => {
             let workspace = options.template.parent().unwrap_or(Path::new("."));
             let packages: BTreeSet<_> = functions.clone().map(|function| function.binary.clone()).collect();
             let hint = "its package has no binary of that name".to_owned();
-            (build::build(workspace, *release, packages).await?, hint)
+            (build::build(workspace, profile, packages).await?, hint)
         }
         Binaries::Folder(folder) => {
             // A process starts in the folder of its program.

@@ -66,11 +66,11 @@ struct Arguments {
     /// Set a parameter of the template; can be repeated
     #[arg(long = "parameter", value_name = "NAME=VALUE", value_parser = parameter)]
     parameters: Vec<(String, String)>,
-    /// Build the functions with optimisations, as they are deployed
-    #[arg(long)]
-    release: bool,
+    /// Cargo profile of the functions; `release` builds them as they are deployed
+    #[arg(long, value_name = "NAME", default_value = "dev")]
+    profile: String,
     /// Use the functions' programs in this folder instead of building them
-    #[arg(long, value_name = "DIR", conflicts_with = "release")]
+    #[arg(long, value_name = "DIR", conflicts_with = "profile")]
     binaries: Option<PathBuf>,
     /// Maximum number of concurrent instances of a function; further requests wait
     #[arg(long, value_name = "N", default_value = "4")]
@@ -113,7 +113,7 @@ impl Arguments {
             names: self.names.map(|text| base_url("--names", &text)).transpose()?,
             upstream_key: std::env::var("HYPIXEL_API_KEY").ok().filter(|key| !key.is_empty()),
             parameters: BTreeMap::from_iter(self.parameters),
-            binaries: self.binaries.map_or(Binaries::Build { release: self.release }, Binaries::Folder),
+            binaries: self.binaries.map_or(Binaries::Build { profile: self.profile }, Binaries::Folder),
             concurrency: self.concurrency,
             access_log: Some(terminal::lines_above(bar.clone(), terminal::print)),
             function_log: Some(terminal::lines_above(bar.clone(), terminal::print_error)),

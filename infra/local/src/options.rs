@@ -105,8 +105,8 @@ pub enum Upstream {
 pub enum Binaries {
     /// Cargo builds them.
     Build {
-        /// With optimisations, as they are deployed.
-        release: bool,
+        /// The Cargo profile: `release` builds as for a deployment.
+        profile: String,
     },
     /// They are in this folder.
     Folder(PathBuf),
@@ -132,7 +132,7 @@ impl Default for Options {
             upstream_key: None,
             throttling: true,
             parameters: BTreeMap::new(),
-            binaries: Binaries::Build { release: false },
+            binaries: Binaries::Build { profile: "dev".to_owned() },
             concurrency: NonZeroU16::MIN.saturating_add(3),
             longest_timeout: Duration::MAX,
             clock: Clock::system(),
@@ -143,8 +143,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The defaults, but on free ports, so that clouds can run concurrently, and without schedules, history and
-    /// throttling. With `schedules` set, they run only when they are due.
+    /// The defaults, but with functions of the profile of tests, on free ports, so that clouds can run concurrently, and without
+    /// schedules, history and throttling. With `schedules` set, they run only when they are due.
     #[must_use]
     pub fn for_tests() -> Self {
         Self {
@@ -156,6 +156,7 @@ impl Options {
             schedules_at_start: false,
             history: 0,
             throttling: false,
+            binaries: Binaries::Build { profile: "test".to_owned() },
             ..Self::default()
         }
     }

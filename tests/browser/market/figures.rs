@@ -34,7 +34,8 @@ fn is_strict() -> bool {
 
 /// The functions to measure.
 fn options() -> Options {
-    Options { binaries: Binaries::Build { release: is_strict() }, ..Options::for_tests() }
+    let profile = if is_strict() { "release" } else { "test" };
+    Options { binaries: Binaries::Build { profile: profile.to_owned() }, ..Options::for_tests() }
 }
 
 /// Bounds in milliseconds: of the time until one can act, of that until the first chart, of a task, and of a change of the range.

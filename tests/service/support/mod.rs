@@ -90,10 +90,10 @@ pub(crate) fn in_repository(path: &str) -> PathBuf {
     Options::default().template.with_file_name(path)
 }
 
-/// `cargo NAME` with these arguments, where NAME is an alias in `.cargo/config.toml`.
+/// What the alias `cargo NAME` runs with these arguments, but as the tests build it.
 pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::from(local::cargo(&in_repository("")));
-    command.arg(name).args(arguments);
+    command.args(["run", "--profile", "test", "--package", name, "--"]).args(arguments);
     command
 }
 

@@ -164,8 +164,8 @@ fi
 
 if is_selected containers; then
     step "building the local cloud, whose responses are compared, and the upstream of both sides"
-    cargo build --locked --package local
-    cargo build --locked --package simulator
+    cargo build --locked --profile test --package local
+    cargo build --locked --profile test --package simulator
     step "sam local invoke, sam local start-api"
     if have_own_engine; then
         ending=KILL

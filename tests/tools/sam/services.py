@@ -51,7 +51,7 @@ def local_cloud(game, log):
     """A local cloud with the game at that port upstream. Its functions are the development build."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     environment["HYPIXEL_API_KEY"] = UPSTREAM_KEY
-    command = [TARGET / "debug" / "local", "--upstream", game_url("127.0.0.1", game), "--no-schedules", "--history", "0"]
+    command = [TARGET / "debug" / "local", "--profile", "test", "--upstream", game_url("127.0.0.1", game), "--no-schedules", "--history", "0"]
     command += ["--port", "0", "--lambda-port", "0", "--dynamodb-port", "0"]
     with Process("the local cloud", command, environment, log=log) as process:
         # It builds the functions first, if they are not up to date.

@@ -224,7 +224,7 @@ async fn a_failed_start_is_one_sentence() {
 #[tokio::test]
 async fn functions_that_do_not_build_are_an_error() {
     let template = TEMPLATE.replace("parrot}", "no-such-package}");
-    let options = Options { binaries: Binaries::Build { release: false }, ..options("build", &template) };
+    let options = Options { binaries: Options::for_tests().binaries, ..options("build", &template) };
     let error = Cloud::start(options).await.err().unwrap();
     assert!(matches!(error, Error::Build), "{error}");
 }
