@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use hyper::StatusCode;
 use jiff::Timestamp;
 use local::{Cloud, Options, Progress};
 use simulator::Clock;
 
 use crate::oracle::Candle;
-use crate::support::{expect_clean_logs, get, start_with};
+use crate::support::{await_logs, expect_clean_logs, get, one_instance_each, start_with};
 
 const ITEM: &str = "INK_SACK:3";
 /// 2026-11-21T15:05:10Z.
@@ -50,12 +51,16 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     let options = Options { history: 1, clock, progress: Some(Arc::new(progress)), ..Options::for_tests() };
     let cloud = start_with(options).await;
     let begun = Instant::now();
-    while messages.lock().unwrap().is_empty() {
+    // One before each of the four parts, and one at the end.
+    while messages.lock().unwrap().len() < 5 {
         assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    let message = messages.lock().unwrap()[0].clone();
-    assert!(message.starts_with("history: complete after "), "{message} {:#?}", cloud.logs());
+    let messages = messages.lock().unwrap().clone();
+    let [missing @ .., complete] = &messages[..] else { unreachable!() };
+    assert!(missing.iter().all(|message| message.starts_with("history: still missing: ")), "{messages:?}");
+    assert!(missing[0].contains("the last hour") && !missing[1].contains("the last hour"), "{messages:?}");
+    assert!(complete.starts_with("history: complete after "), "{messages:?} {:#?}", cloud.logs());
     expect_clean_logs(&cloud);
 
     let (mut finer, mut finer_length) = (Vec::<Candle>::new(), DAY);
@@ -90,4 +95,22 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
         assert!(compared > 0 || ["5m", "1d"].contains(&interval), "{interval}");
         (finer, finer_length) = (candles, length);
     }
+}
+
+/// With the schedules of the template, by the system's clock.
+#[tokio::test]
+async fn the_first_events_make_every_feed_healthy() {
+    let options = Options { history: 1, schedules: true, schedules_at_start: true, ..one_instance_each() };
+    let cloud = start_with(options).await;
+    // Its first event waits for the minutes of which candles are built, so that no later one is needed.
+    for recorder in
+        ["record-bazaar", "record-auctions", "record-mayor", "record-fire-sales", "record-candles"]
+    {
+        let line = await_logs(&cloud, 1, |line| line["function"] == recorder).await.remove(0);
+        assert_eq!(line["message"], "recorded", "{line}");
+    }
+    let status = get(&cloud, "/v1/status").await.data();
+    assert_eq!(status["is_healthy"], true, "{status}");
+    assert_eq!(get(&cloud, "/v1/auctions/prices").await.status, StatusCode::OK);
+    cloud.shutdown().await;
 }

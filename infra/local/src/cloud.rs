@@ -13,6 +13,7 @@ use simulator::{Clock, Simulator};
 use tables::Table;
 use tables::auctions::{Minute, record};
 use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::dynamodb::DynamoDb;
@@ -24,6 +25,7 @@ use crate::logs::Logs;
 use crate::options::{Binaries, Options, Upstream};
 use crate::pool::{self, Pool, Pools};
 use crate::public_files::{self, PublicFiles};
+use crate::schedules::AtStart;
 use crate::server::Server;
 use crate::template::{self, Document, Template};
 use crate::{backfill, build, invoke_api, schedules};
@@ -119,9 +121,13 @@ impl Cloud {
             invoke_api::handle(Arc::clone(&invocable), request)
         })
         .map_err(|cause| cannot_listen(options.lambda_port, "--lambda-port", cause))?;
+        let (last_hour, last_hour_stored) = watch::channel(false);
+        // Nothing is sent: the functions that record the first minute hold the sender until they have done so.
+        let (recording_minutes, minutes_recorded) = mpsc::channel(1);
         let schedules = if options.schedules {
-            let begin_after = options.schedules_begin_after;
-            schedules::start(&template, &pools, &clock, &logs, begin_after, options.schedules_at_start)
+            let at_start = AtStart { last_hour: last_hour_stored, minutes_recorded: recording_minutes };
+            let at_start = Some(&at_start).filter(|_| options.schedules_at_start);
+            schedules::start(&template, &pools, &clock, &logs, options.schedules_begin_after, at_start)
         } else {
             JoinSet::new()
         };
@@ -139,6 +145,8 @@ impl Cloud {
                         .map(|table| Table::of_sdk(&dynamodb.sdk(), &table.name)),
                     logs: logs.clone(),
                     progress: options.progress,
+                    last_hour,
+                    minutes_recorded,
                 })
             }
             _ => JoinSet::new(),

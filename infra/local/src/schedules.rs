@@ -7,6 +7,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 use simulator::Clock;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::instance::Failure;
@@ -38,15 +39,24 @@ struct Scheduled {
     logs: Logs,
 }
 
+/// The events that schedules send at the start of the cloud, each of the current minute.
+pub(crate) struct AtStart {
+    /// Becomes true when the minutes of the last hour are stored. Schedules that run less often than every minute wait for it: candles are
+    /// built of those minutes.
+    pub(crate) last_hour: watch::Receiver<bool>,
+    /// Dropped when the functions that run every minute have responded.
+    pub(crate) minutes_recorded: mpsc::Sender<()>,
+}
+
 /// Runs all schedules of the template until the returned set is dropped. Rates begin `begin_after` a multiple of their period; other events
-/// are sent so long after they are due. `run_at_start` says whether all send an event of the current minute at once.
+/// are sent so long after they are due.
 pub(crate) fn start(
     template: &Template,
     pools: &Pools,
     clock: &Clock,
     logs: &Logs,
     begin_after: Duration,
-    run_at_start: bool,
+    at_start: Option<&AtStart>,
 ) -> JoinSet<()> {
     let mut running = JoinSet::new();
     for function in template.functions.values() {
@@ -64,11 +74,26 @@ pub(crate) fn start(
             let now_ms = clock.now_ms();
             let last_ms = scheduled.latest_due_ms(now_ms);
             let scheduled = Arc::new(scheduled);
-            if run_at_start {
-                // Recorders refuse an event that is minutes old.
-                running.spawn(Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)));
-            }
-            running.spawn(scheduled.run(last_ms));
+            let at_start = at_start.map(|AtStart { last_hour, minutes_recorded }| {
+                let is_of_minutes = scheduled.period_ms() <= MINUTE_MS;
+                (last_hour.clone(), is_of_minutes.then(|| minutes_recorded.clone()))
+            });
+            running.spawn(async move {
+                match at_start {
+                    Some((_, Some(minute_recorded))) => {
+                        Arc::clone(&scheduled).deliver_now().await;
+                        drop(minute_recorded);
+                    }
+                    Some((mut last_hour, None)) => {
+                        // An error says that the past is not generated.
+                        let _ = last_hour.wait_for(|is_stored| *is_stored).await;
+                        Arc::clone(&scheduled).deliver_now().await;
+                    }
+                    None => {}
+                }
+                // Only now, so that two events do not double the load of the provider. The next one is sent late, but in its minute.
+                scheduled.run(last_ms).await;
+            });
         }
     }
     running
@@ -110,6 +135,12 @@ impl Scheduled {
         let now_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
         let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
         now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
+    }
+
+    /// Sends an event of the current minute: recorders refuse one that is minutes old.
+    async fn deliver_now(self: Arc<Self>) {
+        let now_ms = self.clock.now_ms();
+        self.deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
     }
 
     async fn deliver(self: Arc<Self>, due_ms: i64) {

@@ -15,10 +15,11 @@ use common::upstream::calendar::ElectionYear;
 use serde_json::json;
 use simulator::{Clock, Simulator};
 use tables::Table;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use self::prices::Past;
-use self::progress::State;
+use self::progress::{Part, State};
 pub use self::progress::{Progress, ProgressSink};
 use crate::instance::Function;
 use crate::logs::Logs;
@@ -46,27 +47,47 @@ pub(crate) struct Plan {
     pub(crate) table: Option<Table>,
     pub(crate) logs: Logs,
     pub(crate) progress: Option<ProgressSink>,
+    /// Becomes true when the minutes of the last hour are stored.
+    pub(crate) last_hour: watch::Sender<bool>,
+    /// Closed when the first minute of the present is recorded. The rest of the past would slow that down.
+    pub(crate) minutes_recorded: mpsc::Receiver<()>,
 }
 
 /// Starts the backfill. Dropping the set stops it.
 pub(crate) fn start(plan: Plan) -> JoinSet<()> {
-    let Plan { days, seed, upstream, now_ms, functions, table, logs, progress } = plan;
-    let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
-    let past = table.map(|table| {
-        (Past::new(table.clone(), seed, days, now), auctions::Past::new(table, seed, days, now))
-    });
-    let jobs = [("record-mayor", elections(now)), ("record-fire-sales", fire_sales(now))];
-    let ticks: usize = jobs.iter().map(|(_, ticks)| ticks.len()).sum();
-    let total = ticks + past.as_ref().map_or(0, |(prices, auctions)| prices.count() + auctions.count());
-    let state = Arc::new(State::new(total as u64, logs, progress));
     let mut tasks = JoinSet::new();
-    if let Some((prices, auctions)) = past {
-        let (of_prices, of_auctions) = (Arc::clone(&state), Arc::clone(&state));
-        tasks.spawn(async move { prices.store(&of_prices).await });
-        tasks.spawn(async move { auctions.store(&of_auctions).await });
-    }
-    tasks.spawn(async move {
-        for (recorder, ticks) in jobs {
+    tasks.spawn(run(plan));
+    tasks
+}
+
+async fn run(plan: Plan) {
+    let Plan { days, seed, upstream, now_ms, functions, table, logs, progress, last_hour, .. } = plan;
+    let mut minutes_recorded = plan.minutes_recorded;
+    let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
+    let Some(table) = table else { return };
+    let prices = Past::new(table.clone(), seed, days, now);
+    let auctions = auctions::Past::new(table, seed, days, now);
+    let events = [("record-mayor", elections(now)), ("record-fire-sales", fire_sales(now))];
+    let ticks: usize = events.iter().map(|(_, ticks)| ticks.len()).sum();
+    let state = Arc::new(State::new((ticks + prices.count() + auctions.count()) as u64, logs, progress));
+    prices.store_minutes(&state).await;
+    state.complete(Part::Minutes);
+    last_hour.send_replace(true);
+    while minutes_recorded.recv().await.is_some() {}
+
+    let mut parts = JoinSet::new();
+    let of_prices = Arc::clone(&state);
+    parts.spawn(async move {
+        prices.store_candles(&of_prices).await;
+        of_prices.complete(Part::Candles);
+    });
+    let of_auctions = Arc::clone(&state);
+    parts.spawn(async move {
+        auctions.store(&of_auctions).await;
+        of_auctions.complete(Part::Auctions);
+    });
+    parts.spawn(async move {
+        for (recorder, ticks) in events {
             let function = functions.iter().find(|function| function.binary == recorder).cloned();
             let Some(function) = function else { continue };
             match PastRecorder::start(seed, &upstream, function).await {
@@ -74,8 +95,9 @@ pub(crate) fn start(plan: Plan) -> JoinSet<()> {
                 Err(error) => state.log(&format!("local: history: {error}")),
             }
         }
+        state.complete(Part::Events);
     });
-    tasks
+    parts.join_all().await;
 }
 
 /// Ticks that show every past sale, the newest first.

@@ -158,8 +158,8 @@ impl Past {
         self.extent.minutes().count() + slots.sum::<usize>()
     }
 
-    /// Stores them, newest first. What is there stays as it is.
-    pub(super) async fn store(self, state: &State) {
+    /// Stores the minutes of the last hour. What is there stays as it is.
+    pub(super) async fn store_minutes(&self, state: &State) {
         state
             .retry("the beginning of candles".to_owned(), || {
                 begin_at(self.session(), &SERIES, self.extent.until)
@@ -169,6 +169,10 @@ impl Past {
             state.retry(format!("the minute {minute}"), || self.store_minute(minute)).await;
             state.advance(1);
         }
+    }
+
+    /// Stores the candles, newest first. What is there stays as it is.
+    pub(super) async fn store_candles(self, state: &State) {
         let mut known = HashSet::new();
         for interval in &INTERVALS {
             let recorded = recorded(self.session(), interval, self.extent.now).await;

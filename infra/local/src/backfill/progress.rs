@@ -1,8 +1,8 @@
 //! The progress of generating history.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::logs::Logs;
@@ -18,18 +18,41 @@ pub struct Progress {
     pub done: u64,
     /// The number of all steps.
     pub total: u64,
-    /// A message, when everything is complete.
+    /// What is still missing, whenever that changes; a message about the whole when nothing is.
     pub message: Option<String>,
 }
 
 /// Receives each step of the progress.
 pub type ProgressSink = Arc<dyn Fn(&Progress) + Send + Sync>;
 
+/// A part of the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Minutes,
+    Candles,
+    Auctions,
+    Events,
+}
+
+impl Part {
+    const ALL: [Self; 4] = [Self::Minutes, Self::Candles, Self::Auctions, Self::Events];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Minutes => "the last hour of the bazaar",
+            Self::Candles => "older candles of the bazaar",
+            Self::Auctions => "candles and averages of auctions",
+            Self::Events => "past mayors and fire sales",
+        }
+    }
+}
+
 /// The state of generating history.
 pub(super) struct State {
     total: u64,
     done: AtomicU64,
     failed: AtomicU64,
+    missing: Mutex<Vec<Part>>,
     begun: Instant,
     logs: Logs,
     progress: Option<ProgressSink>,
@@ -38,7 +61,10 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(total: u64, logs: Logs, progress: Option<ProgressSink>) -> Self {
         let (done, failed) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { total, done, failed, begun: Instant::now(), logs, progress }
+        let missing = Mutex::new(Part::ALL.to_vec());
+        let state = Self { total, done, failed, missing, begun: Instant::now(), logs, progress };
+        state.report(0, Some(missing_parts(&Part::ALL)));
+        state
     }
 
     /// Logs a message.
@@ -66,14 +92,31 @@ impl State {
 
     /// Notes that this many steps are finished.
     pub(super) fn advance(&self, finished: u64) {
-        let done = self.done.fetch_add(finished, Ordering::Relaxed) + finished;
-        let total = self.total;
-        let message = (done == total && finished > 0).then(|| match self.failed.load(Ordering::Relaxed) {
-            0 => format!("history: complete after {:.1} s", self.begun.elapsed().as_secs_f32()),
-            failed => format!("history: {failed} of {total} ticks and intervals could not be recorded"),
-        });
+        self.report(self.done.fetch_add(finished, Ordering::Relaxed) + finished, None);
+    }
+
+    /// Notes that a part is complete, and says what is still missing.
+    pub(super) fn complete(&self, part: Part) {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.retain(|other| *other != part);
+        let message = match (missing.is_empty(), self.failed.load(Ordering::Relaxed)) {
+            (false, _) => missing_parts(&missing),
+            (true, 0) => format!("history: complete after {:.1} s", self.begun.elapsed().as_secs_f32()),
+            (true, failed) => {
+                format!("history: {failed} of {} ticks and intervals could not be recorded", self.total)
+            }
+        };
+        self.report(self.done.load(Ordering::Relaxed), Some(message));
+    }
+
+    fn report(&self, done: u64, message: Option<String>) {
         if let Some(progress) = &self.progress {
-            progress(&Progress { done, total, message });
+            progress(&Progress { done, total: self.total, message });
         }
     }
+}
+
+fn missing_parts(parts: &[Part]) -> String {
+    let names: Vec<_> = parts.iter().map(|part| part.name()).collect();
+    format!("history: still missing: {}", names.join(", "))
 }
