@@ -105,11 +105,17 @@ fn an_item_is_clean_while_nothing_is_added_to_it() {
         json!({"id": "HYPERION", "timestamp": 1, "uuid": "a"}),
         json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","heldItem":"A"}"#}),
         json!({"id": "ENCHANTED_BOOK", "enchantments": {"growth": 5}}),
-        json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","skin":null}"#}),
         json!({"id": "HYPERION", "gems": {}, "enchantments": {}, "dungeon_item_level": 0, "hot_potato_count": 0}),
         json!({"id": "HYPERION", "gems": {"unlocked_slots": []}, "ability_scroll": [], "skin": "", "modifier": ""}),
     ];
     assert!(clean.iter().all(is_clean));
+    let with_skin = |skin: Json| {
+        let pet = json!({"type": "BEE", "tier": "COMMON", "skin": skin});
+        json!({"id": "PET", "petInfo": pet.to_string()})
+    };
+    for empty in [Json::Null, json!(""), json!(0), json!([]), json!({}), json!({"a": 0.0})] {
+        assert!(is_clean(&with_skin(empty.clone())), "{empty}");
+    }
     let added = [
         ("modifier", json!("heroic")),
         ("upgrade_level", json!(5)),
@@ -135,7 +141,9 @@ fn an_item_is_clean_while_nothing_is_added_to_it() {
     for (name, value) in added {
         assert!(!is_clean(&json!({"id": "HYPERION", name: value})), "{name}");
     }
-    assert!(!is_clean(&json!({"id": "PET", "petInfo": r#"{"type":"BEE","tier":"COMMON","skin":"A"}"#})));
+    for skin in [json!("A"), json!(1), json!(["A"]), json!({"a": "A"})] {
+        assert!(!is_clean(&with_skin(skin.clone())), "{skin}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The item of an auction, and whether players have improved it.
 
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use super::nbt::Value;
 use super::reason::Reason;
@@ -49,7 +50,7 @@ impl Stack<'_> {
         let has_enchantments = self.id != "ENCHANTED_BOOK" && is_set(&"enchantments");
         let pet = self.attributes.get("petInfo").and_then(Value::text_bytes);
         let pet = pet.and_then(|pet| serde_json::from_slice::<PetSkin>(pet).ok());
-        let has_skin = pet.and_then(|pet| pet.skin).is_some_and(|skin| skin != "");
+        let has_skin = pet.is_some_and(|pet| is_set_in_json(&pet.skin));
         !(has_enchantments || has_skin || ADDED.iter().any(is_set))
     }
 }
@@ -57,7 +58,20 @@ impl Stack<'_> {
 /// The skin in `petInfo`.
 #[derive(Debug, Deserialize)]
 struct PetSkin {
-    skin: Option<serde_json::Value>,
+    #[serde(default)]
+    skin: Json,
+}
+
+/// `Value::is_set` for JSON.
+fn is_set_in_json(value: &Json) -> bool {
+    match value {
+        Json::Null => false,
+        Json::Bool(bit) => *bit,
+        Json::Number(number) => number.as_f64() != Some(0.0),
+        Json::String(text) => !text.is_empty(),
+        Json::Array(elements) => !elements.is_empty(),
+        Json::Object(entries) => entries.values().any(is_set_in_json),
+    }
 }
 
 /// Returns the only item of these bytes.
