@@ -166,6 +166,8 @@ pub struct RowsRead {
     pub read: usize,
     /// The number of invalid rows, which are left out.
     pub left_out: usize,
+    /// Whether these are all rows that there were, so that their share can be compared with a threshold.
+    pub is_complete: bool,
 }
 
 /// Says which tick it is.
@@ -397,7 +399,15 @@ impl<R: Recorder> Instance<R> {
                 } else {
                     let rows_read = rows.map(|rows| rows.read);
                     let left_out = rows.map(|rows| rows.left_out);
-                    line!(info, "recorded", recorded = recorded, rows_read = rows_read, left_out = left_out);
+                    let complete_reading = rows.map(|rows| rows.is_complete);
+                    line!(
+                        info,
+                        "recorded",
+                        recorded = recorded,
+                        rows_read = rows_read,
+                        left_out = left_out,
+                        complete_reading = complete_reading
+                    );
                 }
                 Ok(response)
             }

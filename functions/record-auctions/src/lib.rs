@@ -59,6 +59,9 @@ pub struct Outcome {
     /// The number of rows that were read, with those that are left out, for the log.
     #[serde(skip)]
     read: usize,
+    /// Whether all pages were read, for the log.
+    #[serde(skip)]
+    is_complete: bool,
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
@@ -114,7 +117,8 @@ impl Recorder for RecordAuctions {
         // What has failed is pending.
         let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
-        let Found { tick: fetched_at, minute, pages, auctions, missing, failure, rows, left_out } = found;
+        let is_complete = found.is_complete;
+        let Found { tick: fetched_at, minute, pages, auctions, missing, failure, rows, left_out, .. } = found;
         if missing > 0 {
             let cause = failure.as_ref().map(|failure| chain(failure));
             tracing::warn!(missing, cause, "pages or sales are missing");
@@ -143,7 +147,8 @@ impl Recorder for RecordAuctions {
         // The public files show what is recorded.
         let (left_out, minute) = (left_out.names.len(), written.is_some().then_some(minute));
         let written = written.unwrap_or_default();
-        let outcome = Outcome { pages, auctions, items, sales, left_out, read: rows, written, minute };
+        let outcome =
+            Outcome { pages, auctions, items, sales, left_out, read: rows, is_complete, written, minute };
         Ok((fetched_at, outcome))
     }
 
@@ -168,7 +173,8 @@ impl Recorder for RecordAuctions {
     }
 
     fn rows_read(outcome: &Outcome) -> Option<RowsRead> {
-        Some(RowsRead { read: outcome.read, left_out: outcome.left_out })
+        let &Outcome { read, left_out, is_complete, .. } = outcome;
+        Some(RowsRead { read, left_out, is_complete })
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

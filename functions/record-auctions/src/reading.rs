@@ -83,6 +83,8 @@ pub struct Found {
     pub rows: usize,
     /// The auctions that make no sense or whose item has no id.
     pub left_out: Skipped,
+    /// Whether all pages were read.
+    pub is_complete: bool,
 }
 
 /// Why there is nothing to record.
@@ -401,11 +403,12 @@ impl Reading {
         if is_empty && self.empty_runs < EMPTY_RUNS {
             return Err(Failure::Empty);
         }
-        let Run { tick, pages, rows, left_out, failure, .. } = std::mem::take(&mut self.run);
+        let Run { tick, pages, rows, left_out, failure, is_complete, .. } = std::mem::take(&mut self.run);
+        let is_complete = is_complete && lost == 0;
         let (completed_at, sales) = (self.completed_at, self.sales.clone());
         let minute = Minute { last_updated, completed_at, prices, lowest, sales };
         let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
-        Ok(Found { tick, minute, pages, auctions, missing, failure, rows, left_out })
+        Ok(Found { tick, minute, pages, auctions, missing, failure, rows, left_out, is_complete })
     }
 
     /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.

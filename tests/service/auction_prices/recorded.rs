@@ -88,6 +88,7 @@ async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
         let line = lines.last().unwrap();
         // Also those that an earlier run has read.
         assert_eq!((&line["rows_read"], &line["left_out"]), (&json!(bins + 1), &json!(2)), "{line}");
+        assert_eq!(line["complete_reading"], minute == 0, "only the first run reads all pages: {line}");
     }
 }
 

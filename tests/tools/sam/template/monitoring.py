@@ -140,8 +140,8 @@ FILTERS = [
     # tests/service/public_files.rs waits for this text.
     (UNWRITTEN_FILES, "FunctionLog", '{ $.message = "public files are not written" }'),
     # tests/service/auction_prices/recorded.rs waits for these fields.
-    (AUCTION_ROWS, "FunctionLog", '{ $.function = "record-auctions" && $.rows_read >= 0 }'),
-    (AUCTION_ROWS_LEFT_OUT, "FunctionLog", '{ $.function = "record-auctions" && $.left_out >= 0 }'),
+    (AUCTION_ROWS, "FunctionLog", '{ $.function = "record-auctions" && $.rows_read >= 0 && $.complete_reading IS TRUE }'),
+    (AUCTION_ROWS_LEFT_OUT, "FunctionLog", '{ $.function = "record-auctions" && $.left_out >= 0 && $.complete_reading IS TRUE }'),
     # In the access log, numbers are texts.
     (REFUSED_REQUESTS, "AccessLog", '{ $.status = "429" }'),
 ]
