@@ -76,7 +76,7 @@ const request = async (path, key) => {
   }
   const seconds = Number(response.headers.get("retry-after"));
   const wait = seconds ? Math.min(seconds * 1_000, LONGEST_ANNOUNCED_WAIT) : undefined;
-  return { failure: { status: response.status || 500, message: body?.error?.message, wait } };
+  return { failure: { status: response.status || 500, message: body?.error?.message, wait, isOfKey: path !== STATUS } };
 };
 
 /** Returns the failure if the service refuses the key. A key that cannot be tried is not refused. */
@@ -161,8 +161,8 @@ watchKey(forget);
 /**
  * Returns the resource at this path, such as `v1/mayor`: `{ data, failure, isLoading, receivedAt }`, and renders again when that changes.
  * `data` is `undefined` before the first response, and stays while a later request fails. `receivedAt` is a time of the service. `failure`
- * has `status` (0 if there was no response), `message` of the API, and `retryAt` in Unix milliseconds of the browser. `null` for a path
- * requests nothing.
+ * has `status` (0 if there was no response), `message` of the API, `isOfKey` if the request counts for a key, and `retryAt` in Unix
+ * milliseconds of the browser. `null` for a path requests nothing.
  */
 export const useResource = (path) => {
   const [, render] = useState(null);

@@ -35,19 +35,10 @@ const shown = () =>
     else resolve();
   });
 
-/** Returns since when there are prices, in Unix milliseconds, so that nobody asks for the days before. */
-const recordedSince = async () => {
-  const status = await load("v1/status").catch(() => null);
-  const feed = status?.feeds.find(({ name }) => name === "bazaar");
-  if (!feed) return 0;
-  return feed.recorded_since ? Date.parse(feed.recorded_since) : Infinity;
-};
-
 /** Requests the days one after the other, because a key has a rate, and calls `announce` after each. */
 const request = async (starts, isWanted, announce) => {
-  const since = await recordedSince();
   for (const start of ORDER.map((index) => starts[index])) {
-    while (isWanted() && start + DAY > since && !known.has(start)) {
+    while (isWanted() && !known.has(start)) {
       await shown();
       try {
         known.set(start, closesOf(await load(dayPath(start))));

@@ -21,7 +21,7 @@ export const linked = (text) =>
   );
 
 /** Returns the sentence about a failure of `useResource`. Failures with the same sentence have the same cause for a reader. */
-export const sentence = ({ status, message }) => {
+export const sentence = ({ status, message, isOfKey }) => {
   switch (status) {
     case 0:
       return "The service cannot be reached. Check your connection.";
@@ -30,7 +30,7 @@ export const sentence = ({ status, message }) => {
     case 403:
       return message || "This key has no access.";
     case 429:
-      return "This key has made its requests for now.";
+      return isOfKey ? "This key has made its requests for now." : "All visitors together have made too many requests for now.";
     case 400:
     case 404:
       return message || "The service has no such data.";

@@ -11,7 +11,6 @@ import { change, dateTime, integer, price } from "./format.js";
 import { useKey } from "./key.js";
 import { plain, useNames, useProducts } from "./names.js";
 import { Skeleton } from "./skeleton.js";
-import { summary } from "./status.js";
 import { useTitle } from "./title.js";
 import { WatchTable, usePrices } from "./watch.js";
 import { Star, useWatched } from "./watched.js";
@@ -107,6 +106,5 @@ export const Overview = () => {
     <div class="grid">
       ${key && html`<${Card} view="mayor" title="Mayor" path="v1/mayor">${(data) => html`<${Mayor} ...${data} />`}</${Card}>
       <${Card} view="sales" title="Fire sales" path="v1/fire-sales">${(data) => html`<${Sales} ...${data} />`}</${Card}>`}
-      <${Card} view="status" title="Status" path="v1/status">${(data) => html`<p>${summary(data.feeds)}</p>`}</${Card}>
     </div>`;
 };

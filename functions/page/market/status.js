@@ -34,7 +34,7 @@ const Feed = ({ name, feed }) => {
 };
 
 /** Returns a sentence about the feeds of a status. */
-export const summary = (feeds) => {
+const summary = (feeds) => {
   const late = feeds.filter((feed) => !feed.is_healthy).map(({ name }) => LABELS[name] ?? name);
   return late.length ? `Not healthy: ${late.join(", ")}.` : "All feeds are healthy.";
 };

@@ -3,6 +3,7 @@
 use local::{Cloud, Options};
 use serde_json::json;
 
+use super::defects::{go, replace};
 use super::{NOTHING, settle, texts_of};
 use crate::cloud::{ITEM, key};
 use crate::window::Window;
@@ -28,14 +29,19 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     window.wait("/[0-9]/.test(document.querySelector('tbody td')?.innerText)").await;
     window.open("/market").await;
     settle(&window).await;
-    assert_eq!(texts_of(&window, "h2").await, ["Movers", "Most traded", "Status"]);
+    assert_eq!(texts_of(&window, "h2").await, ["Movers", "Most traded"]);
     assert_eq!(window.inspect("market-visitor").await, NOTHING);
     window.press("/").await;
     window.type_text("enchanted diamond").await;
     window.wait("document.querySelectorAll('[role=option]').length > 0").await;
     let seen = window.seen();
     let paths: Vec<_> = seen.requests().map(|request| request.url.replace(&cloud.url(), "")).collect();
-    assert!(paths.iter().all(|path| !path.starts_with("/v1/") || path == "/v1/status"), "{paths:?}");
+    assert!(paths.iter().all(|path| !path.starts_with("/v1/")), "{paths:?}");
+
+    // The limit of the status is one for all visitors, so only its view requests it. Uptime monitors need it.
+    replace(&window, "v1/status", "new Response('{}', { status: 429 })").await;
+    go(&window, "?view=status").await;
+    window.wait_for_text("All visitors together have made too many requests for now.").await;
 
     // What needs a key asks for one, and says so.
     window.open("/market?view=mayor").await;

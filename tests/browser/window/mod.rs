@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use self::chromium::Context;
 use self::protocol::Page;
-pub(crate) use self::seen::Seen;
+pub(crate) use self::seen::{Seen, is_of_days};
 
 /// How long a page may take to get into a state that a test waits for. Debug builds on a busy machine are slow.
 const PATIENCE: Duration = Duration::from_mins(1);
