@@ -56,6 +56,7 @@ REPLACEMENTS = [
     (SERVICE, "ThrottlingBurstLimit: !Ref RouteBurstLimit", "ThrottlingBurstLimit: !Ref RouteRateLimit"),
     (SERVICE, "    DependsOn: StarterUsagePlan\n", ""),
     (SERVICE, "ThrottlingRateLimit: 0.", "ThrottlingRateLimit: 1."),
+    (SERVICE, "          ThrottlingBurstLimit: 20\n", "          ThrottlingBurstLimit: 20\n          MetricsEnabled: false\n"),
     (SERVICE, "ThrottlingBurstLimit: 50\n", "ThrottlingBurstLimit: 51\n"),
     (SERVICE, "ThrottlingBurstLimit: 100\n", "ThrottlingBurstLimit: 1000\n"),
     (SERVICE, "ThrottlingBurstLimit: 500\n", "ThrottlingBurstLimit: 5000\n"),
