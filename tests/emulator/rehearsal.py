@@ -235,7 +235,7 @@ class Rehearsal:
             gzipped = name.endswith(".gz")
             expect(file["ContentType"] == ("application/gzip" if gzipped else "application/json"), f"{name} is {file['ContentType']}")
             expect(not file.get("ContentEncoding"), f"{name} has an encoding: {file.get('ContentEncoding')}")
-            expect(file["CacheControl"] == "public, max-age=60", f"{name} has {file['CacheControl']}")
+            expect(file["CacheControl"] == "public, max-age=60, stale-if-error=3600", f"{name} has {file['CacheControl']}")
             content = file["Body"].read()
             contents[name] = json.loads(gzip.decompress(content) if gzipped else content)
         expect(len(contents["lowestbin.json"]) > 1000 and len(contents["prices.json"]["prices"]) > 2000, "the files are short")

@@ -28,8 +28,8 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY_TIMEOUT: Duration = Duration::from_secs(8);
 const RETRIES: usize = 2;
 
-/// The header of every file. A CDN keeps a file as long as clients do.
-const CACHE_CONTROL: &str = "public, max-age=60";
+/// The header of every file. A CDN keeps a file as long as clients do, and while the store fails, at most for an hour.
+const CACHE_CONTROL: &str = "public, max-age=60, stale-if-error=3600";
 
 /// gzip level 6 takes a fifth of the time of the highest level, for 2 % more bytes.
 const LEVEL: i32 = 6;

@@ -49,18 +49,25 @@ WRITES_TRACES = {
     "Action": ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
     "Resource": "*",
 }
-# The recorders that write public files, and their right if there are any. Without the right to list, a missing file is a 403.
-WRITES_FILES = ("record-auctions", "record-bazaar", "record-candles")
+# The recorders that write public files, those that each writes, and their rights if there are any. Without the right to list, a missing
+# file is a 403.
+WRITES_FILES = {
+    "record-auctions": ["lowestbin.json", "lowestbin.json.gz", "prices.json"],
+    "record-bazaar": ["bazaar.json", "prices.json"],
+    "record-candles": ["auction_averages/*", "auction_averages_lbin/*", "days/*"],
+}
 FILES_ARN = "arn:${AWS::Partition}:s3:::${Files.Outputs.Bucket}"
-MAY_WRITE_FILES = either(
-    "PublicFilesAreOn",
-    {
-        "Effect": "Allow",
-        "Action": ["s3:GetObject", "s3:ListBucket", "s3:PutObject"],
-        "Resource": [text_with(FILES_ARN), text_with(f"{FILES_ARN}/*")],
-    },
-    NOTHING,
+MAY_LIST_FILES = either(
+    "PublicFilesAreOn", {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": text_with(FILES_ARN)}, NOTHING
 )
+
+
+def may_write_files(names):
+    written = [text_with(f"{FILES_ARN}/{name}") for name in names]
+    allowed = {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject"], "Resource": written}
+    return either("PublicFilesAreOn", allowed, NOTHING)
+
+
 # Every recorder reads and writes the heartbeat of its feed. The mayor's own row needs nothing more.
 HEARTBEAT = {"dynamodb:GetItem", "dynamodb:PutItem"}
 # Further permissions of functions: actions on a resource. All other functions have none.
@@ -544,19 +551,25 @@ class Functions(unittest.TestCase):
     def test_functions_have_the_permissions_that_they_need_and_no_others(self):
         for binary, (_, function) in FUNCTIONS.items():
             role = RESOURCES[function["Role"]["Fn::GetAtt"][0]]["Properties"]
-            files = {"Files": True} if binary in WRITES_FILES else {}
-            self.assertEqual(self.rights(role), RIGHTS.get(binary, {}) | files, binary)
+            names = WRITES_FILES.get(binary)
+            expected = [MAY_LIST_FILES, may_write_files(names)] if names else []
+            self.assertEqual(self.rights_on_files(role), expected, binary)
+            self.assertEqual(self.rights(role), RIGHTS.get(binary, {}), binary)
             self.assertEqual(role["ManagedPolicyArns"], [reference("FunctionPolicy")], binary)
             [statement] = role["AssumeRolePolicyDocument"]["Statement"]
             self.assertEqual(statement["Principal"], {"Service": "lambda.amazonaws.com"}, binary)
 
+    def statements(self, role):
+        policies = role.get("Policies", [])
+        return [statement for policy in policies for statement in listed(policy["PolicyDocument"]["Statement"])]
+
+    def rights_on_files(self, role):
+        return [statement for statement in self.statements(role) if "Fn::If" in statement]
+
     def rights(self, role):
         rights = {}
-        for policy in role.get("Policies", []):
-            for statement in listed(policy["PolicyDocument"]["Statement"]):
-                if statement == MAY_WRITE_FILES:
-                    rights["Files"] = True
-                    continue
+        for statement in self.statements(role):
+            if "Fn::If" not in statement:
                 self.assertEqual(set(statement), {"Effect", "Action", "Resource"})
                 self.assertEqual(statement["Effect"], "Allow")
                 for resource in listed(statement["Resource"]):
@@ -603,10 +616,8 @@ class Functions(unittest.TestCase):
 
     def test_no_policy_of_a_role_has_a_wildcard(self):
         for name, role in of_type("AWS::IAM::Role").items():
-            for policy in role["Properties"].get("Policies", []):
-                statements = listed(policy["PolicyDocument"]["Statement"])
-                others = [statement for statement in statements if statement != MAY_WRITE_FILES]
-                self.assertNotIn("*", json.dumps(others), name)
+            others = [statement for statement in self.statements(role["Properties"]) if "Fn::If" not in statement]
+            self.assertNotIn("*", json.dumps(others), name)
 
     def test_concurrency_is_reserved_for_the_authorizer_and_for_what_fetches_from_the_provider(self):
         for binary, (_, function) in FUNCTIONS.items():
@@ -749,13 +760,17 @@ class PublicFiles(unittest.TestCase):
         self.assertTrue(all(blocked is True for blocked in access.values()), access)
 
     def test_only_the_distribution_can_read_the_bucket(self):
-        [allowed] = self.resource("BucketPolicy")["Properties"]["PolicyDocument"]["Statement"]
+        [allowed, denied] = self.resource("BucketPolicy")["Properties"]["PolicyDocument"]["Statement"]
         self.assertEqual(allowed["Principal"], {"Service": "cloudfront.amazonaws.com"})
         self.assertEqual(allowed["Action"], ["s3:GetObject", "s3:ListBucket"])
         distribution = text_with("arn:${AWS::Partition}:cloudfront::${AWS::AccountId}:distribution/${Distribution}")
         self.assertEqual(allowed["Condition"], {"StringEquals": {"AWS:SourceArn": distribution}})
         control = self.resource("AccessControl")["Properties"]["OriginAccessControlConfig"]
         self.assertEqual((control["SigningBehavior"], control["SigningProtocol"]), ("always", "sigv4"))
+        plain = {"Bool": {"aws:SecureTransport": False}}
+        everything = [attribute("Bucket", "Arn"), text_with("${Bucket.Arn}/*")]
+        expected = {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": everything, "Condition": plain}
+        self.assertEqual(denied, expected)
 
     def test_the_distribution_keeps_files_for_a_minute_and_compresses_them(self):
         config = self.resource("Distribution")["Properties"]["DistributionConfig"]
@@ -768,7 +783,7 @@ class PublicFiles(unittest.TestCase):
         # A request for the root must not list the bucket.
         self.assertTrue(config["DefaultRootObject"])
         cache = self.resource("CachePolicy")["Properties"]["CachePolicyConfig"]
-        self.assertEqual([cache[name] for name in ("MinTTL", "DefaultTTL", "MaxTTL")], [0, 60, 60])
+        self.assertEqual([cache[name] for name in ("MinTTL", "DefaultTTL", "MaxTTL")], [0, 60, 3600])
         key = cache["ParametersInCacheKeyAndForwardedToOrigin"]
         self.assertIs(key["EnableAcceptEncodingGzip"], True)
         # A query or a header of a client must not reach the bucket past the cache.
