@@ -1,6 +1,7 @@
 """AWS as MiniStack emulates it, with the simulated game as the provider, and the tools of an operator for it."""
 
 import contextlib
+import copy
 import os
 import pathlib
 import shutil
@@ -23,8 +24,11 @@ processes.LOGS = FOLDER / "logs"
 
 # Not the region that tools assume if they find none.
 REGION = "eu-central-1"
+# Another region, without the type AWS::Budgets::Budget.
+OTHER_REGION = "eu-central-2"
 SAM = TARGET / "sam" / "venv" / "bin" / "sam"
 ADMIN = TARGET / "debug" / "admin"
+# In the first region; that of another has its name, too.
 BUCKET = "artifacts"
 STACK = "live"
 
@@ -39,6 +43,7 @@ class Cloud:
         self.url = f"http://127.0.0.1:{port}"
         self.provider = provider
         self.folder = folder
+        self.bucket = BUCKET
         # MiniStack takes the key `test` for the root user of the account.
         self.environment = {
             "AWS_ENDPOINT_URL": self.url,
@@ -61,6 +66,20 @@ class Cloud:
         # The credentials of `cargo admin`.
         self.operator = {}
         self.session = boto3.Session("test", "test", region_name=REGION)
+
+    def in_region(self, region):
+        """The same account in another region, with a bucket for its deployments."""
+        other = copy.copy(self)
+        other.environment = self.environment | {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
+        other.session = boto3.Session("test", "test", region_name=region)
+        other.bucket = f"{BUCKET}-{region}"
+        other.create_bucket()
+        return other
+
+    def create_bucket(self):
+        """Creates the bucket for deployments. Lambda takes code of its own region only."""
+        place = {"LocationConstraint": self.session.region_name}
+        self.client("s3").create_bucket(Bucket=self.bucket, CreateBucketConfiguration=place)
 
     def client(self, service):
         """A client of an AWS service."""
@@ -153,8 +172,6 @@ def cloud():
         command = [sys.executable, HERE / "patched_ministack.py"]
         emulator = stack.enter_context(Process("MiniStack", command, environment))
         emulator.wait_for_port(port, seconds=30)
-        account.client("s3").create_bucket(
-            Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION}
-        )
+        account.create_bucket()
         yield account
     shutil.rmtree(folder, ignore_errors=True)

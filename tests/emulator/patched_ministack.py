@@ -29,6 +29,8 @@ import ministack.services.cloudformation.provisioners as formation
 import ministack.services.eventbridge as eventbridge
 import ministack.services.scheduler as scheduler
 
+from cloud import OTHER_REGION, REGION
+
 EXTENSION = "x-amazon-apigateway-"
 
 
@@ -257,6 +259,42 @@ formation._RESOURCE_HANDLERS["AWS::Logs::QueryDefinition"] = {
     "create": lambda logical_id, properties, stack: (f"{stack}-{logical_id}", {}),
     "delete": lambda name, properties: None,
 }
+
+
+# The names that AWS generates are unique. MiniStack generates the same in every region, although roles and buckets belong to all.
+@replaces(formation, "_physical_name")
+def physical_name(original, stack, *rest, **named):
+    region = formation.get_region()
+    return original(stack if region == REGION else f"{stack}-{region}", *rest, **named)
+
+
+# Not every region has budgets, and their names are unique in an account. MiniStack refuses a template with one.
+budgets = set()
+
+
+def create_budget(logical_id, properties, stack):
+    if formation.get_region() == OTHER_REGION:
+        raise ValueError("Template format error: Unrecognized resource types: [AWS::Budgets::Budget]")
+    name = properties["Budget"].get("BudgetName") or f"{logical_id}-{secrets.token_hex(6)}"
+    if name in budgets:
+        raise ValueError(f"the budget {name} already exists")
+    budgets.add(name)
+    return name, {}
+
+
+formation._RESOURCE_HANDLERS["AWS::Budgets::Budget"] = {
+    "create": create_budget,
+    "delete": lambda name, properties: budgets.discard(name),
+}
+
+
+# Names of dashboards are unique in an account, too. MiniStack's are in a region.
+@handles("AWS::CloudWatch::Dashboard", "create", "_cw_dashboard_create")
+def create_dashboard(original, logical_id, properties, stack):
+    name = properties["DashboardName"]
+    if any(key[-1] == name for key in formation._cw._dashboards._data):
+        raise ValueError(f"the dashboard {name} already exists")
+    return original(logical_id, properties, stack)
 
 
 # --- Schedules and alarms -------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 
 from botocore.exceptions import ClientError
 
-from cloud import ADMIN, cloud
+from cloud import ADMIN, OTHER_REGION, cloud
 from differences import DIFFERENCES, FAILED_CHECKS
 from inventory import inventory
 from policies import functions_with_tables, operator, without_policies
@@ -49,6 +49,7 @@ class Rehearsal:
     def __init__(self, account):
         self.account = account
         self.stack = Stack(account)
+        self.other = Stack(account.in_region(OTHER_REGION))
 
     def run(self):
         """Every step depends on the ones before."""
@@ -65,6 +66,8 @@ class Rehearsal:
             self.create_web_acl()
         with step("creates the stack"):
             self.create()
+        with step("creates a stack of the same name in another region, which has no budgets"):
+            self.create_in_other_region()
         with step("issues keys with cargo admin, which needs the documented rights only"):
             self.issue_keys()
         with step("records on schedule"):
@@ -153,9 +156,26 @@ class Rehearsal:
 
     def create(self):
         # infra/README.md, Deploy, step 1.
-        self.stack.create_beside("api-gateway-log-role", "account.yaml")
+        for stack in (self.stack, self.other):
+            stack.create_beside("api-gateway-log-role", "account.yaml")
         self.empty = inventory(self.account)
-        self.stack.create(**FIRST)
+        self.stack.create(**FIRST, MonthlyBudget="50")
+
+    def create_in_other_region(self):
+        """infra/regions.md. Names that must be unique in the account are those of both stacks."""
+        other = self.other.account
+        other.client("secretsmanager").create_secret(Name=SECRET, SecretString=UPSTREAM_KEY)
+        before = inventory(self.account)
+        ended = self.other.deploy(**FIRST, MonthlyBudget="50")
+        expect(ended.returncode != 0, "a region without budgets has one")
+        expect("Unrecognized resource types" in self.other.reasons(), f"the creation fails for other reasons: {self.other.reasons()}")
+        self.other.delete()
+        self.other.create(**FIRST)
+        outputs = other.outputs()
+        self.other.delete()
+        for table in ("AccessTable", "HistoryTable"):
+            other.client("dynamodb").delete_table(TableName=outputs[table])
+        expect(inventory(self.account) == before, f"the stack in the other region changes: {inventory(self.account) ^ before}")
 
     def issue_keys(self):
         self.account.operator = operator(self.account)

@@ -57,7 +57,7 @@ class Stack:
         """How `sam deploy` ends."""
         given = [f"{name}={value}" for name, value in {**self.parameters, **parameters}.items()]
         return self.account.sam(
-            "deploy", "--template-file", "template.yaml", "--stack-name", STACK, "--s3-bucket", BUCKET, "--no-progressbar",
+            "deploy", "--template-file", "template.yaml", "--stack-name", STACK, "--s3-bucket", self.account.bucket, "--no-progressbar",
             "--no-fail-on-empty-changeset", "--capabilities", *CAPABILITIES, "--parameter-overrides", *given,
             folder=self.built,
         )

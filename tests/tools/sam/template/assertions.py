@@ -12,7 +12,7 @@ import re
 import sys
 import unittest
 
-from deployed import ACCOUNT, FILES, FILES_STACK, FIREWALL, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
+from deployed import ACCOUNT, BUDGET, BUDGET_STACK, FILES, FILES_STACK, FIREWALL, FUNCTIONS, MONITORING, NESTED, NOTHING, OPENAPI, RESOURCES, SOURCE, of_type
 from deployed import attribute, either, is_given, is_on, is_positive, reference, text_with
 from monitoring import Alarms, Dashboard, NestedStack  # unittest runs these, too
 
@@ -200,16 +200,24 @@ TABLES = {
         "indexes": {"by-account": [("account", "HASH"), ("pk", "RANGE")]},
     },
 }
-# The property with the name of a resource, by type. Names must be unique in a region of an account.
+# The property with the name of a resource, by type. These must be unique in an account, in all of its regions.
+NAMES_IN_ACCOUNT = {
+    "AWS::CloudFront::CachePolicy": "CachePolicyConfig",
+    "AWS::CloudFront::OriginAccessControl": "OriginAccessControlConfig",
+    "AWS::CloudFront::OriginRequestPolicy": "OriginRequestPolicyConfig",
+    "AWS::CloudFront::ResponseHeadersPolicy": "ResponseHeadersPolicyConfig",
+    "AWS::CloudWatch::Dashboard": "DashboardName",
+    "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::S3::Bucket": "BucketName",
+}
+# These must be unique in a region of an account.
 NAMES = {
     "AWS::ApiGateway::RestApi": "Name",
     "AWS::ApiGateway::UsagePlan": "UsagePlanName",
     "AWS::Logs::QueryDefinition": "Name",
     "AWS::CloudWatch::Alarm": "AlarmName",
-    "AWS::CloudWatch::Dashboard": "DashboardName",
     "AWS::DynamoDB::Table": "TableName",
-    "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
-    "AWS::IAM::Role": "RoleName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::SNS::Topic": "TopicName",
@@ -863,8 +871,14 @@ class Stack(unittest.TestCase):
         rule = SOURCE["Rules"]["BudgetHasAddress"]
         self.assertEqual(rule["RuleCondition"], is_positive("MonthlyBudget"))
         self.assertEqual([entry["Assert"] for entry in rule["Assertions"]], [is_given("AlarmEmail")])
-        self.assertEqual(RESOURCES["Budget"]["Condition"], "HasBudget")
-        properties = RESOURCES["Budget"]["Properties"]
+        # Not every region has the type, and CloudFormation reads a nested template only if its condition is true.
+        self.assertEqual(of_type("AWS::Budgets::Budget"), {})
+        self.assertEqual(BUDGET_STACK["Condition"], "HasBudget")
+        passed = {name: reference(name) for name in ("MonthlyBudget", "AlarmEmail")}
+        self.assertEqual(BUDGET_STACK["Properties"]["Parameters"], passed)
+        self.assertEqual(set(BUDGET["Parameters"]), set(passed))
+        [budget] = BUDGET["Resources"].values()
+        properties = budget["Properties"]
         self.assertEqual(properties["Budget"]["BudgetLimit"], {"Amount": reference("MonthlyBudget"), "Unit": "USD"})
         subscriber = {"SubscriptionType": "EMAIL", "Address": reference("AlarmEmail")}
         for entry in properties["NotificationsWithSubscribers"]:
@@ -886,10 +900,20 @@ class Stack(unittest.TestCase):
         stacks = (RESOURCES, "AWS::StackName"), (MONITORING["Resources"], "Service"), (ACCOUNT["Resources"], "AWS::StackName")
         for resources, stack in stacks:
             for name, resource in resources.items():
-                given = resource["Properties"].get(NAMES.get(resource["Type"]))
+                given = resource["Properties"].get((NAMES | NAMES_IN_ACCOUNT).get(resource["Type"]))
                 # Without a name, CloudFormation generates one from that of the stack.
                 if given is not None:
                     self.assertRegex(json.dumps(given), rf'"Ref": "{stack}"|\$\{{{stack}\}}', name)
+
+    def test_two_stacks_of_the_same_name_in_two_regions_do_not_collide(self):
+        for template in (RESOURCES, *(nested["Resources"] for nested in (MONITORING, FILES, ACCOUNT, BUDGET))):
+            for name, resource in template.items():
+                given = resource["Properties"].get(NAMES_IN_ACCOUNT.get(resource["Type"]))
+                if given is not None:
+                    self.assertRegex(json.dumps(given), r"\$\{AWS::Region\}|AWS::StackId", name)
+        # Without a name, AWS generates one.
+        [budget] = of_type("AWS::Budgets::Budget", BUDGET["Resources"]).values()
+        self.assertNotIn("BudgetName", budget["Properties"]["Budget"])
 
 
 if __name__ == "__main__":

@@ -23,6 +23,9 @@ MONITORING = load(str(TEMPLATE.parent / NESTED_STACK["Properties"]["TemplateURL"
 ACCOUNT = load(str(TEMPLATE.parent / "infra" / "account.yaml"))
 # The web ACL, which operators may deploy before.
 FIREWALL = load(str(TEMPLATE.parent / "infra" / "firewall.yaml"))
+# The nested stack of the budget, and its template.
+BUDGET_STACK = RESOURCES["Spending"]
+BUDGET = load(str(TEMPLATE.parent / BUDGET_STACK["Properties"]["TemplateURL"]))
 # The nested stack of the public files, and its template.
 FILES_STACK = RESOURCES["Files"]
 FILES = load(str(TEMPLATE.parent / FILES_STACK["Properties"]["TemplateURL"]))

@@ -238,7 +238,7 @@ class Alarms(unittest.TestCase):
 
 class Dashboard(unittest.TestCase):
     def test_the_output_has_the_address_of_the_dashboard(self):
-        self.assertEqual(MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardName"], reference("Service"))
+        name = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardName"]["Fn::Sub"]
         address = MONITORING["Outputs"]["DashboardAddress"]["Value"]["Fn::Sub"]
         self.assertTrue(address.endswith("#dashboards:name=${Service}"), address)
 

@@ -20,6 +20,7 @@ import translate  # noqa: F401 (imported once here, and not by the process of ea
 
 SERVICE, MONITORING, ACCOUNT = "template.yaml", "infra/monitoring.yaml", "infra/account.yaml"
 FIREWALL = "infra/firewall.yaml"
+BUDGET = "infra/budget.yaml"
 FILES = "infra/public-files.yaml"
 BOUNDARY = "      PermissionsBoundary: !If [HasPermissionsBoundary, !Ref PermissionsBoundary, !Ref AWS::NoValue]\n"
 RESERVED = "      ReservedConcurrentExecutions: !If [{0}IsReserved, !Ref {0}ReservedConcurrency, !Ref AWS::NoValue]\n"
@@ -42,7 +43,8 @@ REPLACEMENTS = [
     (SERVICE, "{RateLimit: !Ref ProfileRateLimit, ", "{RateLimit: !Ref ProRateLimit, "),
     # A budget, and the web ACL.
     (SERVICE, "    Condition: HasBudget\n", ""),
-    (SERVICE, "Threshold: 80,", "Threshold: 180,"),
+    (BUDGET, "Threshold: 80,", "Threshold: 180,"),
+    (BUDGET, "        BudgetType: COST\n", "        BudgetType: COST\n        BudgetName: !Ref AWS::StackName\n"),
     (SERVICE, "!Not [!Equals [!Ref AlarmEmail, '']]", "!Equals [!Ref AlarmEmail, '']"),
     (FIREWALL, "Scope: REGIONAL", "Scope: CLOUDFRONT"),
     (FIREWALL, "Action: {Block: {}}", "Action: {Count: {}}"),
@@ -220,7 +222,7 @@ def main(arguments):
         print("usage: mutants.py TEMPLATE OPENAPI", file=sys.stderr)
         return 2
     root, openapi = Path(arguments[0]).parent, Path(arguments[1]).resolve()
-    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT, FIREWALL, FILES)}
+    sources = {name: (root / name).read_text() for name in (SERVICE, MONITORING, ACCOUNT, FIREWALL, FILES, BUDGET)}
     wrong = []
     # What each run is about, what it must say, and its templates.
     runs = [("the templates themselves", "passed", sources)]
