@@ -12,21 +12,27 @@ const MONTH: i64 = 730 * HOUR;
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
 /// A month of a gigabyte, and of its point-in-time recovery.
-const PER_GIGABYTE: f64 = 0.25 + 0.20;
+const PER_GIGABYTE: f64 = STORED + 0.20;
+const STORED: f64 = 0.25;
 
 // The page's other figures, in dollars.
 /// `auction_prices/capacity.rs` computes it.
 const AUCTIONS: f64 = 5.9;
 const RECORDERS: f64 = 1.5;
-const ALARMS: f64 = 9.7;
+/// 29 metrics of alarms at 0.10, 12 metrics at 0.30, a dashboard at 3, and a secret at 0.40.
+const ALARMS: f64 = 9.9;
 const STAGE_CACHE: f64 = 14.6;
 const PER_MILLION_REQUESTS: f64 = 3.50 + 0.30;
 /// Functions and log, without reads.
 const PER_MILLION_MISSES: f64 = 0.28 + 0.35;
 const PER_KEY_HOUR: f64 = 0.000_05;
 const PER_GIGABYTE_SENT: f64 = 0.09;
-/// The gigabytes that a million responses have.
+/// The gigabytes that a million responses have, and larger ones.
 const GIGABYTES_PER_MILLION: f64 = 30.0;
+const MANY_GIGABYTES_PER_MILLION: f64 = 120.0;
+/// Always free are Lambda's first 400,000 GB-seconds and million requests, and ten alarms, ten metrics and a dashboard. The first 25 GB of
+/// DynamoDB are, too.
+const ALWAYS_FREE: f64 = 82_000.0 * 0.000_013_333_4 + 10.0 * 0.10 + 10.0 * 0.30 + 3.0;
 
 /// The series that candles of each interval are made of.
 const SOURCES: [(&str, &str); 5] = [
@@ -88,14 +94,19 @@ async fn the_table_of_costs_follows_from_what_is_recorded_and_read() {
              + 0.00005 · H + {PER_GIGABYTE_SENT} · max(0, {GIGABYTES_PER_MILLION} · R − 100)`"
         ),
     ];
-    let cost = |millions: f64, hours: f64, cache: f64| {
+    let cost_with = |gigabytes_per_million: f64, millions: f64, hours: f64, cache: f64| {
         let misses = 1.0 - cache / 2.0;
         fixed
             + STAGE_CACHE * cache
             + (PER_MILLION_REQUESTS + per_million_misses * misses) * millions
             + PER_KEY_HOUR * hours
-            + PER_GIGABYTE_SENT * (GIGABYTES_PER_MILLION * millions - 100.0).max(0.0)
+            + PER_GIGABYTE_SENT * (gigabytes_per_million * millions - 100.0).max(0.0)
     };
+    let cost = |millions, hours, cache| cost_with(GIGABYTES_PER_MILLION, millions, hours, cache);
+    let large = cost_with(MANY_GIGABYTES_PER_MILLION, 30.0, 182_500.0, 1.0);
+    expected.push(format!("with responses of 120 KB it is {large:.0} dollars"));
+    let free = ALWAYS_FREE + gigabytes.min(25.0) * STORED;
+    expected.push(format!("about {:.0} dollars of the {fixed:.1}", fixed - free));
     for (millions, hours, shown) in
         [(0.1, 750.0, "0.1 | 750"), (3.0, 36_500.0, "3 | 36,500"), (30.0, 182_500.0, "30 | 182,500")]
     {

@@ -102,6 +102,9 @@ ALARMS = {
         ),
         threshold=0.8, points=2, of=5,
     ),
+    # Route 53 takes a single metric, one of the simple statistics, and successive periods.
+    "Failover": alarm(single(of_api("5XXError"), "Average", 60), threshold=0.5, points=3, of=3, missing="ignore"),
+    "ClientErrors": alarm(single(of_api("4XXError"), "Sum", 300), threshold=30000),
     "AuthorizerErrors": alarm(single(AUTHORIZER_ERRORS, "Sum", 60), points=2, of=5),
     # Without dimensions, the metric is the sum over all functions of the account, which share its concurrency.
     "FunctionsThrottled": alarm(single(metric("AWS/Lambda", "Throttles"), "Sum", 60), points=2, of=5),
@@ -240,7 +243,7 @@ class Dashboard(unittest.TestCase):
     def test_the_output_has_the_address_of_the_dashboard(self):
         name = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardName"]["Fn::Sub"]
         address = MONITORING["Outputs"]["DashboardAddress"]["Value"]["Fn::Sub"]
-        self.assertTrue(address.endswith("#dashboards:name=${Service}"), address)
+        self.assertTrue(address.endswith(f"#dashboards:name={name}"), address)
 
     def widgets(self):
         body = MONITORING["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
