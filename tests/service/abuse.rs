@@ -13,7 +13,7 @@ use crate::support::{get, in_repository, limits, one_instance_each, start_with};
 const MOST_WITHOUT_KEY: f64 = 300.0;
 /// What one key of each tier may cost.
 const MOST_BY_TIER: [(&str, &str, f64); 2] =
-    [("starter", "StarterMonthlyQuota", 150.0), ("pro", "ProMonthlyQuota", 450.0)];
+    [("starter", "StarterMonthlyQuota", 290.0), ("pro", "ProMonthlyQuota", 870.0)];
 
 /// A month has 730 hours. Prices are in dollars, as on `infra/README.md`, Cost.
 const SECONDS: f64 = 730.0 * 3_600.0;
@@ -34,13 +34,16 @@ const PER_INSPECTED_REQUEST: f64 = 0.60e-6;
 const GIGABYTES: f64 = 0.25;
 const SHORT_S: f64 = 0.02;
 const LONG_S: f64 = 1.0;
-/// The same for the bazaar and the complete response.
-const BAZAAR_GIGABYTES: f64 = 0.75;
-const BAZAAR_S: f64 = 0.1;
-/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed.
-const BAZAAR_BYTES: usize = 3_238_625;
+/// The same for a large response of a route with a key.
+const LARGE_GIGABYTES: f64 = 0.75;
+const LARGE_S: f64 = 0.1;
+/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and the largest response of Lambda, which profiles can have.
+const LARGE_RESPONSES: [(&str, usize); 2] =
+    [("the complete bazaar", 3_238_625), ("profiles of 6 MB", 6 * 1_024 * 1_024)];
 /// The size of the headers.
 const HEADERS: usize = 1_000;
+/// A 429 or 403 that the gateway generates: its headers and its body.
+const REFUSAL: usize = 600;
 
 /// API Gateway may apply the limit of a path with the method `ANY` to each of the seven methods. `GET` of the root and `OPTIONS` of all
 /// other paths are methods of their own.
@@ -126,6 +129,22 @@ async fn open(cloud: &Cloud) -> Vec<Row> {
     ]
 }
 
+/// Requests that no limit bounds, 1,000 in each second: those above a limit, and those that a web ACL blocks. API Gateway and Lambda do not
+/// charge for them, but each has a line in the access log and a response.
+fn refused() -> [Row; 2] {
+    let refusal = PER_ACCESS_LINE + amount(REFUSAL) * PER_BYTE;
+    let every_second = || ["1000".to_owned(), "0".to_owned()];
+    [
+        Row::at_limits("requests above the limits (429)", every_second(), 1.0, refusal),
+        Row::at_limits(
+            "requests that a web ACL blocks",
+            every_second(),
+            1.0,
+            refusal + PER_INSPECTED_REQUEST,
+        ),
+    ]
+}
+
 /// Requests with wrong keys: of all routes at their limits, and of one address that the web ACL limits. API Gateway does not charge for
 /// them, but the authorizer runs.
 fn with_wrong_keys() -> [Row; 2] {
@@ -149,10 +168,11 @@ fn with_wrong_keys() -> [Row; 2] {
 async fn abuse_without_a_valid_key_costs_less_than_300_dollars_in_a_month_and_the_page_says_how_much() {
     let cloud = start_with(one_instance_each()).await;
     let page = std::fs::read_to_string(in_repository("infra/README.md")).unwrap();
-    let (open, [unbounded, of_one_address]) = (open(&cloud).await, with_wrong_keys());
+    let (open, [unbounded, of_one_address], refused) = (open(&cloud).await, with_wrong_keys(), refused());
     let total: f64 = open.iter().chain([&of_one_address]).map(|row| row.dollars).sum();
     assert!(total < MOST_WITHOUT_KEY, "{total:.2} dollars: lower a limit in template.yaml");
-    let mut expected: Vec<_> = open.iter().chain([&unbounded, &of_one_address]).map(Row::on_page).collect();
+    let rows = open.iter().chain([&unbounded, &of_one_address]).chain(&refused);
+    let mut expected: Vec<_> = rows.map(Row::on_page).collect();
     expected.push(format!("together at most {total:.0} dollars"));
     expected.retain(|text| !page.contains(text));
     assert!(expected.is_empty(), "infra/README.md does not say: {}", expected.join("\n"));
@@ -163,11 +183,13 @@ fn one_key_costs_at_most_what_its_quota_allows_and_the_page_says_how_much() {
     let page = std::fs::read_to_string(in_repository("infra/README.md")).unwrap();
     for (tier, quota, most) in MOST_BY_TIER {
         let quota = default_of("template.yaml", quota);
-        let total = quota.parse::<f64>().unwrap() * dollars(BAZAAR_BYTES, BAZAAR_S, BAZAAR_GIGABYTES);
-        assert!(total < most, "{tier}: {total}");
-        let row = format!(
-            "| one `{tier}` key that fetches the complete bazaar uncompressed | quota of {quota} | | {total:.0} |"
-        );
-        assert!(page.contains(&row), "infra/README.md has no row {row}");
+        for (fetched, bytes) in LARGE_RESPONSES {
+            let total = quota.parse::<f64>().unwrap() * dollars(bytes, LARGE_S, LARGE_GIGABYTES);
+            assert!(total < most, "{tier}: {total}");
+            let row = format!(
+                "| one `{tier}` key that fetches {fetched} uncompressed | quota of {quota} | | {total:.0} |"
+            );
+            assert!(page.contains(&row), "infra/README.md has no row {row}");
+        }
     }
 }
