@@ -28,7 +28,7 @@ REGION = "eu-central-1"
 OTHER_REGION = "eu-central-2"
 SAM = TARGET / "sam" / "venv" / "bin" / "sam"
 ADMIN = TARGET / "debug" / "admin"
-# In the first region; that of another has its name, too.
+# In the first region. In another one, the name of the region follows.
 BUCKET = "artifacts"
 STACK = "live"
 
@@ -77,7 +77,7 @@ class Cloud:
         return other
 
     def create_bucket(self):
-        """Creates the bucket for deployments. Lambda takes code of its own region only."""
+        """Creates the bucket for deployments. Lambda accepts only code in the same region."""
         place = {"LocationConstraint": self.session.region_name}
         self.client("s3").create_bucket(Bucket=self.bucket, CreateBucketConfiguration=place)
 

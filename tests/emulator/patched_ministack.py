@@ -184,6 +184,12 @@ async def invoke_function(original, *arguments, **named):
         return gateway._gw_error("INTEGRATION_FAILURE", "Internal server error")
 
 
+# Clients of AWS use HTTPS, and the bucket policy refuses plain HTTP. MiniStack is reached over HTTP.
+@replaces(server, "pin_request_origin")
+def request_origin(original, address, _):
+    original(address, True)
+
+
 # --- Stages and usage plans -----------------------------------------------------------------------------------------------
 
 
@@ -288,7 +294,7 @@ formation._RESOURCE_HANDLERS["AWS::Budgets::Budget"] = {
 }
 
 
-# Names of dashboards are unique in an account, too. MiniStack's are in a region.
+# Dashboard names are also unique in an account. In MiniStack, they are unique in a region.
 @handles("AWS::CloudWatch::Dashboard", "create", "_cw_dashboard_create")
 def create_dashboard(original, logical_id, properties, stack):
     name = properties["DashboardName"]
