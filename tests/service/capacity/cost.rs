@@ -30,8 +30,7 @@ const PER_GIGABYTE_SENT: f64 = 0.09;
 /// The gigabytes that a million responses have, and larger ones.
 const GIGABYTES_PER_MILLION: f64 = 30.0;
 const MANY_GIGABYTES_PER_MILLION: f64 = 120.0;
-/// Always free are Lambda's first 400,000 GB-seconds and million requests, and ten alarms, ten metrics and a dashboard. The first 25 GB of
-/// DynamoDB are, too.
+/// Of Lambda, alarms, metrics and dashboards. The first 25 GB of DynamoDB are also free.
 const ALWAYS_FREE: f64 = 82_000.0 * 0.000_013_333_4 + 10.0 * 0.10 + 10.0 * 0.30 + 3.0;
 
 /// The series that candles of each interval are made of.
