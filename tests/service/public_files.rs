@@ -124,7 +124,7 @@ async fn files_have_the_headers_of_s3_and_cloudfront() {
     let e_tag = file.header("etag").to_owned();
     for (name, value) in [
         ("content-type", "application/json"),
-        ("cache-control", "public, max-age=60"),
+        ("cache-control", "public, max-age=60, stale-if-error=3600"),
         ("accept-ranges", "bytes"),
         ("access-control-allow-origin", "*"),
         ("content-encoding", ""),

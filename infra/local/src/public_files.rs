@@ -28,7 +28,7 @@ pub(crate) const PREFIX: &str = "/public/";
 /// The sizes that `CloudFront` compresses.
 const COMPRESSED_SIZES: Range<usize> = 1_000..10_000_000;
 
-const CACHE: &str = "public, max-age=60";
+const CACHE: &str = "public, max-age=60, stale-if-error=3600";
 const EXPOSED: &str = "ETag, Last-Modified, Content-Length, Content-Range";
 
 /// The folder with the public files.
