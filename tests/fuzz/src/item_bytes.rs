@@ -7,10 +7,7 @@ use libdeflater::{CompressionLvl, Compressor};
 use record_auctions::item::{Buffers, read};
 
 /// Reads an input as the text of an item, and as its NBT. It is refused, or its ids are legal and differ.
-///
-/// # Panics
-/// If an id is another one.
-pub fn item_bytes(data: &[u8]) {
+pub(crate) fn item_bytes(data: &[u8]) {
     let mut buffers = Buffers::default();
     let mut check = |text: &str| {
         let Ok(item) = read(text, &mut buffers) else { return };

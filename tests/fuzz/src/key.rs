@@ -6,11 +6,7 @@ use common::auth::{AccountName, ApiKey, KEY_PREFIX, KeyDigest, KeyId, Label, wit
 const KEY_LENGTH: usize = 41;
 
 /// Reads a text as a key, and as each text that an operator types. What is accepted stays as it was, and no log line shows a key.
-///
-/// # Panics
-/// If a text changes or a key is shown.
-pub fn key(data: &[u8]) {
-    let Ok(text) = str::from_utf8(data) else { return };
+pub(crate) fn key(text: &str) {
     let shown = without_keys(text);
     for (start, prefix) in text.match_indices(KEY_PREFIX) {
         let rest = text.get(start..).unwrap_or_default();

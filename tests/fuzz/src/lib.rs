@@ -1,17 +1,16 @@
-//! The bodies of the fuzz targets: each reads one input and panics if a promise is broken. Two runners call them. `cargo test -p
-//! fuzz` generates inputs with `proptest`, and `cargo fuzz` (`tests/README.md`) finds them by coverage.
+//! What must hold for any input that strangers send: a body of the provider, the item of an auction, a key. Each property reads one input and
+//! panics if a promise is broken. `cargo test -p fuzz` generates inputs with `proptest`; `cargo fuzz` (`tests/README.md`) finds bodies by
+//! coverage.
 
 pub mod json;
 
-mod event;
-mod item_bytes;
-mod key;
 mod provider;
 
-pub use self::event::event_to_request;
-pub use self::item_bytes::item_bytes;
-pub use self::key::key;
 pub use self::provider::provider_body;
 
+#[cfg(test)]
+mod item_bytes;
+#[cfg(test)]
+mod key;
 #[cfg(test)]
 mod tests;

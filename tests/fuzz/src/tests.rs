@@ -1,4 +1,4 @@
-//! The bodies with generated inputs. `PROPTEST_CASES` is the number of inputs.
+//! The properties with generated inputs. `PROPTEST_CASES` is the number of inputs.
 
 use common::auth::ApiKey;
 use fastnbt::{Value as Nbt, nbt};
@@ -8,21 +8,9 @@ use proptest::sample::{Index, select};
 use serde_json::Value;
 use simulator::{auctions, bazaar, election, fire_sales, items, names, profiles};
 
-use super::*;
-
-/// The sample event of a function whose route has a parameter.
-fn sample_event() -> impl Strategy<Value = Value> {
-    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    select(vec![
-        read(include_str!("../../../events/profile.json")),
-        read(include_str!("../../../events/bazaar.json")),
-        read(include_str!("../../../events/bazaar-history.json")),
-        read(include_str!("../../../events/bazaar-candles.json")),
-        read(include_str!("../../../events/auctions-averages.json")),
-        read(include_str!("../../../events/auctions-candles.json")),
-        read(include_str!("../../../events/auctions-prices.json")),
-    ])
-}
+use crate::item_bytes::item_bytes;
+use crate::key::key;
+use crate::{json, provider_body};
 
 /// A body of the provider as the simulator writes it, with a few rows of each list.
 fn sample_body() -> impl Strategy<Value = Value> {
@@ -103,15 +91,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_event_is_a_request_or_refused(
-        event in sample_event().prop_flat_map(|sample| json::event(&sample))
-    ) {
-        event_to_request(event.as_bytes());
-    }
-
-    #[test]
     fn any_text_is_a_key_or_refused(text in prop_oneof![nearly_a_key(), any::<String>()]) {
-        key(text.as_bytes());
+        key(&text);
     }
 
     #[test]
@@ -124,13 +105,5 @@ proptest! {
     #[test]
     fn any_bytes_are_an_item_or_refused(nbt in prop_oneof![nearly_an_item(), vec(0..14_u8, 0..200)]) {
         item_bytes(&nbt);
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_are_refused(bytes in vec(any::<u8>(), 0..200)) {
-        event_to_request(&bytes);
-        item_bytes(&bytes);
-        key(&bytes);
-        provider_body(&bytes);
     }
 }
