@@ -72,8 +72,8 @@ pub(crate) enum Error {
     Client(#[from] ClientError),
     #[error("no response to {cause}; check --url and the network")]
     Unreachable { cause: String },
-    #[error("{name} has no key")]
-    EmptyInput { name: String },
+    #[error("standard input has no key")]
+    EmptyInput,
     #[error("cannot read {name}: {cause}")]
     Read { name: String, cause: io::Error },
     #[error("cannot write {name}: {cause}")]

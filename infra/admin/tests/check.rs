@@ -1,12 +1,13 @@
-//! `cargo admin check`, as operators run it: its exit codes and outputs, what it sends to servers that are not this service, and
-//! a local cloud, which keeps every promise. `src/check/tests.rs` breaks each promise.
+//! `cargo admin check`, as operators run it: on a local cloud, which keeps every promise, through a proxy that breaks them, and on
+//! servers that are not this service.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
+use local::template::Document;
 use local::{Cloud, Options};
 use serde_json::Value;
 
@@ -14,233 +15,228 @@ use serde_json::Value;
 const KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
 const DOCUMENT: &str = include_str!("../../../functions/index/openapi.json");
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
-    command.arg("check").args(arguments).stdin(Stdio::null());
-    for variable in ["API_KEY", "LAPSED_API_KEY", "REVOKED_API_KEY"] {
-        command.env_remove(variable);
-    }
-    command
-}
+/// The start of a request, a change of its response, and the checks that must then fail.
+const BREAKAGES: &[(&str, &str, &str, &[&str])] = &[
+    ("GET /openapi.json ", "\"paths\"", "\"path\"", &["OpenAPI document is that of this version"]),
+    ("GET /v1/mayor ", "\"data\":{", "\"data\":{\"x\":1,", &["response GET /v1/mayor"]),
+    (
+        "GET /v1/mayor ",
+        "UNAUTHORIZED",
+        "X",
+        &["error 401 no key GET /v1/mayor", "error 401 unknown key", "error 401 revoked key"],
+    ),
+    ("GET /v1/mayor ", "FORBIDDEN", "X", &["error 403 lapsed key", "cached response requires a key"]),
+    ("GET /v1/collections ", " 200 ", " 302 ", &["response GET /v1/collections"]),
+    ("GET /v1/status ", "access-control-allow-origin", "x", &["response GET /v1/status"]),
+    ("GET /v1/mayor/history?limit=0 ", "\"success\":false,", "", &["error 400", "error 429"]),
+    ("GET /v1/nothing ", " 404 ", " 403 ", &["error 404 GET /v1/nothing"]),
+    ("POST /v1/mayor ", "NOT_FOUND", "X", &["error 404 POST /v1/mayor"]),
+    ("OPTIONS / ", "access-control-allow-headers", "x", &["preflight OPTIONS /"]),
+    ("OPTIONS /v1/mayor ", "access-control-allow-methods: ", "x:", &["preflight OPTIONS /v1/mayor"]),
+    ("GET /v1/items ", "content-encoding", "x", &["compression GET /v1/items"]),
+    ("GET /docs ", " 200 ", " 500 ", &["page GET /docs"]),
+    ("GET /v1/profile/, ", "retry-after", "x", &["limit of profiles is their own"]),
+];
 
-/// The program with the key in the environment.
-fn with_key(arguments: &[&str]) -> Command {
-    let mut command = command(arguments);
-    command.env("API_KEY", format!("{KEY}\n"));
-    command
-}
-
-/// Standard output, standard error and exit code. Neither output may contain the key.
+/// Runs the program with the key in the environment; returns standard output, standard error and exit code.
 #[track_caller]
-fn outcome(output: &Output) -> (String, String, i32) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let (output, messages, code) =
-        (text(&output.stdout), text(&output.stderr), output.status.code().unwrap());
+fn check(url: &str, keys: &[(&str, &str)], arguments: &[&str]) -> (String, String, i32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
+    command.args(["check", "--url", url]).args(arguments).stdin(Stdio::null()).env("API_KEY", KEY);
+    command.env_remove("LAPSED_API_KEY").env_remove("REVOKED_API_KEY").envs(keys.iter().copied());
+    let output = command.output().unwrap();
+    let code = output.status.code().unwrap();
+    let [output, messages] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(!output.contains(&KEY[3..20]) && !messages.contains(&KEY[3..20]), "{output}{messages}");
     (output, messages, code)
 }
 
-/// A server with this response to each request; it hangs up instead of sending an empty one. Returns its URL and the requests.
-fn serve(response: impl Fn(&str) -> String + Send + 'static) -> (String, Receiver<String>) {
-    let (sender, requests) = mpsc::channel();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            // The program may close the connection early.
-            let _ = stream.and_then(|mut stream: TcpStream| {
-                let mut request = vec![0; 4096];
-                let length = stream.read(&mut request)?;
-                request.truncate(length);
-                let request = String::from_utf8_lossy(&request).into_owned();
-                stream.write_all(response(&request).as_bytes())?;
-                let _ = sender.send(request);
-                Ok(())
-            });
-        }
-    });
-    (format!("http://{address}"), requests)
+/// The outcomes of the checks in a JSON document by their names.
+#[track_caller]
+fn outcomes(output: &str) -> BTreeMap<String, String> {
+    let report: Value = serde_json::from_str(output).unwrap();
+    let text = |check: &Value, field: &str| check[field].as_str().unwrap().to_owned();
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().map(|check| (text(check, "name"), text(check, "outcome"))).collect()
 }
 
-fn ok(body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+/// A server with this response to each request. Returns its URL, and the requests.
+fn serve(respond: impl Fn(&str) -> Vec<u8> + Send + 'static) -> (String, Receiver<String>) {
+    let (sender, requests) = mpsc::channel();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map(Result::unwrap) {
+            let mut request = vec![0; 4096];
+            // The program may close the connection early.
+            let length = stream.read(&mut request).unwrap_or_default();
+            let request = String::from_utf8(request[..length].to_vec()).unwrap();
+            let _ = stream.write_all(&respond(&request));
+            let _ = sender.send(request);
+        }
+    });
+    (url, requests)
+}
+
+fn response(status: &str, headers: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\n{headers}connection: close\r\n\r\n{body}").into_bytes()
 }
 
 /// A server of the document, with this response to all other requests.
-fn serve_document(others: impl Fn(&str) -> String + Send + 'static) -> (String, Receiver<String>) {
-    serve(
-        move |request| {
-            if request.starts_with("GET /openapi.json") { ok(DOCUMENT) } else { others(request) }
-        },
-    )
+fn serve_document(others: impl Fn(&str) -> Vec<u8> + Send + 'static) -> (String, Receiver<String>) {
+    serve(move |request| {
+        if request.starts_with("GET /openapi.json") {
+            response("200 OK", "", DOCUMENT)
+        } else {
+            others(request)
+        }
+    })
 }
 
-/// A file with this content.
-fn file(name: &str, content: &str) -> String {
-    let path = format!("{}/check-{name}-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
-    std::fs::write(&path, content).unwrap();
-    path
-}
-
-#[test]
-fn an_invalid_command_line_has_an_exit_code_of_its_own() {
-    let url = "http://127.0.0.1:9";
-    let (wrong, mistyped) = (file("wrong", "secret\n"), file("mistyped", &KEY.replace('J', "K")));
-    let good = file("good", KEY);
-    for (url, arguments, expected) in [
-        ("127.0.0.1:9", &["--key-file", &good][..], "must be a URL like https://"),
-        ("https://a:b@x.example", &["--key-file", &good], "must have no user name"),
-        (url, &[], "an API key is required: --key - with"),
-        (url, &["--key", KEY], "every user of this machine can see arguments"),
-        (url, &["--key", "secret"], "every user of this machine can see arguments"),
-        (url, &["--key", "-"], "an API key is required"),
-        (url, &["--key", "-", "--key-file", &good], "cannot be used with"),
-        (url, &["--key-file", &wrong], "--key-file has no valid API key: "),
-        (url, &["--key-file", &mistyped], "its checksum is wrong"),
-        (url, &["--key-file", &good, "--lapsed-key", KEY], "unexpected argument"),
-        (url, &["--key-file", &good, "--lapsed-key-file", &wrong], "--lapsed-key-file has no valid API key"),
-        (
-            url,
-            &["--key-file", &good, "--revoked-key-file", &wrong],
-            "--revoked-key-file has no valid API key",
-        ),
-        (url, &["--key-file", &good, "--player", "not.a.name"], "--player"),
-        (url, &["--key-file", &good, "--rate", "fast"], "--rate"),
-    ] {
-        let (output, messages, code) = outcome(&command(&["--url", url]).args(arguments).output().unwrap());
-        assert_eq!((output.as_str(), code), ("", 2), "{arguments:?}: {messages}");
-        assert!(messages.contains(expected) && !messages.contains("secret"), "{arguments:?}: {messages}");
-    }
-    for variable in ["API_KEY", "LAPSED_API_KEY", "REVOKED_API_KEY"] {
-        let output = with_key(&["--url", url]).env(variable, "secret").output().unwrap();
-        let (output, messages, code) = outcome(&output);
-        assert_eq!((output.as_str(), code), ("", 2), "{variable}: {messages}");
-        assert_eq!(messages.split(':').nth(1), Some(format!(" {variable} has no valid API key").as_str()));
-    }
-    let output = command(&["--url", url, "--key-file", "/no/file"]).output().unwrap();
-    let (_, messages, code) = outcome(&output);
-    assert_eq!((messages.starts_with("error: cannot read /no/file: "), code), (true, 1), "{messages}");
-}
-
-#[test]
-fn an_unreachable_service_is_one_line_wherever_the_key_comes_from() {
-    let url = ["--url", "http://127.0.0.1:9"];
-    let from_file = file("first-line", &format!(" {KEY}\r\nanything\n"));
-    let mut child = command(&[&url[..], &["--key", "-"]].concat())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(format!("{KEY}\n").as_bytes()).unwrap();
-    for output in [
-        with_key(&url).output().unwrap(),
-        with_key(&["--url", "http://service.invalid"]).output().unwrap(),
-        command(&[&url[..], &["--key-file", &from_file]].concat()).output().unwrap(),
-        child.wait_with_output().unwrap(),
-    ] {
-        let (output, messages, code) = outcome(&output);
-        assert_eq!((output.as_str(), code, messages.lines().count()), ("", 1, 1), "{messages}");
-        assert!(messages.starts_with("error: no response to GET /openapi.json: "), "{messages}");
-    }
-}
-
-#[test]
-fn another_service_gets_no_key() {
-    let (url, requests) = serve(|_| ok("hello"));
-    let (output, messages, code) = outcome(&with_key(&["--url", &url]).output().unwrap());
-    assert_eq!((messages.as_str(), code), ("", 1));
-    let is_told = "FAIL  OpenAPI document is served\n      expected a JSON body\n      received ";
-    assert!(output.starts_with(is_told) && !output.contains("pass  "), "{output}");
-    assert!(output.contains("--url must be the base URL of this one"), "{output}");
-    let requests: Vec<String> = requests.try_iter().collect();
-    assert!(requests.len() == 1 && !requests[0].contains(KEY), "{requests:?}");
-}
-
-#[test]
-fn a_document_cannot_lead_to_another_host() {
-    let (elsewhere, requests) = serve(|_| ok("{}"));
-    let elsewhere = elsewhere.replace("http://", "@");
-    let misled = DOCUMENT
-        .replace("GET /v1/mayor", &format!("GET {elsewhere}/v1/mayor"))
-        .replace("\"/v1/profile/{username}\"", &format!("\"{elsewhere}/{{username}}\""));
-    let (url, _requests) = serve(move |_| ok(&misled));
-    let arguments = ["--url", &url, "--rate", "1000", "--player", "Notch"];
-    let (output, _, code) = outcome(&with_key(&arguments).output().unwrap());
-    assert_eq!(code, 1);
-    for request in [format!("{elsewhere}/v1/mayor"), format!("{elsewhere}/Notch")] {
-        let expected = format!("GET {request}: not sent, because the path does not begin with /");
-        assert!(output.contains(&expected), "{output}");
-    }
-    assert_eq!(requests.try_iter().collect::<Vec<_>>(), Vec::<String>::new());
-}
-
-#[test]
-fn a_server_that_echoes_requests_keeps_no_promise_and_no_key_is_printed_or_part_of_a_url() {
-    let (url, requests) = serve_document(ok);
-    let file = file("rejected", KEY);
-    let keys = ["--lapsed-key-file", &file, "--revoked-key-file", &file];
-    let arguments = [&["--url", &url, "--rate", "1000", "--throttle", "--json"][..], &keys].concat();
-    let (output, _, code) = outcome(&with_key(&arguments).output().unwrap());
-    let report: Value = serde_json::from_str(&output).unwrap();
-    // The document is served, and is that of this version.
-    assert_eq!((code, &report["passed"], &report["skipped"]), (1, &2.into(), &1.into()), "{output}");
-    assert!(output.contains("gd_…"), "no response of the server is quoted: {output}");
-    for check in report["checks"].as_array().unwrap() {
-        let field = |name: &str| check[name].is_string();
-        let is_complete = match check["outcome"].as_str().unwrap() {
-            "failed" => field("expected") && field("received") && check["reason"].is_null(),
-            "skipped" => check["name"] == "response GET /v1/bazaar/candles/all",
-            outcome => {
-                outcome == "passed" && check["name"].as_str().unwrap().starts_with("OpenAPI document ")
-            }
+/// The response of the server to the request, with every change.
+fn broken(server: &str, request: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(server).unwrap();
+    stream.write_all(request.replacen("\r\n", "\r\nconnection: close\r\n", 1).as_bytes()).unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).unwrap();
+    let replace = |response: Vec<u8>, from: &str, to: &str| {
+        let Some(at) = response.windows(from.len()).position(|part| part == from.as_bytes()) else {
+            return response;
         };
-        assert!(is_complete && field("name"), "{check}");
+        [&response[..at], to.as_bytes(), &response[at + from.len()..]].concat()
+    };
+    let breakages = BREAKAGES.iter().filter(|(start, ..)| request.starts_with(start));
+    let changed = breakages.fold(response, |response, (_, from, to, _)| replace(response, from, to));
+    // The body ends with the connection.
+    replace(changed, "content-length", "x")
+}
+
+async fn start(parameters: &[(&str, &str)]) -> Cloud {
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let options = Options { parameters: parameters.collect(), ..Options::for_tests() };
+    let cloud = Cloud::start(options).await.unwrap();
+    cloud.record_no_auctions().await.unwrap();
+    cloud
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_cloud_keeps_every_promise() {
+    let cloud = start(&[("GatewayCache", "off"), ("Pages", "off")]).await;
+    let pro = cloud.keys().unwrap().pro.expose().to_owned();
+    let (output, messages, code) = check(&cloud.url(), &[("API_KEY", &pro)], &["--rate", "1000"]);
+    assert_eq!((messages.as_str(), code), ("", 0), "{output}");
+    assert!(
+        output.starts_with("pass  OpenAPI document is served\npass  ") && !output.contains(&pro),
+        "{output}"
+    );
+    assert!(output.contains("\nskip  page GET /market: the pages are switched off\n"), "{output}");
+    assert!(output.contains(" passed, 0 failed, 7 skipped; "), "{output}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_broken_promise_is_noticed() {
+    let cloud = start(&[
+        ("GatewayCache", "on"),
+        ("ProRateLimit", "1"),
+        ("ProBurstLimit", "120"),
+        ("ProfileRateLimit", "1"),
+        ("ProfileBurstLimit", "20"),
+    ])
+    .await;
+    let server = cloud.url().replace("http://", "");
+    let (url, _requests) = serve(move |request| broken(&server, request));
+    let keys = cloud.keys().unwrap();
+    let keys = [
+        ("API_KEY", keys.pro.expose()),
+        ("LAPSED_API_KEY", keys.lapsed.expose()),
+        ("REVOKED_API_KEY", keys.revoked.expose()),
+    ];
+    let (output, _, code) = check(&url, &keys, &["--rate", "1000", "--throttle", "--json"]);
+    let failed = outcomes(&output).into_iter().filter(|(_, outcome)| outcome == "failed");
+    let failed: BTreeSet<String> = failed.map(|(name, _)| name).collect();
+    let expected = BREAKAGES.iter().flat_map(|(.., checks)| *checks).map(|name| (*name).to_owned());
+    assert_eq!((failed, code), (expected.collect(), 1), "{output}");
+}
+
+#[test]
+fn an_echo_keeps_no_promise_and_no_key_is_printed_or_part_of_a_url() {
+    let (url, requests) = serve_document(|request| response("200 OK", "", request));
+    let keys = [("LAPSED_API_KEY", KEY), ("REVOKED_API_KEY", KEY)];
+    let (output, _, code) = check(&url, &keys, &["--rate", "1000", "--throttle", "--json"]);
+    assert!(output.contains("gd_…"), "no response of the server is quoted: {output}");
+    for (name, outcome) in outcomes(&output) {
+        let expected = match name.as_str() {
+            "response GET /v1/bazaar/candles/all" => "skipped",
+            "OpenAPI document is served" | "OpenAPI document is that of this version" => "passed",
+            _ => "failed",
+        };
+        assert_eq!(outcome, expected, "{name}: {output}");
     }
     let requests: Vec<String> = requests.try_iter().collect();
-    assert!(requests.iter().any(|request| request.contains(&format!("X-Api-Key: {KEY}"))));
+    assert!(code == 1 && requests.iter().any(|request| request.contains(KEY)));
     // Logs keep URLs.
     assert!(requests.iter().all(|request| !request.lines().next().unwrap().contains("gd_")));
 }
 
 #[test]
-fn a_429_is_retried_unless_retry_after_is_long() {
-    let is_first = AtomicBool::new(true);
-    let (url, _requests) = serve_document(move |_| {
-        let seconds = if is_first.swap(false, Ordering::Relaxed) { 1 } else { 3600 };
-        let status = "HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\ncontent-length: 0\r\n";
-        format!("{status}retry-after: {seconds}\r\n\r\n")
-    });
-    let (output, _, code) =
-        outcome(&with_key(&["--url", &url, "--rate", "1000", "--json"]).output().unwrap());
-    let report: Value = serde_json::from_str(&output).unwrap();
-    assert_eq!((code, &report["passed"], &report["throttled"]), (1, &2.into(), &1.into()), "{output}");
+fn another_service_gets_no_key() {
+    let (url, requests) = serve(|_| response("200 OK", "", "hello"));
+    let (output, messages, code) = check(&url, &[], &[]);
+    assert_eq!((messages.as_str(), code), ("", 1));
+    assert!(
+        output.starts_with("FAIL  OpenAPI document is served\n      expected an OpenAPI document\n"),
+        "{output}"
+    );
+    let requests: Vec<String> = requests.try_iter().collect();
+    assert!(requests.len() == 1 && !requests[0].contains(KEY), "{requests:?}");
 }
 
 #[test]
-fn no_requests_are_sent_during_an_outage() {
-    let (url, requests) = serve_document(|_| String::new());
-    let (output, _, code) = outcome(&with_key(&["--url", &url, "--rate", "1000"]).output().unwrap());
-    assert_eq!(code, 1);
+fn a_429_is_retried_unless_retry_after_is_long_and_nothing_is_sent_during_an_outage() {
+    let count = std::cell::Cell::new(0);
+    let (url, requests) = serve_document(move |_| match count.replace(count.get() + 1) {
+        0 => response("429 X", "retry-after: 1\r\n", ""),
+        1 => response("429 X", "retry-after: 3600\r\n", ""),
+        _ => Vec::new(),
+    });
+    let (output, _, code) = check(&url, &[], &["--rate", "1000"]);
     assert!(output.contains("not sent, because the last 3 requests had no response"), "{output}");
-    // Two failures come before the second request for the document, and three after it.
+    assert!(code == 1 && output.ends_with("1 of them repeated after a 429\n"), "{output}");
+    // The document twice, the two 429s, and three without a response.
     assert_eq!(requests.try_iter().count(), 7, "{output}");
 }
 
-#[tokio::test]
-async fn a_local_cloud_keeps_every_promise() {
-    let off = [("GatewayCache", "off"), ("Pages", "off")];
-    let parameters = off.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-    let cloud = Cloud::start(Options { parameters, ..Options::for_tests() }).await.unwrap();
-    cloud.record_no_auctions().await.unwrap();
-    let pro = &cloud.keys().unwrap().pro;
-    let (url, key) = (cloud.url(), pro.expose().to_owned());
-    let run = move || command(&["--url", &url, "--rate", "1000"]).env("API_KEY", key).output().unwrap();
-    let (output, messages, code) = outcome(&tokio::task::spawn_blocking(run).await.unwrap());
-    assert_eq!((messages.as_str(), code), ("", 0), "{output}");
-    assert!(output.starts_with("pass  OpenAPI document is served\npass  "), "{output}");
-    assert!(!output.contains(pro.expose()), "{output}");
-    assert!(output.contains("\nskip  page GET /market: the pages are switched off\n"), "{output}");
-    let last = output.lines().last().unwrap();
-    assert!(last.contains(" passed, 0 failed, 10 skipped; ") && last.ends_with(" requests"), "{last}");
+#[test]
+fn an_invalid_command_line_and_a_missing_service_are_errors() {
+    let file = format!("{}/check-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
+    std::fs::write(&file, "secret\n").unwrap();
+    let url = "http://127.0.0.1:9";
+    for (url, key, arguments, expected, code) in [
+        ("127.0.0.1:9", KEY, &[][..], "must be a URL like https://", 2),
+        ("http://x?a", KEY, &[], "must begin with https://", 2),
+        ("https://a:b@x.example", KEY, &[], "must have no user name", 2),
+        (url, " ", &[], "an API key is required: --key - with", 2),
+        (url, "secret", &[], "API_KEY has no valid API key: ", 2),
+        (url, KEY, &["--key", KEY], "every user of this machine can see arguments", 2),
+        (url, KEY, &["--key", "-"], "an API key is required", 2),
+        (url, KEY, &["--key-file", &file], "--key-file", 2),
+        (url, KEY, &["--revoked-key-file", &file], "--revoked-key-file", 2),
+        (url, KEY, &["--player", "not.a.name"], "--player", 2),
+        (url, KEY, &["--rate", "NaN"], "--rate", 2),
+        (url, KEY, &[], "error: no response to GET /openapi.json: ", 1),
+    ] {
+        let (output, messages, ended) = check(url, &[("API_KEY", key)], arguments);
+        assert_eq!((output.as_str(), ended), ("", code), "{arguments:?}: {messages}");
+        assert!(messages.contains(expected) && !messages.contains("secret"), "{arguments:?}: {messages}");
+    }
+}
+
+#[test]
+fn the_default_rate_is_below_the_limits_of_every_tier() {
+    let (help, ..) = check("http://x", &[], &["--help"]);
+    let default: f64 = help.split("[default: ").nth(1).unwrap().split(']').next().unwrap().parse().unwrap();
+    let document = Document::read(&Options::default().template).unwrap();
+    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
+    let plans = document.evaluate(&parameters.into()).unwrap().usage_plans;
+    assert!(plans.len() == 2 && plans.iter().all(|plan| default < plan.throttle.unwrap().rate));
 }

@@ -1,357 +1,230 @@
-//! Every promise of the API that only a deployment can break, as one list. Other tests cover the functions and the settings
-//! in the template without a deployment. These promises depend on AWS: which requests reach which function, which parameters
-//! belong to the cache key, which errors API Gateway generates, and how it changes headers and bodies.
+//! The promises of the API that only a deployment can break. Other tests cover the functions and the settings in the template
+//! without a deployment. These promises depend on AWS: which requests reach which function, who may send them, which errors
+//! API Gateway generates, and how it changes headers and bodies.
 
 use common::auth::ApiKey;
 use common::request::parameters::Username;
 use common::routes::{
-    BAZAAR, BAZAAR_CANDLES_ALL, BAZAAR_HISTORY, DOCS, FAVICON, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY,
-    OPENAPI, PROFILE, STATUS,
+    BAZAAR, BAZAAR_CANDLES_ALL, DOCS, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY, OPENAPI, PROFILE,
 };
-use conformance::{Document, Mismatch, Operation};
-use reqwest::Method;
+use conformance::{Document, Mismatch, header_text};
+use futures_util::{StreamExt as _, stream};
+use reqwest::{Method, RequestBuilder};
 
-use super::document;
-use super::judge::{self, Verdict};
-use super::keys::{Keys, NO_LAPSED_KEY, NO_REVOKED_KEY};
-use super::promise::{Ask, Promise};
-use super::request::{GZIP, KEY_HEADER, Request};
-use super::response::{Response, at};
-use crate::error::Error;
+use super::client::{Client, Response};
+use super::keys::Keys;
+use super::report::Report;
 
-/// A value that no parameter allows, except for `id`, which no item has.
-const WRONG_VALUE: &str = "check,,none";
-/// The player and the item of the examples.
-const PLAYER: &str = "Notch";
-const ITEM: &str = "INK_SACK:3";
-/// The encodings that browsers accept.
-const OF_BROWSERS: &str = "gzip, deflate, br";
-const NO_EXAMPLE: &str = "the OpenAPI document has no example";
-const NOT_RECORDED: &str = "a deployment has not recorded the time of the example";
-const PAGES_ARE_OFF: &str = "the pages are switched off";
-const NO_THROTTLE: &str = "it uses up the burst of the key; --throttle is not given";
+/// More than the burst of the largest tier, and what its rate adds meanwhile.
+const MOST_UNTIL_THROTTLED: usize = 600;
+const CONCURRENCY: usize = 12;
 
-/// What the list of promises depends on.
-pub(super) struct Subject<'a> {
-    /// The document that the deployment serves.
-    pub(super) document: &'a Document,
+/// The outcome of a judgement.
+type Verdict = Result<(), Mismatch>;
+
+/// A run of the checks.
+pub(super) struct Run<'a> {
+    pub(super) client: &'a Client,
     pub(super) keys: &'a Keys,
-    /// The player to request instead of the one in the examples.
-    pub(super) player: Option<&'a Username>,
-    /// Whether the operator has switched the pages off.
-    pub(super) pages_are_off: bool,
-    /// Whether the limits of the key may be exceeded.
-    pub(super) throttles: bool,
+    /// The document of this program. That of the deployment could lead to another host.
+    pub(super) document: &'a Document,
+    pub(super) report: &'a mut Report,
 }
 
-/// Every promise, in the order in which they are checked.
-///
-/// # Errors
-/// If the system has no random source.
-pub(super) fn promises<'a>(subject: &Subject<'a>) -> Result<Vec<Promise<'a>>, Error> {
-    let unknown_key = ApiKey::generate(getrandom::fill).map_err(Error::Random)?;
-    let mut promises =
-        vec![Promise::new("OpenAPI document is that of this version", [get(OPENAPI.path)], |[response]| {
-            document::of_this_version(response)
-        })];
-    for operation in subject.document.operations() {
-        promises.extend(subject.of_operation(operation, &unknown_key));
-    }
-    promises.extend(subject.of_keys(&unknown_key));
-    promises.extend(of_unknown_routes());
-    promises.extend(subject.of_parameters()?);
-    promises.extend(subject.of_encodings());
-    promises.extend(subject.of_pages());
-    // An invalid parameter makes the cheapest request.
-    let request = subject.keyed(format!("{}?limit=0", MAYOR_HISTORY.path));
-    let until_throttled = |request, others| {
-        if subject.throttles { Ok(Ask::UntilThrottled(request, others)) } else { Err(NO_THROTTLE) }
-    };
-    let profile = subject.keyed(PROFILE.path.replace("{username}", WRONG_VALUE));
-    let ask = until_throttled(profile, vec![request.clone()]);
-    promises.push(Promise::of("limit of profiles is their own", ask, |responses| match responses {
-        [profile, other] => judge::error(profile, 429).and_then(|_| judge::error(other, 400)).map(drop),
-        _ => Err(Mismatch::new("a 429, and then a response of another route", "no response")),
-    }));
-    promises.push(Promise::of(
-        "error 429",
-        until_throttled(request, Vec::new()),
-        |responses| match responses {
-            [response] => judge::error(response, 429).map(drop),
-            _ => Err(Mismatch::new("a 429", "no response")),
-        },
-    ));
-    Ok(promises)
-}
-
-impl<'a> Subject<'a> {
-    /// What each operation promises: it responds as described, only with a key unless it requires none, to scripts in browsers,
-    /// and each of its parameters belongs to the cache key.
-    fn of_operation(&self, operation: Operation<'a>, unknown_key: &ApiKey) -> Vec<Promise<'a>> {
-        let path = operation.path();
-        let preflight = Request::anonymous(path.replace("{username}", PLAYER))
-            .method(Method::OPTIONS)
-            .header("origin", "https://client.example")
-            .header("access-control-request-method", "GET")
-            .header("access-control-request-headers", "x-api-key");
-        let mut promises =
-            vec![Promise::new(format!("preflight OPTIONS {path}"), [preflight], |[response]| {
-                judge::preflight(response)
-            })];
-        let examples = self.examples(&operation);
-        let is_recorded = path != BAZAAR_CANDLES_ALL.path;
-        let Some(example) = examples.first().filter(|_| is_recorded) else {
-            let reason = if is_recorded { NO_EXAMPLE } else { NOT_RECORDED };
-            promises.push(Promise::skipped(format!("response GET {path}"), reason));
-            return promises;
-        };
-        let request = if operation.requires_key() { self.keyed(example) } else { get(example) };
-        promises.push(Promise::new(format!("response GET {path}"), [request], move |[response]| {
-            judge::example(&operation, response)
-        }));
-        promises.push(if operation.requires_key() {
-            Promise::new(format!("error 401 no key GET {path}"), [get(example)], |[response]| {
-                judge::error(response, 401).map(drop)
-            })
-        } else {
-            let request = Request::with_key(example, unknown_key);
-            Promise::new(format!("no key required GET {path}"), [request], move |[response]| {
-                judge::example(&operation, response)
-            })
-        });
-        let names = operation.parameters().iter().filter_map(|parameter| at(parameter, "/name").as_str());
-        for name in names {
-            let title = format!("cache key GET {path} {name}");
-            let requests =
-                examples.iter().find_map(|example| Some([example.clone(), wrong(path, example, name)?]));
-            promises.push(match requests {
-                Some(requests) => {
-                    Promise::new(title, requests.map(|request| self.keyed(request)), |[stored, other]| {
-                        judge::success(stored)?;
-                        let status = if other.status == 404 { 404 } else { 400 };
-                        judge::error_about(other, status, &[WRONG_VALUE])
-                    })
-                }
-                None => Promise::skipped(title, NO_EXAMPLE),
-            });
+impl Run<'_> {
+    /// Checks that each operation responds as described, and only with a key unless it requires none.
+    pub(super) async fn check_operations(&mut self, player: Option<&Username>) {
+        for operation in self.document.operations() {
+            let (path, name) = (operation.path(), format!("response GET {}", operation.path()));
+            let Some(example) = operation.examples(200).next().filter(|_| path != BAZAAR_CANDLES_ALL.path)
+            else {
+                self.report.skip(name, "a deployment has not recorded the time of the example");
+                continue;
+            };
+            let player = player.filter(|_| path == PROFILE.path);
+            let target = player.map(|player| path.replace("{username}", player.as_str()));
+            let target = target.as_deref().unwrap_or(example.request);
+            let key = operation.requires_key().then_some(&self.keys.good);
+            self.check(name, target, key, path, 200).await;
+            if key.is_some() {
+                self.check(format!("error 401 no key GET {path}"), target, None, path, 401).await;
+            }
         }
-        promises
     }
 
-    /// What is promised about keys, wherever a response comes from and however the header is spelled.
-    fn of_keys(&self, unknown_key: &ApiKey) -> Vec<Promise<'a>> {
-        let good = self.keys.good.expose();
-        let refused = |name: &str, request: Request, status| {
-            Promise::new(format!("error {status} {name}"), [request], move |[response]| {
-                judge::error(response, status).map(drop)
-            })
-        };
-        let other_key = |name: &str, key: &Option<ApiKey>, status, reason| match key {
-            Some(key) => refused(name, Request::with_key(MAYOR.path, key), status),
-            None => Promise::skipped(format!("error {status} {name}"), reason),
-        };
-        let cached = self.keyed(MAYOR.path);
-        let [without_key, with_unknown_key] = [get(MAYOR.path), Request::with_key(MAYOR.path, unknown_key)];
-        vec![
-            refused("empty key", get(MAYOR.path).header(KEY_HEADER, ""), 401),
-            refused("two keys", get(MAYOR.path).header(KEY_HEADER, good).header(KEY_HEADER, good), 401),
-            refused("unknown key", with_unknown_key.clone(), 401),
-            other_key("lapsed key", &self.keys.lapsed, 403, NO_LAPSED_KEY),
-            other_key("revoked key", &self.keys.revoked, 401, NO_REVOKED_KEY),
-            Promise::new("key in the header X-Api-Key", [cached.clone().in_title_case()], |[response]| {
-                judge::success(response).map(drop)
-            }),
-            Promise::new(
-                "cached response requires a key",
-                [cached.clone(), cached.clone(), without_key, with_unknown_key, cached],
-                |[first, second, without_key, with_unknown_key, last]| {
-                    for rejected in [without_key, with_unknown_key] {
-                        judge::error(rejected, 401)?;
-                    }
-                    // The rejections must not be in the cache.
-                    [first, second, last]
-                        .into_iter()
-                        .try_for_each(|response| judge::success(response).map(drop))
-                },
-            ),
-        ]
-    }
-
-    /// What is promised about parameters and paths, however they are written. AWS does not document which value of a repeated
-    /// parameter belongs to the cache key, so functions reject such requests. The errors about unknown items repeat the id.
-    fn of_parameters(&self) -> Result<Vec<Promise<'a>>, Error> {
-        let number = getrandom::u64().map_err(Error::Random)? % (1 << 44);
-        let id = |index: u64| format!("CHECK_{:012X}", number + index);
-        let items = |ids: &[&str]| {
-            let query: Vec<String> = ids.iter().map(|id| format!("id={id}")).collect();
-            self.keyed(format!("{}?mode=item&{}", BAZAAR.path, query.join("&")))
-        };
-        let [whole, first, second, third] = [0, 1, 2, 3].map(id);
-        let success = |name: &str, target: String| {
-            Promise::new(name, [self.keyed(target)], |[response]| judge::success(response).map(drop))
-        };
-        let separators = [
-            items(&[&whole]),
-            self.keyed(format!("{}?mode=item%26id={whole}", BAZAAR.path)),
-            items(&[&format!("{whole}%26limit%3D1")]),
-            items(&[&whole]),
-        ];
-        // The first response to a request is cached: true if the functions expect a stage cache.
-        let probe = self.keyed(format!("{}?item_id={whole}", BAZAAR_HISTORY.path));
-        let repeated = [[&first, &second], [&second, &first]];
-        let [forwards, backwards] = repeated.map(|ids| items(&ids.map(String::as_str)));
-        Ok(vec![
-            success("trailing slash is ignored", format!("{}/", MAYOR.path)),
-            success("unknown parameter is ignored", format!("{}?unknown=1", MAYOR.path)),
-            Promise::new("parameters are kept apart", separators, move |[before, joined, longer, after]| {
-                judge::error_about(joined, 400, &["mode"])?;
-                judge::error_about(longer, 404, &[&format!("'{whole}&limit=1'")])?;
-                [before, after].into_iter().try_for_each(|response| about(response, &whole))
-            }),
-            Promise::new(
-                "repeated parameter is rejected",
-                [probe, forwards.clone(), backwards.clone()],
-                |[probe, forwards, backwards]| {
-                    judge::success(probe)?;
-                    for response in [forwards, backwards] {
-                        // A stored 400 could reach a client that sends only one of the values.
-                        if probe.is_cached() == Some(true) {
-                            judge::error(response, 500)?;
-                        } else {
-                            judge::error_about(response, 400, &["id"])?;
-                        }
-                    }
-                    Ok(())
-                },
-            ),
-            Promise::new(
-                "repeated parameter does not affect other requests",
-                [forwards, backwards, items(&[&first]), items(&[&second])],
-                move |[_, _, of_first, of_second]| {
-                    about(of_first, &first)?;
-                    about(of_second, &second)
-                },
-            ),
-            Promise::new(
-                "parameter that is repeated with the same value is accepted",
-                [items(&[&third, &third])],
-                move |[response]| about(response, &third),
-            ),
-        ])
-    }
-
-    /// What is promised about encodings, of bodies and of parameters, and about cached responses.
-    fn of_encodings(&self) -> Vec<Promise<'a>> {
-        let compression = |request: Request| {
-            let requests = [GZIP, "identity", OF_BROWSERS].map(|encoding| request.clone().encoding(encoding));
-            Promise::new(format!("compression GET {}", request.target), requests, judge::compression)
-        };
-        // Items are large and change only once an hour.
-        let items = self.keyed(ITEMS.path);
-        let repeated = Ok(Ask::Each(vec![items.clone(); 4]));
-        let mut promises = vec![
-            Promise::of(format!("cache GET {}", ITEMS.path), repeated, judge::replay),
-            compression(get(OPENAPI.path)),
-            compression(items),
-        ];
-        let player = self.player.map_or(PLAYER, Username::as_str);
-        for (name, path, value, field) in [
-            ("escaped path parameter has the response of the plain one", "/v1/profile/", player, "/username"),
+    /// Checks that only valid keys are accepted. `unknown` has not been issued.
+    pub(super) async fn check_keys(&mut self, unknown: &ApiKey) {
+        let (lapsed, revoked) = (self.keys.lapsed.as_ref(), self.keys.revoked.as_ref());
+        for (name, key, status, reason) in [
+            ("error 401 unknown key", Some(unknown), 401, ""),
+            ("error 403 lapsed key", lapsed, 403, "neither --lapsed-key-file nor LAPSED_API_KEY is given"),
             (
-                "escaped query parameter has the response of the plain one",
-                "/v1/bazaar?mode=item&id=",
-                ITEM,
-                "/id",
+                "error 401 revoked key",
+                revoked,
+                401,
+                "neither --revoked-key-file nor REVOKED_API_KEY is given",
             ),
         ] {
-            let escaped = value.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02x}"));
-            let requests = [value, &escaped].map(|value| self.keyed(format!("{path}{value}")));
-            promises.push(Promise::new(name, requests, move |[plain, escaped]| {
-                judge::same(plain, escaped, field)
-            }));
+            match key {
+                Some(_) => self.check(name, MAYOR.path, key, MAYOR.path, status).await,
+                None => self.report.skip(name, reason),
+            }
         }
-        promises
+        let verdict = self.cached_response().await;
+        self.report.add("cached response requires a key", verdict);
     }
 
-    /// What is promised about the pages for people.
-    fn of_pages(&self) -> Vec<Promise<'a>> {
-        let ask = |ask| if self.pages_are_off { Err(PAGES_ARE_OFF) } else { Ok(ask) };
-        let icon = ask(Ask::Each(vec![get(FAVICON.path)]));
-        let mut promises = vec![Promise::of(format!("icon GET {}", FAVICON.path), icon, |responses| {
-            responses.iter().try_for_each(judge::file)
-        })];
+    /// Checks the errors of a function, and those of API Gateway about unknown routes.
+    pub(super) async fn check_errors(&mut self) {
+        let target = format!("{}?limit=0", MAYOR_HISTORY.path);
+        self.check("error 400", &target, Some(&self.keys.good), MAYOR_HISTORY.path, 400).await;
+        for (method, path) in [(Method::GET, "/v1/nothing"), (Method::POST, MAYOR.path)] {
+            let name = format!("error 404 {method} {path}");
+            let response = self.client.send(self.client.request(method, path, None)).await;
+            // The document describes no unknown routes, but all errors look alike.
+            let verdict = response.and_then(|response| self.conforms(&response, BAZAAR.path, 404));
+            self.report.add(name, verdict);
+        }
+    }
+
+    /// Checks what browsers need, and the encodings.
+    pub(super) async fn check_browsers(&mut self) {
+        for path in [INDEX.path, MAYOR.path] {
+            let verdict = self.preflight(path).await;
+            self.report.add(format!("preflight OPTIONS {path}"), verdict);
+        }
+        for (path, key) in [(OPENAPI.path, None), (ITEMS.path, Some(&self.keys.good))] {
+            let verdict = self.compression(path, key).await;
+            self.report.add(format!("compression GET {path}"), verdict);
+        }
         for path in [DOCS.path, MARKET.path] {
-            promises.push(Promise::of(format!("page GET {path}"), ask(Ask::Page(get(path))), judge::page));
-            let redirected = ask(Ask::Each(vec![get(format!("{path}/?range=7d"))]));
-            promises.push(Promise::of(format!("redirect GET {path}/"), redirected, move |responses| {
-                let location = format!("..{path}?range=7d");
-                responses.iter().try_for_each(|response| judge::redirect(response, &location))
-            }));
+            let name = format!("page GET {path}");
+            match self.client.send(self.get(path, None)).await {
+                Ok(response) if self.conforms(&response, BAZAAR.path, 404).is_ok() => {
+                    self.report.skip(name, "the pages are switched off");
+                }
+                response => self.report.add(name, response.and_then(|response| page(&response))),
+            }
         }
-        promises
     }
 
-    /// `GET target` with the good key.
-    fn keyed(&self, target: impl Into<String>) -> Request {
-        Request::authorized(target, &self.keys.good)
+    /// Checks the limits of the key, which uses up its bursts.
+    pub(super) async fn check_limits(&mut self, is_allowed: bool) {
+        // Invalid parameters make the cheapest requests.
+        let (profile, history) =
+            (PROFILE.path.replace("{username}", ","), format!("{}?limit=0", MAYOR_HISTORY.path));
+        for (name, target, path) in [
+            ("limit of profiles is their own", profile, PROFILE.path),
+            ("error 429", history, MAYOR_HISTORY.path),
+        ] {
+            if is_allowed {
+                let verdict = self.exhaust(&target, path).await;
+                self.report.add(name, verdict);
+            } else {
+                self.report.skip(name, "it uses up the burst of the key; --throttle is not given");
+            }
+        }
     }
 
-    /// The requests of the operation's examples, for the player to request.
-    fn examples(&self, operation: &Operation<'_>) -> Vec<String> {
-        let prefix = operation.path().split_once("{username}").map(|(prefix, _)| prefix);
-        let request = |example: &str| match (self.player, prefix) {
-            (Some(player), Some(prefix)) => format!("{prefix}{}", player.as_str()),
-            _ => example.to_owned(),
-        };
-        operation.examples(200).map(|example| request(example.request)).collect()
+    fn get(&self, target: &str, key: Option<&ApiKey>) -> RequestBuilder {
+        self.client.request(Method::GET, target, key)
+    }
+
+    /// Checks that the response to a request has this status, and is as the document describes it for this path.
+    async fn check(
+        &mut self,
+        name: impl Into<String>,
+        target: &str,
+        key: Option<&ApiKey>,
+        path: &str,
+        status: u16,
+    ) {
+        let response = self.client.send(self.get(target, key)).await;
+        self.report.add(name, response.and_then(|response| self.conforms(&response, path, status)));
+    }
+
+    fn conforms(&self, response: &Response, path: &str, status: u16) -> Verdict {
+        expect(response, status)?;
+        let operation = self.document.operation(path);
+        operation
+            .map_or(Ok(()), |operation| operation.check_response(status, &response.headers, &response.text()))
+    }
+
+    /// Judges that no cache responds to a request without a key, or stores the rejection.
+    async fn cached_response(&self) -> Verdict {
+        let good = (Some(&self.keys.good), 200);
+        for (key, status) in [good, good, (None, 401), good] {
+            let response = self.client.send(self.get(MAYOR.path, key)).await?;
+            self.conforms(&response, MAYOR.path, status)?;
+        }
+        Ok(())
+    }
+
+    /// Judges that a browser may send a request with a key.
+    async fn preflight(&self, path: &str) -> Verdict {
+        let request = self.client.request(Method::OPTIONS, path, None);
+        let request = request.header("origin", "https://client.example");
+        let request = request.header("access-control-request-method", "GET");
+        let request = request.header("access-control-request-headers", "x-api-key");
+        let response = self.client.send(request).await?;
+        if response.status != 204 {
+            expect(&response, 200)?;
+        }
+        for (name, expected) in [
+            ("access-control-allow-origin", "*"),
+            ("access-control-allow-methods", "get"),
+            ("access-control-allow-headers", "x-api-key"),
+        ] {
+            let received = header_text(&response.headers, name);
+            if !received.to_ascii_lowercase().split(',').any(|value| value.trim() == expected) {
+                return Err(Mismatch::new(format!("{expected} in the header {name}"), received));
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges that clients get an encoding that they accept, even if a cache has stored another.
+    async fn compression(&self, path: &str, key: Option<&ApiKey>) -> Verdict {
+        for (accepted, expected) in [("gzip", "gzip"), ("identity", "none"), ("gzip, deflate, br", "gzip")] {
+            let request = self.get(path, key).header("accept-encoding", accepted);
+            let response = self.client.send(request).await?;
+            expect(&response, 200)?;
+            let received = header_text(&response.headers, "content-encoding");
+            let is_json = serde_json::from_slice::<serde_json::Value>(&response.body).is_ok();
+            if received != expected || is_json != (expected == "none") {
+                let text = format!("the content encoding {expected} for a client that accepts {accepted}");
+                return Err(Mismatch::new(text, format!("{received}; {}", response.summary())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Repeats the request until its response is a 429, which must not be the first one, and judges that.
+    async fn exhaust(&self, target: &str, path: &str) -> Verdict {
+        let request = |_| self.client.send_now(self.get(target, Some(&self.keys.good)));
+        expect(&request(0).await?, 400)?;
+        let mut responses = stream::iter(0..MOST_UNTIL_THROTTLED).map(request).buffer_unordered(CONCURRENCY);
+        while let Some(response) = responses.next().await.transpose()? {
+            if response.status == 429 {
+                return self.conforms(&response, path, 429);
+            }
+        }
+        Err(Mismatch::new("a 429", format!("{MOST_UNTIL_THROTTLED} other responses")))
     }
 }
 
-/// What is promised about routes and methods that do not exist. They require no key.
-fn of_unknown_routes<'a>() -> Vec<Promise<'a>> {
-    let mut promises = Vec::new();
-    for (method, path) in [
-        (Method::GET, "/nothing"),
-        (Method::GET, "/v1/nothing"),
-        (Method::GET, "/v1/profile"),
-        (Method::GET, "/v2/mayor"),
-        (Method::POST, MAYOR.path),
-        (Method::DELETE, STATUS.path),
-        (Method::POST, INDEX.path),
-    ] {
-        let name = format!("error 404 {method} {path}");
-        promises.push(Promise::new(name, [get(path).method(method.clone())], move |[response]| {
-            judge::error_about(response, 404, &[method.as_str(), path, "GET /"])
-        }));
+fn expect(response: &Response, status: u16) -> Verdict {
+    if response.status == status {
+        Ok(())
+    } else {
+        Err(Mismatch::new(format!("the status {status}"), response.summary()))
     }
-    let head = get(MAYOR.path).method(Method::HEAD);
-    promises.push(Promise::new(format!("error 404 HEAD {}", MAYOR.path), [head], |[response]| {
-        judge::status(response, 404)
-    }));
-    promises
 }
 
-/// `GET target` without a key.
-fn get(target: impl Into<String>) -> Request {
-    Request::anonymous(target)
-}
-
-/// Judges an error about an item with this id.
-fn about(response: &Response, id: &str) -> Verdict {
-    judge::error_about(response, 404, &[&format!("'{id}'")])
-}
-
-/// The request with a value that the parameter does not allow; `None` if the request does not have the parameter.
-fn wrong(path: &str, request: &str, name: &str) -> Option<String> {
-    let placeholder = format!("{{{name}}}");
-    if path.contains(&placeholder) {
-        return Some(path.replace(&placeholder, WRONG_VALUE));
+fn page(response: &Response) -> Verdict {
+    if response.status == 200 && response.text().starts_with("<!doctype html>") {
+        Ok(())
+    } else {
+        Err(Mismatch::new("an HTML page", response.summary()))
     }
-    let (path, query) = request.split_once('?')?;
-    let start = format!("{name}=");
-    let pairs = query
-        .split('&')
-        .map(|pair| if pair.starts_with(&start) { format!("{start}{WRONG_VALUE}") } else { pair.to_owned() });
-    let changed = format!("{path}?{}", pairs.collect::<Vec<_>>().join("&"));
-    (changed != request).then_some(changed)
 }

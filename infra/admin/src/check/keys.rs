@@ -1,8 +1,6 @@
 //! The keys that `check` uses. They come from standard input, files and the environment, because every user of the machine
 //! can see the arguments of a process.
 
-use std::path::{Path, PathBuf};
-
 use clap::Args;
 use common::auth::ApiKey;
 
@@ -11,17 +9,6 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::key_input;
 
-/// The environment variables that hold keys if no option gives them.
-const GOOD_VARIABLE: &str = "API_KEY";
-const LAPSED_VARIABLE: &str = "LAPSED_API_KEY";
-const REVOKED_VARIABLE: &str = "REVOKED_API_KEY";
-/// Why there is no lapsed key and no revoked key.
-pub(super) const NO_LAPSED_KEY: &str = "neither --lapsed-key-file nor LAPSED_API_KEY is given";
-pub(super) const NO_REVOKED_KEY: &str = "neither --revoked-key-file nor REVOKED_API_KEY is given";
-const KEY_FILE: &str = "--key-file";
-const LAPSED_KEY_FILE: &str = "--lapsed-key-file";
-const REVOKED_KEY_FILE: &str = "--revoked-key-file";
-
 /// The options about keys.
 #[derive(Args)]
 pub(super) struct KeyArguments {
@@ -29,16 +16,16 @@ pub(super) struct KeyArguments {
     #[arg(long, value_name = "-", conflicts_with = "key_file")]
     key: Option<String>,
     /// A file with an API key that the service accepts; the default is the environment variable `API_KEY`
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = of_file)]
+    key_file: Option<ApiKey>,
     /// A file with a key of an unpaid account; the default is the environment variable `LAPSED_API_KEY`; without
     /// one, 403 is not checked
-    #[arg(long, value_name = "FILE")]
-    lapsed_key_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = of_file)]
+    lapsed_key_file: Option<ApiKey>,
     /// A file with a revoked key; the default is the environment variable `REVOKED_API_KEY`; without one, this 401 is not
     /// checked
-    #[arg(long, value_name = "FILE")]
-    revoked_key_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = of_file)]
+    revoked_key_file: Option<ApiKey>,
 }
 
 /// The keys to check with.
@@ -55,40 +42,38 @@ impl Keys {
     ///
     /// # Errors
     /// If a key cannot be read or is malformed, or there is no good key.
-    pub(super) async fn read(arguments: &KeyArguments, console: &Console) -> Result<Self, Error> {
+    pub(super) async fn read(arguments: KeyArguments, console: &Console) -> Result<Self, Error> {
         let KeyArguments { key, key_file, lapsed_key_file, revoked_key_file } = arguments;
         let good = match key.as_deref() {
             Some(STANDARD_STREAM) => match key_input::read_standard_input(console).await {
-                Err(Error::EmptyInput { .. }) => None,
+                Err(Error::EmptyInput) => None,
                 line => Some(parse("standard input", &line?)?),
             },
             Some(_) => return Err(Error::KeyArgument),
-            None => optional(KEY_FILE, key_file.as_deref(), GOOD_VARIABLE).await?,
+            None => or_variable(key_file, "API_KEY")?,
         };
         Ok(Self {
             good: good.ok_or(Error::NoApiKey)?,
-            lapsed: optional(LAPSED_KEY_FILE, lapsed_key_file.as_deref(), LAPSED_VARIABLE).await?,
-            revoked: optional(REVOKED_KEY_FILE, revoked_key_file.as_deref(), REVOKED_VARIABLE).await?,
+            lapsed: or_variable(lapsed_key_file, "LAPSED_API_KEY")?,
+            revoked: or_variable(revoked_key_file, "REVOKED_API_KEY")?,
         })
     }
 }
 
-/// The key in the file, or otherwise in the environment variable.
-async fn optional(
-    option: &'static str,
-    file: Option<&Path>,
-    variable: &'static str,
-) -> Result<Option<ApiKey>, Error> {
-    if let Some(file) = file {
-        return parse(option, &key_input::read_file(file).await?).map(Some);
-    }
+fn or_variable(key: Option<ApiKey>, variable: &'static str) -> Result<Option<ApiKey>, Error> {
     match std::env::var(variable) {
-        Ok(key) if !key.trim().is_empty() => parse(variable, &key).map(Some),
-        _ => Ok(None),
+        Ok(text) if key.is_none() && !text.trim().is_empty() => parse(variable, &text).map(Some),
+        _ => Ok(key),
     }
 }
 
-/// Parses a key. Errors do not repeat the text.
+/// Parses the first line of a file. Errors do not repeat it.
+fn of_file(path: &str) -> Result<ApiKey, Error> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|cause| Error::Read { name: path.to_owned(), cause })?;
+    parse("the file", text.lines().next().unwrap_or_default())
+}
+
 fn parse(place: &'static str, text: &str) -> Result<ApiKey, Error> {
     key_input::trim(text).parse().map_err(|cause| Error::MalformedApiKey { place, cause })
 }

@@ -3,52 +3,47 @@
 
 mod client;
 mod contract;
-mod document;
-mod judge;
 mod keys;
-mod promise;
 mod report;
-mod request;
-mod response;
-#[cfg(test)]
-mod tests;
 
 use std::process::ExitCode;
 
 use clap::Args;
-use common::auth::without_keys;
+use common::auth::ApiKey;
 use common::request::parameters::Username;
-use common::routes::{DOCS, INDEX, OPENAPI};
-use conformance::Document;
-use indicatif::ProgressBar;
+use common::routes::OPENAPI;
+use conformance::{Document, Mismatch};
+use reqwest::{Method, Url};
+use serde_json::Value;
 
 use self::client::Client;
-use self::contract::Subject;
+use self::contract::Run;
 use self::keys::{KeyArguments, Keys};
 use self::report::Report;
-use self::request::Request;
-use self::response::at;
-use crate::console::Console;
+use crate::console::{ClearOnDrop, Console};
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
-use crate::output::Format;
+use crate::output::{Format, write};
 
 /// The default of `--rate`. The smallest tier allows 2.
 const DEFAULT_RATE: f64 = 1.5;
+/// The document of the version that this program belongs to.
+const DOCUMENT: &str = include_str!("../../../../functions/index/openapi.json");
+const ANOTHER_SERVICE: &str = "this is another service; --url must be the base URL of this one";
 
 /// The arguments of `check`.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local cloud
-    #[arg(long, value_parser = client::base_url)]
+    #[arg(long, value_parser = base_url)]
     url: String,
     #[command(flatten)]
     keys: KeyArguments,
     /// The player to request instead of the one in the examples
     #[arg(long, value_name = "NAME", value_parser = player)]
     player: Option<Username>,
-    /// How many requests per second to send with the key. The default is below the limit of the smallest tier
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = client::rate)]
+    /// How many requests per second to send. The default is below the limit of the smallest tier
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = rate)]
     rate: f64,
     /// Exceed the limits of the key at the end, to check the 429; the key is throttled for a while afterwards
     #[arg(long)]
@@ -63,67 +58,69 @@ pub(crate) struct Arguments {
 /// # Errors
 /// If the check cannot start: without a key, or if nothing answers at the URL.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
-    unless_interrupted(check(arguments, console)).await
-}
-
-async fn check(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
     let format = if arguments.json { Format::Json } else { Format::Text };
-    let keys = Keys::read(&arguments.keys, console).await?;
-    let progress = console.progress_in_rows(None);
-    let result = inspect(&arguments, &keys, &progress).await;
-    progress.finish_and_clear();
-    let report = result?;
-    report.write(format)?;
-    Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let report = unless_interrupted(check(arguments, console)).await?;
+    write(format, || report.text(), &report)?;
+    Ok(if report.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-async fn inspect(arguments: &Arguments, keys: &Keys, progress: &ProgressBar) -> Result<Report, Error> {
-    let client = Client::new(&arguments.url, arguments.rate, progress.clone())?;
-    let mut report = Report::new(&without_keys(&arguments.url));
-    let served = client.send(&Request::anonymous(OPENAPI.path)).await;
-    let served = served.map_err(|mismatch| Error::Unreachable { cause: mismatch.received })?;
-    let document = match document::document(&served) {
-        Ok(document) => Document::new(document),
-        Err(mismatch) => {
-            // The key must not reach another service.
-            report.check("OpenAPI document is served", &Err(mismatch));
-            report
-                .skip("all other checks", "this is another service; --url must be the base URL of this one");
-            report.finish(client.sent(), client.throttled());
-            return Ok(report);
-        }
-    };
-    report.check("OpenAPI document is served", &Ok(()));
-    let subject = Subject {
-        document: &document,
-        keys,
-        player: arguments.player.as_ref(),
-        pages_are_off: are_pages_off(&client).await,
-        throttles: arguments.throttle,
-    };
-    for promise in contract::promises(&subject)? {
-        match &promise.ask {
-            Ok(ask) => {
-                let result = ask.send(&client).await.and_then(|responses| promise.judge(&responses));
-                report.check(promise.name, &result);
-            }
-            Err(reason) => report.skip(promise.name, reason),
-        }
+async fn check(arguments: Arguments, console: &Console) -> Result<Report, Error> {
+    let Arguments { url, keys, player, rate, throttle, .. } = arguments;
+    let keys = Keys::read(keys, console).await?;
+    let progress = ClearOnDrop(console.progress_in_rows(None));
+    let client = Client::new(&url, rate, progress.0.clone())?;
+    let served = client.send(client.request(Method::GET, OPENAPI.path, None)).await;
+    let served = served.map_err(|Mismatch { received, .. }| Error::Unreachable {
+        cause: format!("GET {}: {received}", OPENAPI.path),
+    })?;
+    let mut report = Report::of(&url);
+    let document: Value = serde_json::from_slice(&served.body).unwrap_or_default();
+    if document.get("openapi").is_some() {
+        report.add("OpenAPI document is served", Ok(()));
+        let own: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
+        let is_own = if document == own { Ok(()) } else { Err(another_version(&document)) };
+        report.add("OpenAPI document is that of this version", is_own);
+        let document = Document::new(own);
+        let mut run = Run { client: &client, keys: &keys, document: &document, report: &mut report };
+        run.check_operations(player.as_ref()).await;
+        run.check_keys(&ApiKey::generate(getrandom::fill).map_err(Error::Random)?).await;
+        run.check_errors().await;
+        run.check_browsers().await;
+        run.check_limits(throttle).await;
+    } else {
+        // The key must not reach another service.
+        let mismatch = Mismatch::new("an OpenAPI document", served.summary());
+        report.add("OpenAPI document is served", Err(mismatch));
+        report.skip("all other checks", ANOTHER_SERVICE);
     }
-    report.finish(client.sent(), client.throttled());
+    (report.requests, report.throttled) = (client.progress.position(), client.throttled.get());
     Ok(report)
 }
 
-/// Whether the operator has switched the pages off: the path is an unknown route, and the index names another documentation.
-async fn are_pages_off(client: &Client) -> bool {
-    let page = client.send(&Request::anonymous(DOCS.path)).await;
-    let index = client.send(&Request::anonymous(INDEX.path)).await;
-    let names_another = index
-        .and_then(|index| index.json())
-        .is_ok_and(|index| at(&index, "/data/documentation") != DOCS.path);
-    names_another && page.is_ok_and(|page| judge::error(&page, 404).is_ok())
+fn another_version(document: &Value) -> Mismatch {
+    let version = document.pointer("/info/version").unwrap_or(&Value::Null);
+    let expected = format!("the document of this program, version {}", env!("CARGO_PKG_VERSION"));
+    Mismatch::new(expected, format!("another document, version {version}"))
 }
 
 fn player(text: &str) -> Result<Username, &'static str> {
     text.parse().map_err(|_| "a player name has 1 to 16 letters, digits and underscores")
+}
+
+/// Parses a base URL and removes slashes from its end. Errors do not repeat the URL, which may hold a secret.
+fn base_url(text: &str) -> Result<String, &'static str> {
+    let url: Url = text.parse().map_err(|_| "must be a URL like https://api.example.com/live")?;
+    if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {
+        return Err("must begin with https:// or http://, and have no query (?) and no fragment (#)");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("must have no user name and no password");
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// Parses a number of requests per second.
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let rate: Option<f64> = text.parse().ok();
+    rate.filter(|rate| (0.1..=10_000.0).contains(rate)).ok_or("must be a number from 0.1 to 10000")
 }

@@ -6,116 +6,79 @@ use common::auth::without_keys;
 use conformance::Mismatch;
 use serde::Serialize;
 
-use super::judge::Verdict;
-use crate::error::Error;
-use crate::output::{Format, write};
-
 /// The outcome of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
 enum Outcome {
     Passed,
-    Failed,
-    Skipped,
+    Failed { expected: String, received: String },
+    Skipped { reason: String },
 }
 
 /// A promise of the API that was checked. Programs read these fields: their names do not change.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Check {
     name: String,
+    #[serde(flatten)]
     outcome: Outcome,
-    expected: Option<String>,
-    received: Option<String>,
-    /// Why the check was skipped.
-    reason: Option<String>,
 }
 
 /// Everything that a run found.
-#[derive(Debug, Default, Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct Report {
     url: String,
     passed: usize,
-    failed: usize,
+    pub(super) failed: usize,
     skipped: usize,
     checks: Vec<Check>,
     /// How many requests were sent.
-    requests: u32,
-    /// How many of them were retried after a 429.
-    throttled: u32,
+    pub(super) requests: u64,
+    /// How many of them were repeated after a 429.
+    pub(super) throttled: u32,
 }
 
 impl Report {
-    pub(super) fn new(url: &str) -> Self {
-        Self { url: url.to_owned(), ..Self::default() }
+    /// A report about the deployment at this URL.
+    pub(super) fn of(url: &str) -> Self {
+        Self { url: without_keys(url), ..Self::default() }
     }
 
     /// Adds a check with its result.
-    pub(super) fn check(&mut self, name: impl Into<String>, result: &Verdict) {
-        let outcome = if result.is_ok() { Outcome::Passed } else { Outcome::Failed };
-        self.add(name.into(), outcome, result.as_ref().err(), None);
+    pub(super) fn add(&mut self, name: impl Into<String>, result: Result<(), Mismatch>) {
+        let outcome = if let Err(Mismatch { expected, received }) = result {
+            self.failed += 1;
+            Outcome::Failed { expected: without_keys(&expected), received: without_keys(&received) }
+        } else {
+            self.passed += 1;
+            Outcome::Passed
+        };
+        self.checks.push(Check { name: name.into(), outcome });
     }
 
-    /// Adds a check that could not run.
+    /// Adds a check that cannot run.
     pub(super) fn skip(&mut self, name: impl Into<String>, reason: &str) {
-        self.add(name.into(), Outcome::Skipped, None, Some(reason.to_owned()));
+        self.skipped += 1;
+        self.checks
+            .push(Check { name: name.into(), outcome: Outcome::Skipped { reason: reason.to_owned() } });
     }
 
-    fn add(&mut self, name: String, outcome: Outcome, mismatch: Option<&Mismatch>, reason: Option<String>) {
-        let count = match outcome {
-            Outcome::Passed => &mut self.passed,
-            Outcome::Failed => &mut self.failed,
-            Outcome::Skipped => &mut self.skipped,
-        };
-        *count += 1;
-        let expected = mismatch.map(|mismatch| without_keys(&mismatch.expected));
-        let received = mismatch.map(|mismatch| without_keys(&mismatch.received));
-        self.checks.push(Check { name, outcome, expected, received, reason });
-    }
-
-    /// Adds the totals of the run.
-    pub(super) fn finish(&mut self, requests: u32, throttled: u32) {
-        self.requests = requests;
-        self.throttled = throttled;
-    }
-
-    pub(super) fn has_failures(&self) -> bool {
-        self.failed > 0
-    }
-
-    /// Writes the report to standard output.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub(super) fn write(&self, format: Format) -> Result<(), Error> {
-        write(format, || self.text(), self)
-    }
-
-    fn text(&self) -> String {
+    /// The report for people.
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        for check in &self.checks {
-            let word = match check.outcome {
-                Outcome::Passed => "pass",
-                Outcome::Failed => "FAIL",
-                Outcome::Skipped => "skip",
+        for Check { name, outcome } in &self.checks {
+            let _ = match outcome {
+                Outcome::Passed => writeln!(text, "pass  {name}"),
+                Outcome::Failed { expected, received } => {
+                    writeln!(text, "FAIL  {name}\n      expected {expected}\n      received {received}")
+                }
+                Outcome::Skipped { reason } => writeln!(text, "skip  {name}: {reason}"),
             };
-            let _ = write!(text, "{word}  {}", check.name);
-            if let Some(reason) = &check.reason {
-                let _ = write!(text, ": {reason}");
-            }
-            text.push('\n');
-            if let (Some(expected), Some(received)) = (&check.expected, &check.received) {
-                let _ = writeln!(text, "      expected {expected}\n      received {received}");
-            }
         }
-        let retried = match self.throttled {
-            0 => String::new(),
-            throttled => format!(", {throttled} of them retried after a 429"),
-        };
-        let _ = write!(
-            text,
-            "\n{} passed, {} failed, {} skipped; {} requests{retried}\n",
-            self.passed, self.failed, self.skipped, self.requests
-        );
+        let Self { passed, failed, skipped, requests, throttled, .. } = self;
+        let _ = write!(text, "\n{passed} passed, {failed} failed, {skipped} skipped; {requests} requests");
+        if *throttled > 0 {
+            let _ = write!(text, ", {throttled} of them repeated after a 429");
+        }
         text
     }
 }
