@@ -58,7 +58,8 @@ fn contains_key(text: &str) -> bool {
     text.match_indices(KEY_PREFIX).filter_map(|(at, _)| text.get(at..)).any(starts_with_key)
 }
 
-fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
+/// Parses text that contains no key.
+pub(crate) fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
     if contains_key(text) {
         return Err("this is an API key, which belongs only in the requests of its owner".to_owned());
     }

@@ -13,6 +13,7 @@ mod interrupt;
 mod key_input;
 mod output;
 mod stack;
+mod transfer;
 
 use std::process::ExitCode;
 

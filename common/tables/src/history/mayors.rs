@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use common::time::UnixSeconds;
 use common::upstream::calendar::ElectionYear;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::heartbeat::if_unchanged;
@@ -26,7 +26,8 @@ const DESCRIPTION: &str = "description";
 const LAST_UPDATED: &str = "last_updated";
 
 /// A mayor and the election that they won.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mayor {
     /// The year of the election.
     pub year: ElectionYear,
@@ -42,7 +43,8 @@ pub struct Mayor {
 }
 
 /// A perk of a mayor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Perk {
     /// The display name.
     pub name: String,

@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 use serde::Serialize;
 
 use super::view::{AccountView, KeyView, keys};
-use super::{ATTEMPTS, Access, AccessOptions, export, import, now, quoted};
+use super::{ATTEMPTS, Access, AccessOptions, now, quoted, transfer};
 use crate::arguments::{account_name, time};
 use crate::console::Console;
 use crate::error::Error;
@@ -99,9 +99,11 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
             }
             Command::Show { name } => show(&access, &name, format).await?,
             Command::Export { file, force } => {
-                return export::run(&access, &file, force, format, console).await;
+                return transfer::export(&access, &file, force, format, console).await;
             }
-            Command::Import { file } => return Box::pin(import::run(&access, &file, format, console)).await,
+            Command::Import { file } => {
+                return Box::pin(transfer::import(&access, &file, format, console)).await;
+            }
         }
         Ok(ExitCode::SUCCESS)
     };

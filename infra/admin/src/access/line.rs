@@ -7,28 +7,21 @@ use common::auth::{
 };
 use common::time::UnixSeconds;
 use serde::de::{Error as _, IgnoredAny};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tables::access::Row;
 
-use crate::arguments;
-use crate::history::line::{self, BadLine};
-
-/// How many characters of a key tell it apart.
-const LAST_FOUR: usize = 4;
+use crate::arguments::parse_unless_key;
+use crate::transfer::line::{self, BadLine};
 
 /// The content of a line.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Line {
-    Account(AccountLine),
-    Key(KeyLine),
-}
+#[derive(Debug, PartialEq)]
+pub(super) struct Line(pub(super) Row);
 
 /// An account.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AccountLine {
-    #[serde(deserialize_with = "account_name")]
+struct AccountLine {
+    #[serde(deserialize_with = "parsed")]
     account: AccountName,
     tier: Tier,
     status: SubscriptionStatus,
@@ -38,15 +31,14 @@ pub(super) struct AccountLine {
 /// A key.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct KeyLine {
-    #[serde(serialize_with = "serialize_digest", deserialize_with = "digest")]
+struct KeyLine {
+    #[serde(serialize_with = "displayed", deserialize_with = "parsed")]
     sha256: KeyDigest,
-    #[serde(deserialize_with = "account_name")]
+    #[serde(deserialize_with = "parsed")]
     account: AccountName,
-    #[serde(deserialize_with = "label")]
+    #[serde(deserialize_with = "parsed")]
     label: Label,
     created_at: UnixSeconds,
-    #[serde(deserialize_with = "last_four")]
     last_four: String,
     state: State,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,36 +55,33 @@ enum State {
 
 /// The field that only keys have.
 #[derive(Deserialize)]
-struct Kind {
+struct Distinction {
     sha256: Option<IgnoredAny>,
 }
 
-impl From<&Row> for Line {
-    fn from(row: &Row) -> Self {
-        match row {
+fn parsed<'de, T: FromStr<Err: ToString>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    parse_unless_key(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+fn displayed<S: Serializer>(digest: &KeyDigest, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(digest)
+}
+
+impl Serialize for Line {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.clone() {
             Row::Account(Account { name, subscription: Subscription { tier, status, paid_until } }) => {
-                Self::Account(AccountLine {
-                    account: name.clone(),
-                    tier: *tier,
-                    status: *status,
-                    paid_until: *paid_until,
-                })
+                AccountLine { account: name, tier, status, paid_until }.serialize(serializer)
             }
-            Row::Key(key) => {
-                let (state, revoked_at) = match key.state {
+            Row::Key(KeyRecord { digest, account, label, created_at, last_four, state }) => {
+                let (state, revoked_at) = match state {
                     KeyState::Pending => (State::Pending, None),
                     KeyState::Issued => (State::Issued, None),
                     KeyState::Revoked { at } => (State::Revoked, Some(at)),
                 };
-                Self::Key(KeyLine {
-                    sha256: key.digest,
-                    account: key.account.clone(),
-                    label: key.label.clone(),
-                    created_at: key.created_at,
-                    last_four: key.last_four.clone(),
-                    state,
-                    revoked_at,
-                })
+                let line =
+                    KeyLine { sha256: digest, account, label, created_at, last_four, state, revoked_at };
+                line.serialize(serializer)
             }
         }
     }
@@ -102,46 +91,24 @@ impl From<&Row> for Line {
 ///
 /// # Errors
 /// If the line is bad.
-pub(super) fn parse(line: &str) -> Result<Row, BadLine> {
-    let kind: Kind = line::parse(line)?;
-    if kind.sha256.is_none() {
+pub(super) fn parse(line: &str) -> Result<Line, BadLine> {
+    let Distinction { sha256 } = line::parse(line)?;
+    if sha256.is_none() {
         let AccountLine { account, tier, status, paid_until } = line::parse(line)?;
         let subscription = Subscription { tier, status, paid_until };
-        return Ok(Row::Account(Account { name: account, subscription }));
+        return Ok(Line(Row::Account(Account { name: account, subscription })));
     }
     let KeyLine { sha256, account, label, created_at, last_four, state, revoked_at } = line::parse(line)?;
+    if last_four.len() != 4 || !last_four.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Err(BadLine::new("last_four: it must be the last four letters and digits of the key"));
+    }
     let state = match (state, revoked_at) {
         (State::Pending, None) => KeyState::Pending,
         (State::Issued, None) => KeyState::Issued,
         (State::Revoked, Some(at)) => KeyState::Revoked { at },
         _ => return Err(BadLine::new("revoked_at: revoked keys have it, and no others")),
     };
-    Ok(Row::Key(KeyRecord { digest: sha256, account, label, created_at, last_four, state }))
-}
-
-fn account_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AccountName, D::Error> {
-    arguments::account_name(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-fn label<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Label, D::Error> {
-    arguments::label(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyDigest, D::Error> {
-    KeyDigest::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-fn serialize_digest<S: serde::Serializer>(digest: &KeyDigest, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(digest)
-}
-
-fn last_four<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    if text.len() == LAST_FOUR && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        Ok(text)
-    } else {
-        Err(D::Error::custom("it must be the last four letters and digits of the key"))
-    }
+    Ok(Line(Row::Key(KeyRecord { digest: sha256, account, label, created_at, last_four, state })))
 }
 
 #[cfg(test)]
@@ -153,8 +120,8 @@ mod tests {
     const DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
 
     #[track_caller]
-    fn assert_same(row: &Row) {
-        let line = serde_json::to_string(&Line::from(row)).unwrap();
+    fn assert_same(row: &Line) {
+        let line = serde_json::to_string(row).unwrap();
         assert_eq!(parse(&line).as_ref(), Ok(row), "{line}");
     }
 
@@ -175,10 +142,11 @@ mod tests {
             let (paid_until, created_at, at) = times;
             let (tier, status) = (Tier::ALL[kinds.0], SubscriptionStatus::ALL[kinds.1]);
             let subscription = Subscription { tier, status, paid_until };
-            assert_same(&Row::Account(Account { name: name.clone(), subscription }));
+            assert_same(&Line(Row::Account(Account { name: name.clone(), subscription })));
             let state = [KeyState::Pending, KeyState::Issued, KeyState::Revoked { at }][kinds.2];
             let (digest, label) = (DIGEST.parse().unwrap(), label.parse().unwrap());
-            assert_same(&Row::Key(KeyRecord { digest, account: name, label, created_at, last_four, state }));
+            let key = KeyRecord { digest, account: name, label, created_at, last_four, state };
+            assert_same(&Line(Row::Key(key)));
         }
 
         #[test]

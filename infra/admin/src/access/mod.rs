@@ -4,12 +4,11 @@
 
 pub(crate) mod account;
 mod explain;
-mod export;
-mod import;
 mod issue;
 pub(crate) mod key;
 mod line;
 mod revoke;
+mod transfer;
 mod view;
 
 use std::time::Duration;

@@ -1,179 +1,96 @@
 //! Prices of the bazaar, one line per minute or candle interval.
-//!
-//! Minutes are kept for two days, but candles of them for longer. So the minutes of a file are also gathered into candles, older ones
-//! only into candles. `record-candles` builds the coarser ones.
-
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
 
 use common::time::{Tick, UnixSeconds};
-use futures_util::{StreamExt, stream};
-use tables::bazaar::{Candles, INTERVALS, MINUTES, SERIES, record};
-use tables::series::{self, Candle as _, Slot, is_due};
-use tables::{Error, Session, Table};
+use common::upstream::json::{Members, whole_number};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use tables::Session;
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Numbers, Quote, record};
+use tables::series::{Interval, Slot, is_due};
 
-use super::kind::{Kind, OPERATION_TIMEOUT, Rows, Tally, now, patiently, stored};
-use super::line::BadLine;
-use super::prices::Prices;
+use super::patiently;
+use super::slice::LineCandle;
+use crate::error::Error;
+use crate::transfer::line::{BadLine, parse};
+use crate::transfer::now;
 
-/// How many slots an export reads ahead.
-const READ_AHEAD: usize = 4;
-/// How many slots of candles an import gathers minutes for at the same time, and how many minutes of each it keeps apart. They bound the
-/// memory that it takes: 60 minutes of all products take 20 MB.
-const GATHERED_SLOTS: usize = 4;
-const SEPARATE_MINUTES: usize = 60;
-/// Candles that expire sooner are not gathered: `record-candles` may take hours until it has built coarser ones of a long file.
-const BUILDING_TIME: Duration = Duration::from_hours(48);
-
-/// The table's prices.
-pub(super) struct Bazaar {
-    table: Table,
-    gathered: VecDeque<Gathered>,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    interval: String,
+    opened_at: UnixSeconds,
+    products: Members<String, Vec<Number>>,
 }
 
-impl Bazaar {
-    pub(super) fn of(table: Table) -> Self {
-        Self { table, gathered: VecDeque::new() }
+/// The numbers of a minute or of a candle.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Written {
+    Minute(Quote),
+    Candle(Numbers),
+}
+
+impl LineCandle for Candle {
+    const FIELD: &'static str = "products";
+    const ALLOWED: &'static str = "a minute must be [sell_price,buy_price,sell_volume,buy_volume], and a candle open, high, low and \
+                                   close of the sell price, the same of the buy price, two volumes, the number of recorded minutes, at \
+                                   least 1 and at most as many as there are up to the last recorded one, and the number of minutes \
+                                   after that; prices must be from 0 to 1e12, and none above high or below low";
+    type Text = Vec<Number>;
+
+    fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval> {
+        [&MINUTES].into_iter().chain(&INTERVALS)
     }
 
-    fn session(&self) -> Session<'_> {
-        self.table.with_timeout(OPERATION_TIMEOUT)
+    fn fields(line: &str) -> Result<(String, UnixSeconds, Vec<(String, Vec<Number>)>), BadLine> {
+        let Line { interval, opened_at, products } = parse(line)?;
+        Ok((interval, opened_at, products.0))
     }
 
-    /// Stores the candles, and notes that coarser ones must be built of them. Returns whether they changed anything.
-    async fn store_candles(&self, slot: Slot, candles: &Candles) -> Result<bool, Error> {
-        let rows = patiently(async || series::store(self.session(), slot, candles).await).await?;
-        // Even if nothing changed: an earlier import may have been killed before it noted that.
-        patiently(async || series::build_again(self.session(), &SERIES, slot.start).await).await?;
-        Ok(rows > 0)
+    fn read(slot: Slot, numbers: &Vec<Number>) -> Option<Self> {
+        let price = Number::as_f64;
+        let count = |number: &Number| whole_number(number).ok();
+        if slot.interval == &MINUTES {
+            let [sell, buy, sell_volume, buy_volume] = numbers.as_slice() else { return None };
+            let quote = Quote::nearest(price(sell)?, price(buy)?, count(sell_volume)?, count(buy_volume)?)?;
+            return Some(Self::of(quote, slot.start));
+        }
+        let (prices, counts) = numbers.split_at_checked(8)?;
+        let prices: Vec<f64> = prices.iter().map(price).collect::<Option<_>>()?;
+        let counts: Vec<i64> = counts.iter().map(count).collect::<Option<_>>()?;
+        let [so, sh, sl, sc, bo, bh, bl, bc] = prices.try_into().ok()?;
+        let (sell_volume, buy_volume, samples, missed) = match *counts {
+            [sell_volume, buy_volume, samples] => (sell_volume, buy_volume, samples, 0),
+            [sell_volume, buy_volume, samples, missed] => (sell_volume, buy_volume, samples, missed),
+            _ => return None,
+        };
+        let (samples, missed) = (samples.try_into().ok()?, missed.try_into().ok()?);
+        let numbers = (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed);
+        let candle = Self::of_numbers(slot, numbers).ok()?;
+        // Of two candles the one with more samples stays, so a wrong number would stay for ever.
+        let minutes = candle.closed_at.get().abs_diff(slot.start.get()) / 60 + 1;
+        (u64::from(samples) <= minutes).then_some(candle)
     }
 
-    /// Records the minute, and returns whether it was not recorded before.
-    async fn record_minute(&self, minute: Slot, candles: &Candles) -> Result<bool, Error> {
+    fn has_price(&self) -> bool {
+        // The recorder skips products without a price, too.
+        self.sell.high.coins() > 0.0 || self.buy.high.coins() > 0.0
+    }
+
+    fn written(&self, slot: Slot) -> impl Serialize {
+        if slot.interval == &MINUTES {
+            Written::Minute(self.close())
+        } else {
+            Written::Candle(self.numbers(slot))
+        }
+    }
+    async fn record_minute(table: Session<'_>, minute: Slot, candles: &Candles) -> Result<bool, Error> {
         let tick = Tick::of(minute.start);
-        if !patiently(async || is_due(self.session(), &MINUTES, tick, now()).await).await? {
+        if !patiently(async || is_due(table, &MINUTES, tick, now()).await).await? {
             return Ok(false);
         }
         let quotes = candles.iter().map(|(id, candle)| (id.clone(), candle.close())).collect();
-        patiently(async || record(self.session(), tick, &quotes).await).await?;
+        patiently(async || record(table, tick, &quotes).await).await?;
         Ok(true)
-    }
-
-    /// Stores the candles of the gathered minutes.
-    async fn store_gathered(&self, gathered: Gathered, tally: &mut Tally) -> Result<(), Error> {
-        let Gathered { slot, parts, waiting, .. } = gathered;
-        // The recorder builds the current slot when all of its minutes are recorded.
-        if let Some(candles) = parts.into_values().reduce(joined)
-            && slot.end() <= now()
-        {
-            let is_new = self.store_candles(slot, &candles).await?;
-            tally.count(waiting, is_new);
-        }
-        Ok(())
-    }
-}
-
-/// Minutes that are gathered into the candles of a slot.
-struct Gathered {
-    slot: Slot,
-    minutes: BTreeSet<UnixSeconds>,
-    /// The candles of the minutes, by their times. Of many minutes, some are joined.
-    parts: BTreeMap<UnixSeconds, Candles>,
-    /// How many lines are not counted yet, because their result is that of the candles.
-    waiting: u64,
-}
-
-impl Gathered {
-    fn new(slot: Slot) -> Self {
-        Self { slot, minutes: BTreeSet::new(), parts: BTreeMap::new(), waiting: 0 }
-    }
-
-    /// Adds a minute, and returns whether it is a new one. Of two lines with the same minute, the first one counts.
-    fn add(&mut self, minute: UnixSeconds, candles: Candles) -> bool {
-        if !self.minutes.insert(minute) {
-            return false;
-        }
-        self.parts.insert(minute, candles);
-        if self.parts.len() > SEPARATE_MINUTES
-            && let Some((first, earlier)) = self.parts.pop_first()
-            && let Some((_, later)) = self.parts.pop_first()
-        {
-            self.parts.insert(first, joined(earlier, later));
-        }
-        true
-    }
-}
-
-/// The candles of both times together.
-fn joined(mut earlier: Candles, later: Candles) -> Candles {
-    for (id, later) in later {
-        earlier.entry(id).and_modify(|candle| *candle = candle.followed_by(later)).or_insert(later);
-    }
-    earlier
-}
-
-/// The slot into whose candles the minute is gathered, of the finest interval that still keeps them. All minutes of a day get the same
-/// interval, because `record-candles` builds coarser candles of one interval only.
-fn slot_of(minute: UnixSeconds, now: UnixSeconds) -> Slot {
-    let [.., day] = &INTERVALS;
-    let since = day.slot(minute).minus(BUILDING_TIME);
-    INTERVALS.iter().find(|interval| interval.keeps(since, now)).unwrap_or(day).at(minute)
-}
-
-impl Kind for Bazaar {
-    type Row = Prices;
-
-    fn parse(line: &str, now: UnixSeconds) -> Result<Prices, BadLine> {
-        Prices::parse(line, now)
-    }
-
-    async fn store(&mut self, Prices { slot, candles }: Prices, tally: &mut Tally) -> Result<(), Error> {
-        let is_kept = slot.interval.keeps(slot.start, now());
-        if slot.interval != &MINUTES {
-            if is_kept {
-                let is_new = self.store_candles(slot, &candles).await?;
-                tally.count(1, is_new);
-            } else {
-                tally.too_old += 1;
-            }
-            return Ok(());
-        }
-        if is_kept {
-            let is_new = self.record_minute(slot, &candles).await?;
-            tally.count(1, is_new);
-        }
-        let candle_slot = slot_of(slot.start, now());
-        let known = self.gathered.iter().position(|gathered| gathered.slot == candle_slot);
-        let known = known.and_then(|position| self.gathered.remove(position));
-        let mut gathered = known.unwrap_or_else(|| Gathered::new(candle_slot));
-        let is_new = gathered.add(slot.start, candles);
-        if !is_kept {
-            *(if is_new { &mut gathered.waiting } else { &mut tally.already_there }) += 1;
-        }
-        self.gathered.push_back(gathered);
-        if self.gathered.len() > GATHERED_SLOTS
-            && let Some(gathered) = self.gathered.pop_front()
-        {
-            self.store_gathered(gathered, tally).await?;
-        }
-        Ok(())
-    }
-
-    async fn finish(&mut self, tally: &mut Tally) -> Result<(), Error> {
-        while let Some(gathered) = self.gathered.pop_front() {
-            self.store_gathered(gathered, tally).await?;
-        }
-        Ok(())
-    }
-
-    async fn rows(&self) -> Result<Rows<'_, Prices>, Error> {
-        let mut slots = Vec::new();
-        // From coarse to fine: `record-candles` may run during an import, and would build coarse candles of a part of the finer ones.
-        for interval in INTERVALS.iter().rev().chain([&MINUTES]) {
-            slots.extend(series::recorded(self.session(), interval, now()).await?);
-        }
-        let total = u64::try_from(slots.len()).ok();
-        let prices = |slot| stored(self.session(), slot, move |candles| Prices { slot, candles });
-        Ok((total, stream::iter(slots).map(prices).buffered(READ_AHEAD).boxed_local()))
     }
 }

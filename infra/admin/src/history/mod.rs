@@ -1,34 +1,36 @@
 //! `history import` and `history export`: operators import the past into a new deployment, move it from one deployment to
-//! another, and back it up. The files have one JSON object per line, so that other tools can read and write them.
+//! another, and back it up.
 
 mod auctions;
 mod bazaar;
 mod events;
-mod export;
-pub(crate) mod export_file;
-mod import;
-pub(crate) mod import_file;
-mod kind;
-pub(crate) mod line;
-mod prices;
+mod slice;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use common::lambda::config::Config;
 use tables::Table;
 
-use self::auctions::Auctions;
-use self::bazaar::Bazaar;
 use self::events::Events;
-use self::kind::Kind;
+use self::slice::Slices;
 use crate::console::Console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::stack::Stack;
+use crate::transfer::{self, Exported, Kind, Tally};
+
+type Bazaar = Slices<tables::bazaar::Candle>;
+type Auctions = Slices<tables::auctions::Candle>;
+
+/// How long one operation on the table may take, with all retries.
+const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
+/// The delays between retries while the table throttles, in seconds. An on-demand table scales within a minute.
+const THROTTLING_DELAYS: [u64; 5] = [1, 2, 4, 8, 16];
 
 /// The arguments of `history`.
 #[derive(Args)]
@@ -84,17 +86,46 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
     };
     let (Command::Import { kind, .. } | Command::Export { kind, .. }) = command;
     match kind {
-        KindName::Bazaar => Box::pin(run_with_kind(command, &mut Bazaar::of(table), console)).await,
-        KindName::Auctions => Box::pin(run_with_kind(command, &mut Auctions(table), console)).await,
-        KindName::Events => run_with_kind(command, &mut Events(table), console).await,
+        KindName::Bazaar => Box::pin(run_with_kind(command, Bazaar::of(table, console), console)).await,
+        KindName::Auctions => Box::pin(run_with_kind(command, Auctions::of(table, console), console)).await,
+        KindName::Events => run_with_kind(command, Events::of(table), console).await,
     }
 }
 
-async fn run_with_kind(command: Command, kind: &mut impl Kind, console: &Console) -> Result<ExitCode, Error> {
-    match command {
-        Command::Import { file, .. } => import::run(kind, &file, console).await,
-        Command::Export { file, force, .. } => export::run(kind, &file, force, console).await,
+async fn run_with_kind(command: Command, mut kind: impl Kind, console: &Console) -> Result<ExitCode, Error> {
+    let left_out = match command {
+        Command::Import { file, .. } => transfer::import(&mut kind, &file, console).await?,
+        Command::Export { file, force, .. } => {
+            match transfer::export(&mut kind, &file, force, false, console).await? {
+                Some(Exported { rows, skipped }) => {
+                    if skipped > 0 {
+                        console.print(format_args!(
+                            "{skipped} corrupt or missing values are not in the file; the lines above name them"
+                        ));
+                    }
+                    console.print(format_args!("exported {rows}"));
+                    skipped
+                }
+                None => 0,
+            }
+        }
+    };
+    Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The result of the operation, which is retried while the table throttles.
+async fn patiently<T>(operation: impl AsyncFn() -> Result<T, tables::Error>) -> Result<T, Error> {
+    for seconds in THROTTLING_DELAYS {
+        match operation().await {
+            Err(error) if error.is_throttled() => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            result => return Ok(result?),
+        }
     }
+    Ok(operation().await?)
+}
+
+fn summary(tally: &Tally) -> String {
+    format!("{}, ", tally.text("too old"))
 }
 
 /// The table with this name, or with the name in the environment.

@@ -1,11 +1,17 @@
-//! The file of an export is complete or not there, and has the mode that its readers expect.
+//! The file of an export is complete or not there, and has the mode that its readers expect. A command that cannot work says what to
+//! do.
 
 use std::fs::{self, Permissions};
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::support::{DynamoDb, EVENTS, file, listen, messages, path, text};
+use super::support::{DynamoDb, EVENTS, MAYOR, fed, file, history, listen, messages, path, summary, text};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
 
 #[test]
 fn a_file_is_replaced_only_by_force_and_never_half_written() {
@@ -43,7 +49,6 @@ fn a_file_is_replaced_only_by_force_and_never_half_written() {
 fn a_replaced_file_keeps_its_mode_and_a_new_one_gets_that_of_the_umask() {
     let dynamodb = DynamoDb::start();
     dynamodb.import("events", "History", EVENTS.as_bytes());
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     for (umask, new) in [("022", 0o644), ("077", 0o600), ("000", 0o666)] {
         let export = |path: &Path| {
             let history = dynamodb.history(&["export", "events", text(path), "--force"]);
@@ -58,37 +63,32 @@ fn a_replaced_file_keeps_its_mode_and_a_new_one_gets_that_of_the_umask() {
         let created = path("events.ndjson");
         export(&created);
         assert_eq!(mode(&created), new, "umask {umask}");
-        for existing in [0o600, 0o640, 0o644, 0o664, 0o400, 0o666] {
+        for existing in [0o600, 0o644, 0o400, 0o666] {
             let replaced = file("events.ndjson", "old");
             fs::set_permissions(&replaced, Permissions::from_mode(existing)).unwrap();
             export(&replaced);
-            assert_eq!(mode(&replaced), existing, "umask {umask}");
-            // Through a link, too.
-            let link = replaced.with_file_name("link");
-            symlink(&replaced, &link).unwrap();
-            export(&link);
             assert_eq!(mode(&replaced), existing, "umask {umask}");
         }
     }
 }
 
 #[test]
-fn while_an_export_runs_only_the_readers_of_the_old_file_can_read_the_new_one() {
-    let dynamodb = DynamoDb::start();
+fn an_interrupted_export_leaves_nothing_behind_and_is_private_meanwhile() {
+    let (listener, endpoint) = listen();
     let existing = file("events.ndjson", "old");
     fs::set_permissions(&existing, Permissions::from_mode(0o600)).unwrap();
-    // The endpoint accepts the connection and never answers.
-    let (silent, endpoint) = listen();
-    let mut export = dynamodb.history(&["export", "events", text(&existing), "--force"]);
-    export.env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
-    let mut child = export.stderr(Stdio::piped()).spawn().unwrap();
-    let (_connection, _) = silent.accept().unwrap();
-    let entries = fs::read_dir(existing.parent().unwrap()).unwrap();
-    let modes: Vec<_> =
-        entries.map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o7777).collect();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(modes, [0o600, 0o600]);
+    let mut export = history(&endpoint, &["export", "events", text(&existing), "--force"]);
+    let child = export.stderr(Stdio::piped()).spawn().unwrap();
+    // The command has sent a request, and listens for signals.
+    let (_connection, _) = listener.accept().unwrap();
+    let files = || fs::read_dir(existing.parent().unwrap()).unwrap().map(Result::unwrap);
+    assert!(files().all(|file| mode(&file.path()) == 0o600) && files().count() == 2);
+    let signal = ["-TERM", &child.id().to_string()];
+    assert!(Command::new("kill").args(signal).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(messages(&output), "error: interrupted; run the same command again to do the rest\n");
+    assert_eq!((files().count(), fs::read_to_string(&existing).unwrap().as_str()), (1, "old"));
 }
 
 #[test]
@@ -100,4 +100,112 @@ fn a_closed_pipe_ends_an_export_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), messages(&output).as_str()), (Some(0), ""));
+}
+
+/// The command must fail; the last line must contain `reason`.
+#[track_caller]
+fn assert_fails(command: &mut Command, reason: &str) {
+    let output = fed(command, MAYOR.as_bytes());
+    let messages = messages(&output);
+    let last = messages.lines().last().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(last.starts_with("error: ") && last.contains(reason), "{messages}");
+}
+
+#[test]
+fn what_is_missing_is_an_error() {
+    let dynamodb = DynamoDb::start();
+    let missing = "ResourceNotFoundException: Requested resource not found; check the name of the table";
+    let (_listener, silent) = listen();
+    for (endpoint, arguments, reason) in [
+        (&dynamodb.endpoint, &["import", "events", "-", "--table", "Missing"][..], missing),
+        (&dynamodb.endpoint, &["export", "bazaar", "-", "--table", "Missing"], missing),
+        (
+            &dynamodb.endpoint,
+            &["import", "events", "/nowhere/events.ndjson"],
+            "cannot read /nowhere/events.ndjson: ",
+        ),
+        (&dynamodb.endpoint, &["import", "events", "/"], "cannot read /: Is a directory"),
+        (
+            &dynamodb.endpoint,
+            &["export", "events", "/nowhere/events.ndjson"],
+            "cannot write /nowhere/events.ndjson: ",
+        ),
+        (
+            &silent,
+            &["import", "events", "-"],
+            "the table History did not answer PutItem in time; check the network",
+        ),
+        (&"ftp://127.0.0.1".to_owned(), &["export", "events", "-"], "must be an http or https address"),
+        (&String::new(), &["export", "events", "-"], "no AWS region is known: set AWS_REGION"),
+    ] {
+        assert_fails(&mut history(endpoint, arguments), reason);
+    }
+    assert_fails(
+        history("", &["export", "events", "-"]).env("AWS_REGION", "eu-central-1"),
+        "no AWS credentials can be used (",
+    );
+    let output = history("", &["import", "pets", "-"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", messages(&output));
+}
+
+#[test]
+fn the_endpoint_of_dynamodb_is_only_for_dynamodb() {
+    let dynamodb = DynamoDb::start();
+    let mut own = dynamodb.history(&["import", "events", "-"]);
+    assert_eq!(messages(&fed(own.env("AWS_ENDPOINT_URL", ""), MAYOR.as_bytes())), summary(1, 0, 0, 0));
+    // Nothing listens there any more.
+    let (_, unreachable) = listen();
+    let mut command = dynamodb.history(&["export", "events", "-", "--stack", "live"]);
+    assert_fails(command.env("AWS_ENDPOINT_URL", unreachable), "CloudFormation failed at DescribeStacks: ");
+}
+
+#[test]
+fn a_corrupt_row_is_named_and_the_others_are_exported() {
+    let dynamodb = DynamoDb::start();
+    dynamodb.import("events", "History", MAYOR.as_bytes());
+    let mayor = serde_json::json!({"pk": {"S": "mayors"}, "sk": {"S": "0002"}, "name": {"N": "1"}});
+    dynamodb.put("History", &mayor);
+    dynamodb.put("History", &serde_json::json!({"pk": {"S": "fire-sales"}, "sk": {"S": "0"}}));
+    let output = dynamodb.history(&["export", "events", "-"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stdout.clone()).unwrap(), format!("{MAYOR}\n"));
+    let messages = messages(&output);
+    assert!(
+        messages.contains("a corrupt row is skipped") && messages.contains("sort_key=\"0002\""),
+        "{messages}"
+    );
+    let end = "\n2 corrupt or missing values are not in the file; the lines above name them\nexported 1\n";
+    assert!(messages.ends_with(end), "{messages}");
+}
+
+/// An endpoint that throttles the first requests and accepts the rest.
+fn busy(requests: usize) -> String {
+    const THROTTLED: &str =
+        r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"slow"}"#;
+    let (listener, endpoint) = listen();
+    std::thread::spawn(move || {
+        for number in 0.. {
+            let (mut stream, _) = listener.accept().unwrap();
+            let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+            // The body is the last object of the request.
+            while !request.ends_with(b"}") {
+                let length = stream.read(&mut buffer).unwrap();
+                request.extend_from_slice(&buffer[..length]);
+            }
+            let (status, body) = if number < requests { (400, THROTTLED) } else { (200, "{}") };
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+            stream.write_all((head + body).as_bytes()).unwrap();
+        }
+    });
+    endpoint
+}
+
+#[test]
+fn a_throttled_import_is_retried() {
+    let file = file("events.ndjson", MAYOR);
+    let output = history(&busy(7), &["import", "events", text(&file)]).output().unwrap();
+    assert_eq!(messages(&output), summary(1, 0, 0, 0));
 }

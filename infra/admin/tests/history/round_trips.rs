@@ -4,8 +4,13 @@ use std::io::Write as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use common::time::UnixSeconds;
 use jiff::Timestamp;
+use local::{Cloud, Options};
 use serde_json::{Value, json};
+use tables::Table;
+use tables::bazaar::Candle;
+use tables::series;
 
 use super::support::{
     Dump, DynamoDb, EVENTS, candles, fed, line, messages, minutes, path, start, summary, text, this_morning,
@@ -128,16 +133,6 @@ fn candles_of_auctions_come_back_as_they_were() {
     assert_eq!(round_trip(&dynamodb, "auctions", &lines.concat()).0, lines.concat());
     let too_old = line("1h", 91 * 1_440, 60, items);
     assert_imported(&dynamodb, "auctions", &(lines.concat() + &too_old), [0, lines.len(), 1]);
-    for bad in [
-        line("2h", 180, 60, items),
-        line("1h", 180, 60, ""),
-        line("1h", 180, 60, r#""LOG-2":"5,1,61""#),
-        line("1h", 180, 60, r#""LOG-2":"5,1""#),
-        line("1h", 180, 60, r#""LOG:2":"5,1,60""#),
-    ] {
-        let (message, code) = dynamodb.import("auctions", "History", bad.as_bytes());
-        assert!(code == Some(1) && message.contains("bad lines 1"), "{message}");
-    }
 }
 
 #[test]
@@ -146,23 +141,14 @@ fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
     let lines = prices(this_morning());
     let (exported, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
     assert_eq!(exported, lines.concat());
-    for (interval, _, _) in INTERVALS {
-        let markers =
-            dump.keys().filter(|(partition, _)| *partition == format!("candles#{interval}")).count();
-        assert_eq!(markers, if interval == "5m" { 5 } else { 3 }, "{interval}");
-    }
     // Candles with fewer samples change nothing.
     let fewer: String = lines.concat().replace(",4,1]", ",3,1]").replace(",2,1]", ",1,1]");
     assert_imported(&dynamodb, "bazaar", &fewer, [0, lines.len(), 0]);
     assert!(dynamodb.dump("History") == dump);
     dynamodb.create("Backwards");
     let backwards: String = lines.iter().rev().cloned().collect();
-    // The candles of the minutes come after these, or are gathered of them.
     assert_eq!(dynamodb.import("bazaar", "Backwards", backwards.as_bytes()).1, Some(0));
     assert!(dynamodb.dump("Backwards") == dump);
-    dynamodb.create("Minutes");
-    dynamodb.import("bazaar", "Minutes", lines[17..].concat().as_bytes());
-    assert_eq!(dynamodb.export("bazaar", "Minutes"), lines[15..].concat());
     assert_eq!(dynamodb.export("events", "History"), "");
 }
 
@@ -223,7 +209,7 @@ fn old_minutes(age: i64, (name, length, _): (&str, i64, Option<i64>)) -> (Vec<St
 #[test]
 fn old_minutes_become_candles_of_the_finest_interval_that_is_kept() {
     let [day, three_hours, hour, half_hour, five_minutes] = INTERVALS;
-    for (age, interval) in [
+    for (age, interval @ (_, length, _)) in [
         (2_000, day),
         (400, three_hours),
         (100, hour),
@@ -233,10 +219,10 @@ fn old_minutes_become_candles_of_the_finest_interval_that_is_kept() {
     ] {
         let (lines, candles) = old_minutes(age, interval);
         let backwards = lines.iter().rev().cloned().collect();
-        // Pairs that are the wrong way round, and a line that is there twice.
+        // Pairs that are the wrong way round within their candle, and a line that is there twice.
         let mut pairs: Vec<_> = lines.chunks(2).flat_map(|pair| pair.iter().rev().cloned()).collect();
         pairs.extend(lines.last().cloned());
-        let orders: [Vec<String>; 3] = [lines.clone(), backwards, pairs];
+        let orders: [Vec<String>; 2] = [backwards, if length < 60 { lines.clone() } else { pairs }];
         for order in orders {
             let dynamodb = DynamoDb::start();
             let twice = order.len() - lines.len();
@@ -314,17 +300,6 @@ fn incomplete_and_expired_prices_are_not_exported_and_the_same_import_completes_
         assert_eq!(String::from_utf8(output.stdout).unwrap(), others.concat());
         dynamodb.put("History", &dump[rows[1]]);
     }
-    // Neither are markers that expired, or whose time is at the limits.
-    let expired = (at - minutes(400 * 1_440)).as_second();
-    for series in ["candles#1h", "bazaar#1m"] {
-        let (_, marker) = dump.iter().find(|((partition, _), _)| partition == series).unwrap();
-        for time in [i64::MIN, -1, i64::MAX, expired] {
-            let mut row = marker.clone();
-            row["sk"]["S"] = format!("{time:010}").into();
-            dynamodb.put("History", &row);
-        }
-    }
-    assert_eq!(dynamodb.export("bazaar", "History"), lines.concat());
 }
 
 /// Starts an import from a pipe into an empty table, and waits until it has written this many rows.
@@ -381,4 +356,40 @@ fn the_table_is_named_by_the_option_or_the_environment() {
         fed(dynamodb.history(&arguments).env("HISTORY_TABLE", variable), EVENTS.as_bytes());
         assert_eq!(["History", "Other", "Third"].map(|table| dynamodb.dump(table).len()), rows);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn coarser_candles_are_built_of_an_import() {
+    let cloud = Cloud::start(Options::for_tests()).await.unwrap();
+    let name = cloud.template().tables["History"].name.clone();
+    let table = Table::of_sdk(&cloud.dynamodb().sdk(), &name);
+    let dynamodb =
+        DynamoDb { database: cloud.dynamodb().database().clone(), endpoint: cloud.dynamodb().url() };
+    let day = start(Timestamp::now() - minutes(10 * 1_440), 1_440);
+    let candle = |price: i64, samples: i64| {
+        format!("\"A\":[{price}.0,{price}.0,{price}.0,{price}.0,0.0,0.0,0.0,0.0,1,2,{samples},0]")
+    };
+    // Two hours of candles; for the second, there is also one with more minutes.
+    let fine = (0..24).map(|number| line("5m", day + minutes(5 * number), &candle(number + 1, 4)));
+    let lines: Vec<String> = fine.chain([line("1h", day + minutes(60), &candle(99, 59))]).collect();
+    assert_eq!(dynamodb.import("bazaar", &name, lines.concat().as_bytes()).1, Some(0));
+    let build = async || {
+        let session = table.with_timeout(Duration::from_mins(1));
+        let now = UnixSeconds::new(Timestamp::now().as_second());
+        while !series::build::<Candle>(session, now).await.unwrap().is_done {}
+    };
+    build().await;
+    let built = dynamodb.export("bazaar", &name);
+    let first = r#""A":[1.0,12.0,1.0,12.0,0.0,0.0,0.0,0.0,1,2,48,0]"#;
+    assert!(built.contains(&line("1h", day, first)) && built.contains(&lines[24]), "{built}");
+    let of_both = r#""A":[1.0,99.0,1.0,99.0,0.0,0.0,0.0,0.0,1,2,107,"#;
+    for interval in ["3h", "1d"] {
+        let start = format!("{{\"interval\":\"{interval}\",\"opened_at\":\"{day}\",\"products\":{{{of_both}");
+        assert!(built.contains(&start), "{built}");
+    }
+    // Another import of the file changes no candle, and neither does building them again.
+    assert_eq!(dynamodb.import("bazaar", &name, lines.concat().as_bytes()).1, Some(0));
+    build().await;
+    assert!(dynamodb.export("bazaar", &name) == built);
+    cloud.shutdown().await;
 }

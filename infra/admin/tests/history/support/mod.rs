@@ -152,6 +152,9 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// A mayor, as an export writes it.
+pub(crate) const MAYOR: &str = r#"{"year":1,"name":"N","key":"k","perks":[]}"#;
+
 /// Two mayors and two fire sales, as an export writes them.
 pub(crate) const EVENTS: &str = concat!(
     r#"{"year":1,"name":"Paul","key":"dungeons","perks":[]}"#,
