@@ -4,14 +4,11 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use common::time::UnixSeconds;
-use common::upstream::calendar::ElectionYear;
 use proptest::prelude::*;
 use tables::bazaar::{Candle, INTERVALS, MINUTES, Quote};
-use tables::history::fire_sales::{Fields, Sighting};
-use tables::history::mayors::{Mayor, Perk};
 use tables::series::Candle as _;
 
-use super::events::{Event, Events};
+use super::events::Events;
 use super::slice::Slice;
 use super::{Auctions, Bazaar};
 use crate::transfer::Kind;
@@ -45,33 +42,6 @@ prop_compose! {
 }
 
 proptest! {
-    #[test]
-    fn mayors(
-        year in 1..1_500_u32,
-        name in ".+",
-        key in ".+",
-        perks in prop::collection::vec((any::<String>(), any::<String>()), 0..5),
-        last_updated in prop::option::of(0..9_000_000_000_000_i64),
-    ) {
-        let perks = perks.into_iter().map(|(name, description)| Perk { name, description }).collect();
-        let year = ElectionYear::new(year).unwrap();
-        assert_same::<Events>(&Event::Mayor(Mayor { year, name, key, perks, last_updated }));
-    }
-
-    #[test]
-    fn fire_sales(
-        item_id in ".{1,64}",
-        start in 1_000_000_000_000_i64..10_000_000_000_000,
-        others in any::<[i64; 3]>(),
-        times in [time(), time()],
-    ) {
-        let [end, amount, price] = others;
-        let sale = Fields { item_id, start, end, amount, price }.try_into().unwrap();
-        let [one, other] = times;
-        let (recorded_at, seen_at) = (one.min(other), one.max(other));
-        assert_same::<Events>(&Event::FireSale(Sighting { sale, recorded_at, seen_at }));
-    }
-
     #[test]
     fn prices(
         time in time(),
