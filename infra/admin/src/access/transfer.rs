@@ -2,6 +2,7 @@
 //! owner can read it. An import removes nothing: an existing account stays unchanged, and the later of two states of a key wins.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use crate::transfer::line::BadLine;
 use crate::transfer::{self, Exported, Kind, Rows, Stored, Tally};
 
 /// The accounts and keys of a table.
-struct Accounts<'a> {
+struct AccessRows<'a> {
     access: &'a Access,
     console: &'a Console,
     /// The name of the file.
@@ -39,12 +40,22 @@ struct Accounts<'a> {
     exported: u64,
 }
 
-impl<'a> Accounts<'a> {
+impl<'a> AccessRows<'a> {
     fn of(access: &'a Access, file: &Path, console: &'a Console) -> Self {
-        let (accounts, keys) = Default::default();
-        let (waiting, issued) = Default::default();
-        let file = file.display().to_string();
-        Self { access, console, file, accounts, keys, waiting, issued, exported: 0 }
+        Self {
+            access,
+            console,
+            file: file.display().to_string(),
+            accounts: Tally::default(),
+            keys: Tally::default(),
+            waiting: Vec::new(),
+            issued: Vec::new(),
+            exported: 0,
+        }
+    }
+
+    fn report(&self, number: u64, text: impl fmt::Display) {
+        self.console.print(format_args!("{}:{number}: {text}", self.file));
     }
 
     async fn store_account(&mut self, number: u64, account: &Account) -> Result<(), Error> {
@@ -54,7 +65,7 @@ impl<'a> Accounts<'a> {
         } else {
             self.accounts.left_out += 1;
             let text = "exists with other values, which stay; `account set` changes them";
-            self.console.print(format_args!("{}:{number}: the account {} {text}", self.file, account.name));
+            self.report(number, format_args!("the account {} {text}", account.name));
         }
         Ok(())
     }
@@ -65,10 +76,7 @@ impl<'a> Accounts<'a> {
         if existing.as_ref().is_some_and(|existing| KeyRecord { state: key.state, ..existing.clone() } != key)
         {
             self.keys.left_out += 1;
-            self.console.print(format_args!(
-                "{}:{number}: the key {id} exists with other values, which stay",
-                self.file
-            ));
+            self.report(number, format_args!("the key {id} exists with other values, which stay"));
             return Ok(());
         }
         let state = existing.map(|existing| existing.state);
@@ -76,11 +84,14 @@ impl<'a> Accounts<'a> {
             && let Some(other) = self.other_with_label(&key).await?
         {
             self.keys.left_out += 1;
-            self.console.print(format_args!(
-                "{}:{number}: the key {id} is not imported: the account {account} has the issued key {other} with the label '{}'; \
-                 revoke one of them",
-                self.file, key.label
-            ));
+            self.report(
+                number,
+                format_args!(
+                    "the key {id} is not imported: the account {account} has the issued key {other} with the label '{}'; revoke \
+                     one of them",
+                    key.label
+                ),
+            );
             return Ok(());
         }
         let is_new = match (state, key.state) {
@@ -119,7 +130,7 @@ impl<'a> Accounts<'a> {
     }
 }
 
-impl Kind for Accounts<'_> {
+impl Kind for AccessRows<'_> {
     type Row = Line;
 
     fn parse(line: &str, _: UnixSeconds) -> Result<Line, BadLine> {
@@ -190,7 +201,7 @@ pub(super) async fn export(
         /// Rows that are not in the file because they are corrupt.
         skipped: u64,
     }
-    let mut kind = Accounts::of(access, file, console);
+    let mut kind = AccessRows::of(access, file, console);
     let exported = transfer::export(&mut kind, file, replaces, true, console).await?;
     let Some(Exported { rows, skipped }) = exported else { return Ok(ExitCode::SUCCESS) };
     let (accounts, keys) = (kind.exported, rows - kind.exported);
@@ -230,9 +241,9 @@ pub(super) async fn import(
         /// `None` without a stack.
         gateway: Option<GatewayTally>,
     }
-    let mut kind = Accounts::of(access, file, console);
+    let mut kind = AccessRows::of(access, file, console);
     let bad_lines = transfer::import(&mut kind, file, console).await?;
-    let Accounts { accounts, keys, issued, .. } = kind;
+    let AccessRows { accounts, keys, issued, .. } = kind;
     let gateway = match &access.gateway {
         Some(gateway) => Some(add_to_gateway(access, gateway, &issued, console).await?),
         None => None,

@@ -4,9 +4,7 @@
 
 use common::auth::ApiKey;
 use common::request::parameters::Username;
-use common::routes::{
-    BAZAAR, BAZAAR_CANDLES_ALL, DOCS, INDEX, ITEMS, MARKET, MAYOR, MAYOR_HISTORY, OPENAPI, PROFILE,
-};
+use common::routes::{BAZAAR, BAZAAR_CANDLES_ALL, INDEX, ITEMS, MAYOR, MAYOR_HISTORY, OPENAPI, PROFILE};
 use conformance::{Document, Mismatch, header_text};
 use futures_util::{StreamExt as _, stream};
 use reqwest::{Method, RequestBuilder};
@@ -96,15 +94,6 @@ impl Run<'_> {
         for (path, key) in [(OPENAPI.path, None), (ITEMS.path, Some(&self.keys.good))] {
             let verdict = self.compression(path, key).await;
             self.report.add(format!("compression GET {path}"), verdict);
-        }
-        for path in [DOCS.path, MARKET.path] {
-            let name = format!("page GET {path}");
-            match self.client.send(self.get(path, None)).await {
-                Ok(response) if self.conforms(&response, BAZAAR.path, 404).is_ok() => {
-                    self.report.skip(name, "the pages are switched off");
-                }
-                response => self.report.add(name, response.and_then(|response| page(&response))),
-            }
         }
     }
 
@@ -218,13 +207,5 @@ fn expect(response: &Response, status: u16) -> Verdict {
         Ok(())
     } else {
         Err(Mismatch::new(format!("the status {status}"), response.summary()))
-    }
-}
-
-fn page(response: &Response) -> Verdict {
-    if response.status == 200 && response.text().starts_with("<!doctype html>") {
-        Ok(())
-    } else {
-        Err(Mismatch::new("an HTML page", response.summary()))
     }
 }

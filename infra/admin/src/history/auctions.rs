@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tables::auctions::{Candle, INTERVALS};
 use tables::series::{Candle as _, Interval, Slot};
 
-use super::slice::LineCandle;
+use super::slice::{Fields, LineCandle};
 use crate::transfer::line::{BadLine, parse};
 
 #[derive(Deserialize)]
@@ -28,9 +28,9 @@ impl LineCandle for Candle {
         INTERVALS.iter()
     }
 
-    fn fields(line: &str) -> Result<(String, UnixSeconds, Vec<(String, String)>), BadLine> {
+    fn fields(line: &str) -> Result<Fields<String>, BadLine> {
         let Line { interval, opened_at, items } = parse(line)?;
-        Ok((interval, opened_at, items.0))
+        Ok(Fields { interval, opened_at, texts: items.0 })
     }
 
     fn read(slot: Slot, text: &String) -> Option<Self> {

@@ -9,7 +9,7 @@ use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Numbers, Quote, record
 use tables::series::{Interval, Slot, is_due};
 
 use super::patiently;
-use super::slice::LineCandle;
+use super::slice::{Fields, LineCandle};
 use crate::error::Error;
 use crate::transfer::line::{BadLine, parse};
 use crate::transfer::now;
@@ -42,9 +42,9 @@ impl LineCandle for Candle {
         [&MINUTES].into_iter().chain(&INTERVALS)
     }
 
-    fn fields(line: &str) -> Result<(String, UnixSeconds, Vec<(String, Vec<Number>)>), BadLine> {
+    fn fields(line: &str) -> Result<Fields<Vec<Number>>, BadLine> {
         let Line { interval, opened_at, products } = parse(line)?;
-        Ok((interval, opened_at, products.0))
+        Ok(Fields { interval, opened_at, texts: products.0 })
     }
 
     fn read(slot: Slot, numbers: &Vec<Number>) -> Option<Self> {

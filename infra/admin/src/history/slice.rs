@@ -40,8 +40,8 @@ pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> + Debug {
     /// The intervals of lines, from fine to coarse.
     fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval>;
 
-    /// The interval, the start of the slot and the candles in the line.
-    fn fields(line: &str) -> Result<(String, UnixSeconds, Vec<(String, Self::Text)>), BadLine>;
+    /// The fields of the line.
+    fn fields(line: &str) -> Result<Fields<Self::Text>, BadLine>;
 
     /// Reads the candle in a line. `None` if it is none.
     fn read(slot: Slot, text: &Self::Text) -> Option<Self>;
@@ -58,6 +58,13 @@ pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> + Debug {
     }
 }
 
+/// The interval, the start of the slot and the candles of a line, by product.
+pub(super) struct Fields<T> {
+    pub(super) interval: String,
+    pub(super) opened_at: UnixSeconds,
+    pub(super) texts: Vec<(String, T)>,
+}
+
 /// The candles of a slot. Those of a minute have one sample.
 #[derive(Debug, PartialEq)]
 pub(super) struct Slice<C: Candle> {
@@ -67,7 +74,7 @@ pub(super) struct Slice<C: Candle> {
 
 impl<C: LineCandle> Slice<C> {
     pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Self, BadLine> {
-        let (name, opened_at, texts) = C::fields(line)?;
+        let Fields { interval: name, opened_at, texts } = C::fields(line)?;
         let interval = C::intervals().find(|interval| interval.name == name).ok_or_else(|| {
             let names: Vec<_> = C::intervals().map(|interval| interval.name).collect();
             BadLine::new(format!("interval: it must be one of {}, not {name}", names.join(", ")))
