@@ -208,6 +208,8 @@ fn a_429_is_retried_unless_retry_after_is_long_and_nothing_is_sent_during_an_out
 fn an_invalid_command_line_and_a_missing_service_are_errors() {
     let file = format!("{}/check-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
     std::fs::write(&file, "secret\n").unwrap();
+    let good = format!("{file}-good");
+    std::fs::write(&good, format!(" {KEY}\r\nanything\n")).unwrap();
     let url = "http://127.0.0.1:9";
     for (url, key, arguments, expected, code) in [
         ("127.0.0.1:9", KEY, &[][..], "must be a URL like https://", 2),
@@ -222,6 +224,7 @@ fn an_invalid_command_line_and_a_missing_service_are_errors() {
         (url, KEY, &["--player", "not.a.name"], "--player", 2),
         (url, KEY, &["--rate", "NaN"], "--rate", 2),
         (url, KEY, &[], "error: no response to GET /openapi.json: ", 1),
+        (url, " ", &["--key-file", &good], "error: no response to GET /openapi.json: ", 1),
     ] {
         let (output, messages, ended) = check(url, &[("API_KEY", key)], arguments);
         assert_eq!((output.as_str(), ended), ("", code), "{arguments:?}: {messages}");

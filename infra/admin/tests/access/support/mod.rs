@@ -1,12 +1,11 @@
 //! The table and the program under test. The helpers search all output for keys.
 
-use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use dynoxide::Database;
 use serde_json::{Value, json};
 
-use crate::dynamodb;
+pub(crate) use crate::dynamodb::command;
+use crate::dynamodb::{DynamoDb, fed};
 
 /// A key that was not issued, and its KEY-ID.
 pub(crate) const UNKNOWN_KEY: &str = "gd_0123456789ABCDEFGHIJabcdefghij010ZX4ni";
@@ -15,7 +14,7 @@ pub(crate) const UNKNOWN_DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b3
 
 /// A table `Access` of the test's own.
 pub(crate) struct Access {
-    database: Database,
+    dynamodb: DynamoDb,
     pub(crate) endpoint: String,
 }
 
@@ -42,9 +41,8 @@ impl Outcome {
 impl Access {
     /// With an empty table, as template.yaml has it (`the_table_is_that_of_the_template`).
     pub(crate) fn start() -> Self {
-        let database = Database::memory().unwrap();
-        let endpoint = dynamodb::serve(&database);
-        let request = json!({
+        let dynamodb = DynamoDb::serve();
+        dynamodb.create_table(json!({
             "TableName": "Access",
             "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [
@@ -60,9 +58,9 @@ impl Access {
                 ],
                 "Projection": {"ProjectionType": "ALL"},
             }],
-        });
-        database.create_table(serde_json::from_value(request).unwrap()).unwrap();
-        Self { database, endpoint }
+        }));
+        let endpoint = dynamodb.endpoint.clone();
+        Self { dynamodb, endpoint }
     }
 
     /// With the paying account `bots`.
@@ -73,9 +71,7 @@ impl Access {
     }
 
     pub(crate) fn rows(&self) -> Vec<Value> {
-        let page =
-            self.database.scan(serde_json::from_value(json!({"TableName": "Access"})).unwrap()).unwrap();
-        serde_json::to_value(&page).unwrap()["Items"].as_array().unwrap().clone()
+        self.dynamodb.rows("Access")
     }
 
     /// The rows that are keys.
@@ -85,13 +81,11 @@ impl Access {
     }
 
     pub(crate) fn put(&self, row: &Value) {
-        let request = json!({"TableName": "Access", "Item": row});
-        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+        self.dynamodb.put("Access", row);
     }
 
     pub(crate) fn delete(&self, key: &str) {
-        let request = json!({"TableName": "Access", "Key": {"pk": {"S": key}}});
-        self.database.delete_item(serde_json::from_value(request).unwrap()).unwrap();
+        self.dynamodb.delete_row("Access", &json!({"pk": {"S": key}}));
     }
 
     /// The row of [`UNKNOWN_KEY`] with what `with` adds to it.
@@ -144,21 +138,10 @@ impl Access {
     }
 }
 
-pub(crate) fn command(endpoint: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
-    command.args(arguments).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
-    command.env("AWS_EC2_METADATA_DISABLED", "true").env("HOME", env!("CARGO_TARGET_TMPDIR"));
-    command
-}
-
 /// Runs the command with this input. It must not print a key.
 #[track_caller]
 pub(crate) fn run(command: &mut Command, input: &str) -> Outcome {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // It may exit before it has read everything.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let outcome = outcome(&child.wait_with_output().unwrap());
+    let outcome = outcome(&fed(command, input.as_bytes()));
     assert_eq!((keys_in(&outcome.stdout), keys_in(&outcome.stderr)), (0, 0), "{outcome:?}");
     outcome
 }

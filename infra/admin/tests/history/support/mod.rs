@@ -1,23 +1,15 @@
 //! The table, the program and the files of the tests.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dynoxide::Database;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::dynamodb;
-
-/// A `DynamoDB` of the test's own.
-pub(crate) struct DynamoDb {
-    pub(crate) database: Database,
-    pub(crate) endpoint: String,
-}
+pub(crate) use crate::dynamodb::{DynamoDb, command, fed};
 
 /// The rows of a table by key.
 pub(crate) type Dump = BTreeMap<(String, String), Value>;
@@ -25,15 +17,13 @@ pub(crate) type Dump = BTreeMap<(String, String), Value>;
 impl DynamoDb {
     /// With an empty table `History`.
     pub(crate) fn start() -> Self {
-        let database = Database::memory().unwrap();
-        let endpoint = dynamodb::serve(&database);
-        let started = Self { database, endpoint };
+        let started = Self::serve();
         started.create("History");
         started
     }
 
     pub(crate) fn create(&self, table: &str) {
-        let request = json!({
+        self.create_table(json!({
             "TableName": table,
             "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [
@@ -44,35 +34,16 @@ impl DynamoDb {
                 {"AttributeName": "pk", "KeyType": "HASH"},
                 {"AttributeName": "sk", "KeyType": "RANGE"},
             ],
-        });
-        self.database.create_table(serde_json::from_value(request).unwrap()).unwrap();
+        }));
     }
 
     pub(crate) fn dump(&self, table: &str) -> Dump {
-        let mut rows = Dump::new();
-        let mut request = json!({"TableName": table});
-        loop {
-            let page = self.database.scan(serde_json::from_value(request.clone()).unwrap()).unwrap();
-            let page = serde_json::to_value(&page).unwrap();
-            for row in page["Items"].as_array().unwrap() {
-                let key = |name: &str| row[name]["S"].as_str().unwrap().to_owned();
-                rows.insert((key("pk"), key("sk")), row.clone());
-            }
-            match &page["LastEvaluatedKey"] {
-                Value::Null => return rows,
-                last => request["ExclusiveStartKey"] = last.clone(),
-            }
-        }
+        let key = |row: &Value, name: &str| row[name]["S"].as_str().unwrap().to_owned();
+        self.rows(table).into_iter().map(|row| ((key(&row, "pk"), key(&row, "sk")), row)).collect()
     }
 
     pub(crate) fn delete(&self, table: &str, (partition, sort): &(String, String)) {
-        let request = json!({"TableName": table, "Key": {"pk": {"S": partition}, "sk": {"S": sort}}});
-        self.database.delete_item(serde_json::from_value(request).unwrap()).unwrap();
-    }
-
-    pub(crate) fn put(&self, table: &str, row: &Value) {
-        let request = json!({"TableName": table, "Item": row});
-        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+        self.delete_row(table, &json!({"pk": {"S": partition}, "sk": {"S": sort}}));
     }
 
     /// `history` with this table's endpoint and no other configuration of the AWS SDK.
@@ -104,22 +75,7 @@ impl DynamoDb {
 }
 
 pub(crate) fn history(endpoint: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_admin"));
-    command.arg("history").args(arguments).env_clear().env("AWS_ENDPOINT_URL_DYNAMODB", endpoint);
-    command.env("AWS_EC2_METADATA_DISABLED", "true").env("HOME", env!("CARGO_TARGET_TMPDIR"));
-    command
-}
-
-/// Runs the command with this input.
-pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    std::thread::scope(|scope| {
-        // It may exit before it has read everything.
-        scope.spawn(move || stdin.write_all(input).ok());
-        child.wait_with_output().unwrap()
-    })
+    command(endpoint, &[&["history"], arguments].concat())
 }
 
 pub(crate) fn messages(output: &Output) -> String {
