@@ -4,12 +4,12 @@ use std::io::Write as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use common::time::UnixSeconds;
+use common::time::{Tick, UnixSeconds};
 use jiff::Timestamp;
 use local::{Cloud, Options};
 use serde_json::json;
 use tables::Table;
-use tables::bazaar::Candle;
+use tables::bazaar::{Candle, Quote, record};
 use tables::series;
 
 use super::support::{
@@ -336,12 +336,21 @@ fn the_environment_names_the_table() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn coarser_candles_are_built_of_an_import() {
+async fn coarser_candles_are_built_of_an_import_after_those_of_the_present() {
     let cloud = Cloud::start(Options::for_tests()).await.unwrap();
     let name = cloud.template().tables["History"].name.clone();
     let table = Table::of_sdk(&cloud.dynamodb().sdk(), &name);
     let dynamodb =
         DynamoDb { database: cloud.dynamodb().database().clone(), endpoint: cloud.dynamodb().url() };
+    let session = table.with_timeout(Duration::from_mins(1));
+    // An hour is recorded, and half of it is built.
+    let hour = start(Timestamp::now(), 60) - minutes(120);
+    let at = |minute: i64| UnixSeconds::new((hour + minutes(minute)).as_second());
+    let quotes = [("A".parse().unwrap(), Quote::nearest(1.0, 1.0, 1, 1).unwrap())].into();
+    for minute in 0..60 {
+        record(session, Tick::of(at(minute)), &quotes).await.unwrap();
+    }
+    assert_eq!(series::build::<Candle>(session, at(32)).await.unwrap().until, at(30));
     let day = start(Timestamp::now() - minutes(10 * 1_440), 1_440);
     let candle = |price: i64, samples: i64| {
         format!("\"A\":[{price}.0,{price}.0,{price}.0,{price}.0,0.0,0.0,0.0,0.0,1,2,{samples},0]")
@@ -350,8 +359,12 @@ async fn coarser_candles_are_built_of_an_import() {
     let fine = (0..24).map(|number| line("5m", day + minutes(5 * number), &candle(number + 1, 4)));
     let lines: Vec<String> = fine.chain([line("1h", day + minutes(60), &candle(99, 59))]).collect();
     assert_eq!(dynamodb.import("bazaar", &name, lines.concat().as_bytes()).1, Some(0));
+    // Six intervals of five minutes, one of thirty and one of an hour come before those of the import.
+    let run = series::build::<Candle>(session, at(62)).await.unwrap();
+    let are_present: Vec<_> = run.slots.iter().map(|slot| slot.slot >= at(0)).collect();
+    assert!(are_present.len() > 8 && are_present[..8] == [true; 8], "{:?}", run.slots);
+    assert!(!are_present[8..].contains(&true), "{:?}", run.slots);
     let now = UnixSeconds::new(Timestamp::now().as_second());
-    let session = table.with_timeout(Duration::from_mins(1));
     while !series::build::<Candle>(session, now).await.unwrap().is_done {}
     let built = dynamodb.export("bazaar", &name);
     let first = r#""A":[1.0,12.0,1.0,12.0,0.0,0.0,0.0,0.0,1,2,48,0]"#;
