@@ -80,10 +80,7 @@ enum KindName {
 /// If the command fails.
 pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
     let Arguments { command, table, stack } = arguments;
-    let table = match stack {
-        Some(stack) => table_of_stack(&stack).await?,
-        None => table_by_name(table).await?,
-    };
+    let table = open(table, stack.as_deref()).await?;
     let (Command::Import { kind, .. } | Command::Export { kind, .. }) = command;
     match kind {
         KindName::Bazaar => Box::pin(run_with_kind(command, Bazaar::of(table, console), console)).await,
@@ -128,17 +125,15 @@ fn summary(tally: &Tally) -> String {
     format!("{}, ", tally.text("too old"))
 }
 
-/// The table with this name, or with the name in the environment.
-async fn table_by_name(name: Option<String>) -> Result<Table, Error> {
+/// The table of the stack, or the one with this name, or with the name in the environment.
+async fn open(name: Option<String>, stack: Option<&str>) -> Result<Table, Error> {
+    let sdk = Box::pin(tables::from_profile()).await?;
+    if let Some(stack) = stack {
+        let stack = unless_interrupted(Stack::find(&sdk, stack)).await?;
+        return Ok(Table::of_sdk(&sdk, stack.output("HistoryTable")?));
+    }
     let variable =
         |variable: &str| (variable == "HISTORY_TABLE").then(|| std::env::var(variable).ok()).flatten();
     let name = name.map_or_else(|| Config::from_lookup(variable).map(|config| config.history_table), Ok)?;
-    Ok(Table::of_sdk(&tables::from_profile().await?, &name))
-}
-
-/// The table of the stack.
-async fn table_of_stack(name: &str) -> Result<Table, Error> {
-    let sdk = Box::pin(tables::from_profile()).await?;
-    let stack = unless_interrupted(Stack::find(&sdk, name)).await?;
-    Ok(Table::of_sdk(&sdk, stack.output("HistoryTable")?))
+    Ok(Table::of_sdk(&sdk, &name))
 }
