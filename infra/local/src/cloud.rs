@@ -93,21 +93,7 @@ impl Cloud {
         let files_variable = files.as_ref().map(|files| files.variable());
 
         let logs = Logs::new(options.function_log.clone());
-        let key = options.upstream_key();
-        if key.is_none() {
-            logs.push(&format!(
-                "local: {KEY_VARIABLE} is not set: the provider serves no profiles without a key"
-            ));
-        }
-        let mut pools = Pools::new();
-        for (logical_id, program) in programs {
-            if let Some(function) = template.functions.get(&logical_id) {
-                let mut function = runnable(function, program, key, dynamodb.url(), &logs);
-                set_files(&mut function, files_variable.as_deref().unwrap_or_default());
-                let concurrency = options.concurrency.get().into();
-                pools.insert(logical_id, Arc::new(Pool::new(function, concurrency, logs.clone())));
-            }
-        }
+        let pools = pools(&options, &template, programs, &dynamodb.url(), files_variable.as_deref(), &logs);
         let pools = Arc::new(pools);
         let clock = options.clock;
         let gateway =
@@ -344,6 +330,31 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
             }),
         })
         .collect()
+}
+
+/// The pools of the functions.
+fn pools(
+    options: &Options,
+    template: &Template,
+    programs: BTreeMap<String, PathBuf>,
+    dynamodb_url: &str,
+    files: Option<&str>,
+    logs: &Logs,
+) -> Pools {
+    let key = options.upstream_key();
+    if key.is_none() {
+        logs.push(&format!(
+            "local: {KEY_VARIABLE} is not set: the provider serves no profiles without a key"
+        ));
+    }
+    let concurrency = options.concurrency.get().into();
+    let pool = |(logical_id, program): (String, PathBuf)| {
+        let function = template.functions.get(&logical_id)?;
+        let mut function = runnable(function, program, key, dynamodb_url.to_owned(), logs);
+        set_files(&mut function, files.unwrap_or_default());
+        Some((logical_id, Arc::new(Pool::new(function, concurrency, logs.clone()))))
+    };
+    programs.into_iter().filter_map(pool).collect()
 }
 
 /// Gives the function the place of the public files and their address, which is relative to the pages; none if `place` is empty.
