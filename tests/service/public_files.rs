@@ -61,7 +61,8 @@ pub(crate) fn unpacked(gzip: &[u8]) -> Vec<u8> {
     content
 }
 
-fn options() -> Options {
+/// Options for a cloud with public files, whose clock stands still at [`START`].
+pub(crate) fn options() -> Options {
     let clock = Clock::system();
     clock.stop_at(START_MS);
     Options { public_files: true, clock, ..one_instance_each() }

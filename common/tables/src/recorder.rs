@@ -9,7 +9,7 @@
 //! past.
 //!
 //! After each run of the present, the runner notes the heartbeat of the feed, and the recorder writes the public files that the run has
-//! changed. If that fails, the run has succeeded all the same, and the next one writes them. A backfill does not show that the feed is
+//! changed. If a file is not written, the run has succeeded all the same, and the next one writes it. A backfill does not show that the feed is
 //! alive, and writes no files.
 //!
 //! A failure fails the invocation. Of a recorder of minutes, the next tick is the retry. Lambda retries the others, and finally keeps their
@@ -143,6 +143,12 @@ pub trait Recorder: Sized + Send + Sync + 'static {
     fn is_nothing(outcome: &Self::Outcome) -> bool {
         let _ = outcome;
         false
+    }
+
+    /// Returns why parts of the run have failed, which it fails in the end. The other parts have their heartbeat and their files.
+    fn failures(outcome: &Self::Outcome) -> &[String] {
+        let _ = outcome;
+        &[]
     }
 
     /// Returns how many rows of the provider the run has read, for the log; `None` if the recorder does not count them.
@@ -334,8 +340,13 @@ impl<R: Recorder> Instance<R> {
     ) -> Result<(Tick, R::Outcome), Box<dyn StandardError + Send + Sync>> {
         let table = self.table.during_recording(invocation);
         let (tick, recorded) = self.recorder.record(table, due.ticks, invocation).await?;
+        let mut failures = R::failures(&recorded).to_vec();
         if due.is_of_the_present {
-            heartbeat::note(table, R::FEED, &R::recorded(tick, &recorded), due.latest()).await?;
+            let ticks = R::recorded(tick, &recorded);
+            if !ticks.is_empty() {
+                let noted = heartbeat::note(table, R::FEED, &ticks, due.latest()).await;
+                failures.extend(noted.err().map(|error| chain(&error)));
+            }
             let end = invocation.deadline().min(Instant::now() + PUBLISHING_TIME);
             let publishing = timeout_at(end, self.recorder.publish(table, invocation, &recorded));
             if let Err(error) = publishing.await.unwrap_or_else(|late| Err(late.into())) {
@@ -346,7 +357,7 @@ impl<R: Recorder> Instance<R> {
                 );
             }
         }
-        Ok((tick, recorded))
+        if failures.is_empty() { Ok((tick, recorded)) } else { Err(failures.join("; ").into()) }
     }
 
     async fn invoke(&self, event: LambdaEvent<serde_json::Value>) -> Result<serde_json::Value, Diagnostic> {

@@ -10,6 +10,7 @@ use ::files::Files;
 use common::lambda::StartError;
 use common::lambda::config::Config;
 use common::lambda::invocation::Invocation;
+use common::response::error::chain;
 use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
 use tables::auctions::{self, MINUTES, build_averages};
@@ -32,6 +33,9 @@ pub struct Outcome {
     /// The averages of auctions; `None` if there are no auctions.
     #[serde(skip)]
     averages: Option<MadeAverages>,
+    /// Why a series was not built, or not completely.
+    #[serde(skip)]
+    failures: Vec<String>,
 }
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -39,6 +43,14 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// Returns the result of `part`, which fails if it takes longer than `limit`. The next run completes it.
 async fn within<T>(limit: Duration, part: impl Future<Output = Result<T>>) -> Result<T> {
     timeout(limit, part).await.unwrap_or_else(|late| Err(late.into()))
+}
+
+/// Returns the value of a part. If it has failed, its cause is added to those of the others.
+fn unless_failed<T: Default>(part: Result<T>, name: &str, failures: &mut Vec<String>) -> T {
+    part.unwrap_or_else(|error| {
+        failures.push(format!("{name}: {}", chain(error.as_ref())));
+        T::default()
+    })
 }
 
 /// Builds candles of the bazaar, and returns the slots and the ends of the newest candles of five minutes.
@@ -97,36 +109,46 @@ impl Recorder for RecordCandles {
         // A part that cannot be read fails below.
         let bazaar_behind = series::behind::<bazaar::Candle>(table, now).await.unwrap_or_default();
         let auctions_behind = series::behind::<auctions::Candle>(table, now).await.unwrap_or_default();
-        // The series whose minutes expire first comes first. Neither takes the other's time, and an error stops only its own.
-        let most = invocation.deadline().saturating_duration_since(Instant::now()) * 4 / 5;
-        let ((slots, ends), (auctions, averages)) = if auctions_behind > bazaar_behind {
+        // The series whose minutes expire first comes first. Neither takes the other's time, and an error stops only its own. The last tenth of
+        // the run is for the heartbeat and the public files.
+        let left = || invocation.deadline().saturating_duration_since(Instant::now());
+        let (most, tenth) = (left() * 4 / 5, left() / 10);
+        let (bazaar, auctions) = if auctions_behind > bazaar_behind {
             let auctions = within(most, Box::pin(build_auctions(table, now))).await;
-            let bazaar = build_bazaar(table, now).await;
-            let auctions = auctions?;
-            (bazaar?, auctions)
+            let bazaar = within(left().saturating_sub(tenth), Box::pin(build_bazaar(table, now))).await;
+            (bazaar, auctions)
         } else {
             let bazaar = within(most, Box::pin(build_bazaar(table, now))).await;
-            let auctions = build_auctions(table, now).await;
-            (bazaar?, auctions?)
+            let auctions = within(left().saturating_sub(tenth), Box::pin(build_auctions(table, now))).await;
+            (bazaar, auctions)
         };
+        let mut failures = Vec::new();
+        let (slots, ends) = unless_failed(bazaar, "candles of the bazaar", &mut failures);
+        let (auctions, averages) = unless_failed(auctions, "candles of auctions", &mut failures);
         let tick = ends.last().copied().unwrap_or_else(|| ticks.event());
-        Ok((tick, Outcome { slots, auctions, ends, averages }))
+        Ok((tick, Outcome { slots, auctions, ends, averages, failures }))
     }
 
     async fn publish(&self, table: Session<'_>, invocation: &Invocation, outcome: &Outcome) -> Result<()> {
         let Some(files) = &self.0 else { return Ok(()) };
         let now: UnixSeconds = invocation.now().into();
-        let mut result = Ok(());
+        let mut failures = Vec::new();
         if let Some(MadeAverages { are_new, until }) = outcome.averages {
-            result = self::files::averages(files, table, are_new, until).await;
+            let averages = self::files::averages(files, table, are_new, until).await;
+            unless_failed(averages, "averages", &mut failures);
         }
         // Days are looked at once an hour.
         if outcome.slots.iter().chain(&outcome.auctions).any(|slot| slot.interval == "1h") {
             let bazaar = self::files::days::<bazaar::Candle>(files, "days/bazaar", table, now).await;
+            unless_failed(bazaar, "days of the bazaar", &mut failures);
             let auctions = self::files::days::<auctions::Candle>(files, "days/auctions", table, now).await;
-            result = result.and(bazaar).and(auctions);
+            unless_failed(auctions, "days of auctions", &mut failures);
         }
-        result
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ").into()) }
+    }
+
+    fn failures(outcome: &Outcome) -> &[String] {
+        &outcome.failures
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

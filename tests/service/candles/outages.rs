@@ -7,7 +7,8 @@ use super::minutes::Minutes;
 use super::{BUILDER, INTERVALS, MIDNIGHT, READER, SETTLE, build_all};
 use crate::history::market::{Market, quote};
 use crate::history::{HOUR, MINUTE, event, failure, rfc3339, start, table};
-use crate::support::{expect_clean_logs, get_at, record_prices_of};
+use crate::public_files;
+use crate::support::{expect_clean_logs, get_at, record_prices_of, start_with};
 
 /// Records a minute of two products at each of these times.
 async fn record(cloud: &Cloud, minutes: &mut Minutes, times: impl IntoIterator<Item = i64>) {
@@ -80,22 +81,31 @@ async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coar
     expect_clean_logs(&cloud);
 }
 
-#[tokio::test]
-async fn the_series_that_is_further_behind_goes_first_and_its_error_does_not_stop_the_other() {
-    for (bazaar_hours, auctions_hours) in [(10, 3), (3, 10)] {
-        let cloud = start().await;
-        Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - bazaar_hours * HOUR).await;
-        let time_ms = (MIDNIGHT - auctions_hours * HOUR) * 1_000;
-        record_prices_of(&cloud, time_ms, &[("A", 500, None, 1)]).await;
-        // It hits the first series, after the look at how far behind each is.
-        cloud.dynamodb().set_fault(Fault::missing_table().on("GetItem").after(2).times(1));
-        let message = failure(&cloud, BUILDER, event(MIDNIGHT + 10 * MINUTE)).await;
-        assert!(message.contains("GetItem"), "{message}");
-        cloud.dynamodb().clear_faults();
-        let dump = table::dump(&cloud).await;
-        let built = ["candles#5m", "auctions#1h"]
-            .map(|front| dump.keys().any(|(partition, _)| partition.starts_with(front)));
-        assert_eq!(built, [bazaar_hours < auctions_hours, auctions_hours < bazaar_hours]);
-        cloud.shutdown().await;
+/// The `faults` hit the first series and then the other, after the look at how far behind each is.
+async fn expect_built(bazaar_hours: i64, auctions_hours: i64, faults: u64, [bazaar, auctions]: [bool; 2]) {
+    let cloud = start_with(public_files::options()).await;
+    for time in [MIDNIGHT - bazaar_hours * HOUR, MIDNIGHT - MINUTE] {
+        Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, time).await;
     }
+    let time_ms = (MIDNIGHT - auctions_hours * HOUR) * 1_000;
+    record_prices_of(&cloud, time_ms, &[("A", 500, None, 1)]).await;
+    cloud.dynamodb().set_fault(Fault::missing_table().on("GetItem").after(2).times(faults));
+    let message = failure(&cloud, BUILDER, event(MIDNIGHT + 10 * MINUTE)).await;
+    cloud.dynamodb().clear_faults();
+    let named = ["candles of the bazaar: ", "candles of auctions: "].map(|part| message.contains(part));
+    assert_eq!(named, [!bazaar, !auctions], "{message}");
+    let dump = table::dump_with_heartbeats(&cloud).await;
+    let has = |front: &str| dump.keys().any(|(partition, _)| partition.starts_with(front));
+    let has_heartbeat = dump.contains_key(&(table::HEARTBEATS.to_owned(), "candles".to_owned()));
+    assert_eq!([has("candles#5m"), has_heartbeat], [bazaar; 2]);
+    let averages = public_files::get(&cloud, "/auction_averages_lbin/1day.json").await;
+    assert_eq!([has("auctions#1h"), averages.status.is_success()], [auctions; 2]);
+    cloud.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_series_that_is_further_behind_goes_first_and_each_goes_on_without_the_other() {
+    expect_built(10, 3, 1, [false, true]).await;
+    expect_built(3, 10, 1, [true, false]).await;
+    expect_built(3, 10, 2, [false, false]).await;
 }

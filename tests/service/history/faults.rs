@@ -44,7 +44,8 @@ fn expect_cause(cause: &Value, operation: &str, word: &str) {
     for part in [&table, operation, word] {
         assert!(cause.contains(part), "{part} is not in: {cause}");
     }
-    assert!(cause.len() < 400, "{cause}");
+    // Two series of candles can fail.
+    assert!(cause.len() < 500, "{cause}");
 }
 
 #[tokio::test]
