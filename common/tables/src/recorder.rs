@@ -194,19 +194,15 @@ impl Ticks {
         }
     }
 
-    /// Returns the tick of what is fetched now.
+    /// Returns how to file what is fetched now.
     #[must_use]
-    pub fn current(self) -> Tick {
+    pub fn current(self) -> Filing {
         match self {
-            Self::OfClock(event) => filed_under(event, UnixMilliseconds::of_system_clock()),
-            Self::OfEvent(event) => event,
+            Self::OfClock(event) => {
+                Filing { tick: filed_under(event, UnixMilliseconds::of_system_clock()), event }
+            }
+            Self::OfEvent(event) => event.into(),
         }
-    }
-
-    /// Returns how what was fetched at the tick is filed.
-    #[must_use]
-    pub const fn filing(self, tick: Tick) -> Filing {
-        Filing { tick, event: self.event() }
     }
 }
 
@@ -221,7 +217,7 @@ fn filed_under(event: Tick, fetched_at: UnixMilliseconds) -> Tick {
 #[derive(Debug, Clone, Copy)]
 pub struct Filing {
     /// That minute.
-    pub(crate) tick: Tick,
+    pub tick: Tick,
     /// The minute of the run's event. What is filed under another minute never replaces what the run of that minute has recorded, and
     /// is replaced by it.
     pub(crate) event: Tick,
@@ -229,8 +225,7 @@ pub struct Filing {
 
 impl Filing {
     /// Whether the minute is that of the event.
-    #[must_use]
-    pub fn is_own(self) -> bool {
+    pub(crate) fn is_own(self) -> bool {
         self.tick == self.event
     }
 }

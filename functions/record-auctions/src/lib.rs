@@ -27,7 +27,7 @@ use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use tables::auctions::{MINUTES, Minute, SERIES, Sales, record};
 use tables::feed::{self, Feed};
-use tables::series::{Written, build_again, is_due, note_late};
+use tables::series::{Written, build_again, is_due, is_free, note_late};
 use tables::{Recorder, RowsRead, Session, Ticks, fetching_deadline, repeat};
 use tokio::time::{Instant, sleep_until};
 
@@ -107,7 +107,7 @@ impl Recorder for RecordAuctions {
             note_late(table, &SERIES, ticks).await?;
             return Ok((event, Outcome::default()));
         }
-        let tick = ticks.current();
+        let began = ticks.current();
         let latest = invocation.now().max(UnixMilliseconds::of_system_clock()).plus(AHEAD);
         self.reading().begin(invocation.now(), latest);
         // In a short run, there is little time to write.
@@ -118,7 +118,7 @@ impl Recorder for RecordAuctions {
         let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
         let is_complete = found.is_complete;
-        let Found { tick: fetched_at, minute, pages, auctions, missing, failure, rows, left_out, .. } = found;
+        let Found { filing, minute, pages, auctions, missing, failure, rows, left_out, .. } = found;
         if missing > 0 {
             let cause = failure.as_ref().map(|failure| chain(failure));
             tracing::warn!(missing, cause, "pages or sales are missing");
@@ -127,17 +127,16 @@ impl Recorder for RecordAuctions {
             let (count, some) = (left_out.names.len(), left_out.first_names());
             tracing::warn!(count, some, first, "auctions without an item id are left out");
         }
-        let fetched_at = fetched_at.unwrap_or(tick);
-        let filing = ticks.filing(fetched_at);
-        if !filing.is_own() && !is_due(table, &MINUTES, filing, now).await? {
-            return Ok((fetched_at, Outcome::default()));
+        let filing = filing.unwrap_or(began);
+        if !is_free(table, &MINUTES, filing, now).await? {
+            return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &minute).await?;
         // If the result of another run stays, the next run records the sales.
         if written.is_some() {
             self.reading().note_recorded();
         }
-        let slot = fetched_at.time();
+        let slot = filing.tick.time();
         let is_kept = |sales: &&Sales| UnixSeconds::from(sales.since) < slot.minus(LATE);
         if let Some(sales) = minute.sales.as_ref().filter(is_kept) {
             build_again(table, &SERIES, sales.since.into()).await?;
@@ -149,7 +148,7 @@ impl Recorder for RecordAuctions {
         let written = written.unwrap_or_default();
         let outcome =
             Outcome { pages, auctions, items, sales, left_out, read: rows, is_complete, written, minute };
-        Ok((fetched_at, outcome))
+        Ok((filing.tick, outcome))
     }
 
     async fn publish(

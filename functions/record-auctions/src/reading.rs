@@ -11,10 +11,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::request::parameters::PageNumber;
-use common::time::{Tick, UnixMilliseconds};
+use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Listing};
 use common::upstream::ended_auctions::{self, COVERED};
 use common::upstream::{Skipped, StatusCode, UpstreamError, UpstreamResponse};
+use tables::Filing;
 use tables::auctions::{Minute, SALES_KEPT, Sales};
 
 use crate::house::{ABSENCES, House, JITTER};
@@ -67,8 +68,8 @@ pub(crate) const FIRST_PAGE: Request = Request::Page(0);
 /// What a run has found.
 #[derive(Debug)]
 pub struct Found {
-    /// The minute in which the first page was fetched; `None` if it was older than an earlier one.
-    pub tick: Option<Tick>,
+    /// How to file it: as the first page was fetched. `None` if that was older than an earlier one.
+    pub filing: Option<Filing>,
     /// What to record.
     pub minute: Minute,
     /// The number of pages that were read.
@@ -146,7 +147,7 @@ struct Run {
     /// Whether a page has auctions whose item has no id.
     has_unreadable: bool,
     /// When the first page was fetched.
-    tick: Option<Tick>,
+    filing: Option<Filing>,
     pages: Pages,
     list: List,
     rows: usize,
@@ -229,7 +230,7 @@ impl Reading {
         Request::Page(self.total.saturating_sub(1))
     }
 
-    /// Learns from the response to a request, which was fetched in the minute `tick`.
+    /// Learns from the response to a request, which is filed like this.
     ///
     /// # Errors
     /// If the response is invalid.
@@ -237,7 +238,7 @@ impl Reading {
         &mut self,
         request: Request,
         response: &UpstreamResponse,
-        tick: Tick,
+        filing: Filing,
     ) -> Result<(), UpstreamError> {
         let Request::Page(number) = request else { return self.learn_sales(response) };
         let page = auctions::parse::<Listing<'_>>(PageNumber::new(number), response)?;
@@ -272,7 +273,7 @@ impl Reading {
         }
         self.pending.remove(&request);
         if number == 0 {
-            self.run.tick = Some(tick);
+            self.run.filing = Some(filing);
             self.plan(total);
         }
         self.run.rows += invalid.len() + usable.iter().filter(|row| row.bin).count();
@@ -308,7 +309,7 @@ impl Reading {
     /// Begins to read all pages if that is due, the first one is read, and the limit of requests allows it.
     fn begin_complete_reading(&mut self) {
         let is_due = self.doubts > 0 || self.since_complete().is_none_or(|since| since >= BETWEEN_COMPLETE);
-        let is_ready = self.run.tick.is_some() && !self.run.pages.show_none() && !self.run.is_complete;
+        let is_ready = self.run.filing.is_some() && !self.run.pages.show_none() && !self.run.is_complete;
         if is_due && is_ready && (self.run.is_first || self.credit >= PER_REQUEST * self.total) {
             self.run.is_complete = true;
             let unread = (1..self.total).filter(|page| !self.run.pages.contains(*page));
@@ -403,12 +404,12 @@ impl Reading {
         if is_empty && self.empty_runs < EMPTY_RUNS {
             return Err(Failure::Empty);
         }
-        let Run { tick, pages, rows, left_out, failure, is_complete, .. } = std::mem::take(&mut self.run);
+        let Run { filing, pages, rows, left_out, failure, is_complete, .. } = std::mem::take(&mut self.run);
         let is_complete = is_complete && lost == 0;
         let (completed_at, sales) = (self.completed_at, self.sales.clone());
         let minute = Minute { last_updated, completed_at, prices, lowest, sales };
         let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
-        Ok(Found { tick, minute, pages, auctions, missing, failure, rows, left_out, is_complete })
+        Ok(Found { filing, minute, pages, auctions, missing, failure, rows, left_out, is_complete })
     }
 
     /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.

@@ -265,7 +265,7 @@ fn run(
             now += 300;
             requests += 1;
             let response = world.respond(request, now, weather(request)).and_then(|response| {
-                reading.learn(request, &response, Tick::of(time(now)))?;
+                reading.learn(request, &response, Tick::of(time(now)).into())?;
                 if request == Request::EndedAuctions {
                     lists.push(now);
                 }

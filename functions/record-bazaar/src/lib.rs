@@ -13,7 +13,7 @@ use files::{Files, Form, Market, Price, PriceRow, advance};
 use serde::Serialize;
 use tables::bazaar::{MINUTES, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
-use tables::series::{Written, is_due, note_late};
+use tables::series::{Written, is_due, is_free, note_late};
 use tables::{Recorder, Session, Ticks, repeat};
 
 /// The outcome of one tick.
@@ -89,29 +89,22 @@ impl Recorder for RecordBazaar {
         }
         let fetch = |attempt: Invocation| async move {
             let response = self.upstream.get(&attempt, &UpstreamRequest::of(PATH)).await?;
-            let fetched_at = ticks.current();
+            let filing = ticks.current();
             let market = market(&response, Orders::LeftOut)?;
             let public = self
                 .files
                 .as_ref()
                 .map(|_| Public::of(&prices(&response, &market.products.usable, market.last_updated)));
-            let quotes = quotes(market.products);
-            // An empty tick would count as recorded, and so would hide that the provider shows nothing.
-            if quotes.is_empty() {
-                Err(response.invalid("no price can be recorded"))
-            } else {
-                Ok((fetched_at, quotes, public))
-            }
+            Ok((filing, quotes(market.products), public))
         };
-        let (fetched_at, quotes, public) = repeat(invocation, fetch).await?;
-        let filing = ticks.filing(fetched_at);
-        if !filing.is_own() && !is_due(table, &MINUTES, filing, now).await? {
-            return Ok((fetched_at, Outcome::default()));
+        let (filing, quotes, public) = repeat(invocation, fetch).await?;
+        if !is_free(table, &MINUTES, filing, now).await? {
+            return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &quotes).await?;
         note_late(table, &SERIES, ticks).await?;
         let public = public.transpose()?;
-        Ok((fetched_at, Outcome { products: quotes.len(), written, public }))
+        Ok((filing.tick, Outcome { products: quotes.len(), written, public }))
     }
 
     async fn publish(

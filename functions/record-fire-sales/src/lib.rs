@@ -54,7 +54,7 @@ impl Recorder for RecordFireSales {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
-            let tick = ticks.current();
+            let tick = ticks.current().tick;
             let sales = fire_sales::parse(&response)?;
             let shown = sales.usable.len() + sales.skipped.names.len();
             Ok((tick, shown, sightings(sales, tick)))

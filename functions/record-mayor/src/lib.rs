@@ -73,7 +73,7 @@ impl Recorder for RecordMayor {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let fetch = |attempt: Invocation| async move {
             let response = self.0.get(&attempt, &UpstreamRequest::of(PATH)).await?;
-            let tick = ticks.current();
+            let tick = ticks.current().tick;
             Ok((tick, shown(&response, tick)?))
         };
         let (tick, Shown { mayor, is_elected }) = repeat(invocation, fetch).await?;

@@ -109,6 +109,19 @@ pub async fn is_due(
     Ok(is_of_another_event.first().is_none_or(|is_of_another| *is_of_another && filing.is_own()))
 }
 
+/// Whether what a run has fetched can be recorded at the time `now`, if the minute of its event was due when the run began.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn is_free(
+    table: Session<'_>,
+    interval: &'static Interval,
+    filing: Filing,
+    now: UnixSeconds,
+) -> Result<bool, Error> {
+    Ok(filing.is_own() || is_due(table, interval, filing, now).await?)
+}
+
 /// Notes that the slot is recorded, with this number of rows.
 pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<(), Error> {
     let marker = table.put_item().set_item(Some(slot.marker())).item(ROWS, number(rows));

@@ -30,7 +30,7 @@ pub use self::build::{Built, BuiltSlot, behind, build, ends};
 pub use self::candle::{Candle, Candles, Series};
 pub use self::csv::csv;
 pub use self::keys::{Interval, Slot};
-pub use self::marker::{is_due, oldest, recorded};
+pub use self::marker::{is_due, is_free, oldest, recorded};
 pub use self::page::{Page, PagedCandle, page};
 pub use self::progress::{begin_at, build_again, note_late};
 pub use self::rows::{Recorded, SlotCandles, Written, candles, recorded_candles, slot_candles, store};
