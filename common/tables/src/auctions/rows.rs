@@ -7,7 +7,6 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
-use common::upstream::ended_auctions::COVERED;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
 
@@ -81,18 +80,7 @@ pub async fn record(
     let filing = filing.into();
     let content = content::compress(minute).map_err(Error::unwritable)?;
     let auctions: Vec<_> = minute.lowest.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
-    write(table, filing, minute, &content, &auctions, rank(filing, minute, &content, &auctions)).await
-}
-
-/// Writes the result of a run with this rank, unless there is one of a higher rank.
-async fn write(
-    table: Session<'_>,
-    filing: Filing,
-    minute: &Minute,
-    content: &[u8],
-    auctions: &[u8],
-    hash: String,
-) -> Result<Option<Written>, Error> {
+    let hash = rank(filing, minute, &content, &auctions);
     let slot = MINUTES.at(filing.tick.time());
     let parts = content.chunks(LARGEST_PART).enumerate().map(|(part, bytes)| {
         let mut row = slot.row(0);
@@ -108,7 +96,7 @@ async fn write(
         .expression_attribute_names("#slot", SLOT)
         .expression_attribute_values(":slot", number(slot.start.get()))
         .item(SLOT, number(slot.start.get()))
-        .item(AUCTIONS, binary(auctions))
+        .item(AUCTIONS, binary(&auctions))
         .return_consumed_capacity(ReturnConsumedCapacity::Total);
     let written = table.write("PutItem", lowest.send()).await?;
     write_units += written.map_or(0.0, |written| units(&written));
@@ -139,7 +127,7 @@ fn binary(bytes: &[u8]) -> AttributeValue {
 }
 
 /// Returns the rank of a result, a text in whose order results of a minute replace each other. It is the same for two runs only if both
-/// have found the same. Earlier versions have written eight hexadecimal digits, which are below every result of the minute's own event.
+/// have found the same.
 fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> String {
     let Minute { last_updated, completed_at, sales, .. } = minute;
     let milliseconds = |time: Option<UnixMilliseconds>| time.map_or(0, UnixMilliseconds::get).max(0);
@@ -181,14 +169,12 @@ impl Marker {
     fn of_row(row: &Item) -> Result<Self, Corrupt> {
         let time = |attribute| integer(row, attribute).map(UnixMilliseconds::new);
         let optional = |attribute| row.contains_key(attribute).then(|| time(attribute)).transpose();
-        // Rows of versions before have one list.
-        let since = optional(SALES_SINCE)?;
         Ok(Self {
             slot: slot_of(&MINUTES, row)?,
             hash: text(row, HASH)?,
             rows: usize::try_from(integer(row, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))?,
             last_updated: time(LAST_UPDATED)?,
-            sales_between: optional(SALES_UNTIL)?.map(|until| (since.unwrap_or(until.minus(COVERED)), until)),
+            sales_between: optional(SALES_SINCE)?.zip(optional(SALES_UNTIL)?),
         })
     }
 
@@ -277,6 +263,7 @@ pub async fn minutes(
 #[cfg(test)]
 mod tests {
     use common::time::Tick;
+    use common::upstream::ended_auctions::COVERED;
     use futures_util::future::join_all;
 
     use super::*;
@@ -355,10 +342,9 @@ mod tests {
         let (own, other) = (Filing::from(tick), Filing { tick, event: Tick::of(time(-1)) });
         let without_sales = |run| Minute { sales: None, ..run };
         let completed = |at, run| Minute { completed_at: Some(UnixMilliseconds::new(at)), ..run };
-        // From the worst to the best; the first two are of another event and of an earlier version. The numbers are those of the items.
+        // From the worst to the best; the first one is of another event. The numbers are those of the items.
         let results = [
             (other, completed(9, run(1, &[1], 9_000))),
-            (own, completed(9, run(2, &[1], 9_000))),
             (own, completed(9, without_sales(run(3, &[], 9_000)))),
             (own, completed(9, run(4, &[1], 1))),
             (own, run(5, &[1], 20)),
@@ -367,13 +353,7 @@ mod tests {
         ];
         let put = async |table: &Table, result: usize| {
             let (filing, minute) = &results[result];
-            if result != 1 {
-                return record(session(table), *filing, minute).await.unwrap();
-            }
-            let content = content::compress(minute).unwrap();
-            let auctions: Vec<_> = minute.lowest.iter().flat_map(|id| id.bytes()).collect();
-            let hash = "ffffffff".to_owned();
-            write(session(table), *filing, minute, &content, &auctions, hash).await.unwrap()
+            record(session(table), *filing, minute).await.unwrap()
         };
         let pairs = (0..results.len()).flat_map(|one| (0..results.len()).map(move |other| vec![one, other]));
         let rotations = (0..results.len()).map(|first| (first..results.len()).chain(0..first).collect());
