@@ -12,7 +12,6 @@ use simulator::{Clock, Fault, Garbage, Simulator};
 use crate::support::{
     Example, NAME_SERVICE, Response, await_logs, expect_clean_logs, for_every_live_route, get, get_at,
     in_repository, live_examples, one_instance_each, serve_small_bodies, simulator, start, start_with,
-    with_parameters,
 };
 
 /// 2026-04-28 15:03:20 UTC.
@@ -263,19 +262,6 @@ async fn ten_requests_in_two_seconds_to_a_failing_upstream_cause_three_fetches_a
     })
     .await;
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn behind_a_stage_cache_failed_invocations_pause_too() {
-    let cloud = start_with(with_parameters(one_instance_each(), &[("GatewayCache", "on")])).await;
-    cloud.clock().stop_at(START);
-    simulator(&cloud).set_fault(BAZAAR, Fault::status(500));
-    for _ in 0..10 {
-        get(&cloud, "/v1/bazaar?mode=list").await.error("INTERNAL_ERROR");
-        cloud.clock().advance(Duration::from_millis(200));
-    }
-    let requests = simulator(&cloud).requests(BAZAAR);
-    assert!((2..=3).contains(&requests), "{requests}");
 }
 
 #[tokio::test]
