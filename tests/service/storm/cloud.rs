@@ -1,25 +1,24 @@
-//! A cloud in the storm, with its upstream and its journal.
+//! The cloud in the storm, with its upstream and its journal.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::routes::VERSION_1;
 use fastrand::Rng;
 use hyper::Method;
 use jiff::Timestamp;
-use local::{Binaries, Cloud, Options};
+use local::{Cloud, Options};
 use serde_json::Value;
+use simulator::Clock;
 
-use super::exchange::{Caller, Exchange};
+use super::history;
 use super::journal::{Journal, Moment, Recorded};
-use super::past::Archive;
-use super::query::{Kind, OBSERVED, Query};
+use super::query::Query;
 use super::snapshot::Game;
 use super::upstream::Upstream;
 use super::weather;
-use crate::support::{KEY_HEADER, get_at, send_with, start_with, with_parameters};
+use crate::support::{KEY_HEADER, Response, get_at, send_with, start_with, with_parameters};
 
 /// More instances than clients, so that no request waits for one: AWS has no queue either.
 const INSTANCES: u16 = 12;
@@ -27,9 +26,29 @@ const INSTANCES: u16 = 12;
 /// A client that gets no response for this long has found a failure.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// One cloud of the storm.
+/// Whose key a request carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Caller {
+    Pro,
+    /// Has a low limit.
+    Starter,
+    Lapsed,
+    Revoked,
+    WithoutKey,
+}
+
+/// A request and its response.
+pub(super) struct Exchange {
+    pub(super) query: Query,
+    pub(super) caller: Caller,
+    pub(super) sent: Moment,
+    pub(super) received: Moment,
+    pub(super) response: Response,
+}
+
+/// The cloud of the storm.
 pub(super) struct StormCloud {
-    pub(super) name: &'static str,
+    pub(super) seed: u64,
     pub(super) local: Cloud,
     pub(super) upstream: Upstream,
     pub(super) journal: Arc<Journal>,
@@ -37,29 +56,24 @@ pub(super) struct StormCloud {
 }
 
 impl StormCloud {
-    pub(super) async fn start(
-        name: &'static str,
-        seed: u64,
-        options: Options,
-        game: &Arc<Game>,
-        has_stage_cache: bool,
-    ) -> Self {
-        let journal = Arc::new(Journal::new(options.clock.clone(), OBSERVED.to_vec()));
-        let seed = seed.wrapping_add(u64::from(has_stage_cache));
-        let upstream = Upstream::start(Arc::clone(game), Arc::clone(&journal), seed).await;
+    pub(super) async fn start(seed: u64, clock: Clock) -> Self {
+        let journal = Arc::new(Journal::new(clock.clone()));
+        let upstream = Upstream::start(Game::new(seed), Arc::clone(&journal), seed).await;
         let lines = Arc::clone(&journal);
         let options = Options {
-            upstream: local::Upstream::Url(upstream.url()),
+            clock,
+            upstream: local::Upstream::Url(upstream.url.clone()),
             schedules: true,
+            // At any second of the minute.
+            schedules_begin_after: Duration::from_millis(Rng::with_seed(seed).u64(..60_000)),
             throttling: true,
             concurrency: NonZeroU16::new(INSTANCES).unwrap(),
-            binaries: binaries(),
             function_log: Some(Arc::new(move |line| note(&lines, line))),
-            ..options
+            ..Options::for_tests()
         };
-        let cache = if has_stage_cache { "on" } else { "off" };
+        let has_stage_cache = seed % 2 == 1;
         let parameters = [
-            ("GatewayCache", cache),
+            ("GatewayCache", if has_stage_cache { "on" } else { "off" }),
             ("ProRateLimit", "100000"),
             ("ProBurstLimit", "100000"),
             ("ProfileRateLimit", "100000"),
@@ -68,7 +82,7 @@ impl StormCloud {
             ("StarterBurstLimit", "1"),
         ];
         let local = start_with(with_parameters(options, &parameters)).await;
-        Self { name, local, upstream, journal, has_stage_cache }
+        Self { seed, local, upstream, journal, has_stage_cache }
     }
 
     pub(super) fn set_weather(&self, rng: &mut Rng, is_hanging: bool) {
@@ -95,11 +109,20 @@ impl StormCloud {
         let headers: Vec<_> = key.map(|key| (KEY_HEADER, key.expose())).into_iter().collect();
         let url = self.local.url();
         let sent = Moment::now(&self.journal.clock);
-        let path = query.path.clone();
-        let response = tokio::time::timeout(PATIENCE, send_with(&url, Method::GET, &path, &headers)).await;
-        let response = response.map_err(|_| format!("{path}: no response"))?;
+        let response = send_with(&url, Method::GET, &query.path, &headers);
+        let response = tokio::time::timeout(PATIENCE, response).await;
+        let response = response.map_err(|_| format!("{}: no response", query.path))?;
         let received = Moment::now(&self.journal.clock);
         Ok(Exchange { query, caller, sent, received, response })
+    }
+
+    /// Kills the processes of a function, perhaps.
+    pub(super) async fn kill_one(&self, rng: &mut Rng) {
+        if rng.bool() {
+            self.journal.count("a host dies");
+            let function = rng.choice(self.local.template().functions.values()).unwrap();
+            self.local.kill(&function.binary).await.unwrap();
+        }
     }
 
     pub(super) async fn kill_all(&self) {
@@ -108,63 +131,22 @@ impl StormCloud {
         }
     }
 
-    /// One of these recorders that has recorded no tick after this time in Unix seconds.
-    pub(super) fn unrecorded_since<'names>(
-        &self,
-        recorders: &[&'names str],
-        time: i64,
-    ) -> Option<&'names str> {
-        let recorded = self.journal.recorded();
-        let has_recorded =
-            |recorder: &str| recorded.iter().any(|line| line.recorder == recorder && line.tick > time);
-        recorders.iter().copied().find(|recorder| !has_recorded(recorder))
-    }
-
-    /// Says that the recorder records nothing, with the end of its log.
-    pub(super) fn describe_missing(&self, recorder: &str) -> String {
-        let lines: Vec<_> = self.local.logs().into_iter().filter(|line| line.contains(recorder)).collect();
-        let last = lines[lines.len().saturating_sub(8)..].join("\n");
-        format!("{}: {recorder} records nothing. The end of its log:\n{last}\n", self.name)
-    }
-
-    /// All histories, read without the gateway. Candles contain what was recorded before that time.
-    pub(super) async fn archive(&self, recorded_until: Instant) -> Archive {
+    /// Expects the last hour of the bazaar to be as it was recorded, read without the gateway. Returns the number of points.
+    ///
+    /// # Errors
+    /// What is missing or wrong.
+    pub(super) async fn expect_recorded(&self) -> Result<usize, String> {
         let now_ms = self.journal.clock.now_ms();
-        let read = async |path: &str| get_at(&self.local, path, now_ms).await.data();
-        let mut archive = Archive {
-            charts: BTreeMap::new(),
-            candles: BTreeMap::new(),
-            mayors: read("/v1/mayor/history?limit=100").await,
-            sales: read("/v1/fire-sales/history?limit=200").await,
-            prices: read("/v1/auctions/prices").await,
-            now_ms,
-            now: now_ms / 1_000,
-            recorded_until,
-        };
-        for query in Archive::queries(&self.journal) {
-            match query.kind {
-                Kind::Chart { id, range } => {
-                    archive.charts.insert((id, range), read(&query.path).await);
-                }
-                Kind::Candles { id, interval, .. } => {
-                    archive.candles.insert((id, interval), read(&query.path).await);
-                }
-                _ => unreachable!("not a history"),
-            }
+        let mut charts = Vec::new();
+        for id in history::OBSERVED {
+            let path = format!("/v1/bazaar/history?item_id={id}&range=1h");
+            charts.push((id, get_at(&self.local, &path, now_ms).await.data()));
         }
-        archive
+        history::expect_recorded(&self.journal, &charts, now_ms / 1_000)
     }
 }
 
-/// The functions: of this version, or those in the folder `STORM_BINARIES`, which may be of another one.
-fn binaries() -> Binaries {
-    match std::env::var_os("STORM_BINARIES") {
-        Some(folder) => Binaries::Folder(folder.into()),
-        None => Options::for_tests().binaries,
-    }
-}
-
-/// Notes a line about a failure of a function, or a recorder's about a recorded tick.
+/// Notes a line about a failure of a function, or about a recorded minute of the bazaar.
 fn note(journal: &Journal, line: &str) {
     let of_platform = line.strip_prefix("local: ").and_then(|line| line.split_once(": request "));
     if let Some((function, reason)) = of_platform {
@@ -177,17 +159,8 @@ fn note(journal: &Journal, line: &str) {
         let route = VERSION_1.into_iter().find(|route| route.path == text("route"));
         journal.fail(route.map_or(text("function"), |route| route.function), text("cause"));
     }
-    let has_recorded = line["message"] == "recorded";
-    if has_recorded || line["message"] == "nothing to record" {
-        journal.end(text("function"));
+    if line["message"] == "recorded" && line["function"] == "record-bazaar" {
+        let tick = text("tick").parse::<Timestamp>().unwrap().as_second();
+        journal.entries().recorded.push(Recorded { tick, logged: Moment::now(&journal.clock) });
     }
-    if !has_recorded {
-        return;
-    }
-    journal.record(Recorded {
-        recorder: text("function").to_owned(),
-        tick: text("tick").parse::<Timestamp>().unwrap().as_second(),
-        outcome: serde_json::from_str(text("recorded")).unwrap(),
-        logged: Moment::now(&journal.clock),
-    });
 }

@@ -40,7 +40,7 @@ pub(super) fn database(rng: &mut Rng, is_hanging: bool) -> Vec<(&'static str, Fa
 
 fn any_database_fault(rng: &mut Rng, is_hanging: bool) -> (&'static str, Fault) {
     let times = rng.u64(1..12);
-    let (kind, fault) = match rng.u32(if is_hanging { ..7 } else { ..6 }) {
+    match rng.u32(if is_hanging { ..7 } else { ..6 }) {
         0 => ("DynamoDB throttles", Fault::throttled().times(times)),
         1 => ("DynamoDB fails", Fault::refusal(Refusal::InternalServerError).times(times)),
         2 => ("DynamoDB is slow", Fault::delay(Duration::from_millis(rng.u64(5..300))).times(times)),
@@ -54,6 +54,5 @@ fn any_database_fault(rng: &mut Rng, is_hanging: bool) -> (&'static str, Fault) 
             let operation = *rng.choice(&[&RECORDING[..], &["GetItem", "Query"]].concat()).unwrap();
             ("DynamoDB does not respond", Fault::hang().times(rng.u64(1..3)).on(operation))
         }
-    };
-    (kind, fault)
+    }
 }
