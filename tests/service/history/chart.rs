@@ -1,54 +1,26 @@
 //! Reads the responses of `GET /v1/bazaar/history` and checks what holds for each of them.
 
 use local::Cloud;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::json;
 
 use super::RANGES;
-use super::market::Quote;
+use super::market;
+use crate::oracle::Quote;
 use crate::support::{Response, get_at};
 
-/// A point of a chart, without further fields (`functions/README.md`, Bazaar history). Prices keep their spelling.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A point of a chart.
+#[derive(Debug)]
 pub(super) struct Point {
-    pub(super) sell_price: Box<RawValue>,
-    pub(super) buy_price: Box<RawValue>,
-    pub(super) sell_volume: i64,
-    pub(super) buy_volume: i64,
-    spread: f64,
-    spread_percent: f64,
     pub(super) recorded_at: String,
+    quote: Quote,
 }
 
 impl Point {
-    /// Panics unless the point has the numbers of the quote, digit for digit.
+    /// Panics unless the point has the numbers of the quote.
     #[track_caller]
-    pub(super) fn expect(&self, quote: &Quote) {
-        let shown = [
-            self.sell_price.get(),
-            self.buy_price.get(),
-            &self.sell_volume.to_string(),
-            &self.buy_volume.to_string(),
-        ];
-        let expected = [&quote.sell_price, &quote.buy_price, &quote.sell_volume, &quote.buy_volume];
-        assert_eq!(shown, expected.map(String::as_str), "at {}", self.recorded_at);
+    pub(super) fn expect(&self, quote: &market::Quote) {
+        assert_eq!(Some(self.quote), quote.recorded(), "at {}", self.recorded_at);
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct Envelope {
-    data: Chart,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Chart {
-    item_id: String,
-    range: String,
-    #[serde(rename = "dataPoints")]
-    data_points: usize,
-    history: Vec<Point>,
 }
 
 /// The points of the product in the range before the moment `now` in Unix seconds.
@@ -60,24 +32,20 @@ pub(super) async fn points(cloud: &Cloud, id: &str, range: &str, now: i64) -> Ve
 /// The points of a response for the product and the range.
 #[track_caller]
 pub(super) fn read(response: &Response, id: &str, range: &str) -> Vec<Point> {
-    response.data();
-    let Envelope { data: chart } = serde_json::from_str(&response.text).unwrap();
-    assert_eq!((chart.item_id.as_str(), chart.range.as_str()), (id, range));
-    assert_eq!(chart.data_points, chart.history.len());
+    let data = response.data();
+    let history = data["history"].as_array().unwrap();
+    let expected = json!({"item_id": id, "range": range, "dataPoints": history.len(), "history": history});
+    assert_eq!(data, expected);
     let (_, _, _, slots) = RANGES.iter().find(|(name, ..)| *name == range).unwrap();
-    assert!(i64::try_from(chart.data_points).unwrap() <= *slots, "{} points in {range}", chart.data_points);
-    for pair in chart.history.windows(2) {
-        // RFC 3339 texts sort by time.
-        assert!(pair[0].recorded_at < pair[1].recorded_at, "{id}: oldest first");
-    }
-    for point in &chart.history {
-        let price = |price: &RawValue| price.get().parse::<f64>().unwrap();
-        let (sell, buy) = (price(&point.sell_price), price(&point.buy_price));
-        let percent = if sell == 0.0 { 0.0 } else { (buy - sell) / sell * 100.0 };
-        assert_eq!(point.spread.to_bits(), (buy - sell).to_bits(), "{point:?}");
-        assert_eq!(point.spread_percent.to_bits(), percent.to_bits(), "{point:?}");
-    }
-    chart.history
+    assert!(i64::try_from(history.len()).unwrap() <= *slots, "{} points in {range}", history.len());
+    let point = |point: &serde_json::Value| Point {
+        recorded_at: point["recorded_at"].as_str().unwrap().to_owned(),
+        quote: Quote::of_point(point).unwrap(),
+    };
+    let points: Vec<_> = history.iter().map(point).collect();
+    // RFC 3339 texts sort by time.
+    assert!(times(&points).is_sorted_by(|earlier, later| earlier < later), "{id}: oldest first");
+    points
 }
 
 /// When the points were recorded.

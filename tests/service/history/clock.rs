@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::chart::{points, times};
 use super::market::{Market, RECORDER, quote};
 use super::table;
-use super::{HOUR, MINUTE, failure, record, rfc3339, start};
+use super::{HOUR, MINUTE, failure, rfc3339, start};
 use crate::auction_prices::house;
 use crate::support::{
     RECORDERS, await_logs, expect_clean_logs, invoke, one_instance_each, simulator, start_with,
@@ -95,36 +95,6 @@ async fn an_event_is_filed_under_its_own_minute_and_a_late_one_under_the_minute_
     expect_clean_logs(&cloud);
 }
 
-#[tokio::test]
-async fn the_event_of_another_minute_neither_replaces_nor_blocks_the_event_of_the_minute() {
-    let cloud = start().await;
-    // Whether `recorder` has recorded something, and the minute of the present.
-    let run = async |recorder: &str, distance: i64| {
-        let response = invoke(&cloud, recorder, scheduled(clock() + distance)).await.json();
-        let outcome = &response["recorded"];
-        (response["tick"].clone(), outcome["products"].as_i64().or(outcome["items"].as_i64()) > Some(0))
-    };
-    for recorder in ["record-auctions", RECORDER] {
-        let is_within_one_minute = async || {
-            table::clear(&cloud).await;
-            house::serve(&cloud, clock() * 1_000, &[house::listing(1, "A", 1, clock() * 1_000)], &json!([]));
-            Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
-            let other = run(recorder, 90).await;
-            Market::of("A", quote("5.0", "6.0", 3, 4)).show(&cloud);
-            let own = run(recorder, 0).await;
-            let again = [run(recorder, 0).await, run(recorder, 90).await];
-            let is_one = [&own, &again[0], &again[1]].iter().all(|run| run.0 == other.0);
-            let recorded = (other.1, own.1, again[0].1, again[1].1);
-            assert!(!is_one || recorded == (true, true, false, false), "{recorder}: {recorded:?}");
-            is_one
-        };
-        while !is_within_one_minute().await {}
-    }
-    let [point] = &points(&cloud, "A", "1h", clock()).await[..] else { panic!("one minute is recorded") };
-    point.expect(&quote("5.0", "6.0", 3, 4));
-    expect_clean_logs(&cloud);
-}
-
 /// With the schedules of the template, by the system's clock.
 #[tokio::test]
 async fn the_local_cloud_sends_events_of_the_present_at_the_start() {
@@ -142,16 +112,4 @@ async fn the_local_cloud_sends_events_of_the_present_at_the_start() {
     let rows = table::dump(&cloud).await.into_values();
     assert_eq!(rows.filter(|row| row.contains_key("added")).count(), 0);
     cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn a_backfill_is_filed_under_the_minute_of_its_event() {
-    let cloud = start().await;
-    let market = Market::of("A", quote("1.0", "2.0", 3, 4));
-    market.show(&cloud);
-    for distance in [-24 * HOUR, -MINUTE, MINUTE, HOUR] {
-        let time = clock() + distance;
-        assert_eq!(record(&cloud, RECORDER, time).await["products"], 1, "{distance}");
-    }
-    expect_clean_logs(&cloud);
 }

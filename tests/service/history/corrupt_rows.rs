@@ -6,17 +6,9 @@ use simulator::Fault;
 
 use super::market::{Market, quote};
 use super::table::{self, Row, with};
-use super::{HOUR, MINUTE, START, event, rfc3339, start};
+use super::{MINUTE, START, event, rfc3339, start};
 use crate::auction_prices::house;
 use crate::support::{RECORDERS, await_logs, expect_clean_logs, get_at, invoke, log_lines, simulator};
-
-/// The history in the response of the route at the moment.
-async fn history(cloud: &Cloud, path: &str, now: i64) -> Vec<Value> {
-    let Value::Array(history) = get_at(cloud, path, now * 1_000).await.data()["history"].take() else {
-        panic!("{path} has no history")
-    };
-    history
-}
 
 fn is_warning(line: &Value) -> bool {
     line["level"] == "WARN" && line["message"] == "a corrupt row is skipped"
@@ -41,87 +33,50 @@ pub(crate) async fn expect_warning(
 #[tokio::test]
 async fn a_corrupt_quote_hides_no_other_point() {
     let cloud = start().await;
-    let good = quote("1.0", "2.0", 3, 4);
-    for minute in 0..3 {
-        Market::of("A", good.clone()).record(&cloud, START + minute * MINUTE).await;
-    }
-    let (dump, second) = (table::dump(&cloud).await, (START + MINUTE).to_string());
-    let row = dump
-        .values()
-        .find(|row| table::key(row).0.starts_with("bazaar#1m#") && row["sk"]["S"] == second.as_str())
-        .unwrap();
-    let numbers = |numbers: &[&str]| -> Value {
-        let numbers: Vec<_> = numbers.iter().map(|number| json!({"N": number})).collect();
-        json!({"M": {"A": {"L": numbers}}})
-    };
-    let cases = [
-        ("a number for a quote", with(row, "products", json!({"M": {"A": {"N": "5"}}})), "products"),
-        ("a text for a quote", with(row, "products", json!({"M": {"A": {"S": "1,2,3,4"}}})), "products"),
-        ("null for a quote", with(row, "products", json!({"M": {"A": {"NULL": true}}})), "products"),
-        ("an empty list", with(row, "products", numbers(&[])), "products"),
-        ("three numbers", with(row, "products", numbers(&["1", "2", "3"])), "products"),
-        ("five numbers", with(row, "products", numbers(&["1", "2", "3", "4", "5"])), "products"),
-        ("a negative price", with(row, "products", numbers(&["-1", "2", "3", "4"])), "products"),
-        ("a price beyond all", with(row, "products", numbers(&["1", "2E12", "3", "4"])), "products"),
-        ("half a volume", with(row, "products", numbers(&["1", "2", "3.5", "4"])), "products"),
-        ("a volume beyond all", with(row, "products", numbers(&["1", "2", "3", "9E30"])), "products"),
-        ("a negative volume", with(row, "products", numbers(&["1", "2", "3", "-4"])), "products"),
-        (
-            "texts for numbers",
-            with(
-                row,
-                "products",
-                json!({"M": {"A": {"L": [{"S": "1"}, {"S": "2"}, {"S": "3"}, {"S": "4"}]}}}),
-            ),
-            "products",
-        ),
-    ];
-    let mut now = START + 3 * MINUTE;
-    let mut warnings = cases.len();
-    for (number, (what, corrupt, attribute)) in cases.into_iter().enumerate() {
-        table::put(&cloud, [corrupt.clone()]).await;
-        cloud.kill("bazaar-history").await.unwrap();
-        let points = super::chart::points(&cloud, "A", "1h", now).await;
-        let expected = [START, START + 2 * MINUTE].map(rfc3339);
-        assert_eq!(super::chart::times(&points), expected, "{what}");
-        expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
-        now += MINUTE;
-    }
-    // Not a number, not a full minute, a tick outside its slot, and a spelling that no recorder writes.
-    table::put(&cloud, [row.clone()]).await;
-    for key in ["17773884x0", "1777388461", "1777388460#001", "1777388460#000"] {
-        let stray = with(row, "sk", json!({"S": key}));
-        table::put(&cloud, [stray.clone()]).await;
-        cloud.kill("bazaar-history").await.unwrap();
-        assert_eq!(super::chart::points(&cloud, "A", "1h", now).await.len(), 3, "{key}");
-        expect_warning(&cloud, (table::key(row).0, key.to_owned()), "sk", warnings).await;
-        let gone = json!({"TableName": table::NAME, "Key": {"pk": stray["pk"], "sk": stray["sk"]}});
-        table::call(&cloud, "DeleteItem", &gone).await;
-        warnings += 1;
-        now += MINUTE;
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_row_without_a_map_of_products_is_a_missing_point() {
-    // DynamoDB returns only what the projection names, so such a row looks like a tick without the product.
-    let cloud = start().await;
     for minute in 0..3 {
         Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START + minute * MINUTE).await;
     }
     let (dump, second) = (table::dump(&cloud).await, (START + MINUTE).to_string());
     let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && row.contains_key("products");
     let row = dump.values().find(is_second).unwrap();
-    let mut without = row.clone();
-    without.remove("products");
-    for corrupt in
-        [with(row, "products", json!({"S": "all"})), with(row, "products", json!({"L": []})), without]
-    {
-        table::put(&cloud, [corrupt]).await;
+    let quote = |quote: Value| with(row, "products", json!({"M": {"A": quote}}));
+    let numbers = |numbers: &[&str]| {
+        let numbers: Vec<_> = numbers.iter().map(|number| json!({"N": number})).collect();
+        quote(json!({"L": numbers}))
+    };
+    let corrupt = [
+        quote(json!({"S": "1,2,3,4"})),
+        quote(json!({"L": [{"S": "1"}, {"S": "2"}, {"S": "3"}, {"S": "4"}]})),
+        numbers(&["1", "2", "3"]),
+        numbers(&["1", "2", "3", "4", "5"]),
+        numbers(&["-1", "2", "3", "4"]),
+        numbers(&["1", "2E12", "3", "4"]),
+        numbers(&["1", "2", "3.5", "4"]),
+        numbers(&["1", "2", "3", "-4"]),
+    ];
+    // DynamoDB returns only what the projection names, so such a row looks like a minute without the product.
+    let missing = [with(row, "products", json!({"S": "all"})), with(row, "products", json!({"L": []}))];
+    let count = corrupt.len();
+    for (number, corrupt) in corrupt.into_iter().chain(missing).enumerate() {
+        table::put(&cloud, [corrupt.clone()]).await;
         cloud.kill("bazaar-history").await.unwrap();
         let points = super::chart::points(&cloud, "A", "1h", START + 3 * MINUTE).await;
-        assert_eq!(super::chart::times(&points), [START, START + 2 * MINUTE].map(rfc3339));
+        let expected = [START, START + 2 * MINUTE].map(rfc3339);
+        assert_eq!(super::chart::times(&points), expected, "{corrupt:?}");
+        if number < count {
+            expect_warning(&cloud, table::key(&corrupt), "products", number).await;
+        }
+    }
+    // Not a number, not a full minute, and a spelling that no recorder writes.
+    table::put(&cloud, [row.clone()]).await;
+    for (number, key) in (count..).zip(["17773884x0", "1777388461", "1777388460#001"]) {
+        let (partition, _) = table::key(row);
+        table::put(&cloud, [with(row, "sk", json!({"S": key}))]).await;
+        cloud.kill("bazaar-history").await.unwrap();
+        let points = super::chart::points(&cloud, "A", "1h", START + 3 * MINUTE).await;
+        assert_eq!(points.len(), 3, "{key}");
+        expect_warning(&cloud, (partition.clone(), key.to_owned()), "sk", number).await;
+        table::delete(&cloud, &partition, key).await;
     }
     expect_clean_logs(&cloud);
 }
@@ -152,7 +107,8 @@ async fn a_corrupt_row_stops_no_recorder() {
     house::serve(&cloud, START * 1_000, &[house::listing(1, "A", 1, START * 1_000)], &json!([]));
     let record_all = async |what: &str| {
         for recorder in RECORDERS {
-            let now = if recorder == "record-candles" { built_at(5) } else { START };
+            // Then candles of five minutes are built.
+            let now = if recorder == "record-candles" { START + 7 * MINUTE } else { START };
             let response = invoke(&cloud, recorder, event(now)).await;
             let has_failed = response.headers.contains_key("x-amz-function-error");
             assert!(!has_failed, "{recorder}, {what}: {}", response.text);
@@ -160,11 +116,9 @@ async fn a_corrupt_row_stops_no_recorder() {
     };
     record_all("an empty table").await;
     let dump = table::dump(&cloud).await;
-    assert_eq!(
-        dump.len(),
-        11,
-        "minutes and candles with their markers, how far those and hours of auctions are built, a mayor, a sale, and prices of auctions with the lowest ones"
-    );
+    // Minutes and candles with their markers, how far those and hours of auctions are built, a mayor, a sale, and prices of auctions with
+    // the lowest ones.
+    assert_eq!(dump.len(), 11);
     for (key, row) in &dump {
         for attribute in row.keys().filter(|name| !["pk", "sk"].contains(&name.as_str())) {
             for value in [json!({"S": "soon"}), json!({"N": "-1.5"}), json!({"NULL": true}), json!({"L": []})]
@@ -179,116 +133,58 @@ async fn a_corrupt_row_stops_no_recorder() {
     expect_clean_logs(&cloud);
 }
 
+/// Puts one corrupt row at a time between two good ones, and expects both in the history, and a warning that names the attribute.
+async fn expect_others(cloud: &Cloud, path: &str, rows: [&Row; 3], corrupt: Vec<(Row, &str)>) {
+    let [one, good, other] = rows;
+    let history = async |limit: usize| {
+        let path = format!("{path}?limit={limit}");
+        get_at(cloud, &path, START * 1_000).await.data()["history"].as_array().unwrap().clone()
+    };
+    table::put(cloud, [one.clone(), good.clone(), other.clone()]).await;
+    let all = history(100).await;
+    assert_eq!(all.len(), 3);
+    for (number, (corrupt, attribute)) in corrupt.into_iter().enumerate() {
+        let (partition, sort) = table::key(good);
+        table::delete(cloud, &partition, &sort).await;
+        table::put(cloud, [corrupt.clone()]).await;
+        assert_eq!(history(number + 3).await, [all[0].clone(), all[2].clone()], "{corrupt:?}");
+        expect_warning(cloud, table::key(&corrupt), attribute, number).await;
+        let (partition, sort) = table::key(&corrupt);
+        table::delete(cloud, &partition, &sort).await;
+    }
+    expect_clean_logs(cloud);
+}
+
+/// The row without each of these attributes, and with a value of another type for it.
+fn without_each<'a>(good: &Row, attributes: &[&'a str]) -> Vec<(Row, &'a str)> {
+    let spoiled = attributes.iter().flat_map(|attribute| {
+        let mut without = good.clone();
+        without.remove(*attribute);
+        [(without, *attribute), (with(good, attribute, json!({"BOOL": true})), *attribute)]
+    });
+    spoiled.collect()
+}
+
 #[tokio::test]
 async fn a_corrupt_mayor_hides_no_other() {
-    let cloud = start().await;
-    let mayor = |year: u32| {
-        let perks = json!({"L": [{"M": {"name": {"S": "P"}, "description": {"S": "d"}}}]});
-        let row = json!({
-            "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")},
-            "name": {"S": format!("M{year}")}, "key": {"S": "k"}, "perks": perks,
-        });
-        row.as_object().unwrap().clone()
-    };
-    let good = mayor(300);
-    let without = |attribute: &str| {
-        let mut row = good.clone();
-        row.remove(attribute);
-        row
-    };
-    let perk = |perk: Value| {
-        with(&good, "perks", json!({"L": [{"M": {"name": {"S": "a"}, "description": {"S": "b"}}}, perk]}))
-    };
-    let cases = [
-        (without("name"), "name"),
-        (with(&good, "name", json!({"N": "5"})), "name"),
-        (without("key"), "key"),
-        (with(&good, "key", json!({"L": []})), "key"),
-        (without("perks"), "perks"),
-        (with(&good, "perks", json!({"S": "EZPZ"})), "perks"),
-        (with(&good, "perks", json!({"M": {}})), "perks"),
-        (perk(json!({"S": "EZPZ"})), "perks"),
-        (perk(json!({"M": {"name": {"S": "EZPZ"}}})), "perks"),
-        (perk(json!({"M": {"name": {"S": "EZPZ"}, "description": {"N": "1"}}})), "perks"),
-    ];
-    table::put(&cloud, [mayor(299), mayor(301)]).await;
-    for (number, (corrupt, attribute)) in cases.into_iter().enumerate() {
-        table::put(&cloud, [corrupt.clone()]).await;
-        let path = format!("/v1/mayor/history?limit={}", number + 3);
-        let history = history(&cloud, &path, START).await;
-        let names: Vec<_> = history.iter().map(|mayor| mayor["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["M301", "M299"], "{corrupt:?}");
-        expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
+    let good = table::mayor(300);
+    let mut corrupt = without_each(&good, &["name", "key", "perks"]);
+    for perk in [json!({"S": "EZPZ"}), json!({"M": {"name": {"S": "EZPZ"}}})] {
+        corrupt.push((with(&good, "perks", json!({"L": [perk]})), "perks"));
     }
-    let misplaced = with(&good, "sk", json!({"S": "0300x"}));
-    table::put(&cloud, [good, misplaced.clone()]).await;
-    assert_eq!(history(&cloud, "/v1/mayor/history?limit=50", START).await.len(), 3);
-    expect_warning(&cloud, table::key(&misplaced), "sk", 10).await;
-    expect_clean_logs(&cloud);
+    corrupt.push((with(&good, "sk", json!({"S": "0300x"})), "sk"));
+    let rows = [&table::mayor(299), &good, &table::mayor(301)];
+    expect_others(&start().await, "/v1/mayor/history", rows, corrupt).await;
 }
 
 #[tokio::test]
 async fn a_corrupt_fire_sale_hides_no_other() {
-    let cloud = start().await;
-    let sale = |number: i64| {
-        let start = START * 1_000 + number;
-        let row = json!({
-            "pk": {"S": "fire-sales"}, "sk": {"S": format!("{start}#A")}, "item_id": {"S": "A"},
-            "start": {"N": start.to_string()}, "end": {"N": start.to_string()}, "amount": {"N": number.to_string()},
-            "price": {"N": "5"}, "recorded_at": {"N": START.to_string()}, "seen_at": {"N": START.to_string()},
-        });
-        row.as_object().unwrap().clone()
-    };
+    let sale = |number: i64| table::sale("A", START * 1_000 + number, START);
     let good = sale(2);
-    let mut cases = Vec::new();
-    for attribute in ["item_id", "start", "end", "amount", "price", "recorded_at", "seen_at"] {
-        let mut without = good.clone();
-        without.remove(attribute);
-        cases.push((without, attribute));
-        let other = if attribute == "item_id" { json!({"N": "5"}) } else { json!({"S": "5"}) };
-        cases.push((with(&good, attribute, other), attribute));
-        if attribute != "item_id" {
-            cases.push((with(&good, attribute, json!({"N": "1.5"})), attribute));
-        }
-    }
-    cases.push((with(&good, "start", json!({"N": "5"})), "start"));
-    table::put(&cloud, [sale(1), sale(3)]).await;
-    for (number, (corrupt, attribute)) in cases.into_iter().enumerate() {
-        table::put(&cloud, [corrupt.clone()]).await;
-        let history = history(&cloud, &format!("/v1/fire-sales/history?limit={}", number + 3), START).await;
-        let amounts: Vec<_> = history.iter().map(|sale| sale["amount"].as_i64().unwrap()).collect();
-        assert_eq!(amounts, [3, 1], "{corrupt:?}");
-        expect_warning(&cloud, table::key(&corrupt), attribute, number).await;
-    }
-    table::put(&cloud, [good]).await;
-    assert_eq!(history(&cloud, "/v1/fire-sales/history", START + HOUR).await.len(), 3);
-    expect_clean_logs(&cloud);
-}
-
-/// The minute at which the candles of this many minutes from `START` on are built.
-fn built_at(minutes: i64) -> i64 {
-    START + (minutes + 2) * MINUTE
-}
-
-#[tokio::test]
-async fn a_corrupt_key_ends_no_list_of_candles() {
-    let cloud = start().await;
-    for minute in [0, 5, 10] {
-        Market::of("A", quote(10, 20, 3, 4)).record(&cloud, START + minute * MINUTE).await;
-    }
-    invoke(&cloud, "record-candles", event(built_at(15))).await;
-    let dump = table::dump(&cloud).await;
-    let row = dump.values().find(|row| table::key(row).0.starts_with("candles#5m#")).unwrap();
-    let corrupt = |minute: i64| with(row, "sk", json!({"S": format!("{}x", START + minute * MINUTE)}));
-    table::put(&cloud, [corrupt(0), corrupt(5)]).await;
-    let (mut opened_at, mut before) = (Vec::new(), rfc3339(START + 15 * MINUTE));
-    loop {
-        let path = format!("/v1/bazaar/candles?item_id=A&interval=5m&limit=1&before={before}");
-        let data = get_at(&cloud, &path, built_at(15) * 1_000).await.data();
-        let candles = data["candles"].as_array().unwrap();
-        opened_at.extend(candles.iter().map(|candle| candle["opened_at"].clone()));
-        let Some(next) = data["next_before"].as_str() else { break };
-        before = next.to_owned();
-    }
-    assert_eq!(opened_at, [10, 5, 0].map(|minute| rfc3339(START + minute * MINUTE)));
+    let attributes = ["item_id", "start", "end", "amount", "price", "recorded_at", "seen_at"];
+    let mut corrupt = without_each(&good, &attributes);
+    corrupt.push((with(&good, "amount", json!({"N": "1.5"})), "amount"));
+    corrupt.push((with(&good, "start", json!({"N": "5"})), "start"));
+    let rows = [&sale(1), &good, &sale(3)];
+    expect_others(&start().await, "/v1/fire-sales/history", rows, corrupt).await;
 }

@@ -1,13 +1,14 @@
 //! Markets for tests, and how the simulator serves them.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 use local::Cloud;
 use serde_json::{Value, json};
 use simulator::Fault;
 
 use super::record;
+use crate::oracle;
 use crate::support::simulator;
 
 /// The provider's path of the bazaar.
@@ -23,6 +24,16 @@ pub(crate) struct Quote {
     pub(crate) buy_price: String,
     pub(crate) sell_volume: String,
     pub(crate) buy_volume: String,
+}
+
+impl Quote {
+    /// The product as it is recorded: all values are numbers, and a price is not 0.
+    pub(crate) fn recorded(&self) -> Option<oracle::Quote> {
+        let (sell_price, buy_price) = (self.sell_price.parse().ok()?, self.buy_price.parse().ok()?);
+        let (sell_volume, buy_volume) = (self.sell_volume.parse().ok()?, self.buy_volume.parse().ok()?);
+        let quote = oracle::Quote { sell_price, buy_price, sell_volume, buy_volume };
+        (sell_price > 0.0 || buy_price > 0.0).then_some(quote)
+    }
 }
 
 /// A quote with these numbers.
@@ -58,28 +69,17 @@ impl Market {
 
     /// The provider's response with this market.
     pub(crate) fn body(&self) -> String {
-        let mut body = r#"{"success":true,"lastUpdated":1777388398578,"products":{"#.to_owned();
-        for (position, (id, quote)) in self.0.iter().enumerate() {
+        let products = self.0.iter().map(|(id, quote)| {
             let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
-            let (id, comma) = (json!(id), if position == 0 { "" } else { "," });
-            write!(
-                body,
-                r#"{comma}{id}:{{"product_id":{id},"sell_summary":[],"buy_summary":[],"quick_status":{{"productId":{id},"#
+            let id = json!(id);
+            format!(
+                r#"{id}:{{"product_id":{id},"sell_summary":[],"buy_summary":[],"quick_status":{{"productId":{id},
+                "sellPrice":{sell_price},"sellVolume":{sell_volume},"sellMovingWeek":3,"sellOrders":2,
+                "buyPrice":{buy_price},"buyVolume":{buy_volume},"buyMovingWeek":5,"buyOrders":1}}}}"#
             )
-            .unwrap();
-            write!(
-                body,
-                r#""sellPrice":{sell_price},"sellVolume":{sell_volume},"sellMovingWeek":3,"sellOrders":2,"#
-            )
-            .unwrap();
-            write!(
-                body,
-                r#""buyPrice":{buy_price},"buyVolume":{buy_volume},"buyMovingWeek":5,"buyOrders":1}}}}"#
-            )
-            .unwrap();
-        }
-        body.push_str("}}");
-        body
+        });
+        let products = products.collect::<Vec<_>>().join(",");
+        format!(r#"{{"success":true,"lastUpdated":1777388398578,"products":{{{products}}}}}"#)
     }
 
     /// Makes the provider serve this market from now on.

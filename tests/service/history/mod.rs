@@ -6,7 +6,6 @@ mod chart;
 mod clock;
 mod concurrent_recorders;
 pub(crate) mod corrupt_rows;
-mod decimal;
 mod expiry;
 mod faults;
 mod fire_sales;
@@ -16,7 +15,6 @@ pub(crate) mod market;
 mod mayors;
 mod pages;
 mod ranges;
-mod replay;
 pub(crate) mod table;
 mod ticks;
 

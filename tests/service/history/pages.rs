@@ -3,7 +3,7 @@
 use local::Cloud;
 use serde_json::{Value, json};
 
-use super::table::{self, Row};
+use super::table;
 use super::{HOUR, MINUTE, START, rfc3339, start};
 use crate::support::{expect_clean_logs, get_at};
 
@@ -23,21 +23,11 @@ fn names(pages: &[Vec<Value>], field: &str) -> Vec<String> {
     pages.iter().flatten().map(|entry| entry[field].as_str().unwrap().to_owned()).collect()
 }
 
-fn row(value: &Value) -> Row {
-    value.as_object().unwrap().clone()
-}
-
 #[tokio::test]
 async fn every_mayor_is_on_exactly_one_page() {
     let cloud = start().await;
     let years = (250..400).filter(|year| year % 7 != 0);
-    let mayor = |year: u32| {
-        row(&json!({
-            "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")},
-            "name": {"S": format!("M{year}")}, "key": {"S": "k"}, "perks": {"L": []},
-        }))
-    };
-    table::put(&cloud, years.clone().map(mayor)).await;
+    table::put(&cloud, years.clone().map(table::mayor)).await;
     let expected: Vec<_> = years.rev().map(|year| format!("M{year}")).collect();
     for (limit, first) in [(1, ""), (24, ""), (100, "&before=9999-12-31T23:59:59Z")] {
         let pages = pages(&cloud, &format!("/v1/mayor/history?limit={limit}"), first, "started_at").await;
@@ -67,15 +57,8 @@ async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together(
         let begins = (START + rng.i64(-3..3) * HOUR) * 1_000;
         sales.push((recorded_at, begins, format!("SKIN_{number:02}")));
     }
-    let sale = |(recorded_at, begins, id): &(i64, i64, String)| {
-        let [recorded_at, begins] = [recorded_at, begins].map(|time| json!({"N": time.to_string()}));
-        row(&json!({
-            "pk": {"S": "fire-sales"}, "sk": {"S": format!("{}#{id}", begins["N"].as_str().unwrap())},
-            "item_id": {"S": id}, "start": begins, "end": begins, "amount": {"N": "1"}, "price": {"N": "5"},
-            "recorded_at": recorded_at, "seen_at": recorded_at,
-        }))
-    };
-    table::put(&cloud, sales.iter().map(sale)).await;
+    let rows = sales.iter().map(|(recorded_at, begins, id)| table::sale(id, *begins, *recorded_at));
+    table::put(&cloud, rows).await;
     sales.sort();
     sales.reverse();
     let expected: Vec<_> = sales.iter().map(|(_, _, id)| id.clone()).collect();
@@ -95,11 +78,13 @@ async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together(
             );
         }
     }
-    // Without it, the sales that start last.
-    let latest = get_at(&cloud, "/v1/fire-sales/history?limit=7", START * 1_000).await.data();
+    // Without it, the sales that start last; 50 by default.
     sales.sort_by(|one, other| (other.1, &other.2).cmp(&(one.1, &one.2)));
-    let expected: Vec<_> = sales.iter().take(7).map(|(_, _, id)| id.clone()).collect();
-    let Value::Array(latest) = &latest["history"] else { panic!("{latest}") };
-    assert_eq!(names(std::slice::from_ref(latest), "item_id"), expected);
+    for (query, count) in [("", 50), ("?limit=7", 7)] {
+        let latest = get_at(&cloud, &format!("/v1/fire-sales/history{query}"), START * 1_000).await.data();
+        let expected: Vec<_> = sales.iter().take(count).map(|(_, _, id)| id.clone()).collect();
+        let Value::Array(latest) = &latest["history"] else { panic!("{latest}") };
+        assert_eq!(names(std::slice::from_ref(latest), "item_id"), expected);
+    }
     expect_clean_logs(&cloud);
 }

@@ -37,7 +37,7 @@ pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     loop {
         let mut page = call(cloud, "Scan", &request).await;
         for row in page["Items"].as_array_mut().unwrap() {
-            let Value::Object(row) = row.take() else { panic!("a row is an object") };
+            let row = self::row(row.take());
             dump.insert(key(&row), row);
         }
         match page.get_mut("LastEvaluatedKey").map(Value::take).filter(|key| !key.is_null()) {
@@ -58,6 +58,30 @@ pub(crate) fn key(row: &Row) -> (String, String) {
 pub(crate) fn with(row: &Row, attribute: &str, value: Value) -> Row {
     let mut row = row.clone();
     row.insert(attribute.to_owned(), value);
+    row
+}
+
+/// The row of a mayor.
+pub(crate) fn mayor(year: u32) -> Row {
+    let perk = json!({"M": {"name": {"S": "P"}, "description": {"S": "d"}}});
+    row(json!({
+        "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")},
+        "name": {"S": format!("M{year}")}, "key": {"S": "k"}, "perks": {"L": [perk]},
+    }))
+}
+
+/// The row of a fire sale with this start in Unix milliseconds, which was first recorded at a time in Unix seconds.
+pub(crate) fn sale(id: &str, start: i64, recorded_at: i64) -> Row {
+    let [start, recorded_at] = [start, recorded_at].map(|time| time.to_string());
+    row(json!({
+        "pk": {"S": "fire-sales"}, "sk": {"S": format!("{start}#{id}")}, "item_id": {"S": id},
+        "start": {"N": start}, "end": {"N": start}, "amount": {"N": "1"}, "price": {"N": "5"},
+        "recorded_at": {"N": recorded_at}, "seen_at": {"N": recorded_at},
+    }))
+}
+
+fn row(value: Value) -> Row {
+    let Value::Object(row) = value else { panic!("a row is an object") };
     row
 }
 
