@@ -5,16 +5,9 @@ use std::collections::BTreeMap;
 use local::Cloud;
 
 use super::{INTERVALS, Interval, page};
-use crate::history::market::{self, Market};
+use crate::history::market::Market;
 use crate::history::{MINUTE, rfc3339};
 use crate::oracle::{Candle, Quote};
-
-/// The product as it is recorded: all values are numbers, and a price is not 0.
-fn recorded(quote: &market::Quote) -> Option<Quote> {
-    let (sell_price, buy_price) = (quote.sell_price.parse().ok()?, quote.buy_price.parse().ok()?);
-    let (sell_volume, buy_volume) = (quote.sell_volume.parse().ok()?, quote.buy_volume.parse().ok()?);
-    (sell_price > 0.0 || buy_price > 0.0).then_some(Quote { sell_price, buy_price, sell_volume, buy_volume })
-}
 
 /// The recorded minutes: the quote of each product by the start of the minute in Unix seconds.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +18,7 @@ impl Minutes {
     pub(super) async fn record(&mut self, cloud: &Cloud, minute: i64, market: &Market) {
         assert_eq!(minute % MINUTE, 0);
         let recorded = market.record(cloud, minute).await;
-        let quotes = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), self::recorded(quote)?)));
+        let quotes = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), quote.recorded()?)));
         let quotes: BTreeMap<_, _> = quotes.collect();
         assert_eq!(recorded["products"], quotes.len(), "at {}", rfc3339(minute));
         self.0.insert(minute, quotes);

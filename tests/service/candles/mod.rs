@@ -11,7 +11,6 @@ mod pages;
 mod random_ticks;
 mod repeated;
 mod responses;
-mod unfinished;
 
 use jiff::Timestamp;
 use local::Cloud;
@@ -89,14 +88,10 @@ fn seconds(text: &str) -> i64 {
     time.as_second()
 }
 
-/// The path of a page, with further parameters such as `&limit=5`.
-fn path(id: &str, interval: &Interval, further: &str) -> String {
-    format!("/v1/bazaar/candles?item_id={id}&interval={}{further}", interval.name)
-}
-
-/// The page at the moment `now` in Unix seconds.
+/// The page at the moment `now` in Unix seconds, with further parameters such as `&limit=5`.
 async fn page(cloud: &Cloud, id: &str, interval: &'static Interval, further: &str, now: i64) -> Page {
-    read(&get_at(cloud, &path(id, interval, further), now * 1_000).await, id, interval)
+    let path = format!("/v1/bazaar/candles?item_id={id}&interval={}{further}", interval.name);
+    read(&get_at(cloud, &path, now * 1_000).await, id, interval)
 }
 
 /// The page of a response, which must be consistent.
@@ -112,14 +107,6 @@ fn read(response: &Response, id: &str, interval: &'static Interval) -> Page {
         interval.name
     );
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "oldest first: {times:?}");
-    let is_consistent = |candle: &Candle| {
-        candle.sell_low <= candle.sell_open.min(candle.sell_close)
-            && candle.sell_high >= candle.sell_open.max(candle.sell_close)
-            && candle.buy_low <= candle.buy_open.min(candle.buy_close)
-            && candle.buy_high >= candle.buy_open.max(candle.buy_close)
-            && i64::from(candle.samples) * MINUTE <= interval.length
-    };
-    assert!(page.candles.iter().all(is_consistent), "{page:?}");
     if let (Some(next), Some(first)) = (page.next(), times.first()) {
         assert!(next <= *first, "the next page is older: {page:?}");
     }
@@ -168,11 +155,6 @@ fn built(response: &Response) -> Vec<Slot> {
         (text("interval").to_owned(), seconds(text("slot")))
     };
     slots.iter().map(slot).collect()
-}
-
-/// The slots of the interval that start at these times.
-fn slots(interval: &str, times: impl IntoIterator<Item = i64>) -> Vec<Slot> {
-    times.into_iter().map(|time| (interval.to_owned(), time)).collect()
 }
 
 /// All rows and markers of candles.

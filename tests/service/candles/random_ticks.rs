@@ -1,10 +1,10 @@
-//! Random minutes of random markets, with candles built at random times: every candle equals a naive computation, and the table
-//! equals that of a single run.
+//! Random minutes of random markets, with candles built at random times, late and repeatedly: every candle equals a naive computation at any
+//! moment, also one under way, and the table equals that of other runs.
 
 use fastrand::Rng;
 
 use super::minutes::Minutes;
-use super::{MIDNIGHT, SETTLE, build, build_all, candles, clear};
+use super::{MIDNIGHT, READER, SETTLE, build, build_all, candles, clear};
 use crate::history::market::{Market, quote};
 use crate::history::{MINUTE, start, table};
 use crate::support::expect_clean_logs;
@@ -64,11 +64,11 @@ fn market(random: &mut Rng, minute: i64) -> Market {
 }
 
 #[tokio::test]
-async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_built() {
+async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_built_and_read() {
     let cloud = start().await;
     let random = &mut Rng::with_seed(SEED);
     let mut minutes = Minutes::default();
-    let mut runs = 0;
+    let (mut settled, mut compared) = (i64::MIN, 0);
     for minute in 0..MINUTES {
         let time = FIRST + minute * MINUTE;
         // Ten minutes in a row are missing, and others by chance.
@@ -77,20 +77,36 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
             minutes.record(&cloud, time, &market).await;
         }
         if random.u8(..11) == 0 {
-            build(&cloud, time + random.i64(0..MINUTE)).await;
-            runs += 1;
+            let now = time + random.i64(0..MINUTE);
+            build(&cloud, now).await;
+            settled = now - SETTLE;
+        }
+        // Candles under way, and those that have ended and are not built, have all recorded minutes and are not complete.
+        if [0, 1, 7, 36, 60, 99, 100, 102, 111].contains(&minute) {
+            cloud.kill(READER).await.unwrap();
+            compared += minutes.expect(&cloud, &IDS, settled, time + MINUTE - 1).await;
         }
     }
-    assert!(runs > 5, "{runs}");
     let now = FIRST + MINUTES * MINUTE;
     build_all(&cloud, now).await;
     assert_eq!(build(&cloud, now).await, [], "nothing is left to do");
-    let compared = minutes.expect(&cloud, &IDS, now - SETTLE, now).await;
-    assert!(compared > 200, "{compared} candles");
+    // Late: in a slot that has no candle, and in one that has.
+    for minute in [37, 41] {
+        let market = market(random, minute);
+        minutes.record(&cloud, FIRST + minute * MINUTE, &market).await;
+    }
+    build_all(&cloud, now).await;
+    cloud.kill(READER).await.unwrap();
+    compared += minutes.expect(&cloud, &IDS, now - SETTLE, now).await;
+    assert!(compared > 1_000, "{compared} candles");
 
     let at_random_times = candles(&cloud).await;
     clear(&cloud).await;
+    // Repeated, and back in time.
+    for minute in [50, 50, 20, 110, 90] {
+        build(&cloud, FIRST + minute * MINUTE).await;
+    }
     build_all(&cloud, now).await;
-    table::expect_same(&at_random_times, &candles(&cloud).await, "runs at random times and a single one");
+    table::expect_same(&at_random_times, &candles(&cloud).await, "runs at random times and in another order");
     expect_clean_logs(&cloud);
 }

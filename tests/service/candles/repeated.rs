@@ -1,14 +1,12 @@
-//! Building candles twice, late, out of order or in two processes leaves the table of one clean run.
+//! When candles are built, and that two processes leave the table of one run. `random_ticks` has late and repeated runs.
 
 use std::time::Duration;
 
-use local::{Cloud, Fault};
+use local::Fault;
 
-use super::minutes::Minutes;
-use super::{BUILDER, INTERVALS, MIDNIGHT, READER, SETTLE, build, built, candles, clear, slots};
+use super::{BUILDER, MIDNIGHT, build, built, candles, clear};
 use crate::history::market::{Market, quote};
-use crate::history::table::{self, Dump};
-use crate::history::{MINUTE, START, event, start, start_with_instances};
+use crate::history::{MINUTE, START, event, start, start_with_instances, table};
 use crate::support::{await_logs, expect_clean_logs, invoke};
 
 /// So long that both runs write the same slot at the same time, even on a busy machine.
@@ -22,101 +20,38 @@ fn market(minute: i64) -> Market {
     })
 }
 
-const IDS: [&str; 6] = ["PRODUCT_0", "PRODUCT_1", "PRODUCT_2", "PRODUCT_3", "PRODUCT_4", "PRODUCT_5"];
-
-/// Records some minutes before midnight and one after it.
-async fn minutes(cloud: &Cloud) -> Minutes {
-    let mut minutes = Minutes::default();
-    for minute in [-34, -33, -10, -7, -6, -1, 0] {
-        minutes.record(cloud, MIDNIGHT + minute * MINUTE, &market(100 + minute)).await;
-    }
-    minutes
-}
-
-/// The candles that one run leaves, in which slots of all intervals end.
-async fn clean(cloud: &Cloud) -> Dump {
-    let slots = build(cloud, MIDNIGHT + 2 * MINUTE).await;
-    let names: std::collections::BTreeSet<_> = slots.into_iter().map(|(interval, _)| interval).collect();
-    assert_eq!(names.len(), INTERVALS.len(), "{names:?}");
-    candles(cloud).await
-}
-
-#[tokio::test]
-async fn repeated_and_late_events_and_events_out_of_order_leave_the_table_of_one_run() {
-    let cloud = start().await;
-    let recorded = minutes(&cloud).await;
-    let clean = clean(&cloud).await;
-    let settled = MIDNIGHT + 2 * MINUTE - SETTLE;
-    recorded.expect(&cloud, &IDS, settled, MIDNIGHT + 2 * MINUTE).await;
-    assert_eq!(build(&cloud, MIDNIGHT + 2 * MINUTE).await, [], "a repeated event");
-    // The alarm `record-candles: nothing recorded` counts lines with the first message (infra/monitoring.yaml).
-    let runs = await_logs(&cloud, 2, |line| line["function"] == BUILDER).await;
-    let messages: Vec<_> = runs.iter().map(|line| line["message"].as_str().unwrap()).collect();
-    assert_eq!(messages, ["recorded", "nothing to record"]);
-    table::expect_same(&candles(&cloud).await, &clean, "a repeated event");
-    for order in [
-        // As scheduled, with repetitions.
-        &[-28, -3, -3, 2, 2][..],
-        // Going back in time, and late.
-        &[-3, -28, 4, -8, 3],
-    ] {
-        clear(&cloud).await;
-        for minute in order {
-            build(&cloud, MIDNIGHT + minute * MINUTE).await;
-        }
-        table::expect_same(&candles(&cloud).await, &clean, &format!("events at {order:?}"));
-    }
-    expect_clean_logs(&cloud);
-}
-
 #[tokio::test]
 async fn an_interval_is_built_two_minutes_after_its_end() {
     let cloud = start().await;
     for minute in 0..6 {
         market(minute).record(&cloud, START + minute * MINUTE).await;
     }
-    let due = START + 7 * MINUTE;
-    assert_eq!(build(&cloud, due - 1).await, []);
-    assert_eq!(build(&cloud, due).await, slots("5m", [START]));
-    assert_eq!(build(&cloud, due + 5 * MINUTE - 1).await, []);
-    assert_eq!(build(&cloud, due + 5 * MINUTE).await, slots("5m", [START + 5 * MINUTE]));
-    assert_eq!(build(&cloud, START + 32 * MINUTE - 1).await, []);
-    assert_eq!(build(&cloud, START + 32 * MINUTE).await, slots("30m", [START]));
-}
-
-#[tokio::test]
-async fn a_minute_that_is_recorded_after_its_candles_were_built_gets_into_them() {
-    let cloud = start().await;
-    let mut recorded = minutes(&cloud).await;
-    let now = MIDNIGHT + 2 * MINUTE;
-    build(&cloud, now).await;
-    // In a slot that has a candle, and in one that has none.
-    for (minute, five) in [(-2, -5), (-17, -20)] {
-        let extreme = (0..6).fold(Market::default(), |market, number| {
-            market.with(IDS[number], quote("100000.5", "0.01", 1, 1))
-        });
-        recorded.record(&cloud, MIDNIGHT + minute * MINUTE, &extreme).await;
-        let mut expected = slots("5m", [MIDNIGHT + five * MINUTE]);
-        let others = &INTERVALS[1..];
-        expected
-            .extend(others.iter().flat_map(|interval| slots(interval.name, [interval.slot(MIDNIGHT - 1)])));
-        assert_eq!(build(&cloud, now + MINUTE).await, expected);
-        cloud.kill(READER).await.unwrap();
-        recorded.expect(&cloud, &IDS, MIDNIGHT, now).await;
+    let slot = |interval: &str, minute: i64| vec![(interval.to_owned(), START + minute * MINUTE)];
+    for (seconds, slots) in [
+        (7 * MINUTE - 1, vec![]),
+        (7 * MINUTE, slot("5m", 0)),
+        (12 * MINUTE - 1, vec![]),
+        (12 * MINUTE, slot("5m", 5)),
+        (32 * MINUTE - 1, vec![]),
+        (32 * MINUTE, slot("30m", 0)),
+    ] {
+        assert_eq!(build(&cloud, START + seconds).await, slots, "after {seconds} s");
     }
-    let late = candles(&cloud).await;
-    clear(&cloud).await;
-    build(&cloud, now).await;
-    table::expect_same(&late, &candles(&cloud).await, "late minutes and minutes in time");
-    expect_clean_logs(&cloud);
+    // The alarm `record-candles: nothing recorded` counts lines with the second message (infra/monitoring.yaml).
+    let runs = await_logs(&cloud, 2, |line| line["function"] == BUILDER).await;
+    let messages: Vec<_> = runs.iter().take(2).map(|line| line["message"].as_str().unwrap()).collect();
+    assert_eq!(messages, ["nothing to record", "recorded"]);
 }
 
 #[tokio::test]
 async fn two_runs_at_once_leave_what_one_leaves() {
     let cloud = start_with_instances(2).await;
-    minutes(&cloud).await;
-    let clean = clean(&cloud).await;
+    for minute in [-34, -33, -10, -7, -6, -1, 0] {
+        market(100 + minute).record(&cloud, MIDNIGHT + minute * MINUTE).await;
+    }
     let now = MIDNIGHT + 2 * MINUTE;
+    build(&cloud, now).await;
+    let clean = candles(&cloud).await;
     // The same event twice, and two runs of which one is late.
     for other in [now, now - 5 * MINUTE] {
         clear(&cloud).await;
