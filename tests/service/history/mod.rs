@@ -4,7 +4,6 @@ mod bazaar;
 mod blips;
 mod chart;
 mod clock;
-mod concurrent_recorders;
 pub(crate) mod corrupt_rows;
 mod expiry;
 mod faults;
