@@ -102,7 +102,7 @@ fn run(reading: &mut Reading, first: &[u8], pages: &[Vec<u8>], ended: &[u8], min
         let mut plain = vec![0; u32::from_le_bytes(*body.last_chunk().unwrap()) as usize];
         Decompressor::new().gzip_decompress(body, &mut plain).unwrap();
         let response = UpstreamResponse::new("/", String::from_utf8(plain).unwrap());
-        reading.learn(request, &response, Tick::of(now)).unwrap();
+        reading.learn(request, &response, Tick::of(now).into()).unwrap();
     }
     reading.finish().unwrap().pages
 }
