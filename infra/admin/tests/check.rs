@@ -26,7 +26,7 @@ const BREAKAGES: &[(&str, &str, &str, &[&str])] = &[
         &["error 401 no key GET /v1/mayor", "error 401 unknown key", "error 401 revoked key"],
     ),
     ("GET /v1/mayor ", "FORBIDDEN", "X", &["error 403 lapsed key", "cached response requires a key"]),
-    ("GET /v1/collections ", " 200 ", " 302 ", &["response GET /v1/collections"]),
+    ("GET /v1/fire-sales ", " 200 ", " 302 ", &["response GET /v1/fire-sales"]),
     ("GET /v1/status ", "access-control-allow-origin", "x", &["response GET /v1/status"]),
     ("GET /v1/mayor/history?limit=0 ", "\"success\":false,", "", &["error 400", "error 429"]),
     ("GET /v1/nothing ", " 404 ", " 403 ", &["error 404 GET /v1/nothing"]),
