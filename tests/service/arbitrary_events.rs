@@ -3,7 +3,7 @@
 //!
 //! `PROPTEST_CASES=1000 cargo test -p tests arbitrary_events` sends many more of them.
 
-use common::routes::{AUCTIONS_PRICES, DOCS, INDEX, VERSION_1};
+use common::routes::{ASSETS, AUCTIONS_PRICES, DOCS, INDEX, VERSION_1};
 use local::{Cloud, InvocationError};
 use proptest::prelude::*;
 use proptest::test_runner::{TestError, TestRunner};
@@ -146,7 +146,11 @@ fn the_pages_are_served_or_fail_cleanly() {
     let runtime = Runtime::new().unwrap();
     let cloud = runtime.block_on(start_with(one_instance_each()));
     let good = sample(DOCS.function);
-    let mut changed = sample(&format!("broken-{}", DOCS.function));
+    // A request for a file of a page, of another version.
+    let mut changed = good.clone();
+    changed["resource"] = json!(ASSETS.path);
+    changed["path"] = json!("/assets/0123456789abcdef/market.js");
+    changed["pathParameters"] = json!({"hash": "0123456789abcdef", "file": "market.js"});
     changed.as_object_mut().unwrap().retain(|name, _| !name.to_ascii_lowercase().contains("headers"));
     let check = |response: &Value| match response["statusCode"].as_u64() {
         Some(200) => assert!(response["headers"]["Content-Security-Policy"].is_string(), "{response}"),
