@@ -1,13 +1,13 @@
-//! Captures of the provider's responses: every price and every sale is recorded.
+//! Captures of the provider's responses: every sale is recorded.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::time::UnixSeconds;
 use serde_json::{Value, json};
-use tables::auctions::{covered, lowest_auctions, sales};
+use tables::auctions::{covered, sales};
 
-use super::house::{RECORDER, listing, minutes, serve, table};
+use super::house::{RECORDER, listing, minutes, serve};
 use crate::history::{MINUTE, START, record, start};
 use crate::support::expect_clean_logs;
 
@@ -15,31 +15,6 @@ pub(crate) const PAGE: &str = "auctions/v2-20250608T1707Z-page0.json";
 
 pub(crate) fn capture(name: &str) -> Value {
     serde_json::from_str(&captures::text(name).unwrap()).unwrap()
-}
-
-/// The table is made by `lowest.py`.
-#[tokio::test]
-#[cfg_attr(not(captures), ignore = "needs captures")]
-async fn the_lowest_prices_of_a_real_page_are_those_of_an_independent_computation() {
-    let page = capture(PAGE);
-    let cloud = start().await;
-    let time = page["lastUpdated"].as_i64().unwrap();
-    serve(&cloud, time, page["auctions"].as_array().unwrap(), &json!([]));
-    let recorded = record(&cloud, RECORDER, START).await;
-    assert_eq!((&recorded["auctions"], &recorded["left_out"]), (&json!(878), &json!(0)));
-    let minute = minutes(&cloud, START).await.remove(0);
-    assert_eq!(minute.last_updated.get(), time);
-    let session = table(&cloud);
-    let auctions =
-        lowest_auctions(session.with_timeout(Duration::from_mins(1)), &minute).await.unwrap().unwrap();
-    let lines = minute.prices.iter().zip(auctions).map(|((id, price), auction)| {
-        let second = price.second.map(|second| second.hundredths().to_string()).unwrap_or_default();
-        format!("{}\t{}\t{second}\t{}\t{auction}", id.as_str(), price.lowest.hundredths(), price.listings)
-    });
-    let lines: Vec<_> = lines.collect();
-    let expected: Vec<_> = include_str!("lowest.tsv").lines().collect();
-    assert_eq!(lines, expected);
-    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
