@@ -1,44 +1,31 @@
 #!/usr/bin/env bash
-# Generates clients for TypeScript and Python from the OpenAPI document, sends the requests of its examples to a local cloud with each of
-# them, and runs the examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3 with venv. It starts a local cloud,
-# unless BASE_URL and API_KEY name a running one.
+# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each of them, and runs the
+# examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3 with venv. It starts a local cloud, unless BASE_URL and
+# API_KEY name a running one.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 [[ -n "${BASE_URL:-}" ]] || exec tests/tools/with_local_cloud.sh tests/tools/clients/check_local_cloud.sh
 
 here="$PWD/tests/tools/clients"
 examples="$PWD/functions/examples"
-clients="$PWD/target/clients"
-mkdir -p "$clients"
-cp "$here"/package*.json "$here/typescript.mjs" "$clients"
-# The example of the candles of all products is of a day that the local game does not have. It has yesterday's after a while.
-day="$(date --utc --date yesterday +%FT00:00:00Z)"
-candles="$BASE_URL/v1/bazaar/candles/all?interval=1d&opened_at=$day"
-for second in {1..300}; do
-    if curl --silent --fail --output /dev/null --header "X-API-Key: $API_KEY" "$candles"; then
-        break
-    elif [[ $second == 300 ]]; then
-        echo "error: there are no candles of yesterday after five minutes" >&2
-        exit 1
-    fi
-    sleep 1
-done
-curl --silent --fail "$BASE_URL/openapi.json" | sed "s/2026-01-01T00:00:00Z/$day/g" >"$clients/openapi.json"
-python3 -m venv "$clients/python"
-"$clients/python/bin/pip" install --quiet --requirement "$here/requirements.txt"
+mkdir -p target/clients
+cp "$here/request.mts" target/clients
+cd target/clients
+curl --silent --fail --output openapi.json "$BASE_URL/openapi.json"
 
-cd "$clients"
-npm ci --silent
+npm install --silent --no-save --no-package-lock @types/node@20.19.25 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
 node_modules/.bin/openapi-typescript openapi.json --output schema.d.ts
-node typescript.mjs requests
-compile() { node_modules/.bin/tsc --strict --target es2022 --module nodenext --skipLibCheck "$@"; }
-compile requests.ts
-node requests.js
-node typescript.mjs responses
-compile --noEmit responses.ts
+node_modules/.bin/tsc --strict --target es2022 --module nodenext --skipLibCheck request.mts
+node request.mjs
 
+python3 -m venv python
+python/bin/pip install --quiet openapi-python-client==0.29.1
 PATH="$PWD/python/bin:$PATH" openapi-python-client generate --path openapi.json --output-path generated --meta none --overwrite --fail-on-warning
-python/bin/python "$here/python_client.py" openapi.json
+python/bin/python "$here/request.py"
 
+# The notebook reads the candles of past hours, which the local cloud has after a while.
+yesterday="$(date --utc --date yesterday +%FT00:00:00Z)"
+curl --silent --fail --output /dev/null --retry 300 --retry-delay 1 --retry-all-errors --header "X-API-Key: $API_KEY" \
+    "$BASE_URL/v1/bazaar/candles/all?interval=1d&opened_at=$yesterday"
 python3 "$here/examples.py" "$examples"
 node "$here/sheets.mjs" "$examples/prices.gs"
