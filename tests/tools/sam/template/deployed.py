@@ -1,35 +1,41 @@
-"""The templates named on the command line as CloudFormation gets them, and short names for their expressions."""
+"""The templates as CloudFormation gets them, and short names for their expressions. Works offline, without credentials."""
 
+import os
 import sys
 from pathlib import Path
 
-from cfnlint.decode.cfn_yaml import load
+# The translator reads a region from boto3. It sends nothing.
+os.environ.setdefault("AWS_DEFAULT_REGION", "eu-central-1")
 
-import translate
+from cfnlint.decode.cfn_yaml import load  # reads the short forms (!Ref, !Sub) as CloudFormation does
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
 
-TEMPLATE, OPENAPI = Path(sys.argv[1]), Path(sys.argv[2])
+TEMPLATE = Path(sys.argv[1])
 SOURCE = load(str(TEMPLATE))
-RESOURCES = translate.translated(TEMPLATE)["Resources"]
+MONITORING, ACCOUNT, FIREWALL, BUDGET, FILES = (
+    load(str(TEMPLATE.parent / "infra" / f"{name}.yaml")) for name in ("monitoring", "account", "firewall", "budget", "public-files")
+)
+
+
+def translated():
+    """The template as `sam deploy` sends it, with the defaults of its parameters."""
+    template = load(str(TEMPLATE))
+    # The translator accepts only code in S3.
+    template["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
+    defaults = {name: parameter.get("Default", "placeholder") for name, parameter in template["Parameters"].items()}
+    # Without the names of AWS's managed policies, which only an account can list.
+    return Translator({}, Parser()).translate(template, defaults)["Resources"]
+
+
+RESOURCES = translated()
 
 
 def of_type(resource_type, resources=RESOURCES):
     return {name: resource for name, resource in resources.items() if resource["Type"] == resource_type}
 
 
-# The nested stack of the alarms and the dashboard, and its template.
-NESTED, NESTED_STACK = "Watch", RESOURCES["Watch"]
-MONITORING = load(str(TEMPLATE.parent / NESTED_STACK["Properties"]["TemplateURL"]))
-# The stack of the account, which operators deploy before.
-ACCOUNT = load(str(TEMPLATE.parent / "infra" / "account.yaml"))
-# The web ACL, which operators may deploy before.
-FIREWALL = load(str(TEMPLATE.parent / "infra" / "firewall.yaml"))
-# The nested stack of the budget, and its template.
-BUDGET_STACK = RESOURCES["Spending"]
-BUDGET = load(str(TEMPLATE.parent / BUDGET_STACK["Properties"]["TemplateURL"]))
-# The nested stack of the public files, and its template.
-FILES_STACK = RESOURCES["Files"]
-FILES = load(str(TEMPLATE.parent / FILES_STACK["Properties"]["TemplateURL"]))
-
+# The functions by binary: their logical ids and properties.
 FUNCTIONS = {
     function["Metadata"]["BuildProperties"]["Binary"]: (name, function["Properties"])
     for name, function in of_type("AWS::Lambda::Function").items()
@@ -50,18 +56,6 @@ def text_with(text):
 
 def either(condition, then, otherwise):
     return {"Fn::If": [condition, then, otherwise]}
-
-
-def is_on(parameter):
-    return {"Fn::Equals": [reference(parameter), "on"]}
-
-
-def is_given(parameter):
-    return {"Fn::Not": [{"Fn::Equals": [reference(parameter), ""]}]}
-
-
-def is_positive(parameter):
-    return {"Fn::Not": [{"Fn::Equals": [reference(parameter), "0"]}]}
 
 
 NOTHING = reference("AWS::NoValue")
