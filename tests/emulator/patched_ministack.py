@@ -225,6 +225,28 @@ def usage_plans(original, query):
     return gateway._v1_paginated_response(plans, query)
 
 
+# AWS refuses a second key with the same value, a key in two plans of a stage, and removing a key from a plan that it is not in.
+@replaces(gateway, "_create_api_key")
+def create_key(original, key):
+    if any(known["value"] == key.get("value") for known in gateway._api_keys.values()):
+        return gateway._v1_error("ConflictException", "API Key already exists", 409)
+    return original(key)
+
+
+@replaces(gateway, "_create_usage_plan_key")
+def add_to_plan(original, plan, key):
+    if any(key["keyId"] in gateway._usage_plan_keys.get(known, {}) for known in gateway._usage_plans):
+        return gateway._v1_error("ConflictException", "Usage Plan Key already exists", 409)
+    return original(plan, key)
+
+
+@replaces(gateway, "_delete_usage_plan_key")
+def remove_from_plan(original, plan, key):
+    if key not in gateway._usage_plan_keys.get(plan, {}):
+        return gateway._v1_error("NotFoundException", "Invalid Usage Plan Key identifier specified", 404)
+    return original(plan, key)
+
+
 # --- What blocks a deployment ---------------------------------------------------------------------------------------------
 
 

@@ -2,9 +2,10 @@
 
 import contextlib
 import json
+import re
 
 from cloud import REGION, STACK
-from processes import Failure
+from processes import REPOSITORY, Failure
 
 
 def operator(account):
@@ -12,14 +13,15 @@ def operator(account):
     iam = account.client("iam")
     outputs = account.outputs()
     access, history = (account.table_arn(outputs[name]) for name in ("AccessTable", "HistoryTable"))
+    section = (REPOSITORY / "infra/admin/README.md").read_text().split("\n### Permissions\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| DynamoDB, on the table `(\w+)`.*?\| (.*) \|$", section, re.MULTILINE)
+    actions = {table: [f"dynamodb:{action}" for action in re.findall(r"`(\w+)`", listed)] for table, listed in rows}
     [stack] = account.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
     paths = ["/apikeys", "/apikeys/*", "/usageplans", "/usageplans/*/keys", "/usageplans/*/keys/*"]
     rights = {
-        access: ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Scan"],
+        access: actions["Access"],
         f"{access}/index/*": ["dynamodb:Query"],
-        history: [
-            "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem",
-        ],
+        history: actions["History"],
         f"{stack['StackId'].rsplit('/', 1)[0]}/*": ["cloudformation:DescribeStacks"],
         **{
             f"arn:aws:apigateway:{REGION}::{path}": ["apigateway:GET", "apigateway:POST", "apigateway:DELETE"]

@@ -11,8 +11,9 @@ from datetime import datetime, timedelta, timezone
 
 from botocore.exceptions import ClientError
 
-from cloud import ADMIN, OTHER_REGION, cloud
+from cloud import ADMIN, OTHER_REGION, STACK, cloud
 from differences import DIFFERENCES, FAILED_CHECKS
+from interruptions import Interruptions
 from inventory import inventory
 from policies import functions_with_tables, operator, without_policies
 from processes import LOGS, Failure, end_politely_when_asked
@@ -70,6 +71,10 @@ class Rehearsal:
             self.create_in_other_region()
         with step("issues keys with cargo admin, which needs the documented rights only"):
             self.issue_keys()
+        with step("completes or repeats commands whose writes of keys are interrupted"):
+            Interruptions(self.account).run()
+        with step("explains and corrects what API Gateway has of a key"):
+            self.correct_keys()
         with step("records on schedule"):
             self.wait_for_records()
         with step("passes cargo admin check"):
@@ -102,7 +107,7 @@ class Rehearsal:
             self.remove()
         with step("deletes the tables, which are protected"):
             self.delete_tables()
-        with step("creates the stack again without pages, and accepts the keys that are imported"):
+        with step("creates the stack again without pages, public files and an access log, and accepts the keys that are imported"):
             self.create_again()
 
     def refuse_parameters(self):
@@ -187,6 +192,37 @@ class Rehearsal:
     def issue(self, name):
         self.account.admin("account", "set", name, "--tier", "pro", "--paid-until", "2100-01-01")
         return self.account.admin("key", "issue", name, "--label", "rehearsal").strip()
+
+    def correct_keys(self):
+        """Issuing a key again, with the label of the issued one, corrects what API Gateway has of it."""
+        gateway, outputs = self.account.client("apigateway"), self.account.outputs()
+
+        def expect_state(state):
+            ended = self.account.run(
+                ADMIN, "key", "explain", "-", "--json", "--stack", STACK, given=self.keys["spare"], environment=self.account.operator, log="admin"
+            )
+            expect(json.loads(ended.stdout)["gateway"] == state, f"the key is not {state}: {ended.stdout}{ended.stderr}")
+
+        def known():
+            [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "spare rehearsal"]
+            return key
+
+        def remove_from_plan():
+            gateway.delete_usage_plan_key(usagePlanId=outputs["ProUsagePlan"], keyId=known())
+
+        def move_to_other_plan():
+            remove_from_plan()
+            gateway.create_usage_plan_key(usagePlanId=outputs["StarterUsagePlan"], keyId=known(), keyType="API_KEY")
+
+        def delete():
+            gateway.delete_api_key(apiKey=known())
+
+        for state, change in {"no_plan": remove_from_plan, "other_plan": move_to_other_plan, "missing": delete}.items():
+            expect_state("good")
+            change()
+            expect_state(state)
+            self.account.admin("key", "issue", "spare", "--label", "rehearsal")
+        expect_state("good")
 
     def check(self, *options):
         """`cargo admin check`, whose failed checks are the known ones."""
@@ -484,7 +520,7 @@ class Rehearsal:
         expect(not left, f"left behind: {left}")
 
     def create_again(self):
-        self.stack.create(**FIRST | {"Pages": "off"})
+        self.stack.create(**FIRST | {"Pages": "off", "PublicFiles": "off", "AccessLogging": "off"})
         for path in ("/docs", "/market", "/favicon.ico", "/assets/0123456789abcdef/scalar.js"):
             response = self.account.get(path)
             expect(f"Route GET {path} not found" in response.body.decode(), f"{path} is a {response.status}")

@@ -1,4 +1,4 @@
-//! `cargo admin account` and `cargo admin key` as operators run them, against an embedded `DynamoDB`. `tests/tools/moto` tests
+//! `cargo admin account` and `cargo admin key` as operators run them, against an embedded `DynamoDB`. `tests/emulator` tests
 //! them with API Gateway and `CloudFormation`.
 
 mod accounts;

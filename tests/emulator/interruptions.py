@@ -1,0 +1,160 @@
+"""Writes of keys that are interrupted: whatever write of a command is hit, the command completes, or completes when it is repeated."""
+
+import http.client
+import http.server
+import json
+import re
+import subprocess
+import threading
+
+from cloud import ADMIN, PATIENCE, STACK
+from stack import expect
+
+# What happens to a write, and the exit code of the command: the program is killed once the write is done, the response to the write is an
+# error, or AWS denies the write.
+FAULTS = {"killed": -9, "lost": 0, "denied": 1}
+REFUSALS = {"lost": (500, "InternalFailure"), "denied": (403, "AccessDeniedException")}
+LABEL = "bot"
+
+
+class Interruptions:
+    """The commands of an operator, through a proxy in front of the emulator that hits one write with a fault."""
+
+    def __init__(self, account):
+        self.account, self.outputs = account, account.outputs()
+        self.dynamodb, self.gateway = account.client("dynamodb"), account.client("apigateway")
+        self.attempts, self.writes, self.fault = 0, 0, None
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            do_GET = do_POST = do_DELETE = lambda handler: self.respond(handler)
+            log_message = lambda *_: None
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def respond(self, handler):
+        """Passes a request on, and perhaps something else than the response."""
+        body = handler.rfile.read(int(handler.headers.get("Content-Length", 0)))
+        target = handler.headers.get("X-Amz-Target", "")
+        of_gateway = handler.path.startswith(("/apikeys", "/usageplans")) and handler.command != "GET"
+        fault = None
+        if of_gateway or re.search("(Put|Update|Delete)Item$", target):
+            self.writes += 1
+            if self.fault and self.fault[0] == self.writes:
+                (_, fault), self.fault = self.fault, None
+        status, headers, response = 0, {}, b""
+        if fault != "denied":
+            status, headers, response = self.passed_on(handler, body)
+        if fault == "killed":
+            self.process.kill()
+            self.process.wait()
+            return
+        if fault:
+            status, code = REFUSALS[fault]
+            headers, response = {"x-amzn-ErrorType": code}, json.dumps({"__type": code, "message": "said so"}).encode()
+        handler.send_response(status)
+        for name, value in {**headers, "Content-Length": len(response), "Connection": "close"}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(response)
+
+    def passed_on(self, handler, body):
+        connection = http.client.HTTPConnection(self.account.url.removeprefix("http://"), timeout=PATIENCE)
+        connection.request(handler.command, handler.path, body, dict(handler.headers))
+        response = connection.getresponse()
+        kept = {name: value for name, value in response.getheaders() if name.lower().startswith(("content-type", "x-amz"))}
+        return response.status, kept, response.read()
+
+    def admin(self, *arguments, given=None):
+        """How the command ends."""
+        url = f"http://127.0.0.1:{self.server.server_port}"
+        self.writes = 0
+        self.process = subprocess.Popen(
+            [ADMIN, *arguments, "--stack", STACK],
+            env=self.account.environment | self.account.operator | {"AWS_ENDPOINT_URL": url},
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        output, errors = self.process.communicate(given, timeout=PATIENCE)
+        return subprocess.CompletedProcess(arguments, self.process.returncode, output, errors)
+
+    def run(self):
+        for command in (self.issue, self.move, self.revoke, self.bring_back):
+            writes = self.attempt(command)
+            expect(writes > 2, f"{command.__name__} has {writes} writes")
+            for fault in FAULTS:
+                for number in range(1, writes + 1):
+                    self.attempt(command, (number, fault))
+        self.server.shutdown()
+
+    def attempt(self, command, fault=None):
+        """Runs the command for a new account, and returns the number of its writes."""
+        self.attempts += 1
+        name = f"interrupted-{self.attempts}"
+        self.account.admin("account", "set", name, "--tier", "starter", "--paid-until", "2100-01-01")
+        arguments, given, tier, count = command(name)
+        self.fault = fault
+        ended = self.admin(*arguments, given=given)
+        writes = self.writes
+        code = FAULTS[fault[1]] if fault else 0
+        about = f"{' '.join(arguments)}, {fault}: "
+        expect((self.fault, ended.returncode) == (None, code), f"{about}{ended}")
+        expect(code != 1 or "AccessDeniedException: said so; these credentials need" in ended.stderr, f"{about}{ended}")
+        if code != 0:
+            ended = self.admin(*arguments, given=given)
+            # A key that is issued already but was not shown is revoked, as the error says.
+            if advice := re.search(r"cargo admin (key revoke \S+) --stack", ended.stderr):
+                self.account.admin(*advice[1].split())
+                ended = self.admin(*arguments, given=given)
+            expect(ended.returncode == 0, f"{about}repeated: {ended}")
+        self.expect_in_order(name, tier, count, about)
+        self.forget(name)
+        return writes
+
+    def expect_in_order(self, name, tier, count, about):
+        """Fails unless the account has this number of keys, none is pending, and the gateway has exactly them, in the plan of the tier."""
+        rows = [row for row in self.rows(name) if row["pk"]["S"].startswith("key#")]
+        issued = {row["pk"]["S"].removeprefix("key#") for row in rows if "revoked_at" not in row}
+        expect(len(issued) == count and not any("pending" in row for row in rows), f"{about}the table has {rows}")
+        keys = self.keys(name)
+        expect(sorted(key["value"] for key in keys) == sorted(issued), f"{about}the gateway has {keys}, and the table {issued}")
+        for key in keys:
+            plans = [plan["id"] for plan in self.gateway.get_usage_plans(keyId=key["id"])["items"]]
+            expect(plans == [self.outputs[f"{tier.title()}UsagePlan"]], f"{about}a key is in the plans {plans}")
+
+    def rows(self, name):
+        """The rows of the account in the table."""
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=self.outputs["AccessTable"])
+        return [row for page in pages for row in page["Items"] if name in (row["pk"]["S"].removeprefix("account#"), row.get("account", {}).get("S"))]
+
+    def keys(self, name):
+        """The keys of the account in the gateway."""
+        keys = self.gateway.get_api_keys(includeValues=True, limit=500)["items"]
+        return [key for key in keys if key["name"] == f"{name} {LABEL}"]
+
+    def forget(self, name):
+        """Deletes the account and its keys."""
+        for row in self.rows(name):
+            self.dynamodb.delete_item(TableName=self.outputs["AccessTable"], Key={"pk": row["pk"]})
+        for key in self.keys(name):
+            self.gateway.delete_api_key(apiKey=key["id"])
+
+    # The commands: arguments, standard input, and the tier and the number of keys in the end.
+
+    def issue(self, name):
+        return ["key", "issue", name, "--label", LABEL], None, "starter", 1
+
+    def move(self, name):
+        self.account.admin("key", "issue", name, "--label", LABEL)
+        return ["account", "set", name, "--tier", "pro"], None, "pro", 1
+
+    def revoke(self, name):
+        self.account.admin("key", "issue", name, "--label", LABEL)
+        [key] = json.loads(self.account.admin("key", "list", name, "--json"))["keys"]
+        return ["key", "revoke", key["id"]], None, "starter", 0
+
+    def bring_back(self, name):
+        """The table and the gateway have lost the account and its key, which an export has."""
+        self.account.admin("key", "issue", name, "--label", LABEL)
+        lines = [line for line in self.account.admin("account", "export", "-").splitlines() if f'"{name}"' in line]
+        self.forget(name)
+        return ["account", "import", "-"], "\n".join(lines), "starter", 1
