@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::time::UnixSeconds;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tables::auctions::{covered, sales};
 
 use super::house::{RECORDER, listing, minutes, serve};
