@@ -213,6 +213,7 @@ class Protection(unittest.TestCase):
         for name in ("LogRole", "LogSettings"):
             kept = ACCOUNT["Resources"][name]
             self.assertEqual((kept["DeletionPolicy"], kept["UpdateReplacePolicy"]), ("Retain", "Retain"), name)
+        self.assertIn("'apigateway.amazonaws.com'", str(ACCOUNT["Resources"]["LogRole"]["Properties"]["AssumeRolePolicyDocument"]))
         # In an AWS account without any resource of API Gateway, the settings cannot be created.
         self.assertEqual(ACCOUNT["Resources"]["LogSettings"]["DependsOn"], "FirstApi")
 
