@@ -29,11 +29,11 @@ pub fn body(seed: u64, now_ms: i64) -> String {
         root.key("lastUpdated").integer(refresh);
         root.key("version").string(&format!("0.{}.{}", version / 10, version % 10));
         root.key("collections").object(|categories| {
-            for (category, items) in MATERIALS {
+            for (category, items) in MATERIALS.iter() {
                 categories.key(category).object(|row| {
                     row.key("name").string(&words::title(category));
                     row.key("items").object(|list| {
-                        for (id, name) in *items {
+                        for (id, name) in items {
                             list.key(id).object(|item| write_item(seed, version, id, name, item));
                         }
                     });

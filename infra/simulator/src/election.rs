@@ -2,7 +2,7 @@
 
 use crate::chance::{generator, hash};
 use crate::gson::{self, Writer};
-use crate::people::{Person, REGULARS, special};
+use crate::people::{Person, regulars, special};
 
 /// The start of the game's year 1, Unix milliseconds (2019-06-11 17:55:00 UTC).
 pub const EPOCH_MS: i64 = 1_560_275_700_000;
@@ -67,7 +67,7 @@ pub fn body(seed: u64, now_ms: i64) -> String {
 }
 
 struct Candidate {
-    person: Person,
+    person: &'static Person,
     /// The perks of this candidacy, each with whether it is the one a minister would bring.
     perks: Vec<(&'static str, &'static str, bool)>,
     /// Votes when the booth closes.
@@ -87,7 +87,7 @@ impl Election {
     fn new(seed: u64, year: i64) -> Self {
         let rng = &mut generator(seed, "election", year.cast_unsigned());
         let special = special(year);
-        let mut people = rng.choose_multiple(REGULARS.iter().copied(), if special.is_some() { 4 } else { 5 });
+        let mut people = rng.choose_multiple(regulars(), if special.is_some() { 4 } else { 5 });
         people.extend(special);
         rng.shuffle(&mut people);
         let favourite = rng.usize(..5);

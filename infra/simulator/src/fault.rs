@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hyper::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use serde::{Deserialize, Serialize};
 
 /// A fault that replaces, delays or changes the game's response. Parts can be combined: a delay and a status, headers on
@@ -131,22 +132,12 @@ pub struct FaultRule {
 /// An invalid fault.
 #[derive(Debug, thiserror::Error)]
 pub enum FaultError {
-    /// The path is missing or does not start with a slash.
-    #[error("a fault needs a path that starts with /, such as /v2/skyblock/bazaar")]
-    Path,
-    /// An invalid value.
-    #[error("{key} must be {takes}, not `{value}`")]
-    Value {
-        /// The key.
-        key: String,
-        /// The value that was given.
-        value: String,
-        /// The allowed values.
-        takes: &'static str,
-    },
     /// The JSON form is wrong.
     #[error("invalid fault: {0}")]
     Json(#[from] serde_json::Error),
+    /// An invalid value, with a sentence.
+    #[error("{0}")]
+    Value(String),
 }
 
 impl FaultRule {
@@ -157,46 +148,33 @@ impl FaultRule {
     /// If it is no JSON object, has an unknown key or a value of the wrong kind, or lacks a path.
     pub fn from_json(text: &[u8]) -> Result<Self, FaultError> {
         let mut object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(text)?;
-        let Some(serde_json::Value::String(path)) = object.remove("path") else {
-            return Err(FaultError::Path);
-        };
+        let path = object.remove("path").and_then(|path| Some(path.as_str()?.to_owned()));
         let fault: Fault = serde_json::from_value(serde_json::Value::Object(object))?;
-        Self { path, fault }.checked()
-    }
-
-    fn checked(self) -> Result<Self, FaultError> {
-        let invalid =
-            |key: &str, value: String, takes| Err(FaultError::Value { key: key.into(), value, takes });
-        if !self.path.starts_with('/') {
-            return Err(FaultError::Path);
+        let invalid = |sentence: String| Err(FaultError::Value(sentence));
+        let Some(path) = path.filter(|path| path.starts_with('/')) else {
+            return invalid(
+                "a fault needs a path that starts with /, such as /v2/skyblock/bazaar".to_owned(),
+            );
+        };
+        if let Some(status) = fault.status.filter(|status| !(200..=599).contains(status)) {
+            return invalid(format!("status must be a number from 200 to 599, not `{status}`"));
         }
-        if let Some(status) = self.fault.status.filter(|status| !(200..=599).contains(status)) {
-            return invalid("status", status.to_string(), STATUS);
+        if fault.times == Some(0) {
+            return invalid("times must be a number from 1, not `0`".to_owned());
         }
-        if self.fault.times == Some(0) {
-            return invalid("times", String::from("0"), COUNT);
-        }
-        for (name, value) in &self.fault.headers {
-            let is_header = hyper::header::HeaderName::try_from(name).is_ok();
-            if !is_header || hyper::header::HeaderValue::try_from(value).is_err() {
-                return invalid("header", format!("{name}={value}"), HEADER);
-            }
+        for (name, value) in &fault.headers {
+            let valid = HeaderName::try_from(name).ok().filter(|_| HeaderValue::try_from(value).is_ok());
+            let Some(header) = valid else {
+                return invalid(format!("header must be a header as NAME=VALUE, not `{name}={value}`"));
+            };
             // hyper panics if they contradict the body.
-            if ["content-length", "transfer-encoding"]
-                .iter()
-                .any(|framing| name.eq_ignore_ascii_case(framing))
-            {
-                return invalid("header", format!("{name}={value}"), UNFRAMED);
+            if [CONTENT_LENGTH, TRANSFER_ENCODING].contains(&header) {
+                return invalid(format!("{name} cannot be set; truncate cuts a body"));
             }
         }
-        Ok(self)
+        Ok(Self { path, fault })
     }
 }
-
-const STATUS: &str = "a number from 200 to 599";
-const COUNT: &str = "a number from 1";
-const HEADER: &str = "a header as NAME=VALUE";
-const UNFRAMED: &str = "any header but Content-Length and Transfer-Encoding; truncate cuts a body";
 
 #[cfg(test)]
 mod tests {

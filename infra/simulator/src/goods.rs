@@ -71,7 +71,7 @@ const HATS: &[(&str, i32)] = &[
 
 impl Goods {
     pub(crate) fn new(rng: &mut Rng) -> Self {
-        let front = popular(rng, FRONT_WORDS);
+        let front = popular(rng, &FRONT_WORDS);
         let mut goods = match rng.u32(..1_000) {
             0..320 => armour(rng, front),
             320..470 => {
@@ -79,7 +79,7 @@ impl Goods {
                 Self::item(&format!("{front}_{word}"), (276, 0, "Diamond Sword"), "weapon").improved(rng)
             }
             470..590 => {
-                let id = format!("{front}_{}_{}", popular(rng, CHARMS), pick(rng, ACCESSORIES));
+                let id = format!("{front}_{}_{}", popular(rng, &CHARMS), pick(rng, ACCESSORIES));
                 Self::item(&id, SKULL, "accessories").recombobulated(rng)
             }
             590..740 => pet(rng),
@@ -87,7 +87,8 @@ impl Goods {
             775..800 => potion(rng),
             800..830 => Self::item("GOD_POTION_2", SKULL, "consumables").stackable(),
             830..860 => {
-                let skin = format!("PET_SKIN_{}_{}", popular(rng, CREATURES), pick(rng, &["NEON", "COSMIC"]));
+                let skin =
+                    format!("PET_SKIN_{}_{}", popular(rng, &CREATURES), pick(rng, &["NEON", "COSMIC"]));
                 Self::item(&skin, SKULL, "misc")
             }
             860..870 => Self::item("NEW_YEAR_CAKE", (354, 0, "Cake"), "misc")
@@ -109,7 +110,7 @@ impl Goods {
                     (pick(rng, &[(17, "LOG"), (35, "WOOL"), (44, "STEP")]), rng.i16(1..16));
                 Self::item(&format!("{word}:{damage}"), (number, damage, word), "blocks").stackable()
             }
-            _ => Self::item(&format!("{front}_{}", popular(rng, FURNITURE)), SKULL, "blocks").stackable(),
+            _ => Self::item(&format!("{front}_{}", popular(rng, &FURNITURE)), SKULL, "blocks").stackable(),
         };
         if !goods.is_unique && rng.u32(..8) == 0 {
             goods.count = rng.i8(2..=64);
@@ -220,13 +221,13 @@ fn popular<T: Copy + Default>(rng: &mut Rng, list: &[T]) -> T {
 }
 
 fn enchantments(rng: &mut Rng, count: usize) -> Nbt {
-    let chosen = rng.choose_multiple(ENCHANTMENTS, count);
+    let chosen = rng.choose_multiple(ENCHANTMENTS.iter(), count);
     Nbt::Compound(chosen.into_iter().map(|name| (name.to_lowercase(), Int(rng.i32(1..=6)))).collect())
 }
 
 fn armour(rng: &mut Rng, front: &str) -> Goods {
     let (piece, _) = pick(rng, PIECES);
-    let id = format!("{front}_{}_{piece}", popular(rng, SETS));
+    let id = format!("{front}_{}_{piece}", popular(rng, &SETS));
     let mut goods = Goods::item(&id, (299, 0, "Leather Armor"), "armor").improved(rng);
     if rng.u32(..8) > 0 {
         return goods;
@@ -238,7 +239,7 @@ fn armour(rng: &mut Rng, front: &str) -> Goods {
 }
 
 fn pet(rng: &mut Rng) -> Goods {
-    let creature = popular(rng, CREATURES);
+    let creature = popular(rng, &CREATURES);
     let title = words::title(creature);
     let (kind, title) = if rng.u32(..30) == 0 { pick(rng, ODD_PETS) } else { (creature, title.as_str()) };
     let (tier, highest) = if kind == "GOLDEN_DRAGON" { (4, 200) } else { (rng.usize(..=MYTHIC), 100) };
@@ -279,7 +280,7 @@ fn rune(rng: &mut Rng) -> Goods {
     let (id, name, level) = if is_unique {
         ("UNIQUE_RUNE", pick(rng, &["BLAZING_SUN", "PRIMAL_FEAR", "RAINBOW_CARPET"]), 3)
     } else {
-        ("RUNE", pick(rng, ESSENCES), rng.u8(1..=3))
+        ("RUNE", pick(rng, &ESSENCES), rng.u8(1..=3))
     };
     let mut goods = Goods::variant(id, &format!("{name};{level}"), SKULL, "misc");
     goods.name = format!("◆ {} Rune {}", words::title(name), words::roman(level.into()));
@@ -310,8 +311,8 @@ fn potion(rng: &mut Rng) -> Goods {
 
 fn book(rng: &mut Rng) -> Goods {
     let name = match rng.u32(..4) {
-        0 => format!("ultimate_{}", pick(rng, ULTIMATE_ENCHANTMENTS).to_lowercase()),
-        _ => pick(rng, ENCHANTMENTS).to_lowercase(),
+        0 => format!("ultimate_{}", pick(rng, &ULTIMATE_ENCHANTMENTS).to_lowercase()),
+        _ => pick(rng, &ENCHANTMENTS).to_lowercase(),
     };
     let level = rng.i32(1..=5);
     let only = compound([(name.as_str(), Int(level))]);
@@ -360,7 +361,7 @@ fn lore(rng: &mut Rng, painted_tier: &str) -> String {
         lines.push(String::from("§8Mana Cost: §350"));
     }
     if rng.u32(..5) == 0 {
-        lines.push(format!("\n§7§8Made for §b[MVP§c+§b] {}", pick(rng, TOWNSFOLK)));
+        lines.push(format!("\n§7§8Made for §b[MVP§c+§b] {}", pick(rng, &TOWNSFOLK)));
     }
     // Java has an encoding of its own for characters above U+FFFF.
     if rng.u32(..500) == 0 {

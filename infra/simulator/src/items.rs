@@ -5,7 +5,8 @@ use fastrand::Rng;
 use crate::chance::{self, generator, pick};
 use crate::gson::{self, Writer};
 use crate::words::{
-    self, ACCESSORIES, CHARMS, CREATURES, ESSENCES, FRONT_WORDS, FURNITURE, PIECES, SETS, WEAPONS,
+    self, ACCESSORIES, CHARMS, CREATURES, ESSENCES, FRONT_WORDS, FURNITURE, PIECES, SETS, WEAPONS, Words,
+    lines,
 };
 
 /// Time between two refreshes, in milliseconds.
@@ -14,38 +15,11 @@ pub const REFRESH_MS: i64 = 600_000;
 /// How many items the game has.
 const ITEMS: usize = 4_709;
 
-const TIERS: &[&str] = &[
-    "COMMON",
-    "UNCOMMON",
-    "RARE",
-    "EPIC",
-    "LEGENDARY",
-    "RARE",
-    "EPIC",
-    "UNCOMMON",
-    "COMMON",
-    "LEGENDARY",
-    "MYTHIC",
-    "SPECIAL",
-    "VERY_SPECIAL",
-    "SUPREME",
-    "UNOBTAINABLE",
-];
+static TIERS: Words = Words::new(|| lines(include_str!("../words/item_tiers.txt")));
 
 /// Minecraft's sixteen-fold materials: items whose identifier carries a colon.
-const DYED: &[&str] = &[
-    "WOOL",
-    "STAINED_CLAY",
-    "STAINED_GLASS",
-    "STAINED_GLASS_PANE",
-    "CARPET",
-    "INK_SACK",
-    "BANNER",
-    "BED",
-    "CANDLE",
-    "CONCRETE",
-    "FIREWORK_CHARGE",
-];
+const DYED: &str = "WOOL STAINED_CLAY STAINED_GLASS STAINED_GLASS_PANE CARPET INK_SACK BANNER BED CANDLE CONCRETE \
+                     FIREWORK_CHARGE";
 
 /// The refresh that shows at `now_ms`: its `lastUpdated`, Unix milliseconds.
 #[must_use]
@@ -106,7 +80,7 @@ fn all() -> impl Iterator<Item = Item> {
             .iter()
             .flat_map(move |charm| ACCESSORIES.iter().map(move |size| format!("{front}_{charm}_{size}")))
     });
-    let dyed = DYED.iter().flat_map(|material| {
+    let dyed = DYED.split(' ').flat_map(|material| {
         (0..16).map(move |colour| Item { id: format!("{material}:{colour}"), material, kind: Kind::Material })
     });
     let minions = CREATURES.iter().flat_map(|creature| {
@@ -158,7 +132,7 @@ impl Item {
             Kind::Material => {}
         }
         if rng.u32(..100) >= 18 {
-            row.key("tier").string(pick(rng, TIERS));
+            row.key("tier").string(pick(rng, &TIERS));
         }
         if rng.u32(..8) == 0 {
             row.key("glowing").boolean(true);
@@ -217,7 +191,7 @@ fn write_skin(rng: &mut Rng, row: &mut Writer) {
          \"signatureRequired\" : true,\n  \"textures\" : {{\n    \"SKIN\" : {{\n      \
          \"url\" : \"http://textures.minecraft.net/texture/{texture}\"\n    }}\n  }}\n}}",
         rng.i64(1_500_000_000_000..1_760_000_000_000),
-        pick(rng, words::TOWNSFOLK),
+        pick(rng, &words::TOWNSFOLK),
     );
     let value = base64::engine::general_purpose::STANDARD.encode(json);
     row.key("skin").object(|skin| {
@@ -229,19 +203,10 @@ fn write_skin(rng: &mut Rng, row: &mut Writer) {
 }
 
 fn write_stats(rng: &mut Rng, stats: &mut Writer) {
-    let known = [
-        "DEFENSE",
-        "HEALTH",
-        "STRENGTH",
-        "INTELLIGENCE",
-        "CRITICAL_DAMAGE",
-        "WALK_SPEED",
-        "SEA_CREATURE_CHANCE",
-        "sea_creature_chance",
-        "foraging_fortune",
-    ];
+    let known = "DEFENSE HEALTH STRENGTH INTELLIGENCE CRITICAL_DAMAGE WALK_SPEED SEA_CREATURE_CHANCE sea_creature_chance \
+                 foraging_fortune";
     let wanted = rng.usize(1..=5);
-    for name in rng.choose_multiple(known, wanted) {
+    for name in rng.choose_multiple(known.split(' '), wanted) {
         stats.key(name);
         match rng.u32(..60) {
             0 => stats.integer(-rng.i64(1..100)),
@@ -274,7 +239,7 @@ fn write_requirements(rng: &mut Rng, row: &mut Writer) {
 }
 
 fn write_dungeon_gear(rng: &mut Rng, row: &mut Writer) {
-    let essence = pick(rng, ESSENCES);
+    let essence = pick(rng, &ESSENCES);
     row.key("upgrade_costs").array(|stars| {
         for star in 1..=5 {
             stars.array(|costs| {
