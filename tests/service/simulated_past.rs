@@ -1,17 +1,22 @@
 //! The past of the simulated game when `cargo local` starts: `infra/local/README.md`, The past.
 
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
 use jiff::Timestamp;
-use local::{Cloud, Options, Progress};
-use simulator::Clock;
+use local::{Cloud, Options};
+use record_auctions::item::{Buffers, read};
+use serde_json::Value;
+use simulator::auctions::{Offer, offers};
+use simulator::{Clock, election};
+use tables::auctions::Coins;
 
 use crate::oracle::Candle;
 use crate::support::{await_logs, expect_clean_logs, get, one_instance_each, start_with};
 
 const ITEM: &str = "INK_SACK:3";
+/// An item that is always on sale.
+const MANY_AUCTIONS: &str = "GOD_POTION_2";
 /// 2026-11-21T15:05:10Z.
 const NOW: i64 = 1_795_273_510;
 /// An interval is built two minutes after its end.
@@ -43,20 +48,19 @@ fn depth(interval: &str) -> i64 {
 
 #[tokio::test]
 async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
-    let messages = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&messages);
-    let progress = move |progress: &Progress| sink.lock().unwrap().extend(progress.message.clone());
     let clock = Clock::system();
     clock.set(NOW * 1_000);
-    let options = Options { history: 1, clock, progress: Some(Arc::new(progress)), ..Options::for_tests() };
+    let options = Options { history: 1, clock, ..Options::for_tests() };
     let cloud = start_with(options).await;
     let begun = Instant::now();
     // One before each of the four parts, and one at the end.
-    while messages.lock().unwrap().len() < 5 {
+    let messages =
+        || -> Vec<_> { cloud.logs().into_iter().filter(|line| line.starts_with("history: ")).collect() };
+    while messages().len() < 5 {
         assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    let messages = messages.lock().unwrap().clone();
+    let messages = messages();
     let [missing @ .., complete] = &messages[..] else { unreachable!() };
     assert!(missing.iter().all(|message| message.starts_with("history: still missing: ")), "{messages:?}");
     assert!(missing[0].contains("the last hour") && !missing[1].contains("the last hour"), "{messages:?}");
@@ -94,6 +98,55 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
         }
         assert!(compared > 0 || ["5m", "1d"].contains(&interval), "{interval}");
         (finer, finer_length) = (candles, length);
+    }
+    expect_a_past_of_auctions(&cloud).await;
+    let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
+    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "as many as a response can have");
+    let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
+    for field in ["name", "key", "perks"] {
+        assert_eq!(mayors["history"][0][field], year_ago["mayor"][field]);
+    }
+    let sales = get(&cloud, "/v1/fire-sales/history?limit=200").await.data();
+    assert!(sales["history"].as_array().unwrap().len() > 5, "{sales}");
+}
+
+/// Hours of a week and days of ninety days, without a gap, whose prices move little and end at the present one.
+async fn expect_a_past_of_auctions(cloud: &Cloud) {
+    let price_of_one = |offer: Offer| {
+        let item = read(&offer.item_bytes, &mut Buffers::default()).ok()?;
+        (item.id.as_str() == MANY_AUCTIONS).then(|| Coins::of_one(offer.price, item.count))
+    };
+    let lowest = offers(1, NOW * 1_000).filter_map(price_of_one).min().unwrap().coins();
+    for (interval, length, days) in [("1h", 3_600, 7), ("1d", DAY, 90)] {
+        let path = format!("/v1/auctions/candles?id={MANY_AUCTIONS}&interval={interval}&limit=1000");
+        let data = get(cloud, &path).await.data();
+        let candles = data["candles"].as_array().unwrap().iter().filter(|candle| candle["complete"] == true);
+        let candles: Vec<&Value> = candles.collect();
+        let start = |candle: &Value| -> i64 {
+            candle["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap().as_second()
+        };
+        let [first, .., last] = candles[..] else { panic!("{data}") };
+        assert!((NOW - days * DAY - DAY..=NOW - days * DAY).contains(&start(first)), "{first}");
+        assert_eq!(start(last) + length, NOW - NOW % length, "{last}");
+        let price = |candle: &Value, field: &str| candle[field].as_f64().unwrap();
+        for pair in candles.windows(2) {
+            assert_eq!(start(pair[0]) + length, start(pair[1]), "{interval}");
+            assert_eq!(pair[0]["lowest_close"], pair[1]["lowest_open"], "{interval}");
+            let moved = price(pair[0], "lowest_close") / price(pair[0], "lowest_open");
+            assert!((0.5..2.0).contains(&moved), "{}", pair[0]);
+            assert_eq!(pair[0]["samples"], length / 60, "{}", pair[0]);
+        }
+        assert!(candles.iter().any(|candle| candle["lowest_open"] != candle["lowest_close"]), "{interval}");
+        assert!(candles.iter().all(|candle| candle["sales"].as_i64() > Some(0)), "{interval}");
+        if interval == "1h" {
+            assert_eq!(last["lowest_close"], lowest);
+        }
+    }
+    for window in ["1d", "3d", "7d"] {
+        let path = format!("/v1/auctions/averages?window={window}&ids={MANY_AUCTIONS}");
+        let averages = get(cloud, &path).await.data();
+        assert!(averages["items"][0]["lowest"].is_number(), "{averages}");
+        assert!(averages["items"][0]["sales"].as_i64() > Some(0), "{averages}");
     }
 }
 

@@ -117,26 +117,19 @@ impl Cloud {
         } else {
             JoinSet::new()
         };
-        let backfill = match (options.upstream, &simulator) {
-            (Upstream::Simulator { seed }, Some(simulator)) if options.history > 0 => {
-                backfill::start(backfill::Plan {
-                    days: options.history,
-                    seed,
-                    upstream: simulator.url(),
-                    now_ms: clock.now_ms(),
-                    functions: pools.values().map(|pool| pool.function().clone()).collect(),
-                    table: template
-                        .tables
-                        .get(backfill::TABLE)
-                        .map(|table| Table::of_sdk(&dynamodb.sdk(), &table.name)),
-                    logs: logs.clone(),
-                    progress: options.progress,
-                    last_hour,
-                    minutes_recorded,
-                })
-            }
-            _ => JoinSet::new(),
-        };
+        let mut backfill = JoinSet::new();
+        let history = template.tables.get(backfill::TABLE).filter(|_| options.history > 0);
+        if let (Upstream::Simulator { seed }, Some(table)) = (options.upstream, history) {
+            backfill.spawn(backfill::run(backfill::Plan {
+                days: options.history,
+                seed,
+                now_ms: clock.now_ms(),
+                table: Table::of_sdk(&dynamodb.sdk(), &table.name),
+                logs: logs.clone(),
+                last_hour,
+                minutes_recorded,
+            }));
+        }
         Ok(Self {
             template,
             gateway,

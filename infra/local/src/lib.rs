@@ -34,7 +34,6 @@ mod server;
 pub mod template;
 pub mod terminal;
 
-pub use self::backfill::{Progress, ProgressSink};
 pub use self::build::cargo;
 pub use self::cloud::Cloud;
 pub use self::dynamodb::{Consumed, DynamoDb, Fault, Refusal};

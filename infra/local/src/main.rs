@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::num::{NonZero, NonZeroU16};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
 use common::time::{UnixMilliseconds, UnixSeconds};
 use hyper::Uri;
-use indicatif::ProgressBar;
 use local::template::Template;
 use local::{Binaries, Cloud, Keys, Options, Upstream, terminal};
 use tokio::runtime::Builder;
@@ -96,7 +96,7 @@ fn parameter(text: &str) -> Result<(String, String), String> {
 impl Arguments {
     /// # Errors
     /// A sentence about an invalid option.
-    fn options(self, bar: &ProgressBar) -> Result<Options, String> {
+    fn options(self) -> Result<Options, String> {
         Ok(Options {
             port: self.port,
             lambda_port: self.lambda_port,
@@ -104,7 +104,6 @@ impl Arguments {
             data: self.data,
             schedules: !self.no_schedules,
             history: self.history,
-            progress: Some(terminal::progress_on(bar.clone())),
             upstream: match self.upstream {
                 Some(text) => Upstream::Url(base_url("--upstream", &text)?),
                 None if self.live => Upstream::Live,
@@ -115,8 +114,8 @@ impl Arguments {
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: self.binaries.map_or(Binaries::Build { profile: self.profile }, Binaries::Folder),
             concurrency: self.concurrency,
-            access_log: Some(terminal::lines_above(bar.clone(), terminal::print)),
-            function_log: Some(terminal::lines_above(bar.clone(), terminal::print_error)),
+            access_log: Some(Arc::new(terminal::print)),
+            function_log: Some(Arc::new(terminal::print_error)),
             ..Options::default()
         })
     }
@@ -133,14 +132,13 @@ fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
-    let bar = ProgressBar::hidden();
-    let options = arguments.options(&bar)?;
+    let options = arguments.options()?;
     let cloud = tokio::select! {
         started = Cloud::start(options) => started.map_err(|error| error.to_string())?,
         // Dropping the start also ends a running cargo.
         interrupted = terminal::interrupted() => return interrupted,
     };
-    bar.suspend(|| print_greeting(&cloud));
+    print_greeting(&cloud);
     let interrupted = terminal::interrupted().await;
     cloud.shutdown().await;
     interrupted

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use simulator::Clock;
 
-use crate::backfill::ProgressSink;
 use crate::logs::LineSink;
 use crate::template::Document;
 
@@ -57,10 +56,8 @@ pub struct Options {
     /// Whether schedules also run once at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
     /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, auctions, past
-    /// mayors and fire sales. They are generated in the background, after the start.
+    /// mayors and fire sales. They are generated in the background, after the start; the log says what is still missing.
     pub history: u16,
-    /// Receives the progress of that.
-    pub progress: Option<ProgressSink>,
     /// The provider of the functions' data.
     pub upstream: Upstream,
     /// The base URL of the name service, if it differs from the upstream's.
@@ -126,7 +123,6 @@ impl Default for Options {
             schedules_begin_after: Duration::ZERO,
             schedules_at_start: true,
             history: 1,
-            progress: None,
             upstream: Upstream::Simulator { seed: 1 },
             names: None,
             upstream_key: None,

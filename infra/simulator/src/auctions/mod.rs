@@ -126,9 +126,15 @@ impl Trend {
         Self { number, pause: 1 << nature.u32(1..=5), phases }
     }
 
-    /// The level at the start of an hour, which is counted from 1970. The usual one is 1.
+    /// The price at the start of an hour of what has this price at the start of the hour `now`; both are counted from 1970.
     #[must_use]
-    pub fn level(&self, hour: i64) -> f64 {
+    #[expect(clippy::cast_sign_loss, reason = "levels are positive")]
+    pub fn price(&self, price: u64, now: i64, hour: i64) -> u64 {
+        ((price as f64 * self.level(hour) / self.level(now)).round() as u64).max(1)
+    }
+
+    /// The level at the start of an hour. The usual one is 1.
+    fn level(&self, hour: i64) -> f64 {
         let [months, days, hours, offset] = self.phases;
         let changed = hour - (hour + (32.0 * offset) as i64).rem_euclid(self.pause);
         let swing = |days: i64, phase| wave(changed * HOUR_MS, days * 24 * HOUR_MS, phase);

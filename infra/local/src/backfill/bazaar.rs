@@ -1,0 +1,95 @@
+//! The past of the bazaar: the minutes of the last hour, as `record-bazaar` would have recorded them, and older candles of the game's prices.
+//! The candles in between are built of the minutes, as `record-candles` does it.
+
+use std::time::Duration;
+
+use common::time::{Tick, UnixSeconds};
+use simulator::bazaar;
+use tables::Error;
+use tables::bazaar::{Candle, Candles, MINUTES, Quote, Quotes, SERIES, record};
+use tables::series::{Interval, Slot, build, build_again, is_due};
+
+use super::past::{Game, PART, Past, every};
+
+/// The number of times that the builder of candles runs at most, and the pause in between.
+const MOST_RUNS: u32 = 100;
+const BETWEEN_RUNS: Duration = Duration::from_millis(100);
+
+pub(super) struct Bazaar {
+    pub(super) seed: u64,
+}
+
+impl Bazaar {
+    /// Where the recorded minutes begin: they are those of the shortest range, extended back to the start of a candle.
+    pub(super) fn until(now: UnixSeconds) -> UnixSeconds {
+        SERIES.finest.slot(now.minus(Duration::from_mins(59)))
+    }
+
+    /// The quotes that `record-bazaar` would record at this minute.
+    fn quotes_at(&self, minute: UnixSeconds) -> Quotes {
+        let quote = |bazaar::Quote { id, sell_price, buy_price, sell_volume, buy_volume }| {
+            // Products without a price are not recorded.
+            let is_priced = sell_price > 0.0 || buy_price > 0.0;
+            let quote = Quote::nearest(sell_price, buy_price, sell_volume, buy_volume);
+            Some((id.parse().ok()?, quote.filter(|_| is_priced)?))
+        };
+        bazaar::quotes(self.seed, minute.get() * 1_000).filter_map(quote).collect()
+    }
+}
+
+impl Game for Bazaar {
+    type Candle = Candle;
+
+    /// A slot is 449 rows, so the finer the interval, the fewer days.
+    fn days(interval: &Interval, days: u16) -> u16 {
+        match interval.name {
+            "5m" => days.min(2),
+            "30m" => days.min(7),
+            "1d" => 90,
+            _ => days.min(90),
+        }
+    }
+
+    fn part_length(finer: Option<&Interval>) -> Duration {
+        finer.unwrap_or(&MINUTES).length
+    }
+
+    /// The prices at the start.
+    fn part(&self, start: UnixSeconds, _: Duration) -> Candles {
+        self.quotes_at(start).into_iter().map(|(id, quote)| (id, Candle::of(quote, start))).collect()
+    }
+
+    /// After the newest day, builds the candles of the recorded minutes, and coarse ones that the recorder has built without the finer
+    /// ones that are stored now. In a new table, it has built none that ends earlier than the last part.
+    async fn complete(past: &Past<Self>, day: Slot, is_new: bool) -> Result<(), Error> {
+        if day.end() < past.until {
+            return Ok(());
+        }
+        let from = if is_new { past.until.rounded_down(PART) } else { day.start };
+        build_again(past.session(), &SERIES, from).await?;
+        for _ in 0..MOST_RUNS {
+            if build::<Candle>(past.session(), past.now).await?.is_done {
+                break;
+            }
+            // The recorder may be at work as well.
+            tokio::time::sleep(BETWEEN_RUNS).await;
+        }
+        Ok(())
+    }
+}
+
+impl Past<Bazaar> {
+    /// Stores the minutes of the last hour. What is there stays as it is.
+    pub(super) async fn store_minutes(&self) {
+        for minute in every(MINUTES.length, self.until, self.now.plus(Duration::from_secs(1))) {
+            let store = || async move {
+                let tick = Tick::of(minute);
+                if is_due(self.session(), &MINUTES, tick, self.now).await? {
+                    record(self.session(), tick, &self.game.quotes_at(minute)).await?;
+                }
+                Ok::<_, Error>(())
+            };
+            self.progress.retry(minute, store).await;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The past of a series of candles: which slots it has, and how they are computed and stored.
+
+use std::collections::HashSet;
+use std::iter::successors;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::time::UnixSeconds;
+use tables::series::{Candle, Candles, Interval, Slot, begin_at, recorded, store};
+use tables::{Error, Session, Table};
+use tokio::task::spawn_blocking;
+
+use super::progress::Progress;
+
+pub(super) const DAY: Duration = Duration::from_hours(24);
+/// Candles of an interval begin at a multiple of this, so that coarse candles have all of their finer ones.
+pub(super) const PART: Duration = Duration::from_hours(3);
+/// The timeout of each request to the table.
+pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// A series of the simulated game.
+pub(super) trait Game: Send + Sync + Sized + 'static {
+    type Candle: Candle;
+
+    /// Returns how many days candles of the interval go back if prices go back `days` days.
+    fn days(interval: &Interval, days: u16) -> u16;
+
+    /// Returns the length of the parts of a slot without finer candles in the past.
+    fn part_length(finer: Option<&Interval>) -> Duration;
+
+    /// Computes the candles of such a part.
+    fn part(&self, start: UnixSeconds, length: Duration) -> Candles<Self::Candle>;
+
+    /// Stores the candles of a slot.
+    fn store(
+        past: &Past<Self>,
+        slot: Slot,
+        candles: &Candles<Self::Candle>,
+    ) -> impl Future<Output = Result<(), Error>> + Send {
+        async move { store(past.session(), slot, candles).await.map(drop) }
+    }
+
+    /// Completes a day whose candles are stored. `is_new`: the table had no candles before.
+    fn complete(past: &Past<Self>, day: Slot, is_new: bool)
+    -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// The past of a series.
+pub(super) struct Past<G> {
+    pub(super) game: Arc<G>,
+    pub(super) table: Table,
+    pub(super) progress: Arc<Progress>,
+    pub(super) days: u16,
+    /// The end of the candles.
+    pub(super) until: UnixSeconds,
+    pub(super) now: UnixSeconds,
+}
+
+/// The slots that were stored before.
+type Known = HashSet<(&'static str, UnixSeconds)>;
+
+type Filling<'a, G> = Pin<Box<dyn Future<Output = Candles<<G as Game>::Candle>> + Send + 'a>>;
+
+impl<G: Game> Past<G> {
+    const INTERVALS: &'static [Interval] = G::Candle::SERIES.intervals;
+
+    pub(super) fn session(&self) -> Session<'_> {
+        self.table.with_timeout(TIMEOUT)
+    }
+
+    /// Keeps the recorder from building candles of the past.
+    pub(super) async fn begin(&self) {
+        let begin = || begin_at(self.session(), G::Candle::SERIES, self.until);
+        self.progress.retry("the beginning of candles", begin).await;
+    }
+
+    /// Stores the candles, newest days first. What is there stays as it is.
+    pub(super) async fn store_candles(self, part: &'static str) {
+        let mut known = Known::new();
+        for interval in Self::INTERVALS {
+            let recorded = recorded(self.session(), interval, self.now).await.unwrap_or_default();
+            known.extend(recorded.iter().map(|slot| (slot.interval.name, slot.start)));
+        }
+        let is_new = known.iter().all(|(_, start)| *start >= self.until.rounded_down(PART));
+        let Some(daily) = Self::INTERVALS.last() else { return };
+        let mut day = daily.at(self.until.minus(Duration::from_secs(1)));
+        while day.start >= self.oldest(daily) {
+            let mut slots = Self::INTERVALS.iter().flat_map(|interval| {
+                every(interval.length, day.start, day.end()).map(|start| Slot { interval, start })
+            });
+            if slots.any(|slot| self.lacks(slot, &known)) {
+                self.fill(day, &known).await;
+            }
+            self.progress.retry(day, || G::complete(&self, day, is_new)).await;
+            day.start = day.start.minus(DAY);
+        }
+        self.progress.complete(part);
+    }
+
+    fn oldest(&self, interval: &Interval) -> UnixSeconds {
+        let days = G::days(interval, self.days).into();
+        self.now.minus(DAY * days).rounded_down(PART.max(interval.length))
+    }
+
+    /// Whether the past has the slot, but the table does not.
+    fn lacks(&self, slot: Slot, known: &Known) -> bool {
+        let Slot { interval, start } = slot;
+        let is_kept = start >= self.oldest(interval) && interval.keeps(start, self.now);
+        is_kept && slot.end() <= self.until && !known.contains(&(interval.name, start))
+    }
+
+    /// Returns the candles of the slot, made of finer ones if the past has some, and stores those that the table lacks.
+    fn fill<'a>(&'a self, slot: Slot, known: &'a Known) -> Filling<'a, G> {
+        Box::pin(async move {
+            let finer = Self::INTERVALS.iter().rev().find(|finer| finer.length < slot.interval.length);
+            let divided = finer.filter(|finer| self.oldest(finer) < slot.end());
+            let length = divided.map_or_else(|| G::part_length(finer), |finer| finer.length);
+            let parts = every(length, slot.start, slot.end().min(self.until));
+            let mut whole = Candles::<G::Candle>::new();
+            if let Some(interval) = divided {
+                for start in parts {
+                    append(&mut whole, self.fill(Slot { interval, start }, known).await);
+                }
+            } else {
+                let game = Arc::clone(&self.game);
+                let compute = move || {
+                    parts.for_each(|start| append(&mut whole, game.part(start, length)));
+                    whole
+                };
+                whole = spawn_blocking(compute).await.unwrap_or_default();
+            }
+            if self.lacks(slot, known) {
+                self.progress.retry(slot, || G::store(self, slot, &whole)).await;
+            }
+            whole
+        })
+    }
+}
+
+/// Adds the candles of a later time.
+fn append<C: Candle>(whole: &mut Candles<C>, later: Candles<C>) {
+    for (id, later) in later {
+        match whole.get_mut(&id) {
+            Some(candle) => *candle = candle.clone().followed_by(later),
+            None => drop(whole.insert(id, later)),
+        }
+    }
+}
+
+/// Returns the times from `from` until before `end` that are this far apart.
+pub(super) fn every(
+    step: Duration,
+    from: UnixSeconds,
+    end: UnixSeconds,
+) -> impl Iterator<Item = UnixSeconds> {
+    successors(Some(from), move |time| Some(time.plus(step))).take_while(move |time| *time < end)
+}
