@@ -118,3 +118,21 @@ impl<P: CandlePages> Handler for CandlePagesHandler<P> {
         Ok(self.pages.get(key, invocation, fetch).await?.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use common::routes::{AUCTION_INTERVALS, CANDLE_INTERVALS};
+
+    use super::*;
+    use crate::{auctions, bazaar};
+
+    #[test]
+    fn every_interval_of_the_table_of_routes_has_candles() {
+        let (bazaar, auctions) = (&bazaar::INTERVALS[..], &auctions::INTERVALS[..]);
+        for (allowed, intervals) in [(CANDLE_INTERVALS, bazaar), (AUCTION_INTERVALS, auctions)] {
+            let Allowed::OneOf { words, default } = allowed else { panic!("intervals are words") };
+            assert!(intervals.iter().map(|interval| interval.name).eq(words.iter().copied()));
+            assert!(words.contains(&default));
+        }
+    }
+}

@@ -79,17 +79,3 @@ impl Describe for BazaarCandles {
         Description::of::<Data>(Self::ROUTE)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use tables::bazaar::INTERVALS;
-
-    use super::*;
-
-    #[test]
-    fn every_interval_of_the_table_of_routes_has_candles() {
-        let Allowed::OneOf { words, default } = CANDLE_INTERVALS else { panic!("intervals are words") };
-        assert_eq!(INTERVALS.each_ref().map(|interval| interval.name), words);
-        assert!(words.contains(&default));
-    }
-}
