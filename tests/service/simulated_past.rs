@@ -63,7 +63,7 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     let messages = messages();
     let [missing @ .., complete] = &messages[..] else { unreachable!() };
     assert!(missing.iter().all(|message| message.starts_with("history: still missing: ")), "{messages:?}");
-    assert!(missing[0].contains("the last hour") && !missing[1].contains("the last hour"), "{messages:?}");
+    assert!(missing[0].contains("the newest minutes") && !missing[1].contains("the newest"), "{messages:?}");
     assert!(complete.starts_with("history: complete after "), "{messages:?} {:#?}", cloud.logs());
     expect_clean_logs(&cloud);
 

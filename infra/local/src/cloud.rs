@@ -107,11 +107,12 @@ impl Cloud {
             invoke_api::handle(Arc::clone(&invocable), request)
         })
         .map_err(|cause| cannot_listen(options.lambda_port, "--lambda-port", cause))?;
-        let (last_hour, last_hour_stored) = watch::channel(false);
+        let (newest_minutes, newest_minutes_stored) = watch::channel(false);
         // Nothing is sent: the functions that record the first minute hold the sender until they have done so.
         let (recording_minutes, minutes_recorded) = mpsc::channel(1);
         let schedules = if options.schedules {
-            let at_start = AtStart { last_hour: last_hour_stored, minutes_recorded: recording_minutes };
+            let at_start =
+                AtStart { newest_minutes: newest_minutes_stored, minutes_recorded: recording_minutes };
             let at_start = Some(&at_start).filter(|_| options.schedules_at_start);
             schedules::start(&template, &pools, &clock, &logs, options.schedules_begin_after, at_start)
         } else {
@@ -126,7 +127,7 @@ impl Cloud {
                 now_ms: clock.now_ms(),
                 table: Table::of_sdk(&dynamodb.sdk(), &table.name),
                 logs: logs.clone(),
-                last_hour,
+                newest_minutes,
                 minutes_recorded,
             }));
         }

@@ -41,9 +41,9 @@ struct Scheduled {
 
 /// The events that schedules send at the start of the cloud, each of the current minute.
 pub(crate) struct AtStart {
-    /// Becomes true when the minutes of the last hour are stored. Schedules that run less often than every minute wait for it: candles are
-    /// built of those minutes.
-    pub(crate) last_hour: watch::Receiver<bool>,
+    /// Becomes true when the newest minutes of the past are stored. Schedules that run less often than every minute wait for it: the first
+    /// candle is built of those minutes.
+    pub(crate) newest_minutes: watch::Receiver<bool>,
     /// Dropped when the functions that run every minute have responded.
     pub(crate) minutes_recorded: mpsc::Sender<()>,
 }
@@ -74,9 +74,9 @@ pub(crate) fn start(
             let now_ms = clock.now_ms();
             let last_ms = scheduled.latest_due_ms(now_ms);
             let scheduled = Arc::new(scheduled);
-            let at_start = at_start.map(|AtStart { last_hour, minutes_recorded }| {
+            let at_start = at_start.map(|AtStart { newest_minutes, minutes_recorded }| {
                 let is_of_minutes = scheduled.period_ms() <= MINUTE_MS;
-                (last_hour.clone(), is_of_minutes.then(|| minutes_recorded.clone()))
+                (newest_minutes.clone(), is_of_minutes.then(|| minutes_recorded.clone()))
             });
             running.spawn(async move {
                 match at_start {
@@ -84,9 +84,9 @@ pub(crate) fn start(
                         Arc::clone(&scheduled).deliver_now().await;
                         drop(minute_recorded);
                     }
-                    Some((mut last_hour, None)) => {
+                    Some((mut newest_minutes, None)) => {
                         // An error says that the past is not generated.
-                        let _ = last_hour.wait_for(|is_stored| *is_stored).await;
+                        let _ = newest_minutes.wait_for(|is_stored| *is_stored).await;
                         Arc::clone(&scheduled).deliver_now().await;
                     }
                     None => {}

@@ -5,5 +5,5 @@
 //! everything above. The crate depends on those dependencies with the features of the whole workspace. Tools depend on
 //! it, tests depend on it through `dev-dependencies`, and `cargo local` adds it to the functions that it builds.
 //!
-//! Functions do not depend on it: `cargo local --release`, `cargo lambda build` and `sam build` select functions alone
+//! Functions do not depend on it: `cargo local --profile release`, `cargo lambda build` and `sam build` select functions alone
 //! and build them with the few features that they need.

@@ -1,5 +1,5 @@
 //! The past of the bazaar: the minutes of the last hour, as `record-bazaar` would have recorded them, and older candles of the game's prices.
-//! The candles in between are built of the minutes, as `record-candles` does it.
+//! The candles of the newest minutes are built of them, as `record-candles` does it.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ pub(super) struct Bazaar {
 }
 
 impl Bazaar {
-    /// Where the recorded minutes begin: they are those of the shortest range, extended back to the start of a candle.
+    /// Where computed candles end: `record-candles` then has one candle to build at the start of the cloud.
     pub(super) fn until(now: UnixSeconds) -> UnixSeconds {
-        SERIES.finest.slot(now.minus(Duration::from_mins(59)))
+        SERIES.finest.slot(now.minus(Duration::from_mins(7)))
     }
 
     /// The quotes that `record-bazaar` would record at this minute.
@@ -79,9 +79,19 @@ impl Game for Bazaar {
 }
 
 impl Past<Bazaar> {
-    /// Stores the minutes of the last hour. What is there stays as it is.
-    pub(super) async fn store_minutes(&self) {
-        for minute in every(MINUTES.length, self.until, self.now.plus(Duration::from_secs(1))) {
+    /// Stores the minutes of which the first candle is built.
+    pub(super) async fn store_newest_minutes(&self) {
+        self.store_minutes(self.until, self.now.plus(Duration::from_secs(1))).await;
+    }
+
+    /// Stores the minutes before them, as many as the shortest range has.
+    pub(super) async fn store_older_minutes(&self) {
+        self.store_minutes(SERIES.finest.slot(self.now.minus(Duration::from_mins(59))), self.until).await;
+    }
+
+    /// Stores these minutes. What is there stays as it is.
+    async fn store_minutes(&self, from: UnixSeconds, end: UnixSeconds) {
+        for minute in every(MINUTES.length, from, end) {
             let store = || async move {
                 let tick = Tick::of(minute);
                 if is_due(self.session(), &MINUTES, tick, self.now).await? {

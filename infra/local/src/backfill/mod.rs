@@ -31,15 +31,15 @@ pub(crate) struct Plan {
     /// The table of histories.
     pub(crate) table: Table,
     pub(crate) logs: Logs,
-    /// Becomes true when the minutes of the last hour are stored.
-    pub(crate) last_hour: watch::Sender<bool>,
+    /// Becomes true when the minutes are stored of which the first candle is built.
+    pub(crate) newest_minutes: watch::Sender<bool>,
     /// Closed when the first minute of the present is recorded. The rest of the past would slow that down.
     pub(crate) minutes_recorded: mpsc::Receiver<()>,
 }
 
 /// Generates the history.
 pub(crate) async fn run(plan: Plan) {
-    let Plan { days, seed, now_ms, table, logs, last_hour, mut minutes_recorded } = plan;
+    let Plan { days, seed, now_ms, table, logs, newest_minutes, mut minutes_recorded } = plan;
     let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
     let progress = Arc::new(Progress::new(logs));
     let (game, until) = (Arc::new(Bazaar { seed }), Bazaar::until(now));
@@ -48,13 +48,16 @@ pub(crate) async fn run(plan: Plan) {
     let auctions = Past { game, table: table.clone(), progress: Arc::clone(&progress), days, until, now };
     bazaar.begin().await;
     auctions.begin().await;
-    bazaar.store_minutes().await;
+    bazaar.store_newest_minutes().await;
     progress.complete(progress::MINUTES);
-    last_hour.send_replace(true);
+    newest_minutes.send_replace(true);
     while minutes_recorded.recv().await.is_some() {}
 
     let mut parts = JoinSet::new();
-    parts.spawn(bazaar.store_candles(progress::CANDLES));
+    parts.spawn(async move {
+        bazaar.store_older_minutes().await;
+        bazaar.store_candles(progress::BAZAAR).await;
+    });
     parts.spawn(auctions.store_candles(progress::AUCTIONS));
     parts.spawn(async move {
         events::record(&table, seed, now, &progress).await;
