@@ -202,8 +202,7 @@ pub(super) async fn export(
         skipped: u64,
     }
     let mut kind = AccessRows::of(access, file, console);
-    let exported = transfer::export(&mut kind, file, replaces, true, console).await?;
-    let Some(Exported { rows, skipped }) = exported else { return Ok(ExitCode::SUCCESS) };
+    let Exported { rows, skipped } = transfer::export(&mut kind, file, replaces, true, console).await?;
     let (accounts, keys) = (kind.exported, rows - kind.exported);
     console.print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
     if format == Format::Json && file.as_os_str() != STANDARD_STREAM {

@@ -93,18 +93,15 @@ async fn run_with_kind(command: Command, mut kind: impl Kind, console: &Console)
     let left_out = match command {
         Command::Import { file, .. } => transfer::import(&mut kind, &file, console).await?,
         Command::Export { file, force, .. } => {
-            match transfer::export(&mut kind, &file, force, false, console).await? {
-                Some(Exported { rows, skipped }) => {
-                    if skipped > 0 {
-                        console.print(format_args!(
-                            "{skipped} corrupt or missing values are not in the file; the lines above name them"
-                        ));
-                    }
-                    console.print(format_args!("exported {rows}"));
-                    skipped
-                }
-                None => 0,
+            let Exported { rows, skipped } =
+                transfer::export(&mut kind, &file, force, false, console).await?;
+            if skipped > 0 {
+                console.print(format_args!(
+                    "{skipped} corrupt or missing values are not in the file; the lines above name them"
+                ));
             }
+            console.print(format_args!("exported {rows}"));
+            skipped
         }
     };
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

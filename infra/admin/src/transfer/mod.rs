@@ -120,17 +120,18 @@ pub(crate) struct Exported {
     pub(crate) skipped: u64,
 }
 
-/// Exports all rows. Only its owner can read a private file. Returns `None` if the reader of standard output has closed it.
+/// Exports all rows. Only its owner can read a private file.
 ///
 /// # Errors
-/// If the table cannot be read, or the file cannot be written. Then there is no file, or the former one.
+/// If the table cannot be read, or the file cannot be written; also if the reader of standard output closes it, because a part of a backup
+/// must not look like a whole one. Then there is no file, or the former one.
 pub(crate) async fn export<K: Kind>(
     kind: &mut K,
     file: &Path,
     replaces: bool,
     is_private: bool,
     console: &Console,
-) -> Result<Option<Exported>, Error> {
+) -> Result<Exported, Error> {
     let mut writer = Writer::create(file, replaces, is_private)?;
     let work = async {
         let mut rows = kind.rows().await?;
@@ -147,10 +148,7 @@ pub(crate) async fn export<K: Kind>(
         writer.finish().await?;
         Ok(exported)
     };
-    match unless_interrupted(work).await {
-        Err(Error::Write { cause, .. }) if cause.kind() == std::io::ErrorKind::BrokenPipe => Ok(None),
-        result => result.map(Some),
-    }
+    unless_interrupted(work).await
 }
 
 pub(crate) fn now() -> UnixSeconds {
