@@ -42,7 +42,7 @@ struct Arguments {
     /// Port of DynamoDB; 0 for a free one
     #[arg(long, default_value_t = 3002)]
     dynamodb_port: u16,
-    /// Keep the tables in this folder; without it, they are in memory
+    /// Keep the tables and the public files in this folder; without it, tables are in memory
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Do not run the template's schedules
