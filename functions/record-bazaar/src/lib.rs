@@ -95,7 +95,12 @@ impl Recorder for RecordBazaar {
                 .files
                 .as_ref()
                 .map(|_| Public::of(&prices(&response, &market.products.usable, market.last_updated)));
-            Ok((filing, quotes(market.products), public))
+            let quotes = quotes(market.products);
+            // An empty tick would count as recorded, and so would hide that the provider shows nothing that can be stored.
+            if quotes.is_empty() {
+                return Err(response.invalid("no price can be recorded"));
+            }
+            Ok((filing, quotes, public))
         };
         let (filing, quotes, public) = repeat(invocation, fetch).await?;
         if !is_free(table, &MINUTES, filing, now).await? {

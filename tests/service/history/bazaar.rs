@@ -123,6 +123,10 @@ async fn a_market_without_prices_fails_and_the_retry_records_the_tick() {
         assert!(table::dump(&cloud).await.is_empty(), "nothing is written");
     }
     let good = quote("1.0", "2.0", 3, 4);
+    Market::of("lower_case", good.clone()).show(&cloud);
+    let cause = failure(&cloud, RECORDER, event(START)).await;
+    assert!(cause.contains("no price can be recorded"), "{cause}");
+    assert!(table::dump(&cloud).await.is_empty(), "nothing is written");
     assert_eq!(Market::of("A", good.clone()).record(&cloud, START).await["products"], 1);
     points(&cloud, "A", "1h", START).await[0].expect(&good);
 }
