@@ -40,6 +40,7 @@ struct Scheduled {
 }
 
 /// The events that schedules send at the start of the cloud, each of the current minute.
+#[derive(Clone)]
 pub(crate) struct AtStart {
     /// Becomes true when the newest minutes of the past are stored. Schedules that run less often than every minute wait for it: the first
     /// candle is built of those minutes.
@@ -74,22 +75,15 @@ pub(crate) fn start(
             let now_ms = clock.now_ms();
             let last_ms = scheduled.latest_due_ms(now_ms);
             let scheduled = Arc::new(scheduled);
-            let at_start = at_start.map(|AtStart { newest_minutes, minutes_recorded }| {
-                let is_of_minutes = scheduled.period_ms() <= MINUTE_MS;
-                (newest_minutes.clone(), is_of_minutes.then(|| minutes_recorded.clone()))
-            });
+            let at_start = at_start.cloned();
             running.spawn(async move {
-                match at_start {
-                    Some((_, Some(minute_recorded))) => {
-                        Arc::clone(&scheduled).deliver_now().await;
-                        drop(minute_recorded);
-                    }
-                    Some((mut newest_minutes, None)) => {
+                if let Some(AtStart { mut newest_minutes, minutes_recorded }) = at_start {
+                    if scheduled.period_ms() > MINUTE_MS {
+                        drop(minutes_recorded);
                         // An error says that the past is not generated.
                         let _ = newest_minutes.wait_for(|is_stored| *is_stored).await;
-                        Arc::clone(&scheduled).deliver_now().await;
                     }
-                    None => {}
+                    Arc::clone(&scheduled).deliver_now().await;
                 }
                 // Only now, so that two events do not double the load of the provider. The next one is sent late, but in its minute.
                 scheduled.run(last_ms).await;
