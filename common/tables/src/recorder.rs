@@ -194,7 +194,7 @@ impl Ticks {
         }
     }
 
-    /// Returns how to file what is fetched now.
+    /// Returns how to file a fetch that ends now.
     #[must_use]
     pub fn current(self) -> Filing {
         match self {

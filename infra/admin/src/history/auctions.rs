@@ -34,7 +34,7 @@ impl LineCandle for Candle {
     }
 
     fn read(slot: Slot, text: &String) -> Option<Self> {
-        // Of two candles the one with more minutes stays, so a wrong number would stay for ever.
+        // Of two candles the one with more minutes stays, so a wrong number would stay permanently.
         let minutes = slot.interval.length.as_secs() / 60;
         Self::of_text(text).filter(|candle| u64::from(candle.samples()) <= minutes)
     }

@@ -67,7 +67,7 @@ impl LineCandle for Candle {
         let (samples, missed) = (samples.try_into().ok()?, missed.try_into().ok()?);
         let numbers = (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed);
         let candle = Self::of_numbers(slot, numbers).ok()?;
-        // Of two candles the one with more samples stays, so a wrong number would stay for ever.
+        // Of two candles the one with more samples stays, so a wrong number would stay permanently.
         let minutes = candle.closed_at.get().abs_diff(slot.start.get()) / 60 + 1;
         (u64::from(samples) <= minutes).then_some(candle)
     }

@@ -43,7 +43,7 @@ pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> + Debug {
     /// The fields of the line.
     fn fields(line: &str) -> Result<Fields<Self::Text>, BadLine>;
 
-    /// Reads the candle in a line. `None` if it is none.
+    /// Reads the candle in a line. `None` if the text is not a candle.
     fn read(slot: Slot, text: &Self::Text) -> Option<Self>;
 
     /// Whether the product had any price. One without is not stored.
