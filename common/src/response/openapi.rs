@@ -1,9 +1,11 @@
-//! How a function describes itself for the OpenAPI document (`infra/openapi`): its route and the types of its responses.
+//! How a function describes itself for the OpenAPI document (`infra/openapi`): its route, the types of its responses, an example of
+//! each, and requests that fail.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::response::error::ApiError;
 use crate::routes::Route;
 use crate::time::UnixSeconds;
 use crate::upstream::json::Verbatim;
@@ -18,9 +20,22 @@ pub struct Kind {
     pub name: &'static str,
     /// The schema of `data`.
     pub data: SchemaOf,
+    /// JSON with a request (`request`, path and query) and the data of its response (`data`), also as CSV (`csv`) if the route has it.
+    pub example: &'static str,
 }
 
-/// A route with the types of its responses.
+/// A request that fails.
+#[derive(Debug)]
+pub struct Failure {
+    /// The name of the example in the document.
+    pub name: &'static str,
+    /// Path and query.
+    pub request: &'static str,
+    /// The error, or `None` if the parameter `name` has a value that is not allowed.
+    pub error: Option<ApiError>,
+}
+
+/// A route with its responses.
 #[derive(Debug)]
 pub struct Description {
     /// The route.
@@ -29,19 +44,28 @@ pub struct Description {
     pub kinds: Vec<Kind>,
     /// Whether a response can also be CSV.
     pub has_csv: bool,
+    /// A request for each error that is not an error of every route.
+    pub failures: Vec<Failure>,
 }
 
 impl Description {
     /// Returns the description of `route`, without any kind of response.
     #[must_use]
     pub const fn new(route: &'static Route) -> Self {
-        Self { route, kinds: Vec::new(), has_csv: false }
+        Self { route, kinds: Vec::new(), has_csv: false, failures: Vec::new() }
     }
 
-    /// Returns the description of `route`, whose responses have the data `T`.
+    /// Returns the description of `route`, whose responses have the data `T`. For `example`, see [`Kind::example`].
     #[must_use]
-    pub fn of<T: JsonSchema>(route: &'static Route) -> Self {
-        Self::new(route).kind::<T>("")
+    pub fn of<T: JsonSchema>(route: &'static Route, example: &'static str) -> Self {
+        Self::new(route).kind::<T>("", example)
+    }
+
+    /// Adds the kind `name`, whose responses have the data `T`. For `example`, see [`Kind::example`].
+    #[must_use]
+    pub fn kind<T: JsonSchema>(mut self, name: &'static str, example: &'static str) -> Self {
+        self.kinds.push(Kind { name, data: SchemaGenerator::subschema_for::<T>, example });
+        self
     }
 
     /// Adds CSV to the formats of responses.
@@ -50,10 +74,17 @@ impl Description {
         Self { has_csv: true, ..self }
     }
 
-    /// Adds the kind `name`, whose responses have the data `T`.
+    /// Adds a request in which `parameter` has a value that is not allowed.
     #[must_use]
-    pub fn kind<T: JsonSchema>(mut self, name: &'static str) -> Self {
-        self.kinds.push(Kind { name, data: SchemaGenerator::subschema_for::<T> });
+    pub fn invalid(mut self, parameter: &'static str, request: &'static str) -> Self {
+        self.failures.push(Failure { name: parameter, request, error: None });
+        self
+    }
+
+    /// Adds a request that fails with this error.
+    #[must_use]
+    pub fn fails(mut self, name: &'static str, request: &'static str, error: ApiError) -> Self {
+        self.failures.push(Failure { name, request, error: Some(error) });
         self
     }
 }

@@ -11,7 +11,7 @@ use common::request::parameters::{Before, Value};
 use common::response::Response;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
+use common::response::openapi::Description;
 use common::routes::Route;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use schemars::JsonSchema;
@@ -88,8 +88,10 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
     }
 }
 
-impl<L: HistoryList<Entry: JsonSchema>> Describe for HistoryListHandler<L> {
-    fn description() -> Description {
-        Description::of::<Data<L::Entry>>(L::ROUTE)
+impl<L: HistoryList<Entry: JsonSchema>> HistoryListHandler<L> {
+    /// Returns the description of the route. For `example`, see [`common::response::openapi::Kind::example`].
+    #[must_use]
+    pub fn description(example: &'static str) -> Description {
+        Description::of::<Data<L::Entry>>(L::ROUTE, example)
     }
 }

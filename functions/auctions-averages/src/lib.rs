@@ -81,7 +81,9 @@ impl Handler for AuctionsAverages {
 
 impl Describe for AuctionsAverages {
     fn description() -> Description {
-        Description::of::<Data<'_>>(Self::ROUTE)
+        Description::of::<Data<'_>>(Self::ROUTE, include_str!("../example.json"))
+            .invalid("window", "/v1/auctions/averages?window=2d")
+            .invalid("ids", "/v1/auctions/averages?ids=HYPERION,")
     }
 }
 

@@ -1,8 +1,9 @@
 //! `GET /v1/auctions/candles`: how the lowest price of an item in auctions moved during hours or days, and for how much it was sold.
 
-use common::request::Request;
 use common::request::auction_item_id::AuctionItemId;
 use common::request::parameters::Allowed;
+use common::request::split::split_id;
+use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
@@ -78,6 +79,12 @@ impl CandlePages for AuctionsCandles {
 
 impl Describe for AuctionsCandles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+            .fails("missing", "/v1/auctions/candles", missing_parameter("id", ""))
+            .invalid("id", "/v1/auctions/candles?id=hyperion")
+            .invalid("interval", "/v1/auctions/candles?id=HYPERION&interval=5m")
+            .invalid("before", "/v1/auctions/candles?id=HYPERION&before=now")
+            .invalid("limit", "/v1/auctions/candles?id=HYPERION&limit=0")
+            .fails("semicolon", "/v1/auctions/candles?id=GOLDEN_DRAGON;4", split_id("id", "4"))
     }
 }

@@ -8,6 +8,7 @@ use common::cache::{Cache, SourceError};
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
+use common::request::split::split_id;
 use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
@@ -84,6 +85,8 @@ impl Handler for AuctionsPrices {
 
 impl Describe for AuctionsPrices {
     fn description() -> Description {
-        Description::of::<Data<'_>>(Self::ROUTE)
+        Description::of::<Data<'_>>(Self::ROUTE, include_str!("../example.json"))
+            .invalid("ids", "/v1/auctions/prices?ids=HYPERION,,TERMINATOR")
+            .fails("semicolon", "/v1/auctions/prices?ids=GOLDEN_DRAGON;4", split_id("ids", "4"))
     }
 }

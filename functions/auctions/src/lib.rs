@@ -124,8 +124,7 @@ impl Handler for Auctions {
 }
 
 /// The error of a page beyond the last.
-#[must_use]
-pub fn unknown_page(page: PageNumber) -> ApiError {
+fn unknown_page(page: PageNumber) -> ApiError {
     let page = page.get();
     ApiError::not_found(format!(
         "There is no auctions page {page}. 'totalPages' of page 0 is the number of pages."
@@ -134,6 +133,8 @@ pub fn unknown_page(page: PageNumber) -> ApiError {
 
 impl Describe for Auctions {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+            .invalid("page", "/v1/auctions?page=-1")
+            .fails("page", "/v1/auctions?page=9999", unknown_page(PageNumber::new(9999)))
     }
 }

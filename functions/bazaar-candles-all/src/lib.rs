@@ -7,21 +7,20 @@ use std::sync::Arc;
 use common::cache::{Cache, SourceError};
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::request::Request;
+use common::request::{Request, missing_parameter};
 use common::response::Response;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::bazaar::{Candle, Candles, ProductCandle};
+use tables::bazaar::{Candle, Candles, INTERVALS, ProductCandle};
 use tables::series::{Slot, SlotCandles, csv, slot_candles};
 use tables::{Error, Table};
 
-use self::query::{Format, Query};
-pub use self::query::{not_a_start, not_ended, not_kept};
+use self::query::{Format, Query, not_a_start, not_ended, not_kept};
 
 /// Room for about fifteen intervals.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
@@ -127,6 +126,27 @@ fn not_recorded(slot: Slot) -> ApiError {
 
 impl Describe for BazaarCandlesAll {
     fn description() -> Description {
-        Description::of::<Data<'_>>(Self::ROUTE).or_csv()
+        let [.., hour, _, day] = &INTERVALS;
+        let invalid_start = "2026-01-01T00:40:00Z";
+        let invalid_start_ms = UnixMilliseconds::new(1_767_228_000_000);
+        // 2226-01-01T00:00:00Z and 2020-01-01T00:00:00Z.
+        let future_day = day.at(UnixSeconds::new(8_078_572_800));
+        let old_hour = hour.at(UnixSeconds::new(1_577_836_800));
+        Description::of::<Data<'_>>(Self::ROUTE, include_str!("../example.json"))
+            .or_csv()
+            .fails("missing", "/v1/bazaar/candles/all", missing_parameter("opened_at", ""))
+            .fails(
+                "opened_at",
+                "/v1/bazaar/candles/all?opened_at=2026-01-01T00:40:00Z",
+                not_a_start(hour, invalid_start_ms, invalid_start),
+            )
+            .invalid("interval", "/v1/bazaar/candles/all?interval=5m&opened_at=2026-01-01T00:00:00Z")
+            .invalid("format", "/v1/bazaar/candles/all?opened_at=2026-01-01T00:00:00Z&format=xml")
+            .fails(
+                "not_complete",
+                "/v1/bazaar/candles/all?interval=1d&opened_at=2226-01-01T00:00:00Z",
+                not_ended(future_day),
+            )
+            .fails("too_old", "/v1/bazaar/candles/all?opened_at=2020-01-01T00:00:00Z", not_kept(old_hour))
     }
 }

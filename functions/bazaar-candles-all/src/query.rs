@@ -8,7 +8,7 @@ use common::request::parameters::{Allowed, InvalidValue, OpenedAt, Value};
 use common::response::error::ApiError;
 use common::response::excerpt::Excerpt;
 use common::routes::{CANDLES_FORMATS, SLOT_INTERVALS};
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
 use tables::bazaar;
 use tables::series::{Interval, Slot};
 
@@ -82,7 +82,7 @@ impl Query {
         let format = request.parameter("format")?;
         let slot = interval.at(opened_at.time().into());
         if opened_at.time() != slot.start.into() {
-            return Err(not_a_start(interval, &opened_at));
+            return Err(not_a_start(interval, opened_at.time(), opened_at.text()));
         }
         if slot.end() > now {
             return Err(not_ended(slot));
@@ -92,20 +92,19 @@ impl Query {
 }
 
 /// The error of a time at which no interval starts.
-#[must_use]
-pub fn not_a_start(interval: &'static Interval, opened_at: &OpenedAt) -> ApiError {
-    let earlier = interval.at(opened_at.time().into());
+pub(crate) fn not_a_start(interval: &'static Interval, time: UnixMilliseconds, received: &str) -> ApiError {
+    let earlier = interval.at(time.into());
     let middle = earlier.start.plus(interval.length / 2);
-    let nearest = if opened_at.time() > middle.into() { earlier.end() } else { earlier.start };
-    let (name, received) = (interval.name, Excerpt::of(opened_at.text()));
+    let nearest = if time > middle.into() { earlier.end() } else { earlier.start };
+    let name = interval.name;
+    let received = Excerpt::of(received);
     ApiError::bad_request(format!(
         "Parameter 'opened_at' must be the start of an interval of {name}, but was '{received}': the nearest start is {nearest}."
     ))
 }
 
 /// The error of an interval that has not ended, or ended a moment ago.
-#[must_use]
-pub fn not_ended(slot: Slot) -> ApiError {
+pub(crate) fn not_ended(slot: Slot) -> ApiError {
     ApiError::not_found(format!(
         "The candles of {slot} are not complete yet: the interval ends at {}. Try again at {}.",
         slot.end(),
@@ -114,8 +113,7 @@ pub fn not_ended(slot: Slot) -> ApiError {
 }
 
 /// The error of an interval whose candles have expired, or that is before all records.
-#[must_use]
-pub fn not_kept(slot: Slot) -> ApiError {
+pub(crate) fn not_kept(slot: Slot) -> ApiError {
     const DAY: Duration = Duration::from_hours(24);
     let kept = slot.interval.kept.map(|kept| {
         format!(" Candles of {} are kept for {} days.", slot.interval.name, kept.as_secs() / DAY.as_secs())
@@ -149,7 +147,7 @@ mod tests {
             ("2026-04-28T15:30:00.001Z", "2026-04-28T16:00:00Z"),
             ("2026-04-28T15:00:00.5Z", "2026-04-28T15:00:00Z"),
         ] {
-            let error = not_a_start(hour, &text.parse().unwrap());
+            let error = not_a_start(hour, UnixMilliseconds::from_rfc3339(text).unwrap(), text);
             assert!(
                 error.message().ends_with(&format!("was '{text}': the nearest start is {nearest}.")),
                 "{error}"

@@ -1,7 +1,7 @@
 //! `GET /v1/bazaar/candles`: how the prices of a product moved during intervals of five minutes to a day.
 
-use common::request::Request;
 use common::request::parameters::{Allowed, ItemId};
+use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
@@ -76,6 +76,11 @@ impl CandlePages for BazaarCandles {
 
 impl Describe for BazaarCandles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+            .fails("missing", "/v1/bazaar/candles", missing_parameter("item_id", ""))
+            .invalid("item_id", "/v1/bazaar/candles?item_id=ink_sack")
+            .invalid("interval", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=2h")
+            .invalid("before", "/v1/bazaar/candles?item_id=INK_SACK:3&before=now")
+            .invalid("limit", "/v1/bazaar/candles?item_id=INK_SACK:3&limit=0")
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::request::Request;
 use common::request::parameters::{Allowed, InvalidValue, ItemId, Value};
+use common::request::{Request, missing_parameter};
 use common::response::Response;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
@@ -136,7 +136,10 @@ fn document(id: &ItemId, range: &bazaar::Range, points: Vec<Point>) -> Result<Do
 
 impl Describe for BazaarHistory {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+            .fails("missing", "/v1/bazaar/history", missing_parameter("item_id", ""))
+            .invalid("item_id", "/v1/bazaar/history?item_id=ink_sack")
+            .invalid("range", "/v1/bazaar/history?item_id=INK_SACK:3&range=2h")
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::request::Request;
+use common::request::{Request, missing_parameter};
 use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
@@ -22,7 +22,8 @@ use common::routes::{self, Route};
 use common::upstream::bazaar::{Orders, PATH, Prices, REFRESH};
 use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
 
-pub use self::query::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, ProductId, Query, unknown_item};
+use self::query::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
+pub use self::query::{ProductId, Query};
 pub use self::snapshot::Snapshot;
 
 /// The handler.
@@ -69,12 +70,20 @@ impl Handler for Bazaar {
 impl Describe for Bazaar {
     fn description() -> Description {
         Description::new(Self::ROUTE)
-            .kind::<schema::Bazaar>("full")
-            .kind::<snapshot::List>("list")
-            .kind::<processed::ProcessedItem>("item")
-            .kind::<flips::Flips>("flips")
-            .kind::<items::Selection>("items")
-            .kind::<book::Book>("book")
-            .kind::<Prices>("prices")
+            .kind::<schema::Bazaar>("full", include_str!("../examples/full.json"))
+            .kind::<snapshot::List>("list", include_str!("../examples/list.json"))
+            .kind::<processed::ProcessedItem>("item", include_str!("../examples/item.json"))
+            .kind::<flips::Flips>("flips", include_str!("../examples/flips.json"))
+            .kind::<items::Selection>("items", include_str!("../examples/items.json"))
+            .kind::<book::Book>("book", include_str!("../examples/book.json"))
+            .kind::<Prices>("prices", include_str!("../examples/prices.json"))
+            .invalid("mode", "/v1/bazaar?mode=best")
+            .fails("id", "/v1/bazaar?mode=item", missing_parameter("id", ID_CONDITION))
+            .invalid("limit", "/v1/bazaar?mode=flips&limit=0")
+            .fails("missing_ids", "/v1/bazaar?mode=items", missing_parameter("ids", IDS_CONDITION))
+            .invalid("ids", "/v1/bazaar?mode=items&ids=COAL,,COBBLESTONE")
+            .fails("book_id", "/v1/bazaar?mode=book", missing_parameter("id", BOOK_ID_CONDITION))
+            .fails("item", "/v1/bazaar?mode=item&id=NO_SUCH_ITEM", unknown_item("NO_SUCH_ITEM"))
+            .fails("book", "/v1/bazaar?mode=book&id=NO_SUCH_ITEM", unknown_item("NO_SUCH_ITEM"))
     }
 }

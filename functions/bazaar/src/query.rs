@@ -48,13 +48,13 @@ impl Query {
 }
 
 /// When `mode=item` requires `id`, as an error says it.
-pub const ID_CONDITION: &str = " with mode=item";
+pub(crate) const ID_CONDITION: &str = " with mode=item";
 
 /// When `mode=items` requires `ids`, as an error says it.
-pub const IDS_CONDITION: &str = " with mode=items";
+pub(crate) const IDS_CONDITION: &str = " with mode=items";
 
 /// When `mode=book` requires `id`, as an error says it.
-pub const BOOK_ID_CONDITION: &str = " with mode=book";
+pub(crate) const BOOK_ID_CONDITION: &str = " with mode=book";
 
 /// The id in a request: any text. One that matches no product is a 404.
 #[derive(Debug)]
@@ -81,8 +81,7 @@ impl FromStr for ProductId {
 }
 
 /// The error of an id that no product has.
-#[must_use]
-pub fn unknown_item(id: &str) -> ApiError {
+pub(crate) fn unknown_item(id: &str) -> ApiError {
     let id = Excerpt::of(id);
     ApiError::not_found(format!(
         "No bazaar item has the id '{id}'. Use mode=list to get the ids of all active items."

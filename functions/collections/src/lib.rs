@@ -34,6 +34,6 @@ impl ProviderRoute for Collections {
 
 impl Describe for Collections {
     fn description() -> Description {
-        Description::of::<schema::Collections>(Self::ROUTE)
+        Description::of::<schema::Collections>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -1,11 +1,12 @@
 //! `GET /v1/fire-sales/history`: the recorded fire sales, newest first.
 
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, FireSalesLimit, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::history::fire_sales::{self, Sighting};
-use tables::{Error, HistoryList, Session};
+use tables::{Error, HistoryList, HistoryListHandler, Session};
 
 /// A recorded fire sale.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -48,5 +49,13 @@ impl HistoryList for FireSalesHistory {
             Some(before) => fire_sales::seen_before(table, before, limit).await?,
         };
         Ok(sales.into_iter().map(PastFireSale::from).collect())
+    }
+}
+
+impl Describe for FireSalesHistory {
+    fn description() -> Description {
+        HistoryListHandler::<Self>::description(include_str!("../example.json"))
+            .invalid("limit", "/v1/fire-sales/history?limit=201")
+            .invalid("before", "/v1/fire-sales/history?before=now")
     }
 }

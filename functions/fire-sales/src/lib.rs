@@ -33,6 +33,6 @@ impl ProviderRoute for FireSales {
 
 impl Describe for FireSales {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
     }
 }

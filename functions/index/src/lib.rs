@@ -154,6 +154,6 @@ fn unknown_route(method: &str, path: &str) -> ApiError {
 
 impl Describe for Index {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -65,6 +65,6 @@ impl ProviderRoute for Items {
 
 impl Describe for Items {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -1,11 +1,12 @@
 //! `GET /v1/mayor/history`: the mayors whose terms have ended, newest first.
 
+use common::response::openapi::{Describe, Description};
 use common::routes::{self, MayorsLimit, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tables::history::mayors::{self, Mayor, Perk};
-use tables::{Error, HistoryList, Session};
+use tables::{Error, HistoryList, HistoryListHandler, Session};
 
 /// A past mayor and their term.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -48,5 +49,13 @@ impl HistoryList for MayorHistory {
     ) -> Result<Vec<PastMayor>, Error> {
         let mayors = mayors::ended(table, now, before, limit).await?;
         Ok(mayors.into_iter().map(PastMayor::from).collect())
+    }
+}
+
+impl Describe for MayorHistory {
+    fn description() -> Description {
+        HistoryListHandler::<Self>::description(include_str!("../example.json"))
+            .invalid("limit", "/v1/mayor/history?limit=0")
+            .invalid("before", "/v1/mayor/history?before=now")
     }
 }

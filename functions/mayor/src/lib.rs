@@ -70,6 +70,6 @@ impl ProviderRoute for Mayor {
 
 impl Describe for Mayor {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -135,15 +135,13 @@ impl Handler for Profiles {
         let lookup = self.players.get(username.folded(), invocation, fetch).await?;
         match &lookup.value {
             Some(document) => Ok(Response::of_lookup(&lookup, Arc::clone(document))),
-            None => Err(unknown_player(&username)),
+            None => Err(unknown_player(username.as_str())),
         }
     }
 }
 
 /// The error of a name without a player.
-#[must_use]
-pub fn unknown_player(username: &Username) -> ApiError {
-    let name = username.as_str();
+fn unknown_player(name: &str) -> ApiError {
     ApiError::not_found(format!(
         "No player is called '{name}'. Players can change their names: check the spelling."
     ))
@@ -151,6 +149,8 @@ pub fn unknown_player(username: &Username) -> ApiError {
 
 impl Describe for Profiles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+            .invalid("username", "/v1/profile/not.a.name")
+            .fails("player", "/v1/profile/nobody_here", unknown_player("nobody_here"))
     }
 }

@@ -181,6 +181,6 @@ async fn oldest_of<const N: usize>(
 
 impl Describe for Status {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE)
+        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -6,19 +6,13 @@ pub enum Error {
     /// No function describes a route.
     #[error("the table of routes has {0}, but no function describes it")]
     NotDescribed(&'static str),
-    /// An example cannot be read.
-    #[error("the example {name}.json cannot be read: {cause}")]
-    NoExample {
-        /// Its name.
-        name: String,
-        /// The system's reason.
-        cause: std::io::Error,
-    },
     /// An example cannot be parsed.
-    #[error("the example {name}.json cannot be parsed: {cause}")]
+    #[error("an example of {path} cannot be parsed: {kind} {cause}")]
     Example {
-        /// Its name.
-        name: String,
+        /// The route.
+        path: &'static str,
+        /// The kind of response.
+        kind: &'static str,
         /// The parser's error.
         cause: serde_json::Error,
     },
@@ -33,8 +27,8 @@ pub enum Error {
     /// A route that has CSV has no example of it.
     #[error("no example of {0} has CSV")]
     NoCsv(&'static str),
-    /// A request in `failures.rs` does not fail: its route does not declare the parameter, or its value cannot be parsed.
-    #[error("the failing request {0} does not fail as described")]
+    /// A request does not have the invalid parameter that it is an example of.
+    #[error("the failing request {0} does not have its parameter")]
     NoFailure(&'static str),
     /// The document cannot be written.
     #[error("the document cannot be written: {0}")]

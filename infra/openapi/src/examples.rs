@@ -1,9 +1,12 @@
-//! Examples, one for each kind of response: `examples/NAME.json` holds a request and the data of its response. The examples of
-//! all fields and parameters in the document come from them.
+//! Examples, one for each kind of response, and requests that fail. The examples of all fields and parameters in the document come from
+//! them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
+use common::request::invalid_parameter;
+use common::request::parameters::InvalidValue;
+use common::response::error::Code;
+use common::response::openapi::{Description, Failure, Kind};
 use common::routes::{Location, Parameter, Route};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -24,30 +27,69 @@ pub(crate) struct Example {
 }
 
 impl Example {
-    /// Returns the example with this name.
-    pub(crate) fn named(name: &str) -> Result<Self, Error> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-        let text = std::fs::read_to_string(folder.join(format!("{name}.json")));
-        let text = text.map_err(|cause| Error::NoExample { name: name.to_owned(), cause })?;
-        serde_json::from_str(&text).map_err(|cause| Error::Example { name: name.to_owned(), cause })
+    /// Parses the example of a kind of response.
+    pub(crate) fn of(route: &Route, kind: &Kind) -> Result<Self, Error> {
+        serde_json::from_str(kind.example).map_err(|cause| Error::Example {
+            path: route.path,
+            kind: kind.name,
+            cause,
+        })
     }
 
-    /// Returns the value of the parameter in the request, decoded: a number if the schema requires one.
+    /// Returns the value of the parameter in the request: a number if the schema requires one.
     pub(crate) fn value(&self, route: &Route, parameter: &Parameter, schema: &Value) -> Option<Value> {
-        let text = match parameter.location {
-            Location::Path => {
-                let (before, after) = route.path.split_once(&format!("{{{}}}", parameter.name))?;
-                self.request.strip_prefix(before)?.strip_suffix(after)?
-            }
-            Location::Query => {
-                let (_, query) = self.request.split_once('?')?;
-                query.split('&').find_map(|pair| pair.strip_prefix(parameter.name)?.strip_prefix('='))?
-            }
-        };
-        let text = percent_decode_str(text).decode_utf8().ok()?;
+        let text = value_in(&self.request, route, parameter)?;
         let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
         if is_integer { text.parse::<i64>().ok().map(Value::from) } else { Some(text.into()) }
     }
+}
+
+/// Returns the value of the parameter in the path and query `request`, decoded.
+fn value_in(request: &str, route: &Route, parameter: &Parameter) -> Option<String> {
+    let text = match parameter.location {
+        Location::Path => {
+            let (before, after) = route.path.split_once(&format!("{{{}}}", parameter.name))?;
+            request.strip_prefix(before)?.strip_suffix(after)?
+        }
+        Location::Query => {
+            let (_, query) = request.split_once('?')?;
+            query.split('&').find_map(|pair| pair.strip_prefix(parameter.name)?.strip_prefix('='))?
+        }
+    };
+    Some(percent_decode_str(text).decode_utf8().ok()?.into_owned())
+}
+
+/// A request that fails, with the error of its response.
+pub(crate) struct FailedRequest {
+    /// The name of the example.
+    pub(crate) name: &'static str,
+    /// Path and query.
+    pub(crate) request: &'static str,
+    /// The kind of error.
+    pub(crate) code: Code,
+    /// The message for the client.
+    pub(crate) message: String,
+}
+
+/// Returns the failing requests of a description.
+///
+/// # Errors
+/// If one of them does not have the parameter that it is about.
+pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedRequest>, Error> {
+    let of = |&Failure { name, request, ref error }: &Failure| {
+        let (code, message) = match error {
+            Some(error) => (error.code(), error.message().to_owned()),
+            None => {
+                let route = description.route;
+                let parameter = route.parameter(name).ok_or(Error::NoFailure(request))?;
+                let value = value_in(request, route, parameter).ok_or(Error::NoFailure(request))?;
+                let error = invalid_parameter(name, InvalidValue { allowed: parameter.allowed }, &value);
+                (error.code(), error.message().to_owned())
+            }
+        };
+        Ok(FailedRequest { name, request, code, message })
+    };
+    description.failures.iter().map(of).collect()
 }
 
 /// The example values that named schemas get.

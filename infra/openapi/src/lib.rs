@@ -1,13 +1,12 @@
 //! Generates the OpenAPI document (version 3.1) from the code: paths, parameters and TTLs from the table of routes, schemas from
-//! the functions' types, descriptions from their doc comments. Only the examples (`examples/`), the failing requests
-//! (`failures.rs`) and the introduction are written here.
+//! the functions' types, descriptions from their doc comments, examples and failing requests from the functions' descriptions. Only
+//! the introduction and the errors of all routes are written here.
 //!
 //! The document is checked in as `functions/index/openapi.json`, which the index serves, and beside it are two texts that are made
 //! of it: `docs.md` and `llms.txt`. Tests compare all three with the code, and check examples and real responses against the schemas.
 
 mod error;
 mod examples;
-mod failures;
 mod limits;
 mod markdown;
 mod operations;
@@ -18,7 +17,6 @@ use common::response::envelope::API_VERSION;
 use common::response::openapi::{Describe, Description};
 use common::routes::{INDEX, OPENAPI, Route, Tag, VERSION_1};
 use serde_json::{Map, Value, json};
-use tables::HistoryListHandler;
 
 pub use crate::error::Error;
 use crate::examples::Examples;
@@ -48,9 +46,9 @@ fn descriptions() -> Vec<Description> {
     vec![
         index::Index::description(),
         mayor::Mayor::description(),
-        HistoryListHandler::<mayor_history::MayorHistory>::description(),
+        mayor_history::MayorHistory::description(),
         fire_sales::FireSales::description(),
-        HistoryListHandler::<fire_sales_history::FireSalesHistory>::description(),
+        fire_sales_history::FireSalesHistory::description(),
         bazaar::Bazaar::description(),
         bazaar_history::BazaarHistory::description(),
         bazaar_candles::BazaarCandles::description(),
@@ -80,15 +78,13 @@ pub fn document() -> Result<Value, Error> {
     let mut schemas = Schemas::new();
     let mut examples = Examples::default();
     let mut paths = Map::new();
-    for route in routes() {
-        let operation = if route.path == OPENAPI.path {
-            operations::of_the_document(&mut schemas)
-        } else {
-            let description = descriptions.iter().find(|description| description.route.path == route.path);
-            let description = description.ok_or(Error::NotDescribed(route.path))?;
-            operations::of(description, &mut schemas, &mut examples)?
-        };
-        paths.insert(route.path.to_owned(), json!({ "get": operation }));
+    let mut add = |route: &Route, operation| paths.insert(route.path.to_owned(), json!({ "get": operation }));
+    add(&OPENAPI, operations::of_the_document(&mut schemas));
+    for description in &descriptions {
+        add(description.route, operations::of(description, &mut schemas, &mut examples)?);
+    }
+    if let Some(route) = routes().find(|route| !paths.contains_key(route.path)) {
+        return Err(Error::NotDescribed(route.path));
     }
     let mut schemas = schemas.into_components();
     responses::add_schemas(&mut schemas)?;

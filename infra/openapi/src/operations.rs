@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 
 use common::request::parameters::Allowed;
-use common::response::openapi::{Description, Kind};
+use common::response::openapi::Description;
 use common::routes::{Location, OPENAPI, Parameter, Route};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::examples::{Example, Examples};
+use crate::examples::{Example, Examples, failed_requests};
+use crate::responses;
 use crate::schemas::Schemas;
-use crate::{failures, responses};
 
 /// The version of OpenAPI that the document is written in.
 pub(crate) const OPENAPI_VERSION: &str = "3.1.1";
@@ -26,7 +26,7 @@ pub(crate) fn of(
     let mut examples_of_success = Map::new();
     let mut requests = Vec::new();
     for kind in &description.kinds {
-        let example = Example::named(&example_name(route, kind))?;
+        let example = Example::of(route, kind)?;
         let schema = schemas.schema(kind.data);
         let name = if kind.name.is_empty() { "answer" } else { kind.name };
         let value = responses::success_example(&example.data);
@@ -52,7 +52,7 @@ pub(crate) fn of(
         }
     };
     let mut responses = responses::shared(route.requires_key);
-    responses.append(&mut responses::failures(&failures::of(route.function)?));
+    responses.append(&mut responses::failures(&failed_requests(description)?));
     let is_fetched = !route.cache.is_zero();
     let envelope = responses::success_envelope(route.path, &data);
     let schema = schemas.add(envelope_name(route), envelope);
@@ -64,7 +64,8 @@ pub(crate) fn of(
         responses::success(route.description, &schema, &examples_of_success.into(), csv, is_fetched);
     responses.insert("200".to_owned(), success);
     let parameters = route.parameters.iter().map(|parameter| parameter_object(route, parameter, &requests));
-    Ok(operation(route, parameters.collect::<Result<_, _>>()?, responses))
+    let id = format!("get{}", capitalized(route.function));
+    Ok(operation(route, &id, parameters.collect::<Result<_, _>>()?, responses))
 }
 
 /// Says which requests have this kind of response.
@@ -108,17 +109,13 @@ pub(crate) fn of_the_document(schemas: &mut Schemas) -> Value {
     let mut responses = responses::shared(OPENAPI.requires_key);
     responses
         .insert("200".to_owned(), responses::success(OPENAPI.description, &schema, &examples, None, false));
-    operation(&OPENAPI, Vec::new(), responses)
+    operation(&OPENAPI, "getDescription", Vec::new(), responses)
 }
 
-/// Returns the name of the example of a kind of response.
-fn example_name(route: &Route, kind: &Kind) -> String {
-    if kind.name.is_empty() { route.function.to_owned() } else { format!("{}-{}", route.function, kind.name) }
-}
-
-fn operation(route: &Route, parameters: Vec<Value>, responses: Map<String, Value>) -> Value {
+/// `id` is the name of the operation, such as `getMayorHistory`.
+fn operation(route: &Route, id: &str, parameters: Vec<Value>, responses: Map<String, Value>) -> Value {
     let mut operation = Map::from_iter([
-        ("operationId".to_owned(), operation_id(route).into()),
+        ("operationId".to_owned(), id.into()),
         ("summary".to_owned(), route.summary.into()),
         ("description".to_owned(), format!("{} {}", route.description, terms(route)).into()),
         ("tags".to_owned(), json!([route.tag.name()])),
@@ -135,11 +132,6 @@ fn operation(route: &Route, parameters: Vec<Value>, responses: Map<String, Value
         operation.insert("security".to_owned(), json!([]));
     }
     operation.into()
-}
-
-/// Such as `getMayorHistory`.
-fn operation_id(route: &Route) -> String {
-    format!("get{}", capitalized(if route.path == OPENAPI.path { "description" } else { route.function }))
 }
 
 /// Such as `MayorHistoryResponse`. Without a name, generators make one of the path and the status.

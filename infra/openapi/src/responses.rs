@@ -2,11 +2,11 @@
 
 use common::response::envelope::API_VERSION;
 use common::response::error::{Code, INTERNAL_MESSAGE};
-use common::routes::AUCTIONS;
+use common::response::openapi::Describe;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::failures::{self, Failure};
+use crate::examples::{FailedRequest, failed_requests};
 use crate::schemas::SCHEMA_PREFIX;
 
 /// The name of the security scheme.
@@ -212,8 +212,9 @@ pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) -> Result<(), Error>
         "examples": [meta()],
     });
     schemas.insert(META.to_owned(), meta);
+    // A route with both.
+    let failures = failed_requests(&auctions::Auctions::description())?;
     for (name, code, description) in OF_ROUTES {
-        let failures = failures::of(AUCTIONS.function)?;
         let message = failures.iter().find(|failure| failure.code == code);
         let message = message.map_or("", |failure| &failure.message);
         schemas.insert(name.to_owned(), error_envelope(code.name(), description, message));
@@ -327,12 +328,12 @@ fn of_csv(example: &str) -> Value {
 }
 
 /// Returns the 400 and the 404 with these failures as examples, by status.
-pub(crate) fn failures(failures: &[Failure]) -> Map<String, Value> {
+pub(crate) fn failures(failures: &[FailedRequest]) -> Map<String, Value> {
     let mut responses = Map::new();
     for (name, code, description) in OF_ROUTES {
         let of_this_code = failures.iter().filter(|failure| failure.code == code);
         let examples: Map<String, Value> = of_this_code
-            .map(|Failure { name, request, message, .. }| {
+            .map(|FailedRequest { name, request, message, .. }| {
                 let value = failed(code.name(), message);
                 ((*name).to_owned(), json!({ "summary": format!("GET {request}"), "value": value }))
             })
