@@ -1,11 +1,12 @@
-//! The table of routes: paths, functions, TTLs, parameters and their bounds. The index, the caches, the OpenAPI document and
-//! the tests of the template read it.
+//! The table of routes: paths, functions, TTLs, what a function reads, parameters and their bounds. The index, the caches, the
+//! generated documents and the tests of the template read it.
 
 use std::time::Duration;
 
 use crate::request::auction_item_id::AuctionItemId;
 use crate::request::ids::Ids;
 use crate::request::parameters::{Allowed, Before, ItemId, Limit, OpenedAt, PageNumber, Username, Value};
+use crate::upstream::{auctions, bazaar, election, fire_sales, items, mojang, profiles};
 
 /// Where a parameter is in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +119,42 @@ impl Tag {
     }
 }
 
+/// What a route reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// The resource of the provider at this path, whose content passes through byte for byte.
+    Passed(&'static str),
+    /// These paths of the provider, in the order in which they are requested, with path parameters in braces.
+    Provider(&'static [&'static str]),
+    /// The table `History`.
+    History,
+}
+
+impl Reads {
+    /// Returns the provider's paths.
+    #[must_use]
+    pub const fn paths(&self) -> &[&'static str] {
+        match self {
+            Self::Passed(path) => std::slice::from_ref(path),
+            Self::Provider(paths) => paths,
+            Self::Nothing | Self::History => &[],
+        }
+    }
+}
+
+/// What happens to a response after its TTL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// It may be served for a while, as long as refreshes fail.
+    Stale,
+    /// It is not served any more.
+    Gone,
+    /// It never changes, so clients may keep it.
+    Never,
+}
+
 /// One route of the service.
 #[derive(Debug)]
 pub struct Route {
@@ -127,6 +164,10 @@ pub struct Route {
     pub path: &'static str,
     /// The TTL of a response. Zero: it is never cached.
     pub cache: Duration,
+    /// What happens to a response after its TTL.
+    pub expiry: Expiry,
+    /// What the function reads.
+    pub reads: Reads,
     /// Whether it requires an API key.
     pub requires_key: bool,
     /// The title: at most 50 characters.
@@ -146,11 +187,14 @@ impl Route {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// The header `Cache-Control` of successful responses. They require a key, which a shared cache between client and service does not check.
-    /// A client may keep those that never change.
+    /// Returns the header `Cache-Control` of successful responses. They require a key, which a shared cache between client and service does
+    /// not check.
     #[must_use]
-    pub fn cache_control(&self) -> &'static str {
-        if self.path == BAZAAR_CANDLES_ALL.path { "private, max-age=86400, immutable" } else { "private" }
+    pub const fn cache_control(&self) -> &'static str {
+        match self.expiry {
+            Expiry::Stale | Expiry::Gone => "private",
+            Expiry::Never => "private, max-age=86400, immutable",
+        }
     }
 }
 
@@ -201,6 +245,8 @@ pub const MAYOR: Route = Route {
     function: "mayor",
     path: "/v1/mayor",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::Provider(&[election::PATH]),
     requires_key: true,
     summary: "Get the mayor and the elections",
     description: "The sitting mayor, the open election, and the election that the mayor won.",
@@ -213,6 +259,8 @@ pub const MAYOR_HISTORY: Route = Route {
     function: "mayor-history",
     path: "/v1/mayor/history",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "List past mayors",
     description: "The mayors whose terms have ended, newest first.",
@@ -232,6 +280,8 @@ pub const FIRE_SALES: Route = Route {
     function: "fire-sales",
     path: "/v1/fire-sales",
     cache: Duration::from_mins(1),
+    expiry: Expiry::Stale,
+    reads: Reads::Provider(&[fire_sales::PATH]),
     requires_key: true,
     summary: "List current fire sales",
     description: "The fire sales that are running or announced.",
@@ -244,6 +294,8 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     function: "fire-sales-history",
     path: "/v1/fire-sales/history",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "List recorded fire sales",
     description: "The fire sales that the service has recorded, newest first.",
@@ -263,6 +315,8 @@ pub const BAZAAR: Route = Route {
     function: "bazaar",
     path: "/v1/bazaar",
     cache: Duration::from_secs(5),
+    expiry: Expiry::Stale,
+    reads: Reads::Provider(&[bazaar::PATH]),
     requires_key: true,
     summary: "Get the bazaar",
     description: "The bazaar in one of seven modes: `full` returns all products as the provider gives them, `list` the ids of \
@@ -312,6 +366,8 @@ pub const BAZAAR_HISTORY: Route = Route {
     function: "bazaar-history",
     path: "/v1/bazaar/history",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "Get the price history of a bazaar product",
     description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
@@ -324,6 +380,8 @@ pub const BAZAAR_CANDLES: Route = Route {
     function: "bazaar-candles",
     path: "/v1/bazaar/candles",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "Get the candles of a bazaar product",
     description: "How the prices of one bazaar product moved during intervals of five minutes to a day, oldest first: the first, \
@@ -342,6 +400,8 @@ pub const BAZAAR_CANDLES_ALL: Route = Route {
     function: "bazaar-candles-all",
     path: "/v1/bazaar/candles/all",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Never,
+    reads: Reads::History,
     requires_key: true,
     summary: "Get the candles of all bazaar products",
     description: "How the prices of all bazaar products moved during one interval that is complete. The response never changes, so \
@@ -365,6 +425,8 @@ pub const AUCTIONS: Route = Route {
     function: "auctions",
     path: "/v1/auctions",
     cache: Duration::from_secs(30),
+    expiry: Expiry::Stale,
+    reads: Reads::Provider(&[auctions::PATH]),
     requires_key: true,
     summary: "List running auctions",
     description: "One page of the running auctions.",
@@ -377,6 +439,8 @@ pub const AUCTIONS_PRICES: Route = Route {
     function: "auctions-prices",
     path: "/v1/auctions/prices",
     cache: Duration::from_mins(1),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "Get the lowest prices of items in auctions",
     description: "The lowest buy-it-now price of every item that is sold by auction, or of up to 100 items. With `ids`, also \
@@ -391,6 +455,8 @@ pub const AUCTIONS_AVERAGES: Route = Route {
     function: "auctions-averages",
     path: "/v1/auctions/averages",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "Get average prices of items in auctions",
     description: "The average lowest buy-it-now price and the prices of sales over the last one, three or seven days, of every item \
@@ -408,6 +474,8 @@ pub const AUCTIONS_CANDLES: Route = Route {
     function: "auctions-candles",
     path: "/v1/auctions/candles",
     cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
     requires_key: true,
     summary: "Get the candles of an item in auctions",
     description: "How the lowest buy-it-now price of one item moved during hours or days, and for how much it was sold, oldest first. \
@@ -432,6 +500,8 @@ pub const COLLECTIONS: Route = Route {
     function: "collections",
     path: "/v1/collections",
     cache: Duration::from_hours(1),
+    expiry: Expiry::Stale,
+    reads: Reads::Passed("/v2/resources/skyblock/collections"),
     requires_key: true,
     summary: "List collections",
     description: "All collections by category, with their tiers and what each tier unlocks.",
@@ -444,6 +514,8 @@ pub const ITEMS: Route = Route {
     function: "items",
     path: "/v1/items",
     cache: Duration::from_hours(1),
+    expiry: Expiry::Stale,
+    reads: Reads::Provider(&[items::PATH]),
     requires_key: true,
     summary: "List items",
     description: "The complete item catalogue.",
@@ -456,6 +528,8 @@ pub const PROFILE: Route = Route {
     function: "profile",
     path: "/v1/profile/{username}",
     cache: Duration::from_mins(15),
+    expiry: Expiry::Stale,
+    reads: Reads::Provider(&[mojang::PATH, profiles::PATH]),
     requires_key: true,
     summary: "Get a player's profiles",
     description: "A player and all of their profiles.",
@@ -474,6 +548,8 @@ pub const STATUS: Route = Route {
     function: "status",
     path: "/v1/status",
     cache: Duration::from_mins(1),
+    expiry: Expiry::Gone,
+    reads: Reads::History,
     requires_key: false,
     summary: "Get the status of the service",
     description: "When each feed of recorded data was last recorded, and whether that is as recent as it should be. The status of \
@@ -487,6 +563,8 @@ pub const INDEX: Route = Route {
     function: "index",
     path: "/",
     cache: Duration::ZERO,
+    expiry: Expiry::Stale,
+    reads: Reads::Nothing,
     requires_key: false,
     summary: "List the endpoints",
     description: "The name and version of the service and its endpoints with their parameters.",
@@ -499,6 +577,8 @@ pub const OPENAPI: Route = Route {
     function: INDEX.function,
     path: "/openapi.json",
     cache: Duration::ZERO,
+    expiry: Expiry::Stale,
+    reads: Reads::Nothing,
     requires_key: false,
     summary: "Get the OpenAPI document",
     description: "This document: the description of the service in the format OpenAPI 3.1, without an envelope.",
@@ -516,17 +596,7 @@ pub const LLMS: Route =
 
 /// A text that the index serves. The OpenAPI document does not describe it.
 const fn text(path: &'static str, summary: &'static str, description: &'static str) -> Route {
-    let (function, cache) = (INDEX.function, Duration::ZERO);
-    Route {
-        function,
-        path,
-        cache,
-        requires_key: false,
-        summary,
-        description,
-        tag: Tag::Service,
-        parameters: &[],
-    }
+    Route { path, summary, description, ..OPENAPI }
 }
 
 /// The texts for language models.
@@ -587,8 +657,7 @@ const fn page(
     description: &'static str,
     parameters: &'static [Parameter],
 ) -> Route {
-    let (function, cache) = ("page", Duration::ZERO);
-    Route { function, path, cache, requires_key: false, summary, description, tag: Tag::Service, parameters }
+    Route { function: "page", path, summary, description, parameters, ..OPENAPI }
 }
 
 /// The routes of the pages for people.

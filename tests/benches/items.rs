@@ -7,8 +7,8 @@
 use std::hint::black_box;
 
 use common::lambda::provider_route::ProviderRoute;
+use common::upstream;
 use common::upstream::UpstreamResponse;
-use common::upstream::resources::ITEMS_PATH;
 use criterion::{Criterion, criterion_group, criterion_main};
 use items::Items;
 use serde::de::IgnoredAny;
@@ -19,7 +19,7 @@ fn body() -> String {
 }
 
 fn catalogue(criterion: &mut Criterion) {
-    let response = UpstreamResponse::new(ITEMS_PATH, body());
+    let response = UpstreamResponse::new(upstream::items::PATH, body());
     let mut group = criterion.benchmark_group("items");
     group.bench_function("skip", |bencher| {
         bencher.iter(|| serde_json::from_slice::<IgnoredAny>(black_box(response.body.as_bytes())).unwrap());

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use common::routes::{AUCTIONS, PROFILE};
+use common::routes::{AUCTIONS, Expiry, PROFILE};
 use local::{Cloud, Options};
 use serde_json::json;
 use simulator::Fault;
@@ -46,7 +46,7 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl() {
             for after in [0, ttl - 1] {
                 get_at(&cloud, example.path, fetched_at + after).await.expect_replay_of(&first);
             }
-            for path in example.upstream {
+            for path in &example.upstream {
                 // Names are kept for longer.
                 let is_name = path.starts_with(NAME_SERVICE);
                 expect_requests(&cloud, path, if is_name { 1 } else { requests });
@@ -105,7 +105,7 @@ async fn no_response_may_be_stored_by_a_shared_cache() {
     record_prices(&cloud, cloud.clock().now_ms()).await;
     for example in examples() {
         let path = example.path;
-        let is_final = example.route.function == "bazaar-candles-all";
+        let is_final = example.route.expiry == Expiry::Never;
         let expected = if is_final { "private, max-age=86400, immutable" } else { "private" };
         for _ in 0..2 {
             assert_eq!(get(&cloud, path).await.headers["cache-control"], expected, "{path}");
@@ -263,7 +263,7 @@ async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fr
             example.path
         );
         assert_eq!((first.cached(), second.cached()), (is_stored, true), "{}", example.path);
-        for path in example.upstream {
+        for path in &example.upstream {
             expect_requests(&cloud, path, 1);
         }
     }

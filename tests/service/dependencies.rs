@@ -5,33 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::Command;
 
-use common::routes::{DOCS, INDEX, VERSION_1};
+use common::routes::{DOCS, INDEX, Reads, VERSION_1};
 
-use crate::support::in_repository;
+use crate::support::{AUTHORIZER, RECORDERS, in_repository};
 
 /// The functions that have a table.
-const WITH_TABLE: [&str; 15] = [
-    "auctions-averages",
-    "auctions-candles",
-    "auctions-prices",
-    "authorizer",
-    "bazaar-candles",
-    "bazaar-candles-all",
-    "bazaar-history",
-    "fire-sales-history",
-    "mayor-history",
-    "record-auctions",
-    "record-bazaar",
-    "record-candles",
-    "record-fire-sales",
-    "record-mayor",
-    "status",
-];
+fn with_table() -> Vec<&'static str> {
+    let routes = VERSION_1.into_iter().filter(|route| route.reads == Reads::History);
+    routes.map(|route| route.function).chain(RECORDERS).chain([AUTHORIZER]).collect()
+}
 
 /// The functions that have no table.
 fn without_table() -> Vec<&'static str> {
-    let functions = VERSION_1.into_iter().chain([&INDEX, &DOCS]).map(|route| route.function);
-    functions.filter(|function| !WITH_TABLE.contains(function)).collect()
+    let routes = VERSION_1.into_iter().chain([&INDEX, &DOCS]);
+    routes.filter(|route| route.reads != Reads::History).map(|route| route.function).collect()
 }
 
 /// A line for every package that `functions` link when they are deployed, in this format of `cargo tree`.
@@ -63,7 +50,7 @@ fn linked_packages(functions: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn the_functions_link_one_http_stack_and_one_tls_stack() {
-    for functions in [without_table(), WITH_TABLE.to_vec()] {
+    for functions in [without_table(), with_table()] {
         let packages = linked_packages(&functions);
         for function in functions {
             assert!(packages.contains_key(function), "{function} is not in the tree");
@@ -84,7 +71,7 @@ fn functions_without_a_table_link_no_aws_sdk_and_no_function_links_a_development
     for name in ["aws-sdk-dynamodb", "aws-config", "tables"] {
         assert_eq!(packages.get(name), None, "{name} is linked");
     }
-    for packages in [packages, linked_packages(&WITH_TABLE)] {
+    for packages in [packages, linked_packages(&with_table())] {
         for name in [
             "local",
             "simulator",
@@ -103,7 +90,7 @@ fn functions_without_a_table_link_no_aws_sdk_and_no_function_links_a_development
 
 #[test]
 fn the_functions_contain_no_code_for_lines_that_are_never_logged() {
-    for functions in [without_table(), WITH_TABLE.to_vec()] {
+    for functions in [without_table(), with_table()] {
         let lines = linked(&functions, "{p}|{f}");
         let tracing = lines.lines().find(|line| line.starts_with("tracing v")).unwrap();
         let (_, features) = tracing.split_once('|').unwrap();

@@ -44,7 +44,7 @@ async fn a_response_beyond_lambdas_6_mb_is_an_error_and_the_log_has_its_size() {
 async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
     let cloud = start().await;
     for example in live_examples() {
-        for path in example.upstream {
+        for path in &example.upstream {
             simulator(&cloud).set_fault(path, Fault::garbage(Garbage::GzipBomb));
             get(&cloud, example.path).await.error("INTERNAL_ERROR");
             simulator(&cloud).clear_faults();

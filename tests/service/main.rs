@@ -8,7 +8,6 @@
 
 mod support;
 
-mod abuse;
 mod access;
 mod arbitrary_events;
 mod auction_prices;

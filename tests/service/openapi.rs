@@ -329,7 +329,7 @@ async fn every_example_response_follows_from_its_upstream_response() {
     // These have the provider's shape.
     for example in live_examples() {
         if example.route.parameters.is_empty() && example.route.path != MAYOR.path {
-            provide(example.upstream[0], provided(example_data(&document, example.path)));
+            provide(&example.upstream[0], provided(example_data(&document, example.path)));
         }
     }
     provide("/v2/skyblock/bazaar", provided(example_data(&document, "/v1/bazaar?mode=full")));

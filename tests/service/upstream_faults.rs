@@ -123,7 +123,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
     for_every_live_route(&cloud, async |cloud, example| {
         let (mut earlier, mut failures, mut now) = (None::<Response>, 0, START);
         for _ in 0..2 {
-            for upstream in example.upstream {
+            for upstream in &example.upstream {
                 // The name is known by now.
                 if earlier.is_some() && upstream.starts_with(NAME_SERVICE) {
                     continue;
@@ -185,7 +185,7 @@ async fn a_stale_response_serves_for_ten_further_ttls_and_an_hour_at_most() {
     serve_small_bodies(&cloud);
     for example in live_examples() {
         let earlier = get_at(&cloud, example.path, START).await;
-        for upstream in example.upstream {
+        for upstream in &example.upstream {
             simulator(&cloud).set_fault(upstream, Fault::status(403));
         }
         let ttl = example.route.cache;
@@ -206,7 +206,7 @@ async fn a_first_failure_is_retried_once() {
         for fault in
             [Fault::status(500), Fault::status(502), Fault::status(503), Fault::status(404), Fault::close()]
         {
-            for upstream in example.upstream {
+            for upstream in &example.upstream {
                 if fault.status == Some(404) && has_parameter(upstream) {
                     continue;
                 }
@@ -228,7 +228,7 @@ async fn ten_requests_in_two_seconds_to_a_failing_upstream_cause_three_fetches_a
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
         let mut now = START;
-        for upstream in example.upstream {
+        for upstream in &example.upstream {
             for is_stale in [false, true] {
                 // The name is known if there is a stale value.
                 if is_stale && upstream.starts_with(NAME_SERVICE) {
@@ -304,7 +304,7 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
             Fault::status(429).with_header("Retry-After", "40"),
             Fault::status(429).with_header("Retry-After", "7").with_header("RateLimit-Reset", "40"),
         ] {
-            for upstream in example.upstream {
+            for upstream in &example.upstream {
                 let what = format!("{upstream} after {fault:?}");
                 let before = simulator(&cloud).requests(upstream);
                 simulator(&cloud).set_fault(upstream, fault.clone().times(1));
@@ -450,7 +450,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
     let cloud = Arc::new(start().await);
     let slow = Arc::new(start().await);
     for example in live_examples() {
-        for path in example.upstream {
+        for path in &example.upstream {
             simulator(&cloud).set_fault(path, Fault::hang());
             simulator(&slow).set_fault(path, Fault::delay(Duration::from_secs(20)));
         }
@@ -471,7 +471,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
             assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
             assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
             // A request that took this long is not retried.
-            assert_eq!(simulator(cloud).requests(example.upstream[0]), 1, "{}", example.upstream[0]);
+            assert_eq!(simulator(cloud).requests(&example.upstream[0]), 1, "{}", example.upstream[0]);
         }
         expect_clean_logs(cloud);
     }

@@ -29,6 +29,12 @@ const STALE_TTLS: u32 = 10;
 /// … and for this long at most.
 const LONGEST_STALE: Duration = Duration::from_hours(1);
 
+/// Returns how long a value with this TTL may be served after it has expired.
+#[must_use]
+pub fn longest_stale(ttl: Duration) -> Duration {
+    (ttl * STALE_TTLS).min(LONGEST_STALE)
+}
+
 /// The end of a fetch that failed is rounded to seconds: it is as exact as needed, and of a fast one it is the time of the event.
 const HALF_A_SECOND: Duration = Duration::from_millis(500);
 
@@ -75,7 +81,7 @@ impl<K: Hash + Eq, V: Weight + Clone> Cache<K, V> {
     #[must_use]
     pub fn new(ttl: Duration, capacity_bytes: usize) -> Self {
         let state = State { entries: Entries::new(capacity_bytes), pauses: Pauses::new(ttl) };
-        Self { ttl, stale: (ttl * STALE_TTLS).min(LONGEST_STALE), state: Mutex::new(state) }
+        Self { ttl, stale: longest_stale(ttl), state: Mutex::new(state) }
     }
 
     /// Turns this cache into one that never serves a stale value.

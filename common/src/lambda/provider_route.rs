@@ -16,10 +16,8 @@ use crate::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse
 
 /// A route whose data is a transformation of one response of the provider.
 pub trait ProviderRoute: 'static {
-    /// The route.
+    /// The route, which reads one path of the provider.
     const ROUTE: &'static Route;
-    /// The provider's path.
-    const PATH: &'static str;
 
     /// Returns the data, made of the provider's response.
     ///
@@ -32,6 +30,8 @@ pub trait ProviderRoute: 'static {
 #[derive(Debug)]
 pub struct ProviderHandler<R> {
     upstream: Upstream,
+    /// The provider's path.
+    path: &'static str,
     latest: Cache<(), Arc<Document>>,
     route: PhantomData<fn() -> R>,
 }
@@ -40,8 +40,9 @@ impl<R: ProviderRoute> Handler for ProviderHandler<R> {
     const ROUTE: &'static Route = R::ROUTE;
 
     fn new(config: &Config) -> Result<Self, StartError> {
+        let [path] = *R::ROUTE.reads.paths() else { return Err(StartError::NotOnePath(R::ROUTE.path)) };
         let upstream = Upstream::provider(config)?;
-        Ok(Self { upstream, latest: Cache::new(R::ROUTE.cache, usize::MAX), route: PhantomData })
+        Ok(Self { upstream, path, latest: Cache::new(R::ROUTE.cache, usize::MAX), route: PhantomData })
     }
 
     async fn warm_up(&self) {
@@ -51,7 +52,7 @@ impl<R: ProviderRoute> Handler for ProviderHandler<R> {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let invocation = request.invocation();
         let fetch = async || {
-            let response = self.upstream.get(invocation, &UpstreamRequest::of(R::PATH)).await?;
+            let response = self.upstream.get(invocation, &UpstreamRequest::of(self.path)).await?;
             R::document(&response).map(Arc::new)
         };
         Ok(self.latest.get((), invocation, fetch).await?.into())

@@ -16,6 +16,9 @@ pub enum StartError {
     /// The HTTP client cannot be built.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// The handler needs one path of the provider.
+    #[error("{0} does not read exactly one path of the provider in the table of routes")]
+    NotOnePath(&'static str),
 }
 
 /// How the log names a function.

@@ -33,10 +33,10 @@ pub mod election;
 pub mod ended_auctions;
 pub mod fire_sales;
 pub mod http;
+pub mod items;
 pub mod json;
 pub mod mojang;
 pub mod profiles;
-pub mod resources;
 
 pub use lambda_http::http::StatusCode;
 

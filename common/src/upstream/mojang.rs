@@ -15,6 +15,9 @@ use crate::cache::Weight;
 use crate::lambda::invocation::Invocation;
 use crate::request::parameters::Username;
 
+/// The path to a player.
+pub const PATH: &str = "/users/profiles/minecraft/{username}";
+
 /// A player.
 #[derive(Debug, Deserialize)]
 pub struct Player {
@@ -48,7 +51,7 @@ pub async fn look_up(
     name: &Username,
 ) -> Result<Option<Player>, UpstreamError> {
     const NO_PLAYER: &[StatusCode] = &[StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
-    let path = format!("/users/profiles/minecraft/{}", name.as_str());
+    let path = PATH.replace("{username}", name.as_str());
     let request = UpstreamRequest {
         player: Some(name.as_str()),
         expected_statuses: NO_PLAYER,

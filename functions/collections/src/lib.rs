@@ -8,9 +8,17 @@ use common::response::envelope::Document;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::json::ObjectText;
-use common::upstream::resources::{self, COLLECTIONS_PATH};
-use common::upstream::{UpstreamError, UpstreamResponse};
-use serde::Serialize;
+use common::upstream::{Success, UpstreamError, UpstreamResponse};
+use serde::{Deserialize, Serialize};
+
+/// The provider's response.
+#[derive(Deserialize)]
+struct ProviderCollections<'a> {
+    #[serde(rename = "success")]
+    _success: Success,
+    #[serde(borrow)]
+    collections: ObjectText<'a>,
+}
 
 /// All collections, in the shape of [`schema::Collections`].
 #[derive(Serialize)]
@@ -24,10 +32,9 @@ pub struct Collections;
 
 impl ProviderRoute for Collections {
     const ROUTE: &'static Route = &routes::COLLECTIONS;
-    const PATH: &'static str = COLLECTIONS_PATH;
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-        let resources::Collections { collections, .. } = response.parse()?;
+        let ProviderCollections { collections, .. } = response.parse()?;
         Document::passing(&Data { collections }, &response.body).map_err(|error| response.invalid(error))
     }
 }

@@ -23,7 +23,6 @@ pub struct FireSales;
 
 impl ProviderRoute for FireSales {
     const ROUTE: &'static Route = &routes::FIRE_SALES;
-    const PATH: &'static str = fire_sales::PATH;
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let sales = fire_sales::parse(response)?.into_any_usable(response)?;

@@ -17,11 +17,11 @@ use serde::Serialize;
 /// The name of the service.
 const NAME: &str = "Game Data Query Service";
 
-/// The OpenAPI document, which `cargo openapi` generates from the functions' types. A test compares the two. The build script
+/// The OpenAPI document, which `cargo generate` generates from the functions' types. A test compares the two. The build script
 /// removes the white space.
 const OPENAPI_DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
-/// The API reference as Markdown, which `cargo openapi` generates, too.
+/// The API reference as Markdown, which `cargo generate` generates, too.
 static REFERENCE: File = File {
     name: "docs.md",
     content_type: "text/markdown; charset=utf-8",
@@ -30,7 +30,7 @@ static REFERENCE: File = File {
     ..TEXT
 };
 
-/// The summary for language models, which `cargo openapi` generates, too.
+/// The summary for language models, which `cargo generate` generates, too.
 static SUMMARY: File = File {
     name: "llms.txt",
     content_type: "text/plain; charset=utf-8",
@@ -124,7 +124,7 @@ impl Handler for Index {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let document = match (request.method(), request.resource()) {
-            ("GET", path) if path == routes::INDEX.path => self.endpoints()?,
+            ("GET", path) if path == routes::INDEX.path => endpoints(&self.documentation)?,
             // Copied for each request: there are few, and otherwise every start would take longer.
             ("GET", path) if path == routes::OPENAPI.path => Document::bare(OPENAPI_DOCUMENT.to_owned()),
             ("GET", path) if path == routes::DOCS_MARKDOWN.path => return Ok(Response::File(&REFERENCE)),
@@ -136,13 +136,14 @@ impl Handler for Index {
     }
 }
 
-impl Index {
-    fn endpoints(&self) -> Result<Document, ApiError> {
-        let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
-        let documentation = &self.documentation;
-        let data = Data { name: NAME, api_version: API_VERSION, documentation, endpoints };
-        Document::of(&data).map_err(ApiError::internal)
-    }
+/// Returns the list of the endpoints. `documentation` is the address of the documentation.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub fn endpoints(documentation: &str) -> Result<Document, ApiError> {
+    let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
+    let data = Data { name: NAME, api_version: API_VERSION, documentation, endpoints };
+    Document::of(&data).map_err(ApiError::internal)
 }
 
 fn unknown_route(method: &str, path: &str) -> ApiError {

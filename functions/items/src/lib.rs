@@ -5,8 +5,7 @@ use common::response::envelope::Document;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::json::StringText;
-use common::upstream::resources::{self, ITEMS_PATH};
-use common::upstream::{UpstreamError, UpstreamResponse};
+use common::upstream::{UpstreamError, UpstreamResponse, items};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,9 +40,9 @@ enum Rarity<'a> {
     Given(StringText<'a>),
 }
 
-impl<'a> From<resources::Item<'a>> for Item<'a> {
-    fn from(item: resources::Item<'a>) -> Self {
-        let resources::Item { id, name, material, tier } = item;
+impl<'a> From<items::Item<'a>> for Item<'a> {
+    fn from(item: items::Item<'a>) -> Self {
+        let items::Item { id, name, material, tier } = item;
         Self { id, name, material, tier: tier.map_or(Rarity::Common, Rarity::Given) }
     }
 }
@@ -54,10 +53,9 @@ pub struct Items;
 
 impl ProviderRoute for Items {
     const ROUTE: &'static Route = &routes::ITEMS;
-    const PATH: &'static str = ITEMS_PATH;
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-        let items = resources::items(response)?.into_usable(response)?;
+        let items = items::parse(response)?.into_usable(response)?;
         let items = items.into_iter().map(Item::from).collect();
         Document::of(&Data { items }).map_err(|error| response.invalid(error))
     }

@@ -57,7 +57,6 @@ pub struct Mayor;
 
 impl ProviderRoute for Mayor {
     const ROUTE: &'static Route = &routes::MAYOR;
-    const PATH: &'static str = election::PATH;
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let Elections { mayor, current, .. } = election::parse(response)?;

@@ -93,6 +93,11 @@ fn page(request: &Request, path: &str, file: &'static File) -> Response {
 }
 
 /// Returns the file that a page loads.
+/// Returns every file that the function can serve, the pages included.
+pub fn files() -> impl Iterator<Item = &'static File> {
+    files::ASSETS.iter().chain([&files::DOCS, &files::MARKET, &files::FAVICON])
+}
+
 fn asset(request: &Request) -> Result<&'static File, ApiError> {
     let Segment(hash) = request.required("hash", "")?;
     let Segment(name) = match routes::REFERENCE_SCRIPT.path.rsplit_once('/') {

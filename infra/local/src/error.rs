@@ -105,3 +105,17 @@ pub enum InvocationError {
         payload: Bytes,
     },
 }
+
+/// Why a sample event cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    /// The request is no HTTP request.
+    #[error(transparent)]
+    Request(#[from] hyper::http::Error),
+    /// The route has another path than the request.
+    #[error("the request does not match {0}")]
+    NoRoute(String),
+    /// The event is no JSON.
+    #[error(transparent)]
+    Event(#[from] serde_json::Error),
+}

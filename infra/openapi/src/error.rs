@@ -1,6 +1,6 @@
-//! Why the document cannot be generated: code, table of routes and examples do not agree.
+//! Why something cannot be generated.
 
-/// Why the document cannot be generated.
+/// Why something cannot be generated.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No function describes a route.
@@ -30,6 +30,39 @@ pub enum Error {
     /// A request does not have the invalid parameter that it is an example of.
     #[error("the failing request {0} does not have its parameter")]
     NoFailure(&'static str),
+    /// The list of endpoints cannot be written.
+    #[error("the list of endpoints cannot be written: {0}")]
+    NoEndpoints(String),
+    /// A sample event cannot be built.
+    #[error("a sample event cannot be built: {0}")]
+    NoEvent(#[from] local::SampleError),
+    /// A page or a template cannot be read.
+    #[error("{path} cannot be read: {cause}")]
+    Unreadable {
+        /// Its path.
+        path: &'static str,
+        /// The system's reason.
+        cause: std::io::Error,
+    },
+    /// A page has no place for a generated part.
+    #[error("{path} has no comments <!-- {name}: begin --> and <!-- {name}: end -->")]
+    NoPlace {
+        /// Its path.
+        path: &'static str,
+        /// The part.
+        name: String,
+    },
+    /// A template lacks a limit or a parameter.
+    #[error("a template has no limit, or no number, for {0}")]
+    NoLimit(String),
+    /// The limits let abuse cost more than allowed.
+    #[error("{abuse} can cost {dollars:.0} dollars in a month: lower a limit in template.yaml")]
+    CostsTooMuch {
+        /// The kind of abuse.
+        abuse: String,
+        /// Its cost in a month.
+        dollars: f64,
+    },
     /// The document cannot be written.
     #[error("the document cannot be written: {0}")]
     Unwritable(#[from] serde_json::Error),

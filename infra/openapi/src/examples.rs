@@ -19,7 +19,7 @@ use crate::schemas::SCHEMA_PREFIX;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Example {
     /// Path and query.
-    pub(crate) request: String,
+    pub(crate) request: &'static str,
     /// The data.
     pub(crate) data: Value,
     /// The same data as CSV, for routes that have it.
@@ -38,7 +38,7 @@ impl Example {
 
     /// Returns the value of the parameter in the request: a number if the schema requires one.
     pub(crate) fn value(&self, route: &Route, parameter: &Parameter, schema: &Value) -> Option<Value> {
-        let text = value_in(&self.request, route, parameter)?;
+        let text = value_in(self.request, route, parameter)?;
         let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
         if is_integer { text.parse::<i64>().ok().map(Value::from) } else { Some(text.into()) }
     }

@@ -5,26 +5,33 @@
 //! The document is checked in as `functions/index/openapi.json`, which the index serves, and beside it are two texts that are made
 //! of it: `docs.md` and `llms.txt`. Tests compare all three with the code, and check examples and real responses against the schemas.
 
+mod abuse;
 mod error;
+mod events;
 mod examples;
 mod limits;
-mod markdown;
 mod operations;
+mod pages;
+mod reference;
 mod responses;
 mod schemas;
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use common::response::envelope::API_VERSION;
+use common::response::error::Code;
 use common::response::openapi::{Describe, Description};
 use common::routes::{INDEX, OPENAPI, Route, Tag, VERSION_1};
 use serde_json::{Map, Value, json};
 
 pub use crate::error::Error;
-use crate::examples::Examples;
+use crate::examples::{Example, Examples, failed_requests};
 use crate::operations::OPENAPI_VERSION;
 use crate::schemas::Schemas;
 
-/// The folder of the checked-in files in the repository.
-pub const FOLDER: &str = "functions/index";
+/// The folder of the index, which serves the document.
+const FOLDER: &str = "functions/index";
 
 /// The address of the local cloud.
 const LOCAL_ADDRESS: &str = "http://127.0.0.1:3000";
@@ -67,6 +74,33 @@ fn descriptions() -> Vec<Description> {
 /// Returns the routes of the document, in order.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     [&INDEX, &OPENAPI].into_iter().chain(VERSION_1)
+}
+
+/// Returns the example requests, path and query, in the order of the table: one for each kind of response.
+///
+/// # Errors
+/// If an example cannot be parsed.
+pub fn requests() -> Result<Vec<(&'static Route, &'static str)>, Error> {
+    let mut requests = Vec::new();
+    for Description { route, kinds, .. } in descriptions() {
+        for kind in &kinds {
+            requests.push((route, Example::of(route, kind)?.request));
+        }
+    }
+    Ok(requests)
+}
+
+/// Returns requests, path and query, that fail with an error of their own route.
+///
+/// # Errors
+/// If one does not have the parameter that it is about.
+pub fn failing_requests() -> Result<Vec<(&'static str, Code)>, Error> {
+    let mut requests = Vec::new();
+    for description in descriptions() {
+        let failed = failed_requests(&description)?;
+        requests.extend(failed.into_iter().map(|failed| (failed.request, failed.code)));
+    }
+    Ok(requests)
 }
 
 /// Generates the document.
@@ -123,16 +157,26 @@ pub fn document() -> Result<Value, Error> {
     }))
 }
 
-/// Generates the checked-in files: the document, the reference and the summary, by name.
+/// Generates everything that is generated and checked in, by path from the root of the repository: the document, the reference, the
+/// summary, the sample events, and the parts of pages that repeat the code. `root` is the folder of the repository.
 ///
 /// # Errors
-/// As for [`document`].
-pub fn files() -> Result<[(&'static str, String); 3], Error> {
+/// As for [`document`], or if a page cannot be read or has no place for a part.
+pub fn files(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     let document = document()?;
+    let texts = texts(&document)?;
+    let abuse = abuse::table(root, &document, &texts)?;
+    let index = texts.into_iter().map(|(name, text)| (format!("{FOLDER}/{name}"), text));
+    let pages = pages::all(root, &document, abuse)?.into_iter().map(|(path, page)| (path.to_owned(), page));
+    Ok(index.chain(events::all()?).chain(pages).collect())
+}
+
+/// Generates the document, the reference and the summary, by name.
+fn texts(document: &Value) -> Result<[(&'static str, String); 3], Error> {
     Ok([
-        ("openapi.json", serde_json::to_string_pretty(&document)? + "\n"),
-        ("docs.md", markdown::reference(&document).trim_end().to_owned() + "\n"),
-        ("llms.txt", markdown::summary(&document)),
+        ("openapi.json", serde_json::to_string_pretty(document)? + "\n"),
+        ("docs.md", reference::reference(document).trim_end().to_owned() + "\n"),
+        ("llms.txt", reference::summary(document)),
     ])
 }
 

@@ -1,7 +1,13 @@
-//! The limits of keys. An operator sets them with the template's parameters; these are the defaults. A test compares them with
-//! the template.
+//! The limits of keys, and of routes for all clients together. An operator sets those of keys with the template's parameters; these
+//! are the defaults.
+
+use std::path::Path;
 
 use common::auth::Tier;
+use common::routes::{OPENAPI, PAGES, TEXTS, VERSION_1};
+
+use crate::error::Error;
+use crate::reference::{code, table};
 
 /// The defaults of a tier's usage plan.
 struct Limit {
@@ -33,4 +39,73 @@ pub(crate) fn sentences() -> String {
          Responses from a cache count too. Requests beyond the limit get a 429 with `Retry-After`.",
         limits.join(", ")
     )
+}
+
+/// Returns the table of the limits of keys.
+pub(crate) fn of_keys() -> String {
+    let rows = LIMITS.map(|Limit { tier, rate, burst, quota }| {
+        [code(tier.name()), rate.to_string(), burst.to_string(), quota.to_string()]
+    });
+    let columns = ["tier", "requests per second", "burst after a pause", "requests per calendar month (UTC)"];
+    table(columns, rows.into_iter())
+}
+
+/// Returns the table of the limits of what requires no key, which all clients share. `root` is the folder of the repository.
+///
+/// # Errors
+/// If the template lacks one.
+pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
+    let mut rows = vec![
+        ("preflight requests of all paths but `/`".to_owned(), of_method(root, "OPTIONS", "/{proxy+}")?),
+        ("`/` and unknown routes".to_owned(), of_method(root, "'*'", "/*")?),
+    ];
+    let open = VERSION_1.into_iter().chain([&OPENAPI]).chain(TEXTS).chain(PAGES);
+    for route in open.filter(|route| !route.requires_key) {
+        rows.push((code(route.path), of_method(root, "GET", route.path)?));
+    }
+    let rows = rows.into_iter().map(|(requests, [rate, burst])| [requests, rate, burst]);
+    Ok(table(["requests", "per second", "burst"], rows))
+}
+
+/// Returns the default of a parameter of the template at `template`, a path from the folder `root`.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn default_of(root: &Path, template: &'static str, parameter: &str) -> Result<String, Error> {
+    let source = read(root, template)?;
+    let declaration = source.split_once(&format!("\n  {parameter}:\n"));
+    let value = declaration.and_then(|(_, rest)| rest.split_once("Default: "));
+    let value = value.and_then(|(_, rest)| rest.lines().next());
+    value.map(str::to_owned).ok_or_else(|| Error::NoLimit(parameter.to_owned()))
+}
+
+/// Returns the limits in `template.yaml` for a method of a path, as they are written: requests per second, and at once.
+///
+/// # Errors
+/// If there are none.
+pub(crate) fn of_method(root: &Path, method: &str, path: &str) -> Result<[String; 2], Error> {
+    let source = read(root, "template.yaml")?;
+    let missing = || Error::NoLimit(format!("{method} {path}"));
+    let (front, rest) = path.split_at_checked(1).ok_or_else(missing)?;
+    let written = if rest == "*" { path.to_owned() } else { format!("{front}~1{}", rest.replace('/', "~1")) };
+    let mut entries = source.split("ResourcePath: ").skip(1);
+    let head = format!("{written}\nHttpMethod: {method}\n");
+    let entry = entries.find_map(|entry| {
+        let lines = entry.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+        lines.starts_with(&head).then_some(lines)
+    });
+    let entry = entry.ok_or_else(missing)?;
+    let limit = |name: &str| {
+        let value = entry.lines().find_map(|line| line.strip_prefix(name));
+        value.map(str::to_owned).ok_or_else(missing)
+    };
+    Ok([limit("ThrottlingRateLimit: ")?, limit("ThrottlingBurstLimit: ")?])
+}
+
+/// Returns the text of a file in the folder `root`.
+///
+/// # Errors
+/// If it cannot be read.
+pub(crate) fn read(root: &Path, path: &'static str) -> Result<String, Error> {
+    std::fs::read_to_string(root.join(path)).map_err(|cause| Error::Unreadable { path, cause })
 }

@@ -1,4 +1,5 @@
-//! `cargo openapi`: generates the OpenAPI document and the texts that are made of it, and writes them to `functions/index`.
+//! `cargo generate`: writes the OpenAPI document, the texts that are made of it, the sample events, and the tables of pages that repeat
+//! the code.
 #![expect(clippy::print_stdout, reason = "a command line")]
 
 use std::error::Error;
@@ -6,17 +7,20 @@ use std::path::Path;
 
 use clap::Parser;
 
-/// Generate the OpenAPI document, the reference in Markdown and llms.txt, which the index serves
+/// Write everything that is generated and checked in
 #[derive(Parser)]
-#[command(name = "openapi", bin_name = "cargo openapi")]
+#[command(name = "generate", bin_name = "cargo generate")]
 struct Arguments {}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let Arguments {} = Arguments::parse();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (name, text) in openapi::files()? {
-        std::fs::write(root.join(openapi::FOLDER).join(name), text)?;
-        println!("wrote {}/{name}", openapi::FOLDER);
+    for (path, text) in openapi::files(&root)? {
+        let file = root.join(&path);
+        if std::fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+            std::fs::write(file, text)?;
+            println!("wrote {path}");
+        }
     }
     Ok(())
 }

@@ -38,9 +38,62 @@ use tokio::task::AbortHandle;
 
 pub use clock::Clock;
 pub use fault::{Fault, FaultError, FaultRule, Garbage};
-pub use resources::{RESOURCES, Resource};
+pub use resources::Resource;
 
+use auctions::ended;
 use world::World;
+
+/// Each resource without parameters.
+pub const RESOURCES: [Resource; 6] = [
+    Resource {
+        path: "/v2/skyblock/auctions_ended",
+        summary: "the sales of the last 62 to 64 s, about 100; the rows agree with the pages",
+        refresh_ms: ended::REFRESH_MS,
+        content: "auctions",
+        refreshed_at: ended::refreshed_at,
+        body: ended::body,
+    },
+    Resource {
+        path: "/v2/skyblock/bazaar",
+        summary: "about 1,900 products, 3 MB; a fifth with an empty side; 20 to 60 flips",
+        refresh_ms: bazaar::REFRESH_MS,
+        content: "products",
+        refreshed_at: bazaar::refreshed_at,
+        body: bazaar::body,
+    },
+    Resource {
+        path: "/v2/skyblock/firesales",
+        summary: "announced and active sales; often none",
+        refresh_ms: fire_sales::REFRESH_MS,
+        content: "sales",
+        refreshed_at: fire_sales::refreshed_at,
+        body: fire_sales::body,
+    },
+    Resource {
+        path: "/v2/resources/skyblock/collections",
+        summary: "88 collections; the content changes every four weeks",
+        refresh_ms: collections::REFRESH_MS,
+        content: "collections",
+        refreshed_at: collections::refreshed_at,
+        body: collections::body,
+    },
+    Resource {
+        path: "/v2/resources/skyblock/election",
+        summary: "the real calendar, special mayors, hidden votes",
+        refresh_ms: election::REFRESH_MS,
+        content: "mayor",
+        refreshed_at: election::refreshed_at,
+        body: election::body,
+    },
+    Resource {
+        path: "/v2/resources/skyblock/items",
+        summary: "4,709 items, a fifth without `tier`",
+        refresh_ms: items::REFRESH_MS,
+        content: "items",
+        refreshed_at: items::refreshed_at,
+        body: items::body,
+    },
+];
 
 /// The options of a simulator.
 #[derive(Clone, Debug)]

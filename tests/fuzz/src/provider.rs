@@ -2,7 +2,7 @@
 
 use common::request::parameters::PageNumber;
 use common::upstream::auctions::{Auction, Listing};
-use common::upstream::{Rows, auctions, bazaar, election, ended_auctions, fire_sales, profiles, resources};
+use common::upstream::{Rows, auctions, bazaar, election, ended_auctions, fire_sales, items, profiles};
 use common::upstream::{UpstreamError, UpstreamResponse};
 
 /// Longer than the error about any body. Of a body it shows a few hundred characters, whose escapes are longer.
@@ -29,7 +29,7 @@ pub fn provider_body(data: &[u8]) {
     check(&response, fire_sales::parse(&response));
     check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
     check(&response, profiles::parse(&response));
-    check(&response, resources::items(&response));
+    check(&response, items::parse(&response));
 }
 
 fn check<T>(response: &UpstreamResponse, rows: Result<Rows<T>, UpstreamError>) {

@@ -117,7 +117,7 @@ async fn every_route_requires_a_key_and_accepts_that_of_a_paid_account() {
         get_with(&cloud, example.path, &[]).await.error("UNAUTHORIZED");
         get_with_key(&cloud, example.path, &keys.revoked).await.error("UNAUTHORIZED");
         get_with_key(&cloud, example.path, &keys.lapsed).await.error("FORBIDDEN");
-        for path in example.upstream {
+        for path in &example.upstream {
             assert_eq!(simulator(&cloud).requests(path), 0, "{}", example.path);
         }
         for key in [&keys.starter, &keys.pro] {
@@ -212,7 +212,7 @@ async fn a_cached_response_is_served_only_to_valid_keys() {
             let again = get_with(&cloud, example.path, &headers).await;
             assert!(again.text == first.text || first.text.len() > 1_048_576, "{}", example.path);
         }
-        for path in example.upstream {
+        for path in &example.upstream {
             assert_eq!(simulator(&cloud).requests(path), 1, "{}", example.path);
         }
     }

@@ -8,8 +8,8 @@ use common::routes::{Location, VERSION_1};
 use local::{Cloud, Options};
 
 use crate::support::{
-    Response, await_logs, examples, expect_clean_logs, get, one_instance_each, record_prices, simulator,
-    start_with, with_parameters,
+    Response, await_logs, examples, expect_clean_logs, get, one_instance_each, record_prices, request_with,
+    simulator, start_with, with_parameters,
 };
 
 /// A cloud with a stage cache and a stopped clock, and the lines of its access log.
@@ -58,24 +58,10 @@ async fn no_two_values_of_a_parameter_share_a_response() {
         for parameter in route.parameters {
             let mut seen = BTreeMap::<String, String>::new();
             for value in TRICKY {
-                let path = match (parameter.location, route.function, parameter.name) {
-                    (Location::Path, ..) => route.path.replace("{username}", value),
-                    (Location::Query, "bazaar", "id") => format!("/v1/bazaar?mode=item&id={value}"),
-                    (Location::Query, "bazaar", "ids") => format!("/v1/bazaar?mode=items&ids={value}"),
-                    (Location::Query, "bazaar", "limit") => format!("/v1/bazaar?mode=flips&limit={value}"),
-                    (Location::Query, "bazaar-history", "range") => {
-                        format!("{}?item_id=X&range={value}", route.path)
-                    }
-                    (Location::Query, "bazaar-candles", "interval" | "before" | "limit") => {
-                        format!("{}?item_id=X&{}={value}", route.path, parameter.name)
-                    }
-                    (Location::Query, "bazaar-candles-all", "interval" | "format") => {
-                        format!("{}?opened_at=2026-01-01T00:00:00Z&{}={value}", route.path, parameter.name)
-                    }
-                    (Location::Query, "auctions-candles", "interval" | "before" | "limit") => {
-                        format!("{}?id=X&{}={value}", route.path, parameter.name)
-                    }
-                    (Location::Query, _, name) => format!("{}?{name}={value}", route.path),
+                let name = parameter.name;
+                let path = match parameter.location {
+                    Location::Path => route.path.replace(&format!("{{{name}}}"), value),
+                    Location::Query => request_with(route, name, &format!("{name}={value}")),
                 };
                 let first = get(&cloud, &path).await;
                 assert_eq!(source(&lines), route.function, "{path}");
@@ -239,19 +225,16 @@ async fn two_different_values_of_a_parameter_fail_and_nothing_is_stored() {
     let (cloud, lines) = start().await;
     for route in VERSION_1 {
         for parameter in route.parameters.iter().filter(|parameter| parameter.location == Location::Query) {
-            // Other modes than `item` ignore `id`, and `item` ignores `limit`.
-            let others =
-                if route.function == "bazaar" && parameter.name != "mode" { "mode=item&" } else { "" };
             let name = parameter.name;
             for values in [format!("{name}=Q1&{name}=Q2"), format!("{name}=Q2&x=1&{name}=Q1&{name}=Q1")] {
-                let path = format!("{}?{others}{values}", route.path);
+                let path = request_with(route, name, &values);
                 for _ in 0..2 {
                     get(&cloud, &path).await.error("INTERNAL_ERROR");
                     assert_eq!(source(&lines), route.function, "{path}");
                 }
             }
             for value in ["Q1", "Q2"] {
-                let path = format!("{}?{others}{name}={value}", route.path);
+                let path = request_with(route, name, &format!("{name}={value}"));
                 let alone = get(&cloud, &path).await;
                 assert_eq!(source(&lines), route.function, "{path}");
                 // The same value twice is the same request.
@@ -323,7 +306,7 @@ async fn a_cached_response_is_the_same_until_its_ttl_ends() {
 async fn a_failure_is_never_cached() {
     let (cloud, lines) = start().await;
     for example in examples() {
-        for path in example.upstream {
+        for path in &example.upstream {
             simulator(&cloud).set_fault(path, simulator::Fault::status(503));
         }
         cloud.dynamodb().set_fault(local::Fault::missing_table().on("Query"));

@@ -1,28 +1,18 @@
 //! The requests of the storm.
 
+use common::response::error::Code;
 use common::routes::{Route, VERSION_1};
 use fastrand::Rng;
+use openapi::failing_requests;
 
 use super::history::OBSERVED;
 use super::snapshot::PAGES;
 use super::verdict::INVOCATION_MS;
 use crate::oracle::Source;
-use crate::support::passing_examples;
+use crate::support::{passing_examples, recorded_requests};
 
 /// The players whose profiles are requested.
 const PLAYERS: [&str; 6] = ["storm_rider", "Weather_Cock", "x", "neverplayed", "Umbrella", "whale"];
-
-/// Items of which auctions have some, and one of which there is none, as a query has them.
-const PRICED: &str = "GOLDEN_DRAGON%3B4,GOLDEN_DRAGON%3B4%2B100,HYPERION,SHARPNESS%3B5,NEW_YEAR_CAKE,NOTHING";
-
-/// Requests with a parameter that is not allowed.
-const INVALID: [&str; 5] = [
-    "/v1/bazaar?mode=flips&limit=101",
-    "/v1/bazaar/candles?item_id=COAL&before=now",
-    "/v1/auctions/averages?window=2d",
-    "/v1/mayor/history?limit=0",
-    "/v1/profile/far_too_long_for_a_name",
-];
 
 /// What is requested.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,16 +101,14 @@ impl Query {
             Self::new(format!("/v1/fire-sales/history?limit={limit}"), Kind::History),
             Self::new(format!("/v1/bazaar/candles?item_id={product}&limit={limit}"), Kind::Recorded),
             Self::new("/v1/auctions/prices", Kind::Recorded),
-            Self::new(format!("/v1/auctions/prices?ids={PRICED}"), Kind::Recorded),
-            Self::new(format!("/v1/auctions/averages?ids={PRICED}"), Kind::Recorded),
-            Self::new("/v1/auctions/candles?id=GOLDEN_DRAGON%3B4", Kind::Recorded),
             Self::new("/v1/status", Kind::Status),
-            Self::new("/v1/auctions?page=9999", Kind::Unknown),
-            Self::new("/v1/profile/nobody_here", Kind::Unknown),
-            // A storm knows no complete interval in advance.
-            Self::new("/v1/bazaar/candles/all?interval=1d&opened_at=2020-01-01T00:00:00Z", Kind::Unknown),
-            Self::new(*rng.choice(&INVALID).unwrap(), Kind::Invalid),
         ];
+        queries.extend(recorded_requests().map(|path| Self::new(path, Kind::Recorded)));
+        for (code, kind) in [(Code::BadRequest, Kind::Invalid), (Code::NotFound, Kind::Unknown)] {
+            let failing = failing_requests().unwrap().into_iter().filter(|(_, other)| *other == code);
+            let failing: Vec<_> = failing.collect();
+            queries.extend(rng.choice(failing).map(|(path, _)| Self::new(path, kind)));
+        }
         for range in ["1h", "24h", "7d", "30d", "90d"] {
             let path = format!("/v1/bazaar/history?item_id={product}&range={range}");
             queries.push(Self::new(path, Kind::Chart(product)));

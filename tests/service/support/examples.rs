@@ -1,17 +1,11 @@
 //! One request to every route.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use common::routes::{self, Route};
+use common::routes::{Expiry, Reads, Route, VERSION_1};
 use local::Cloud;
 use simulator::{Fault, Resource};
 use tokio::task::JoinSet;
-
-/// The functions that pass on the content of one resource of the provider, byte for byte.
-const PASSING: [&str; 1] = ["collections"];
-
-/// The candles of all products of a day, which `record_prices` records.
-const ALL_CANDLES: &str = "/v1/bazaar/candles/all?interval=1d&opened_at=2026-01-01T00:00:00Z";
 
 /// The beginning of the paths of the name service.
 pub(crate) const NAME_SERVICE: &str = "/users/";
@@ -23,47 +17,56 @@ pub(crate) struct Example {
     /// The path to request, with its query.
     pub(crate) path: &'static str,
     /// The upstream paths, in the order in which they are requested.
-    pub(crate) upstream: &'static [&'static str],
+    pub(crate) upstream: Vec<String>,
 }
 
+/// The example requests of the functions' descriptions, of which a route with several kinds of responses has several.
+static EXAMPLES: LazyLock<Vec<Example>> = LazyLock::new(|| {
+    let requests = openapi::requests().unwrap().into_iter().filter(|(_, path)| path.starts_with("/v1/"));
+    requests
+        .map(|(route, path)| {
+            let last_segment = path.rsplit('/').next().unwrap();
+            let upstream = route.reads.paths().iter().map(|path| path.replace("{username}", last_segment));
+            Example { route, path, upstream: upstream.collect() }
+        })
+        .collect()
+});
+
 /// One request to every route under `/v1`.
-pub(crate) fn examples() -> impl Iterator<Item = Example> {
-    routes::VERSION_1.into_iter().map(|route| {
-        let (path, upstream): (_, &[_]) = match route.function {
-            "mayor" => ("/v1/mayor", &["/v2/resources/skyblock/election"]),
-            "mayor-history" => ("/v1/mayor/history", &[]),
-            "fire-sales-history" => ("/v1/fire-sales/history", &[]),
-            "bazaar-history" => ("/v1/bazaar/history?item_id=INK_SACK:3", &[]),
-            "bazaar-candles" => ("/v1/bazaar/candles?item_id=INK_SACK:3", &[]),
-            "bazaar-candles-all" => (ALL_CANDLES, &[]),
-            "fire-sales" => ("/v1/fire-sales", &["/v2/skyblock/firesales"]),
-            "bazaar" => ("/v1/bazaar", &["/v2/skyblock/bazaar"]),
-            "auctions" => ("/v1/auctions", &["/v2/skyblock/auctions"]),
-            "auctions-averages" => ("/v1/auctions/averages", &[]),
-            "auctions-candles" => ("/v1/auctions/candles?id=GOLDEN_DRAGON%3B4", &[]),
-            "auctions-prices" => ("/v1/auctions/prices", &[]),
-            "collections" => ("/v1/collections", &["/v2/resources/skyblock/collections"]),
-            "items" => ("/v1/items", &["/v2/resources/skyblock/items"]),
-            "status" => ("/v1/status", &[]),
-            "profile" => ("/v1/profile/Notch", &["/users/profiles/minecraft/Notch", "/v2/skyblock/profiles"]),
-            other => panic!("{other} is a new route: add its upstream requests here"),
-        };
-        Example { route, path, upstream }
+pub(crate) fn examples() -> impl Iterator<Item = &'static Example> {
+    VERSION_1.into_iter().map(|route| {
+        let example = EXAMPLES.iter().find(|example| example.route.path == route.path);
+        example.unwrap_or_else(|| panic!("{} has no example", route.path))
     })
 }
 
 /// One request to every route that requests something from an upstream.
-pub(crate) fn live_examples() -> impl Iterator<Item = Example> {
+pub(crate) fn live_examples() -> impl Iterator<Item = &'static Example> {
     examples().filter(|example| !example.upstream.is_empty())
 }
 
 /// One request to every route that passes on the content of a resource, with this resource.
-pub(crate) fn passing_examples() -> impl Iterator<Item = (Example, Resource)> {
-    let passing = examples().filter(|example| PASSING.contains(&example.route.function));
-    passing.map(|example| {
-        let resource = Resource::at(example.upstream[0]).unwrap();
-        (example, resource)
+pub(crate) fn passing_examples() -> impl Iterator<Item = (&'static Example, Resource)> {
+    examples().filter_map(|example| match example.route.reads {
+        Reads::Passed(path) => Some((example, Resource::at(path).unwrap())),
+        _ => None,
     })
+}
+
+/// Requests to every route that reads recorded data, with every kind of response that goes stale.
+pub(crate) fn recorded_requests() -> impl Iterator<Item = &'static str> {
+    let recorded = |Route { reads, expiry, .. }: &Route| *reads == Reads::History && *expiry == Expiry::Stale;
+    EXAMPLES.iter().filter(move |example| recorded(example.route)).map(|example| example.path)
+}
+
+/// A request that sets a query parameter with these pairs, such as `limit=5`, and others as an example that has the parameter.
+pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> String {
+    let has_parameter = |pair: &&str| pair.split('=').next() == Some(parameter);
+    let queries = EXAMPLES.iter().filter(|example| example.route.path == route.path);
+    let mut queries = queries.filter_map(|example| example.path.split_once('?').map(|(_, query)| query));
+    let query = queries.find(|query| query.split('&').any(|pair| has_parameter(&pair))).unwrap();
+    let others = query.split('&').filter(|pair| !has_parameter(pair));
+    format!("{}?{}", route.path, others.chain([pairs]).collect::<Vec<_>>().join("&"))
 }
 
 /// The smallest bazaar: one without a price is not served.
@@ -84,8 +87,10 @@ pub(crate) fn serve_small_bodies(cloud: &Cloud) {
 }
 
 /// Runs `check` for every live route, all at the same time.
-pub(crate) async fn for_every_live_route<F>(cloud: &Arc<Cloud>, check: impl Fn(Arc<Cloud>, Example) -> F)
-where
+pub(crate) async fn for_every_live_route<F>(
+    cloud: &Arc<Cloud>,
+    check: impl Fn(Arc<Cloud>, &'static Example) -> F,
+) where
     F: Future<Output = ()> + Send + 'static,
 {
     let checks: JoinSet<()> = live_examples().map(|example| check(Arc::clone(cloud), example)).collect();

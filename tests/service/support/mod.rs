@@ -20,7 +20,7 @@ use tokio::process::Command;
 pub(crate) use dynamodb::call;
 pub(crate) use examples::{
     Example, NAME_SERVICE, examples, for_every_live_route, live_examples, passing_examples,
-    serve_small_bodies,
+    recorded_requests, request_with, serve_small_bodies,
 };
 pub(crate) use http::{KEY_HEADER, Response, cache_authorization, get, get_raw, send, send_with};
 pub(crate) use invoke::{event, get_at, invoke};
@@ -66,23 +66,6 @@ pub(crate) fn template() -> Template {
     let document = Document::read(&Options::default().template).unwrap();
     let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
     document.evaluate(&BTreeMap::from(parameters)).unwrap()
-}
-
-/// The limits in the template for a method of a path, as they are written: requests per second, and at once.
-#[track_caller]
-pub(crate) fn limits(method: &str, path: &str) -> [String; 2] {
-    let source = std::fs::read_to_string(&Options::default().template).unwrap();
-    let (root, rest) = path.split_at(1);
-    let path = if rest == "*" { path.to_owned() } else { format!("{root}~1{}", rest.replace('/', "~1")) };
-    let mut entries = source.split("ResourcePath: ").skip(1).map(|entry| entry.lines().map(str::trim));
-    let entry: Vec<_> = entries
-        .find(|entry| entry.clone().take(2).eq([path.as_str(), &format!("HttpMethod: {method}")]))
-        .unwrap_or_else(|| panic!("the template has no settings of {method} {path}"))
-        .collect();
-    ["ThrottlingRateLimit: ", "ThrottlingBurstLimit: "].map(|name| {
-        let value = entry.iter().find_map(|line| line.strip_prefix(name));
-        value.unwrap_or_else(|| panic!("the template has no {name} of {method} {path}")).to_owned()
-    })
 }
 
 /// The path in the repository.

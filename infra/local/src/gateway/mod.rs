@@ -11,6 +11,7 @@ mod limits;
 mod request;
 mod response;
 mod routing;
+pub(crate) mod sample;
 mod scalar;
 mod stage_cache;
 mod usage;

@@ -1,33 +1,19 @@
-//! The game's own lists, which change with its updates: `/v2/resources/skyblock/…`.
+//! The items of the game, which change with its updates: `/v2/resources/skyblock/items`.
 //!
-//! - An item has many fields, most of them optional and of changing shape. Only `id`, `name` and `material` are always
-//!   present, so these are required; `tier` is absent for one item in five.
-//! - Collections already have the shape of the service's response and pass through as raw text.
+//! An item has many fields, most of them optional and of changing shape. Only `id`, `name` and `material` are always present, so
+//! these are required; `tier` is absent for one item in five.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
 use super::error::UpstreamError;
-use super::json::{Object, ObjectText, StringText};
+use super::json::{Object, StringText};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
 
-/// The provider's path to the collections.
-pub const COLLECTIONS_PATH: &str = "/v2/resources/skyblock/collections";
-
-/// The provider's path to the items.
-pub const ITEMS_PATH: &str = "/v2/resources/skyblock/items";
-
-/// The provider's collections.
-#[derive(Debug, Deserialize)]
-pub struct Collections<'a> {
-    #[serde(rename = "success")]
-    _success: Success,
-    /// The collections by category.
-    #[serde(borrow)]
-    pub collections: ObjectText<'a>,
-}
+/// The provider's path.
+pub const PATH: &str = "/v2/resources/skyblock/items";
 
 /// The provider's items.
 #[derive(Deserialize)]
@@ -76,7 +62,7 @@ impl<'a> Row for Item<'a> {
 ///
 /// # Errors
 /// If the response is invalid.
-pub fn items(response: &UpstreamResponse) -> Result<Rows<Item<'_>>, UpstreamError> {
+pub fn parse(response: &UpstreamResponse) -> Result<Rows<Item<'_>>, UpstreamError> {
     match response.parse::<Items<Object<Item<'_>>>>() {
         Ok(all) => Ok(all.items.into()),
         Err(_) => Ok(response.parse::<Items<Entry<'_, Item<'_>>>>()?.items.into()),

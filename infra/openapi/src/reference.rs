@@ -20,7 +20,7 @@ struct Field {
 }
 
 /// The OpenAPI document.
-struct Reference<'a>(&'a Value);
+pub(crate) struct Reference<'a>(pub(crate) &'a Value);
 
 /// Returns the text of `GET /docs.md`.
 #[must_use]
@@ -113,28 +113,20 @@ impl<'a> Reference<'a> {
         if !rows.is_empty() {
             section += &table(["parameter", "in", "description"], rows.into_iter());
         }
-        let success = at(operation, "/responses/200/content/application~1json");
+        let success = self.success(path);
         section += "Example requests:\n\n";
         for (_, example) in entries(success, "/examples") {
             let _ =
                 writeln!(section, "- `{}`", text(at(example, "/summary")).trim_end_matches(" (shortened)"));
         }
         section.push('\n');
-        let envelope = self.followed(at(success, "/schema"));
-        let data = if at(envelope, "/properties/data").is_null() {
-            envelope
-        } else {
-            at(envelope, "/properties/data")
-        };
-        match at(data, "/anyOf").as_array() {
-            Some(kinds) => {
-                for kind in kinds {
-                    let what = text(at(self.followed(kind), "/description"));
-                    let _ = write!(section, "**{}** {what}\n\n", text(at(kind, "/description")));
-                    section += &self.fields(kind);
-                }
+        let kinds = self.kinds(path);
+        for kind in &kinds {
+            if kinds.len() > 1 {
+                let what = text(at(self.followed(kind), "/description"));
+                let _ = write!(section, "**{}** {what}\n\n", text(at(kind, "/description")));
             }
-            None => section += &self.fields(data),
+            section += &self.fields(kind);
         }
         let responses = entries(operation, "/responses");
         let errors: Vec<_> =
@@ -143,8 +135,30 @@ impl<'a> Reference<'a> {
         section
     }
 
+    /// The content of a successful response of a route.
+    fn success(&self, path: &str) -> &'a Value {
+        let place = format!("/paths/{}/get/responses/200/content/application~1json", path.replace('/', "~1"));
+        at(self.0, &place)
+    }
+
+    /// The schemas of the kinds of data that a route returns.
+    fn kinds(&self, path: &str) -> Vec<&'a Value> {
+        let envelope = self.followed(at(self.success(path), "/schema"));
+        let data = envelope.pointer("/properties/data").unwrap_or(envelope);
+        at(data, "/anyOf").as_array().map_or_else(|| vec![data], |kinds| kinds.iter().collect())
+    }
+
+    /// The table of the fields of a kind of data that a route returns; `kind` is empty if there is only one.
+    pub(crate) fn fields_of(&self, path: &str, kind: &str) -> String {
+        let is_meant = |schema: &&Value| text(at(schema, "/description")).ends_with(&format!("={kind}`."));
+        let kinds = self.kinds(path);
+        let schema =
+            if kind.is_empty() { kinds.first() } else { kinds.iter().find(|schema| is_meant(schema)) };
+        schema.map_or_else(String::new, |schema| self.fields(schema))
+    }
+
     /// The errors of all routes, as rows of a table, by status.
-    fn errors(&self) -> BTreeSet<[String; 3]> {
+    pub(crate) fn errors(&self) -> BTreeSet<[String; 3]> {
         let operations = entries(self.0, "/paths").map(|(_, item)| at(item, "/get"));
         let responses = operations.flat_map(|operation| entries(operation, "/responses"));
         let errors = responses.filter(|(status, _)| *status != "200").map(|(status, response)| {
@@ -240,7 +254,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
@@ -263,7 +277,7 @@ fn link(route: &Route) -> String {
 }
 
 /// A table of Markdown, with an empty line after it. It is empty without rows.
-fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let row =
         |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
     let rows: String = rows.map(row).collect();

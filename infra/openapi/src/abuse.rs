@@ -1,0 +1,209 @@
+//! What abuse costs an operator at most: the table in `infra/README.md`, What abuse costs. The limits of the template bound it.
+
+use std::path::Path;
+
+use common::response::openapi::{Describe, Description};
+use common::routes::{
+    ASSETS, DOCS, DOCS_MARKDOWN, FAVICON, LLMS, MARKET, OPENAPI, REFERENCE_SCRIPT, Route, STATUS, VERSION_1,
+};
+use serde_json::Value;
+use status::Status;
+
+use crate::error::Error;
+use crate::examples::Example;
+use crate::limits::{default_of, of_method};
+use crate::reference::{code, table as markdown_table};
+
+/// What everything that requires no valid key may cost together in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
+const MOST_WITHOUT_KEY: f64 = 300.0;
+/// The tiers, with the parameter that has their quota, and what one key may cost in a month, in dollars.
+const MOST_BY_TIER: [(&str, &str, f64); 2] =
+    [("starter", "StarterMonthlyQuota", 290.0), ("pro", "ProMonthlyQuota", 870.0)];
+
+/// A month has 730 hours. Prices are in dollars, as in `infra/README.md`, Cost.
+const SECONDS: f64 = 730.0 * 3_600.0;
+/// API Gateway and the access log.
+const PER_REQUEST: f64 = 3.50e-6 + PER_ACCESS_LINE;
+const PER_ACCESS_LINE: f64 = 0.30e-6;
+/// Lambda and the log.
+const PER_INVOCATION: f64 = 0.20e-6 + 0.35e-6;
+const PER_GB_SECOND: f64 = 0.000_013_333_4;
+/// Consistent, of at most 4 KB.
+const PER_READ: f64 = 0.125e-6;
+const PER_BYTE: f64 = 0.09e-9;
+/// AWS WAF.
+const PER_INSPECTED_REQUEST: f64 = 0.60e-6;
+
+/// The memory of the functions without a key, rounded up, and how long they take at most for a usual response and for the script of
+/// the API reference.
+const GIGABYTES: f64 = 0.25;
+const SHORT_S: f64 = 0.02;
+const LONG_S: f64 = 1.0;
+/// The same for a large response of a route with a key.
+const LARGE_GIGABYTES: f64 = 0.75;
+const LARGE_S: f64 = 0.1;
+/// The provider's bazaar of 2026-04-28 15:03 UTC, uncompressed, and the largest response of Lambda, which profiles can have.
+const LARGE_RESPONSES: [(&str, usize); 2] =
+    [("the complete bazaar", 3_238_625), ("profiles of 6 MB", 6 * 1_024 * 1_024)];
+/// What an envelope adds to its data, rounded up.
+const ENVELOPE: usize = 100;
+/// The size of the headers.
+const HEADERS: usize = 1_000;
+/// A 429 or 403 that the gateway generates: its headers and its body.
+const REFUSAL: usize = 600;
+
+/// API Gateway may apply the limit of a path with the method `ANY` to each of the seven methods. `GET` of the root and `OPTIONS` of all
+/// other paths are methods of their own.
+const METHODS_OF_THE_INDEX: f64 = 7.0 + 6.0;
+
+/// One kind of abuse: its limits, and its dollars in a month.
+struct Row {
+    abuse: String,
+    rate: String,
+    burst: String,
+    dollars: f64,
+}
+
+impl Row {
+    /// All requests of a month that these limits let pass to each of `paths`.
+    fn at_limits(abuse: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
+        let [per_second, at_once] = [number(&limits[0])?, number(&limits[1])?];
+        let requests = (at_once + per_second * SECONDS) * paths;
+        let [rate, burst] = limits;
+        Ok(Self { abuse: abuse.to_owned(), rate, burst, dollars: requests * dollars })
+    }
+}
+
+fn number(text: &str) -> Result<f64, Error> {
+    text.parse().map_err(|_| Error::NoLimit(text.to_owned()))
+}
+
+fn amount(number: usize) -> f64 {
+    u32::try_from(number).unwrap_or(u32::MAX).into()
+}
+
+/// The dollars of one request with a response of this many bytes, which takes a function this long.
+fn dollars(bytes: usize, function_s: f64, gigabytes: f64) -> f64 {
+    let function = PER_INVOCATION + function_s * gigabytes * PER_GB_SECOND;
+    PER_REQUEST + function + amount(bytes + HEADERS) * PER_BYTE
+}
+
+/// Returns the table. `document` is the OpenAPI document, and `texts` are the generated files of the index, by name.
+///
+/// # Errors
+/// If a template lacks a limit, or its limits let abuse cost more than allowed.
+pub(crate) fn table(
+    root: &Path,
+    document: &Value,
+    texts: &[(&'static str, String)],
+) -> Result<String, Error> {
+    let open = open(root, document, texts)?;
+    let [unbounded, of_one_address] = with_wrong_keys(root)?;
+    let together: f64 = open.iter().chain([&of_one_address]).map(|row| row.dollars).sum();
+    if together > MOST_WITHOUT_KEY {
+        return Err(Error::CostsTooMuch {
+            abuse: "requests without a valid key".to_owned(),
+            dollars: together,
+        });
+    }
+    let keys = with_a_key(root)?;
+    let rows = open.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(keys);
+    let rows = rows.map(|row| [row.abuse, row.rate, row.burst, format!("{:.0}", row.dollars)]);
+    let rows = markdown_table(["abuse", "requests per second", "burst", "dollars"], rows);
+    Ok(format!(
+        "{rows}Everything that needs no valid key costs together at most {together:.0} dollars with `infra/firewall.yaml`."
+    ))
+}
+
+/// Requests without a key, each kind at its limit.
+fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Result<Vec<Row>, Error> {
+    let of_get = |route: &Route, bytes: usize, seconds: f64| {
+        let limits = of_method(root, "GET", route.path)?;
+        Row::at_limits(&code(route.path), limits, 1.0, dollars(bytes, seconds, GIGABYTES))
+    };
+    let text = |route: &Route| {
+        let text = texts.iter().find(|(name, _)| route.path.trim_start_matches('/') == *name);
+        text.map_or(0, |(_, text)| text.len())
+    };
+    let endpoints = index::endpoints(OPENAPI.path).map_err(|error| Error::NoEndpoints(error.to_string()))?;
+    let Description { route, kinds, .. } = Status::description();
+    let statuses = kinds.iter().map(|kind| Ok(Example::of(route, kind)?.data));
+    let status = statuses.collect::<Result<Value, Error>>()?;
+    let file = |name: &str| page::files().find(|file| file.name == name).map_or(0, |file| file.bytes);
+    let script = REFERENCE_SCRIPT.path.rsplit('/').next().unwrap_or_default();
+    let largest = page::files().filter(|file| file.name != script).map(|file| file.bytes).max();
+    Ok(vec![
+        Row::at_limits(
+            "preflight requests of all paths",
+            of_method(root, "OPTIONS", "/{proxy+}")?,
+            1.0,
+            dollars(2, SHORT_S, GIGABYTES),
+        )?,
+        Row::at_limits(
+            "`/` and unknown paths, each of 13 methods",
+            of_method(root, "'*'", "/*")?,
+            METHODS_OF_THE_INDEX,
+            dollars(endpoints.envelope_bytes(false), SHORT_S, GIGABYTES),
+        )?,
+        of_get(&OPENAPI, document.to_string().len(), SHORT_S)?,
+        of_get(&DOCS_MARKDOWN, text(&DOCS_MARKDOWN), SHORT_S)?,
+        of_get(&LLMS, text(&LLMS), SHORT_S)?,
+        of_get(&STATUS, status.to_string().len() + ENVELOPE, SHORT_S)?,
+        of_get(&DOCS, file("docs.html"), SHORT_S)?,
+        of_get(&MARKET, file("market.html"), SHORT_S)?,
+        of_get(&ASSETS, largest.unwrap_or_default(), SHORT_S)?,
+        of_get(&REFERENCE_SCRIPT, file(script), LONG_S)?,
+        of_get(&FAVICON, file("icon.svg"), SHORT_S)?,
+    ])
+}
+
+/// Requests that no limit bounds, 1,000 in each second: those above a limit, and those that a web ACL blocks. API Gateway and Lambda do not
+/// charge for them, but each has a line in the access log and a response.
+fn refused() -> Result<[Row; 2], Error> {
+    let refusal = PER_ACCESS_LINE + amount(REFUSAL) * PER_BYTE;
+    let inspected = refusal + PER_INSPECTED_REQUEST;
+    let every_second = || ["1000".to_owned(), "0".to_owned()];
+    Ok([
+        Row::at_limits("requests above the limits (429)", every_second(), 1.0, refusal)?,
+        Row::at_limits("requests that a web ACL blocks", every_second(), 1.0, inspected)?,
+    ])
+}
+
+/// Requests with wrong keys: of all routes at their limits, and of one address that the web ACL limits. API Gateway does not charge for
+/// them, but the authorizer runs.
+fn with_wrong_keys(root: &Path) -> Result<[Row; 2], Error> {
+    let refusal = PER_ACCESS_LINE + PER_INVOCATION + SHORT_S * GIGABYTES * PER_GB_SECOND + PER_READ;
+    let routes = VERSION_1.iter().filter(|route| route.requires_key).count();
+    let rate = default_of(root, "template.yaml", "RouteRateLimit")?;
+    let burst = default_of(root, "template.yaml", "RouteBurstLimit")?;
+    let five_minutes = number(&default_of(root, "infra/firewall.yaml", "RequestsPerAddress")?)?;
+    let of_one_address = [format!("{:.1}", five_minutes / 300.0), "0".to_owned()];
+    let inspected = refusal + PER_INSPECTED_REQUEST;
+    Ok([
+        Row::at_limits("wrong keys, without a web ACL, each route", [rate, burst], amount(routes), refusal)?,
+        Row::at_limits(
+            "wrong keys of one address, with `infra/firewall.yaml`",
+            of_one_address,
+            1.0,
+            inspected,
+        )?,
+    ])
+}
+
+/// One key that fetches large responses until its quota is used up.
+fn with_a_key(root: &Path) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for (tier, parameter, most) in MOST_BY_TIER {
+        let quota = default_of(root, "template.yaml", parameter)?;
+        for (fetched, bytes) in LARGE_RESPONSES {
+            let total = number(&quota)? * dollars(bytes, LARGE_S, LARGE_GIGABYTES);
+            let abuse = format!("one `{tier}` key that fetches {fetched} uncompressed");
+            if total > most {
+                return Err(Error::CostsTooMuch { abuse, dollars: total });
+            }
+            let rate = format!("quota of {quota}");
+            rows.push(Row { abuse, rate, burst: String::new(), dollars: total });
+        }
+    }
+    Ok(rows)
+}

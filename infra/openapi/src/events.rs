@@ -1,0 +1,82 @@
+//! The sample events in `events/`: what API Gateway sends for the example of each route, to the authorizer, and what the scheduler sends
+//! to the recorders.
+
+use common::routes::{DOCS, MAYOR, Route};
+use serde_json::{Value, json};
+use tables::feed::FEEDS;
+
+use crate::descriptions;
+use crate::error::Error;
+use crate::examples::Example;
+use crate::reference::{self, code};
+
+/// The time of all events: 2026-11-16T12:00:00Z.
+const TIME_MS: i64 = 1_794_830_400_000;
+const TIME: &str = "2026-11-16T12:00:00Z";
+
+/// A well-formed key that was never issued.
+const KEY: &str = "gd_ExampleKeyThatNobodyEverHad000000Yphmz";
+
+/// An event with its function.
+struct Event {
+    function: String,
+    /// What the event is, for the page.
+    meaning: String,
+    content: Value,
+}
+
+/// Returns the files, by path from the root of the repository.
+///
+/// # Errors
+/// If an example cannot be parsed.
+pub(crate) fn all() -> Result<Vec<(String, String)>, Error> {
+    let files = events()?.into_iter().map(|Event { function, content, .. }| {
+        Ok((format!("events/{function}.json"), serde_json::to_string_pretty(&content)? + "\n"))
+    });
+    files.collect()
+}
+
+/// Returns the table of all events.
+///
+/// # Errors
+/// If an example cannot be parsed.
+pub(crate) fn table() -> Result<String, Error> {
+    let rows = events()?.into_iter().map(|event| [code(&format!("{}.json", event.function)), event.meaning]);
+    Ok(reference::table(["event", "content"], rows))
+}
+
+fn events() -> Result<Vec<Event>, Error> {
+    let mut events = Vec::new();
+    for description in descriptions() {
+        let route = description.route;
+        let examples = description.kinds.iter().map(|kind| Example::of(route, kind));
+        let examples = examples.collect::<Result<Vec<_>, _>>()?;
+        // A sample should be short.
+        let shortest = examples.into_iter().min_by_key(|example| example.data.to_string().len());
+        if let Some(example) = shortest {
+            events.push(of_route(route, example.request)?);
+        }
+    }
+    events.push(of_route(&DOCS, DOCS.path)?);
+    events.push(Event {
+        function: "authorizer".to_owned(),
+        meaning: "a request with a key that was never issued: fails with `Unauthorized`, which API Gateway turns into a 401".to_owned(),
+        content: local::sample_authorizer_event(MAYOR.path, KEY, TIME_MS)?,
+    });
+    events.extend(FEEDS.iter().map(|feed| Event {
+        function: format!("record-{}", feed.name),
+        meaning: "the scheduler's event, as a backfill".to_owned(),
+        content: json!({ "time": TIME, "backfill": true }),
+    }));
+    events.sort_by(|one, other| one.function.cmp(&other.function));
+    Ok(events)
+}
+
+/// The event of a request, path and query, to the route.
+fn of_route(route: &Route, request: &str) -> Result<Event, Error> {
+    Ok(Event {
+        function: route.function.to_owned(),
+        meaning: code(&format!("GET {request}")),
+        content: local::sample_event(route.path, request, TIME_MS)?,
+    })
+}

@@ -1,0 +1,135 @@
+//! The parts of pages that repeat facts of the code, between the comments `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::cache::longest_stale;
+use common::response::openapi::{Description, Kind};
+use common::routes::{Expiry, INDEX, OPENAPI, PAGES, Parameter, Route, TEXTS, VERSION_1};
+use serde_json::Value;
+use simulator::RESOURCES;
+
+use crate::error::Error;
+use crate::limits::{self, read};
+use crate::reference::{Reference, code, table};
+use crate::{descriptions, events};
+
+/// The page for clients.
+const CONTRACT: &str = "functions/README.md";
+
+/// Returns the pages with their generated parts, by path from the root of the repository. `abuse` is the table of what abuse costs.
+///
+/// # Errors
+/// If a page cannot be read or has no place for a part, or a part cannot be generated.
+pub(crate) fn all(
+    root: &Path,
+    document: &Value,
+    abuse: String,
+) -> Result<Vec<(&'static str, String)>, Error> {
+    let reference = Reference(document);
+    let descriptions = descriptions();
+    let mut parts = vec![
+        ("routes".to_owned(), routes(&read(root, CONTRACT)?, &descriptions)),
+        ("parameters".to_owned(), parameters()),
+        ("errors".to_owned(), table(["status", "code", "description"], reference.errors().into_iter())),
+        ("ages".to_owned(), ages()),
+        ("limits of keys".to_owned(), limits::of_keys()),
+        ("limits of open routes".to_owned(), limits::of_open_routes(root)?),
+    ];
+    for Description { route, kinds, .. } in &descriptions {
+        let tables =
+            kinds.iter().map(|kind| (part_of(route, kind), reference.fields_of(route.path, kind.name)));
+        parts.extend(tables);
+    }
+    Ok(vec![
+        (CONTRACT, filled(root, CONTRACT, parts)?),
+        ("infra/README.md", filled(root, "infra/README.md", vec![("abuse".to_owned(), abuse)])?),
+        (
+            "infra/simulator/README.md",
+            filled(root, "infra/simulator/README.md", vec![("resources".to_owned(), resources())])?,
+        ),
+        (
+            "events/README.md",
+            filled(root, "events/README.md", vec![("events".to_owned(), events::table()?)])?,
+        ),
+    ])
+}
+
+/// The page with these parts, by name.
+fn filled(root: &Path, path: &'static str, parts: Vec<(String, String)>) -> Result<String, Error> {
+    let mut page = read(root, path)?;
+    for (name, part) in parts {
+        page = markdown::replace(&page, &name, &part).ok_or(Error::NoPlace { path, name })?;
+    }
+    Ok(page)
+}
+
+/// The name of the part with the fields of a kind of response.
+fn part_of(route: &Route, kind: &Kind) -> String {
+    format!("fields of {} {}", route.function, kind.name).trim_end().to_owned()
+}
+
+/// The routes, with links to the sections of the page that have their fields.
+fn routes(page: &str, descriptions: &[Description]) -> String {
+    let described =
+        |route: &Route| descriptions.iter().find(|description| description.route.path == route.path);
+    let others = [&INDEX, &OPENAPI].into_iter().chain(TEXTS).chain(PAGES);
+    let rows = VERSION_1.into_iter().chain(others).map(|route| {
+        let name = code(&format!("GET {}", route.path));
+        let kind = described(route).and_then(|description| description.kinds.first());
+        let anchor = kind.and_then(|kind| anchor_above(page, &part_of(route, kind)));
+        let name = anchor.map_or_else(|| name.clone(), |anchor| format!("[{name}](#{anchor})"));
+        let key = if route.requires_key { "" } else { "; no key required" };
+        let ttl = if route.cache.is_zero() { "–".to_owned() } else { written(route.cache) };
+        [name, format!("{}{key}", route.summary), ttl]
+    });
+    table(["route", "purpose", "TTL"], rows)
+}
+
+/// The anchor of the section that has the part.
+fn anchor_above(page: &str, part: &str) -> Option<String> {
+    let (before, _) = page.split_once(&format!("<!-- {part}: begin -->"))?;
+    let heading = before.lines().rev().find_map(|line| line.strip_prefix("### "))?;
+    Some(heading.to_lowercase().replace(' ', "-"))
+}
+
+fn parameters() -> String {
+    let all = VERSION_1
+        .into_iter()
+        .flat_map(|route| route.parameters.iter().map(move |parameter| (route, parameter)));
+    let rows = all.map(|(route, parameter): (&Route, &Parameter)| {
+        let required = if parameter.required { "; required" } else { "" };
+        [code(route.path), code(parameter.name), format!("{}{required}", parameter.description())]
+    });
+    table(["route", "parameter", "meaning, and what is allowed"], rows)
+}
+
+/// How old data can be, counted from when it was fetched or known to be the latest.
+fn ages() -> String {
+    let rows = VERSION_1.into_iter().map(|route| {
+        let ttl = route.cache;
+        let failing = if route.expiry == Expiry::Gone { ttl } else { ttl + longest_stale(ttl) };
+        // A stage cache may store a response just before it expires.
+        let [usual, stored, failing, both] = [ttl, 2 * ttl, failing, failing + ttl].map(written);
+        [code(route.path), usual, stored, failing, both]
+    });
+    table(["route", "usually", "with the stage cache", "while the provider fails", "both"], rows)
+}
+
+/// The resources of the simulated game that have no parameters.
+fn resources() -> String {
+    let rows = RESOURCES.into_iter().map(|resource| {
+        let refresh = Duration::from_millis(resource.refresh_ms.unsigned_abs());
+        [code(resource.path), written(refresh), resource.summary.to_owned()]
+    });
+    table(["path", "refreshed every", "content"], rows)
+}
+
+/// A duration as the pages write it.
+fn written(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds if seconds % 3_600 == 0 => format!("{} h", seconds / 3_600),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}
