@@ -173,8 +173,8 @@ fn the_authorizer_decides_or_fails_cleanly_and_lets_nobody_in() {
     let changed = sample(AUTHORIZER);
     let mut good = changed.clone();
     let key = cloud.keys().unwrap().pro.expose();
-    good["headers"]["X-API-Key"] = json!(key);
-    good["multiValueHeaders"]["X-API-Key"] = json!([key]);
+    good["headers"]["x-api-key"] = json!(key);
+    good["multiValueHeaders"]["x-api-key"] = json!([key]);
     let effect = |policy: &Value| policy["policyDocument"]["Statement"][0]["Effect"].clone();
     let check = |policy: &Value| assert_eq!(effect(policy), "Deny", "{policy}");
     let events = Events { function: AUTHORIZER, good, changed };

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::{ASSETS, DOCS, DOCS_MARKDOWN, INDEX, LLMS, Location, OPENAPI, PAGES, TEXTS, VERSION_1};
+use common::routes::{
+    ASSETS, DOCS, DOCS_MARKDOWN, INDEX, LLMS, Location, OPENAPI, PAGES, Reads, TEXTS, VERSION_1,
+};
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
@@ -99,6 +101,20 @@ fn the_cache_key_of_a_route_is_exactly_its_parameters() {
             .map(|parameter| parameter.name)
             .collect();
         assert_eq!(in_path, path_parameters, "{}", route.path);
+    }
+}
+
+#[test]
+fn the_template_gives_each_function_what_its_route_reads_and_nothing_else() {
+    let template = template();
+    let of_route = VERSION_1.into_iter().chain([&INDEX, &DOCS]);
+    for route in of_route {
+        let function =
+            template.functions.values().find(|function| function.binary == route.function).unwrap();
+        let has = |name: &str| function.environment.contains_key(name);
+        let reads = (has("HISTORY_TABLE"), has("HYPIXEL_BASE_URL"));
+        let expected = (route.reads == Reads::History, !route.reads.paths().is_empty());
+        assert_eq!(reads, expected, "{}: HISTORY_TABLE, HYPIXEL_BASE_URL", route.function);
     }
 }
 

@@ -81,6 +81,7 @@ fn condition(route: &Route, kind: &str) -> String {
 
 /// Returns the operation that returns the document itself.
 pub(crate) fn of_the_document(schemas: &mut Schemas) -> Value {
+    let part = |description: &str| json!({ "type": "object", "description": description, "examples": [{}] });
     let schema = json!({
         "type": "object",
         "description": "An OpenAPI document, without an envelope. The specification of OpenAPI defines its content.",
@@ -90,6 +91,9 @@ pub(crate) fn of_the_document(schemas: &mut Schemas) -> Value {
                 "description": "The version of OpenAPI.",
                 "examples": [OPENAPI_VERSION],
             },
+            "info": part("Name, version and introduction of the service."),
+            "paths": part("The operations, by path."),
+            "components": part("Schemas, responses and headers that operations share."),
         },
         "required": ["openapi", "info", "paths", "components"],
         "additionalProperties": true,
@@ -134,12 +138,12 @@ fn operation(route: &Route, id: &str, parameters: Vec<Value>, responses: Map<Str
     operation.into()
 }
 
-/// Such as `MayorHistoryResponse`. Without a name, generators make one of the path and the status.
+/// Such as `FireSalesResponse`. Without a name, generators make one of the path and the status.
 fn envelope_name(route: &Route) -> String {
     format!("{}Response", capitalized(route.function))
 }
 
-/// Such as `MayorHistory`, of `mayor-history`.
+/// Such as `FireSales`, of `fire-sales`.
 fn capitalized(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));
