@@ -1,7 +1,6 @@
 //! The OpenAPI document is true: every response fits its schema, every example is what the service responds, and every
 //! parameter accepts exactly what its schema accepts.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use common::response::error::INTERNAL_MESSAGE;
@@ -130,33 +129,6 @@ async fn the_document_of_the_repository_is_served_without_a_key_and_without_whit
         refused.error("NOT_FOUND");
     }
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn the_document_has_the_routes_of_version_1_with_their_parameters_and_keys() {
-    let cloud = start().await;
-    let document = served_document(&cloud).await;
-    let described: BTreeSet<&str> = document.operations().map(|operation| operation.path()).collect();
-    let table = VERSION_1.iter().map(|route| route.path).chain(["/", OPENAPI.path]);
-    assert_eq!(described, table.collect());
-    let template = template();
-    for operation in document.operations() {
-        let path = operation.path();
-        let declared =
-            template.api.routes.iter().find(|route| route.path == path && route.method == "GET").unwrap();
-        assert_eq!(operation.requires_key(), declared.key_required, "{path}");
-        assert_eq!(operation.requires_key(), operation.response(401).is_some(), "{path}");
-        let route = VERSION_1.iter().find(|route| route.path == path);
-        let parameters = operation.parameters();
-        let expected = route.map(|route| route.parameters).unwrap_or_default();
-        assert_eq!(parameters.len(), expected.len(), "{path}");
-        for (parameter, expected) in parameters.iter().zip(expected) {
-            assert_eq!(parameter["name"], expected.name);
-            assert_eq!(parameter["in"], expected.location.name());
-            assert_eq!(parameter["required"], expected.required);
-        }
-    }
-    assert_eq!(document.value()["security"], json!([{"ApiKey": []}]));
 }
 
 #[tokio::test]
@@ -512,7 +484,7 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
 }
 
 #[tokio::test]
-async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
+async fn the_document_states_the_limits_that_are_deployed() {
     let cloud = start().await;
     let document = served_document(&cloud).await;
     let introduction = document.value()["info"]["description"].as_str().unwrap();
@@ -530,13 +502,6 @@ async fn the_document_states_the_limits_and_ttls_that_are_deployed() {
         assert!(introduction.contains(&sentence), "{sentence}");
         let of_profiles = plan.method_throttles["/v1/profile/{username}/GET"];
         assert_eq!((of_profiles.rate, of_profiles.burst), (1.0, 10), "as the document says");
-    }
-    for route in VERSION_1 {
-        let operation = &document.value()["paths"][route.path]["get"];
-        assert_eq!(operation["x-cache-seconds"], route.cache.as_secs(), "{}", route.path);
-        let terms = format!("Responses are cached for {} s.", route.cache.as_secs());
-        let described = operation["description"].as_str().unwrap();
-        assert!(described.contains(&terms), "{}: {described}", route.path);
     }
 }
 
