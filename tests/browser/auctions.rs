@@ -7,8 +7,8 @@ use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use local::Cloud;
 use tables::auctions::{
-    Candle, Candles, Coins, HourTime, INTERVALS, Lowest, Minute, Price, SERIES, Sale, Sold, build_averages,
-    record, store_texts,
+    Candle, Candles, Coins, HourTexts, HourTime, INTERVALS, Lowest, Minute, Price, SERIES, Sale, Sold,
+    build_averages, record,
 };
 use tables::series::{begin_at, store};
 use tables::{Session, Table};
@@ -87,7 +87,7 @@ pub(crate) async fn record_past(cloud: &Cloud) {
             store(table, interval.at(start), &candles).await.unwrap();
             if length == HOUR && number <= 48 {
                 let known = HourTime { recorded: 60, covered: Duration::from_hours(1) };
-                store_texts(table, interval.at(start), &candles, &sales, known).await.unwrap();
+                HourTexts::of(&candles, &sales, known).write(table, interval.at(start)).await.unwrap();
             }
         }
     }

@@ -14,6 +14,7 @@ mod auction_prices;
 mod caching;
 mod candles;
 mod capacity;
+mod circles;
 mod dependencies;
 mod documentation;
 mod errors;

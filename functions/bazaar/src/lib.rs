@@ -19,7 +19,8 @@ use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
-use common::upstream::bazaar::{Orders, PATH, Prices, REFRESH};
+use common::upstream::bazaar::prices::Prices;
+use common::upstream::bazaar::{Orders, PATH, REFRESH};
 use common::upstream::{Rhythm, Upstream, UpstreamError, UpstreamRequest};
 
 use self::query::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};

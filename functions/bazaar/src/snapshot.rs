@@ -127,7 +127,7 @@ impl Snapshot {
         if let Some(prices) = self.prices.get() {
             return Ok(Arc::clone(prices));
         }
-        let prices = written(&bazaar::prices(&self.response, &self.products, self.last_updated))?;
+        let prices = written(&bazaar::prices::prices(&self.response, &self.products, self.last_updated))?;
         Ok(Arc::clone(self.prices.get_or_init(|| prices)))
     }
 

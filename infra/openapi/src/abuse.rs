@@ -12,7 +12,7 @@ use status::Status;
 use crate::error::Error;
 use crate::examples::Example;
 use crate::limits::{default_of, of_method};
-use crate::reference::{code, table as markdown_table};
+use crate::table::{code, table as markdown_table};
 
 /// What everything that requires no valid key may cost together in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
 const MOST_WITHOUT_KEY: f64 = 300.0;

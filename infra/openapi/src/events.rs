@@ -8,7 +8,7 @@ use tables::feed::FEEDS;
 use crate::descriptions;
 use crate::error::Error;
 use crate::examples::Example;
-use crate::reference::{self, code};
+use crate::table::{self, code};
 
 /// The time of all events: 2026-11-16T12:00:00Z.
 const TIME_MS: i64 = 1_794_830_400_000;
@@ -42,7 +42,7 @@ pub(crate) fn all() -> Result<Vec<(String, String)>, Error> {
 /// If an example cannot be parsed.
 pub(crate) fn table() -> Result<String, Error> {
     let rows = events()?.into_iter().map(|event| [code(&format!("{}.json", event.function)), event.meaning]);
-    Ok(reference::table(["event", "content"], rows))
+    Ok(table::table(["event", "content"], rows))
 }
 
 fn events() -> Result<Vec<Event>, Error> {

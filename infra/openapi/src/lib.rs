@@ -15,6 +15,7 @@ mod pages;
 mod reference;
 mod responses;
 mod schemas;
+mod table;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -7,7 +7,7 @@ use common::auth::Tier;
 use common::routes::{OPENAPI, PAGES, TEXTS, VERSION_1};
 
 use crate::error::Error;
-use crate::reference::{code, table};
+use crate::table::{code, table};
 
 /// The defaults of a tier's usage plan.
 struct Limit {

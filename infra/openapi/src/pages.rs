@@ -11,7 +11,8 @@ use simulator::RESOURCES;
 
 use crate::error::Error;
 use crate::limits::{self, read};
-use crate::reference::{Reference, code, table};
+use crate::reference::Reference;
+use crate::table::{code, table};
 use crate::{descriptions, events};
 
 /// The page for clients.

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use common::routes::{DOCS_MARKDOWN, OPENAPI, Route, VERSION_1};
 use serde_json::Value;
 
+use crate::table::{code, table};
 use crate::{PUBLIC_FILES, limits};
 
 /// The heading of the table of errors, and its anchor.
@@ -254,10 +255,6 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-pub(crate) fn code(text: &str) -> String {
-    format!("`{text}`")
-}
-
 /// The address of a route, relative to a page at the root of the service.
 fn relative(route: &Route) -> &'static str {
     route.path.trim_start_matches('/')
@@ -274,15 +271,4 @@ fn link(route: &Route) -> String {
     let address = address(route);
     let anchor = address.trim_start_matches(relative(&DOCS_MARKDOWN));
     format!("[`GET {}`]({anchor})", route.path)
-}
-
-/// A table of Markdown, with an empty line after it. It is empty without rows.
-pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let row =
-        |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
-    let rows: String = rows.map(row).collect();
-    if rows.is_empty() {
-        return rows;
-    }
-    format!("{}|{}\n{rows}\n", row(titles.map(str::to_owned)), "---|".repeat(N))
 }

@@ -15,7 +15,7 @@
 //! - Ids can contain `:` (`INK_SACK:3`), and most of them are not in the item catalogue.
 
 mod outline;
-mod prices;
+pub mod prices;
 pub mod spread;
 
 use std::cmp::Ordering;
@@ -28,7 +28,6 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use self::outline::Outline;
-pub use self::prices::{Prices, ProductPrices, prices};
 use super::error::UpstreamError;
 use super::json::{Members, Object, whole_number};
 use super::response::{Success, UpstreamResponse};

@@ -16,8 +16,9 @@ use common::time::UnixSeconds;
 use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
 
-use super::candle::{HOURS, divided, median};
+use super::candle::{divided, median};
 use super::hour::{AVERAGES, BUILT, CHANGES, DAY, ItemSales, MINUTES, Sums, read_sales, read_sums};
+use super::intervals::HOURS;
 use super::minute::Coins;
 use super::packed::{Ids, pack, unpack};
 use super::rows::{CONTENT, bytes};

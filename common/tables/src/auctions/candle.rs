@@ -1,49 +1,6 @@
 //! A candle: how the lowest price of an item moved during an hour or a day, and for how much it was sold.
 
-use std::time::Duration;
-
-use aws_sdk_dynamodb::types::AttributeValue;
-use common::request::auction_item_id::AuctionItemId;
-use serde::Serialize;
-
-use super::fields::ItemCandle;
-use super::hour;
 use super::minute::{Coins, Price, Sale};
-use super::rows::MINUTES;
-use crate::error::Error;
-use crate::item::string;
-use crate::row::Value;
-use crate::series::keys::{Interval, Slot};
-use crate::series::{self, Series};
-use crate::session::Session;
-
-const DAY: Duration = Duration::from_hours(24);
-
-/// The candles of hours, which are built of minutes.
-pub(super) const HOURS: Interval = candles("1h", Duration::from_hours(1), Some(DAY.saturating_mul(90)));
-
-/// The intervals of candles, from fine to coarse.
-pub const INTERVALS: [Interval; 2] = [HOURS, candles("1d", DAY, None)];
-
-/// The series of candles.
-pub const SERIES: Series = Series {
-    name: "auctions",
-    minutes: &MINUTES,
-    finest: &HOURS,
-    intervals: &INTERVALS,
-    parts: &[&HOURS],
-    settle: Duration::from_mins(5),
-    // A sale is in a list that is recorded at most this much later.
-    reach: Duration::from_mins(3),
-};
-
-/// An interval of candles.
-///
-/// The number of shards was chosen for 6,500 items: 500 rows of most shards are less than half a megabyte. `tests/service/capacity`
-/// measures it.
-const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -> Interval {
-    Interval { series: "auctions", name, length, kept, shards: 449 }
-}
 
 /// The lowest prices of an item during an interval, of the minutes in which it was listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,9 +46,6 @@ pub struct Candle {
     /// The sales; `None` if there were none.
     pub sold: Option<Sold>,
 }
-
-/// The candles of all items in a slot.
-pub type Candles = series::Candles<Candle>;
 
 impl Lowest {
     /// The lowest price of one minute.
@@ -163,7 +117,7 @@ impl Sold {
         })
     }
 
-    fn followed_by(self, later: Self) -> Self {
+    pub(super) fn followed_by(self, later: Self) -> Self {
         Self {
             sales: self.sales.saturating_add(later.sales),
             sold: self.sold.saturating_add(later.sold),
@@ -228,64 +182,39 @@ impl Candle {
     /// Reads the text of a row or of an export. `None` if it is not a candle.
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
-        fn half<T>(text: &str, of_numbers: impl Fn(&[u64]) -> Option<T>) -> Result<Option<T>, ()> {
-            let numbers = text.split(',').map(|number| number.parse().map_err(drop));
-            let half = |numbers: Vec<_>| of_numbers(&numbers).map(Some).ok_or(());
-            if text.is_empty() { Ok(None) } else { numbers.collect::<Result<_, _>>().and_then(half) }
+        let (of_listings, of_sales) = text.split_once(';').unwrap_or((text, ""));
+        let mut candle = Self { lowest: None, sold: None };
+        if !of_listings.is_empty() {
+            candle.lowest = Some(Lowest::of_numbers(&numbers(of_listings)?)?);
         }
-        let (lowest, sold) = text.split_once(';').unwrap_or((text, ""));
-        let (lowest, sold) = (half(lowest, Lowest::of_numbers).ok()?, half(sold, Sold::of_numbers).ok()?);
-        (lowest.is_some() || sold.is_some()).then_some(Self { lowest, sold })
+        if !of_sales.is_empty() {
+            candle.sold = Some(Sold::of_numbers(&numbers(of_sales)?)?);
+        }
+        (candle.lowest.is_some() || candle.sold.is_some()).then_some(candle)
     }
 
     /// The text of a row: the numbers of the lowest price, and after a semicolon those of the sales if there were any.
     #[must_use]
     pub fn text(&self) -> String {
-        let half = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-        let lowest = self.lowest.as_ref().map(|lowest| half(lowest.numbers())).unwrap_or_default();
-        let sold = self.sold.as_ref().map(|sold| format!(";{}", half(sold.numbers())));
-        lowest + &sold.unwrap_or_default()
-    }
-}
-
-impl series::Candle for Candle {
-    type Id = AuctionItemId;
-
-    const SERIES: &'static Series = &SERIES;
-
-    fn samples(&self) -> u32 {
-        self.lowest.map_or(0, |lowest| lowest.samples)
-    }
-
-    fn followed_by(self, later: Self) -> Self {
-        Self {
-            lowest: together(self.lowest, later.lowest, Lowest::followed_by),
-            sold: together(self.sold, later.sold, Sold::followed_by),
+        let joined = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        let mut text = String::new();
+        if let Some(lowest) = &self.lowest {
+            text.push_str(&joined(lowest.numbers()));
         }
-    }
-
-    fn attribute(&self, _: Slot) -> AttributeValue {
-        string(self.text())
-    }
-
-    fn of_attribute(_: Slot, value: &AttributeValue) -> Option<Self> {
-        Self::of_text(value.as_s().ok()?)
-    }
-
-    fn row<'a>(&'a self, id: &'a AuctionItemId) -> impl Serialize + use<'a> {
-        ItemCandle { id: id.as_str(), fields: self.into() }
-    }
-
-    fn of_value(_: Slot, value: &Value<'_>) -> Option<Self> {
-        Self::of_text(value.text()?)
-    }
-
-    async fn of_minutes(table: Session<'_>, slot: Slot) -> Result<Candles, Error> {
-        hour::build(table, slot).await
+        if let Some(sold) = &self.sold {
+            text.push(';');
+            text.push_str(&joined(sold.numbers()));
+        }
+        text
     }
 }
 
-fn together<T>(one: Option<T>, later: Option<T>, both: impl Fn(T, T) -> T) -> Option<T> {
+/// The numbers between commas.
+fn numbers(text: &str) -> Option<Vec<u64>> {
+    text.split(',').map(|number| number.parse().ok()).collect()
+}
+
+pub(super) fn together<T>(one: Option<T>, later: Option<T>, both: impl Fn(T, T) -> T) -> Option<T> {
     match (one, later) {
         (Some(one), Some(later)) => Some(both(one, later)),
         (one, later) => one.or(later),

@@ -18,11 +18,12 @@ use common::time::UnixSeconds;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::candle::{Candle, Candles, HOURS, Lowest, Sold};
+use super::candle::{Candle, Lowest, Sold};
+use super::intervals::HOURS;
 use super::minute::{Coins, Sale};
 use super::packed::{Ids, pack, unpack};
-use super::rows::{CONTENT, bytes, minutes};
-use super::sales::{SALES_KEPT, covered, sales};
+use super::rows::{CONTENT, RecordedMinute, bytes};
+use super::sales::{covered, sales};
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, TIME_TO_LIVE, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
@@ -89,7 +90,7 @@ impl Total {
 }
 
 /// The sales of an hour. Prices are those of one item, sorted and in hundredths of a coin.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct SalesText {
     ids: Ids,
     clean: Vec<Vec<u64>>,
@@ -114,11 +115,14 @@ pub(super) struct HourSales {
     pub(super) items: BTreeMap<AuctionItemId, ItemSales>,
 }
 
-/// Returns the candles of an hour, and writes its texts.
-pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Error> {
-    let (start, end) = (hour.start, hour.end());
-    let minutes = minutes(table, start, end.plus(SALES_KEPT)).await?;
-    let mut candles = Candles::new();
+/// Returns the candles and the texts of the hour from `start` to `end`. `minutes` are those of the hour and of the time in which its sales
+/// are listed.
+pub(super) fn of_minutes(
+    minutes: &[RecordedMinute],
+    start: UnixSeconds,
+    end: UnixSeconds,
+) -> (BTreeMap<AuctionItemId, Candle>, HourTexts) {
+    let mut candles = BTreeMap::new();
     let mut recorded = 0;
     for minute in minutes.iter().take_while(|minute| minute.slot < end) {
         recorded += 1;
@@ -128,14 +132,14 @@ pub(super) async fn build(table: Session<'_>, hour: Slot) -> Result<Candles, Err
             candle.lowest = Some(candle.lowest.map_or(price, |lowest| lowest.followed_by(price)));
         }
     }
-    let sold = sales(&minutes, start, end);
+    let sold = sales(minutes, start, end);
     for (id, sales) in by_id(&sold) {
         let candle = candles.entry(id.clone()).or_insert(Candle { lowest: None, sold: None });
         candle.sold = Sold::of(&sales);
     }
-    let covered = covered(&minutes, start, end);
-    store_texts(table, hour, &candles, &sold, HourTime { recorded, covered }).await?;
-    Ok(candles)
+    let covered = covered(minutes, start, end);
+    let texts = HourTexts::of(&candles, &sold, HourTime { recorded, covered });
+    (candles, texts)
 }
 
 /// The sales by the ids that their items count under.
@@ -158,36 +162,49 @@ pub struct HourTime {
     pub covered: Duration,
 }
 
-/// Writes the texts of an hour with these candles and sales. Texts that are made of more minutes stay. The hours of a day must be written in
-/// order.
-///
-/// # Errors
-/// If a part was not written before the deadline. The same call completes it.
-pub async fn store_texts(
-    table: Session<'_>,
-    hour: Slot,
-    candles: &Candles,
-    sales: &[&Sale],
-    HourTime { recorded, covered }: HourTime,
-) -> Result<(), Error> {
-    let covered = number(covered.as_millis());
-    put(table, SALES, hour, recorded, &sales_text(&by_id(sales)), [(COVERED, covered)]).await?;
-    let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
-    for (id, candle) in candles {
-        if let Some(lowest) = candle.lowest {
-            let (sum, hours) = sums.entry(id.clone()).or_default();
-            (*sum, *hours) = (sum.saturating_add(lowest.close.hundredths()), *hours + 1);
-        }
+/// The texts of an hour.
+#[derive(Debug)]
+pub struct HourTexts {
+    sales: SalesText,
+    /// The last price of each item that was listed, in hundredths of a coin.
+    closes: Vec<(AuctionItemId, u64)>,
+    time: HourTime,
+}
+
+impl HourTexts {
+    /// Returns the texts of an hour with these candles and sales.
+    #[must_use]
+    pub fn of(candles: &BTreeMap<AuctionItemId, Candle>, sales: &[&Sale], time: HourTime) -> Self {
+        let listed = candles.iter().filter_map(|(id, candle)| Some((id, candle.lowest?)));
+        let closes = listed.map(|(id, lowest)| (id.clone(), lowest.close.hundredths())).collect();
+        Self { sales: sales_text(&by_id(sales)), closes, time }
     }
-    let (ids, (sums, hours)) = (Ids::of(sums.keys()), sums.values().copied().unzip());
-    put(table, SUMS, hour, earlier + recorded, &SumsText { ids, sums, hours }, []).await?;
-    let changed = table
-        .update_item()
-        .set_key(Some(item::key(AVERAGES, BUILT)))
-        .update_expression("ADD #changes :one")
-        .expression_attribute_names("#changes", CHANGES)
-        .expression_attribute_values(":one", number(1));
-    table.write("UpdateItem", changed.send()).await.map(drop)
+
+    /// Writes the texts of an hour. Texts that are made of more minutes stay. The sums are made of those of the hour before, so the hours of a
+    /// day are written in order.
+    ///
+    /// # Errors
+    /// If a part was not written before the deadline. The same call completes it.
+    pub async fn write(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
+        let HourTime { recorded, covered } = self.time;
+        put(table, SALES, hour, recorded, &self.sales, [(COVERED, number(covered.as_millis()))]).await?;
+        let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
+        for (id, close) in self.closes {
+            let (sum, hours) = sums.entry(id).or_default();
+            *sum = sum.saturating_add(close);
+            *hours += 1;
+        }
+        let ids = Ids::of(sums.keys());
+        let (sums, hours) = sums.values().copied().unzip();
+        put(table, SUMS, hour, earlier + recorded, &SumsText { ids, sums, hours }, []).await?;
+        let changed = table
+            .update_item()
+            .set_key(Some(item::key(AVERAGES, BUILT)))
+            .update_expression("ADD #changes :one")
+            .expression_attribute_names("#changes", CHANGES)
+            .expression_attribute_values(":one", number(1));
+        table.write("UpdateItem", changed.send()).await.map(drop)
+    }
 }
 
 fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {

@@ -3,18 +3,9 @@
 use std::str::{FromStr, Split};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::AttributeValue;
-use common::request::parameters::ItemId;
 use common::time::UnixSeconds;
-use serde::Serialize;
 
-use super::fields::ProductCandle;
-use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, MINUTES};
 use super::quote::{Price, Quote};
-use crate::item::string;
-use crate::row::Value;
-use crate::series;
-use crate::series::Series;
 use crate::series::keys::Slot;
 
 /// The first, highest, lowest and last recorded price of an interval, in coins. A price is 0 while its side has no orders.
@@ -47,21 +38,6 @@ pub struct Candle {
     pub closed_at: UnixSeconds,
 }
 
-/// The candles of all products in a slot.
-pub type Candles = series::Candles<Candle>;
-
-/// The series of candles.
-pub const SERIES: Series = Series {
-    name: "candles",
-    minutes: &MINUTES,
-    finest: &FIVE_MINUTES,
-    intervals: &INTERVALS,
-    parts: &[&HOUR, &FIVE_MINUTES, &MINUTES],
-    // A recorder fetches during the minute, and ends within 50 s of the fetch.
-    settle: Duration::from_mins(2),
-    reach: Duration::ZERO,
-};
-
 /// A candle as a list of numbers, the form of exports: open, high, low and close of the sell price, those of the buy price, sell volume,
 /// buy volume, samples, and the number of minutes between the last recorded one and the end of the interval, 0 if it is the last.
 pub type Numbers = (f64, f64, f64, f64, f64, f64, f64, f64, i64, i64, u32, u32);
@@ -79,7 +55,7 @@ impl Prices {
         (is_inside(open) && is_inside(close)).then_some(Self { open, high, low, close })
     }
 
-    fn followed_by(self, later: Self) -> Self {
+    pub(super) fn followed_by(self, later: Self) -> Self {
         Self {
             open: self.open,
             high: if later.high > self.high { later.high } else { self.high },
@@ -88,7 +64,7 @@ impl Prices {
         }
     }
 
-    const fn coins(&self) -> [f64; 4] {
+    pub(super) const fn coins(&self) -> [f64; 4] {
         [self.open.coins(), self.high.coins(), self.low.coins(), self.close.coins()]
     }
 }
@@ -135,7 +111,7 @@ impl Candle {
     }
 
     /// Reads the text in a row of the slot.
-    fn of_text(slot: Slot, text: &str) -> Option<Self> {
+    pub(super) fn of_text(slot: Slot, text: &str) -> Option<Self> {
         fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {
             numbers.next()?.parse().ok()
         }
@@ -155,53 +131,6 @@ impl Candle {
             numbers.next().map_or(Some(0), |missed| missed.parse().ok())?,
         );
         Self::of_numbers(slot, of_row).ok().filter(|_| numbers.next().is_none())
-    }
-}
-
-impl series::Candle for Candle {
-    type Id = ItemId;
-
-    const SERIES: &'static Series = &SERIES;
-
-    fn samples(&self) -> u32 {
-        self.samples
-    }
-
-    fn followed_by(self, later: Self) -> Self {
-        Self {
-            sell: self.sell.followed_by(later.sell),
-            buy: self.buy.followed_by(later.buy),
-            samples: self.samples.saturating_add(later.samples),
-            ..later
-        }
-    }
-
-    /// The numbers, separated by commas, the last one only if it is not 0.
-    fn attribute(&self, slot: Slot) -> AttributeValue {
-        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
-        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
-        let (.., samples, missed) = self.numbers(slot);
-        let missed = (missed > 0).then(|| missed.to_string());
-        let numbers: Vec<_> = prices.chain(volumes).chain([samples.to_string()]).chain(missed).collect();
-        string(numbers.join(","))
-    }
-
-    fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
-        if *slot.interval == MINUTES {
-            return Quote::of_attribute(value).map(|quote| Self::of(quote, slot.start));
-        }
-        Self::of_text(slot, value.as_s().ok()?)
-    }
-
-    fn row<'a>(&'a self, id: &'a ItemId) -> impl Serialize + use<'a> {
-        ProductCandle::of(id, self)
-    }
-
-    fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {
-        if *slot.interval == MINUTES {
-            return Quote::of_value(value).map(|quote| Self::of(quote, slot.start));
-        }
-        Self::of_text(slot, value.text()?)
     }
 }
 

@@ -257,7 +257,11 @@ impl<'a, C: Candle> Run<'a, C> {
         let finer = C::SERIES.intervals.iter().rev().find(|finer| finer.length < slot.interval.length);
         let candles = match finer {
             Some(finer) => parts::<C>(self.table, finer, slot).await?,
-            None => C::of_minutes(self.table, slot).await?,
+            None => {
+                let (candles, texts) = C::of_minutes(self.table, slot).await?;
+                C::write_texts(self.table, slot, texts).await?;
+                candles
+            }
         };
         if candles.is_empty() {
             return Ok(());

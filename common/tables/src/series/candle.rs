@@ -10,7 +10,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 
 use super::keys::{Interval, Slot};
-use super::rows::parts;
 use crate::error::Error;
 use crate::row::Value;
 use crate::session::Session;
@@ -39,6 +38,9 @@ pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
     /// The id of a product.
     type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
+    /// What is made of the minutes of a slot besides its candles.
+    type Texts: Send;
+
     /// The series.
     const SERIES: &'static Series;
 
@@ -62,15 +64,18 @@ pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
     /// Reads the value in a row of the slot.
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self>;
 
-    /// Returns the candles of a slot of the finest interval, made of its minutes. If something else is made of the minutes, it is written
-    /// first.
-    #[must_use]
+    /// Reads the minutes of a slot of the finest interval, and returns its candles and texts. Writes nothing.
     fn of_minutes(
         table: Session<'_>,
         slot: Slot,
-    ) -> impl Future<Output = Result<Candles<Self>, Error>> + Send {
-        parts(table, Self::SERIES.minutes, slot)
-    }
+    ) -> impl Future<Output = Result<(Candles<Self>, Self::Texts), Error>> + Send;
+
+    /// Writes the texts of a slot. A text may be made of the one before, so slots are written in order.
+    fn write_texts(
+        table: Session<'_>,
+        slot: Slot,
+        texts: Self::Texts,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
 /// The candles of all products in a slot.

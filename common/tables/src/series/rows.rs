@@ -99,7 +99,7 @@ fn products(row: &Item) -> Result<&Products, Corrupt> {
 }
 
 /// Returns the candles of the slot, made of the rows of a finer interval.
-pub(super) async fn parts<C: Candle>(
+pub(crate) async fn parts<C: Candle>(
     table: Session<'_>,
     finer: &'static Interval,
     slot: Slot,

@@ -12,7 +12,7 @@ use record_auctions::item::{Buffers, Item, read};
 use simulator::auctions::{Offer, Trend, offers, sold};
 use tables::Error;
 use tables::auctions::{
-    Candle, Candles, Coins, HourTime, Lowest, SERIES, Sale, Sold, build_averages, store_texts,
+    Candle, Candles, Coins, HourTexts, HourTime, Lowest, SERIES, Sale, Sold, build_averages,
 };
 use tables::series::{Interval, Slot, store};
 
@@ -139,7 +139,8 @@ impl Game for Auctions {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
             let sales: Vec<_> = past.game.sales(hour_of(slot.start)).collect();
             let time = HourTime { recorded: 60, covered: HOUR };
-            store_texts(past.session(), slot, candles, &sales.iter().collect::<Vec<_>>(), time).await?;
+            let sales: Vec<_> = sales.iter().collect();
+            HourTexts::of(candles, &sales, time).write(past.session(), slot).await?;
         }
         store(past.session(), slot, candles).await.map(drop)
     }

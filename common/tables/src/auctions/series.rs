@@ -1,0 +1,80 @@
+//! The series of candles of auctions: its intervals, and how a row has a candle.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::auction_item_id::AuctionItemId;
+use serde::Serialize;
+
+use super::candle::{Candle, Lowest, Sold, together};
+use super::fields::ItemCandle;
+use super::hour::{self, HourTexts};
+use super::intervals::{HOURS, INTERVALS};
+use super::rows::{MINUTES, minutes};
+use super::sales::SALES_KEPT;
+use crate::error::Error;
+use crate::item::string;
+use crate::row::Value;
+use crate::series;
+use crate::series::Series;
+use crate::series::keys::Slot;
+use crate::session::Session;
+
+/// The series of candles.
+pub const SERIES: Series = Series {
+    name: "auctions",
+    minutes: &MINUTES,
+    finest: &HOURS,
+    intervals: &INTERVALS,
+    parts: &[&HOURS],
+    settle: Duration::from_mins(5),
+    // A sale is in a list that is recorded at most this much later.
+    reach: Duration::from_mins(3),
+};
+
+/// The candles of all items in a slot.
+pub type Candles = series::Candles<Candle>;
+
+impl series::Candle for Candle {
+    type Id = AuctionItemId;
+
+    type Texts = HourTexts;
+
+    const SERIES: &'static Series = &SERIES;
+
+    fn samples(&self) -> u32 {
+        self.lowest.map_or(0, |lowest| lowest.samples)
+    }
+
+    fn followed_by(self, later: Self) -> Self {
+        Self {
+            lowest: together(self.lowest, later.lowest, Lowest::followed_by),
+            sold: together(self.sold, later.sold, Sold::followed_by),
+        }
+    }
+
+    fn attribute(&self, _: Slot) -> AttributeValue {
+        string(self.text())
+    }
+
+    fn of_attribute(_: Slot, value: &AttributeValue) -> Option<Self> {
+        Self::of_text(value.as_s().ok()?)
+    }
+
+    fn row<'a>(&'a self, id: &'a AuctionItemId) -> impl Serialize + use<'a> {
+        ItemCandle { id: id.as_str(), fields: self.into() }
+    }
+
+    fn of_value(_: Slot, value: &Value<'_>) -> Option<Self> {
+        Self::of_text(value.text()?)
+    }
+
+    async fn of_minutes(table: Session<'_>, hour: Slot) -> Result<(Candles, HourTexts), Error> {
+        let minutes = minutes(table, hour.start, hour.end().plus(SALES_KEPT)).await?;
+        Ok(hour::of_minutes(&minutes, hour.start, hour.end()))
+    }
+
+    async fn write_texts(table: Session<'_>, hour: Slot, texts: HourTexts) -> Result<(), Error> {
+        texts.write(table, hour).await
+    }
+}

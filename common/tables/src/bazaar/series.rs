@@ -1,0 +1,92 @@
+//! The series of candles of the bazaar: its intervals, and how a row has a candle.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use common::request::parameters::ItemId;
+use serde::Serialize;
+
+use super::candle::Candle;
+use super::fields::ProductCandle;
+use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, MINUTES};
+use super::quote::Quote;
+use crate::error::Error;
+use crate::item::string;
+use crate::row::Value;
+use crate::series;
+use crate::series::Series;
+use crate::series::keys::Slot;
+use crate::series::rows::parts;
+use crate::session::Session;
+
+/// The candles of all products in a slot.
+pub type Candles = series::Candles<Candle>;
+
+/// The series of candles.
+pub const SERIES: Series = Series {
+    name: "candles",
+    minutes: &MINUTES,
+    finest: &FIVE_MINUTES,
+    intervals: &INTERVALS,
+    parts: &[&HOUR, &FIVE_MINUTES, &MINUTES],
+    // A recorder fetches during the minute, and ends within 50 s of the fetch.
+    settle: Duration::from_mins(2),
+    reach: Duration::ZERO,
+};
+
+impl series::Candle for Candle {
+    type Id = ItemId;
+
+    type Texts = ();
+
+    const SERIES: &'static Series = &SERIES;
+
+    fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    fn followed_by(self, later: Self) -> Self {
+        Self {
+            sell: self.sell.followed_by(later.sell),
+            buy: self.buy.followed_by(later.buy),
+            samples: self.samples.saturating_add(later.samples),
+            ..later
+        }
+    }
+
+    /// The numbers, separated by commas, the last one only if it is not 0.
+    fn attribute(&self, slot: Slot) -> AttributeValue {
+        let prices = self.sell.coins().into_iter().chain(self.buy.coins()).map(|coins| coins.to_string());
+        let volumes = [self.sell_volume, self.buy_volume].map(|volume| volume.to_string());
+        let (.., samples, missed) = self.numbers(slot);
+        let missed = (missed > 0).then(|| missed.to_string());
+        let numbers: Vec<_> = prices.chain(volumes).chain([samples.to_string()]).chain(missed).collect();
+        string(numbers.join(","))
+    }
+
+    fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
+        if *slot.interval == MINUTES {
+            return Quote::of_attribute(value).map(|quote| Self::of(quote, slot.start));
+        }
+        Self::of_text(slot, value.as_s().ok()?)
+    }
+
+    fn row<'a>(&'a self, id: &'a ItemId) -> impl Serialize + use<'a> {
+        ProductCandle::of(id, self)
+    }
+
+    fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {
+        if *slot.interval == MINUTES {
+            return Quote::of_value(value).map(|quote| Self::of(quote, slot.start));
+        }
+        Self::of_text(slot, value.text()?)
+    }
+
+    async fn of_minutes(table: Session<'_>, slot: Slot) -> Result<(Candles, ()), Error> {
+        Ok((parts(table, &MINUTES, slot).await?, ()))
+    }
+
+    async fn write_texts(_: Session<'_>, _: Slot, (): ()) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! Tables of Markdown.
+
+/// Returns the text as code.
+pub(crate) fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// A table of Markdown, with an empty line after it. It is empty without rows.
+pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let row =
+        |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+    let rows: String = rows.map(row).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("{}|{}\n{rows}\n", row(titles.map(str::to_owned)), "---|".repeat(N))
+}

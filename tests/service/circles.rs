@@ -1,0 +1,119 @@
+//! No two files of a crate import each other, directly or through others: a reader can understand one before the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::support::in_repository;
+
+/// A module by its path in the crate; empty for the crate's root.
+type Module = Vec<String>;
+
+/// The imports of each module of the crate in this folder, without those of unit tests.
+fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut texts = BTreeMap::new();
+    read(folder, &Vec::new(), &mut texts);
+    let modules: BTreeSet<_> = texts.keys().cloned().collect();
+    let of = |(module, text): (&Module, &String)| {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let statements = code.split(';').filter_map(|statement| statement.rsplit_once("use "));
+        let paths = statements.flat_map(|(_, path)| each(path.trim()));
+        let imported = paths.filter_map(|path| resolved(module, &path, &modules));
+        (module.clone(), imported.filter(|other| other != module).collect())
+    };
+    texts.iter().map(of).collect()
+}
+
+/// Adds the texts of the files in the folder.
+fn read(folder: &Path, module: &Module, texts: &mut BTreeMap<Module, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let inner = [module.as_slice(), &[name.clone()]].concat();
+        if path.is_dir() {
+            read(&path, &inner, texts);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let is_outer = ["lib", "main", "mod"].contains(&name.as_str());
+            texts.insert(
+                if is_outer { module.clone() } else { inner },
+                std::fs::read_to_string(path).unwrap(),
+            );
+        }
+    }
+}
+
+/// The paths of an import, one for each name in its braces.
+fn each(path: &str) -> Vec<String> {
+    match path.split_once("::{") {
+        Some((front, names)) => {
+            names.trim_end_matches('}').split(',').map(|name| format!("{front}::{}", name.trim())).collect()
+        }
+        None => vec![path.to_owned()],
+    }
+}
+
+/// The module that has what the path names; `None` if it is in another crate.
+fn resolved(module: &Module, path: &str, modules: &BTreeSet<Module>) -> Option<Module> {
+    let mut parts: Vec<&str> = path.split("::").collect();
+    let mut found = match parts[0] {
+        "crate" => Module::new(),
+        "self" | "super" => module.clone(),
+        _ => return None,
+    };
+    while ["crate", "self", "super"].contains(&parts[0]) {
+        if parts.remove(0) == "super" {
+            found.pop();
+        }
+        if parts.is_empty() {
+            break;
+        }
+    }
+    found.extend(parts.into_iter().map(str::to_owned));
+    while !modules.contains(&found) {
+        found.pop()?;
+    }
+    Some(found)
+}
+
+/// Removes the modules that import nothing that is left, as long as there are any. What stays is in a circle, or leads to one.
+fn circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
+    loop {
+        let done: BTreeSet<_> = imports
+            .iter()
+            .filter(|(_, others)| others.is_empty())
+            .map(|(module, _)| module.clone())
+            .collect();
+        if done.is_empty() {
+            return imports.into_keys().collect();
+        }
+        imports.retain(|module, _| !done.contains(module));
+        for others in imports.values_mut() {
+            others.retain(|other| !done.contains(other));
+        }
+    }
+}
+
+#[test]
+fn no_files_of_a_crate_import_each_other() {
+    let mut crates: Vec<_> = ["common", "common/files", "common/tables"].map(str::to_owned).into();
+    for folder in ["functions", "infra"] {
+        let entries = std::fs::read_dir(in_repository(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        crates.extend(names.map(|name| format!("{folder}/{name}")));
+    }
+    crates.retain(|path| in_repository(path).join("src").is_dir());
+    assert!(crates.len() > 25, "{crates:?}");
+    for path in crates {
+        let circles = circles(imports(&in_repository(&path).join("src")));
+        assert!(circles.is_empty(), "in {path}, these files import each other: {circles:?}");
+    }
+}
+
+#[test]
+fn a_circle_of_three_files_is_found() {
+    let imports = |pairs: &[(&str, &str)]| {
+        let pairs =
+            pairs.iter().map(|(from, to)| (vec![(*from).to_owned()], [vec![(*to).to_owned()]].into()));
+        pairs.collect::<BTreeMap<_, BTreeSet<Module>>>()
+    };
+    assert_eq!(circles(imports(&[("a", "b"), ("b", "c"), ("c", "a")])).len(), 3);
+}
