@@ -156,9 +156,7 @@ impl Options {
             ..Self::default()
         }
     }
-}
 
-impl Options {
     /// Values for the template's parameters: the given ones, then those that follow from the other options.
     pub(crate) fn parameters(
         &self,
@@ -199,58 +197,41 @@ impl Options {
 mod tests {
     use super::*;
 
-    const DECLARED: &str = "Parameters: {GatewayCache: {}, UpstreamBaseUrl: {}, NamesBaseUrl: {}}";
-
-    fn chosen(options: &Options) -> Vec<(String, String)> {
-        options.parameters(&Document::parse(DECLARED).unwrap(), None).into_iter().collect()
-    }
-
-    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-    }
-
     #[test]
-    fn an_upstream_serves_names_unless_there_is_a_name_service() {
-        let mut options = Options { upstream: Upstream::Url("http://one".to_owned()), ..Options::default() };
-        let both =
-            [("GatewayCache", "off"), ("NamesBaseUrl", "http://one"), ("UpstreamBaseUrl", "http://one")];
-        assert_eq!(chosen(&options), pairs(&both));
-        options.names = Some("http://two".to_owned());
-        let apart =
-            [("GatewayCache", "off"), ("NamesBaseUrl", "http://two"), ("UpstreamBaseUrl", "http://one")];
-        assert_eq!(chosen(&options), pairs(&apart));
-    }
-
-    #[test]
-    fn live_keeps_the_templates_addresses_and_parameters_override_defaults() {
-        let parameters = BTreeMap::from([(CACHE_PARAMETER.to_owned(), "on".to_owned())]);
-        let options = Options { upstream: Upstream::Live, parameters, ..Options::default() };
-        assert_eq!(chosen(&options), pairs(&[("GatewayCache", "on")]));
-    }
-
-    #[test]
-    fn tests_are_not_throttled_unless_they_set_a_limit() {
+    fn parameters_follow_from_the_options_unless_they_are_given() {
         let declared =
-            Document::parse("Parameters: {DashboardUrl: {}, StarterRateLimit: {}, ProRateLimit: {}}")
-                .unwrap();
-        let chosen = |options: &Options| options.parameters(&declared, None).into_iter().collect::<Vec<_>>();
-        let dashboard = ("DashboardUrl", "https://dashboard.example");
-        assert_eq!(chosen(&Options::default()), pairs(&[dashboard]));
-        let own = BTreeMap::from([("StarterRateLimit".to_owned(), "5".to_owned())]);
-        let options = Options { parameters: own, ..Options::for_tests() };
-        let expected = [dashboard, ("ProRateLimit", "1000000"), ("StarterRateLimit", "5")];
-        assert_eq!(chosen(&options), pairs(&expected));
+            "Parameters: {GatewayCache: {}, UpstreamBaseUrl: {}, NamesBaseUrl: {}, ProRateLimit: {}}";
+        let declared = Document::parse(declared).unwrap();
+        let url = || Upstream::Url("http://one".to_owned());
+        let given = BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]);
+        for (options, expected) in [
+            (
+                Options { upstream: url(), ..Options::default() },
+                "GatewayCache=off NamesBaseUrl=http://one UpstreamBaseUrl=http://one",
+            ),
+            (
+                Options { upstream: url(), names: Some("http://two".to_owned()), ..Options::default() },
+                "GatewayCache=off NamesBaseUrl=http://two UpstreamBaseUrl=http://one",
+            ),
+            (
+                Options { upstream: Upstream::Live, parameters: given, ..Options::for_tests() },
+                "GatewayCache=on ProRateLimit=1000000",
+            ),
+        ] {
+            let parameters = options.parameters(&declared, None).into_iter();
+            let parameters: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(parameters.join(" "), expected);
+        }
     }
 
     #[test]
     fn the_key_is_not_sent_to_the_simulator() {
-        let mut options = Options { upstream_key: Some("real".to_owned()), ..Options::default() };
-        assert_eq!(options.upstream_key(), Some("local"));
-        options.upstream = Upstream::Url("http://one".to_owned());
-        assert_eq!(options.upstream_key(), Some("real"));
-        options.upstream = Upstream::Live;
-        assert_eq!(options.upstream_key(), Some("real"));
-        options.upstream_key = None;
-        assert_eq!(options.upstream_key(), None);
+        let key = |upstream, key: Option<&str>| {
+            let options = Options { upstream, upstream_key: key.map(str::to_owned), ..Options::default() };
+            options.upstream_key().map(str::to_owned)
+        };
+        assert_eq!(key(Upstream::Simulator { seed: 1 }, Some("real")).as_deref(), Some("local"));
+        assert_eq!(key(Upstream::Url("http://one".to_owned()), Some("real")).as_deref(), Some("real"));
+        assert_eq!(key(Upstream::Live, None), None);
     }
 }

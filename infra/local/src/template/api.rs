@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::auth::{self, Authorizer};
+use super::auth::{Auth, Authorizer};
 use super::gateway_response::{self, GatewayResponse};
-use super::route::{EventAuth, Route};
+use super::route::Route;
 use super::section::{Section, invalid};
 use super::stage_cache;
 use crate::error::Error;
@@ -28,27 +28,29 @@ pub struct Api {
     pub gateway_responses: BTreeMap<String, GatewayResponse>,
 }
 
-pub(super) fn read(section: &Section<'_>, routes: &mut [(Route, EventAuth)]) -> Result<Api, Error> {
+/// The API with these authorizers and routes.
+///
+/// # Errors
+/// When a setting is invalid, or two routes are the same.
+pub(super) fn read(section: &Section<'_>, auth: Auth, mut routes: Vec<Route>) -> Result<Api, Error> {
     let mut seen = BTreeSet::new();
-    for (route, _) in routes.iter() {
-        if !seen.insert((&route.method, &route.path)) {
-            let reason = format!("another function also has the route {} {}", route.method, route.path);
-            return Err(invalid(&format!("{}.Properties.Events", route.function), reason));
+    for Route { method, path, function, .. } in &routes {
+        if !seen.insert((method, path)) {
+            let reason = format!("another function also has the route {method} {path}");
+            return Err(invalid(&format!("{function}.Properties.Events"), reason));
         }
     }
     if section.entries.contains_key("Cors") {
         return Err(section.invalid("Cors", "the local cloud supports only routes with the method OPTIONS"));
     }
-    let authorizers = auth::apply(section, routes)?;
-    let mut routes: Vec<_> = routes.iter().map(|(route, _)| route.clone()).collect();
     routes.sort_by_cached_key(|route| (route.path.clone(), route.method == "ANY", route.method.clone()));
     stage_cache::apply_method_settings(section, &mut routes)?;
     Ok(Api {
-        stage: section.required("StageName", section.text("StageName")?)?,
+        stage: section.required_text("StageName")?,
         cache_enabled: section.boolean("CacheClusterEnabled")?.unwrap_or_default(),
         minimum_compression_size: section.number("MinimumCompressionSize")?,
         routes,
-        authorizers,
+        authorizers: auth.authorizers,
         gateway_responses: gateway_response::read(section)?,
     })
 }

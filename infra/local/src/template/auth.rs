@@ -7,8 +7,7 @@ use std::time::Duration;
 use hyper::header::HeaderName;
 use serde_json::Value;
 
-use super::route::{EventAuth, Route};
-use super::section::{Section, invalid};
+use super::section::Section;
 use crate::arn::function_arn;
 use crate::error::Error;
 
@@ -29,38 +28,50 @@ pub struct Authorizer {
     pub reauthorize_every: Duration,
 }
 
-/// The authorizers of the API by name. Sets the authorizer of each route, and whether it requires a key.
-///
-/// # Errors
-/// When a setting is unknown or invalid.
-pub(super) fn apply(
-    api: &Section<'_>,
-    routes: &mut [(Route, EventAuth)],
-) -> Result<BTreeMap<String, Authorizer>, Error> {
-    let auth = api.section("Auth")?;
-    auth.only(&["ApiKeyRequired", "Authorizers", "DefaultAuthorizer"])?;
-    let declared = auth.section("Authorizers")?;
-    let mut authorizers = BTreeMap::new();
-    for name in declared.entries.keys() {
-        authorizers.insert(name.clone(), read_authorizer(&declared.section(name)?)?);
+/// `Auth` of the API.
+pub(super) struct Auth {
+    pub(super) authorizers: BTreeMap<String, Authorizer>,
+    default_authorizer: Option<String>,
+    default_key_required: bool,
+    keys_from_authorizer: bool,
+}
+
+impl Auth {
+    /// # Errors
+    /// When a setting is unknown or invalid.
+    pub(super) fn read(api: &Section<'_>) -> Result<Self, Error> {
+        let auth = api.section("Auth")?;
+        auth.only(&["ApiKeyRequired", "Authorizers", "DefaultAuthorizer"])?;
+        let declared = auth.section("Authorizers")?;
+        let read = |name: &String| Ok((name.clone(), read_authorizer(&declared.section(name)?)?));
+        Ok(Self {
+            authorizers: declared.entries.keys().map(read).collect::<Result<_, Error>>()?,
+            default_authorizer: auth.text("DefaultAuthorizer")?,
+            default_key_required: auth.boolean("ApiKeyRequired")?.unwrap_or_default(),
+            keys_from_authorizer: api.text("ApiKeySourceType")?.as_deref() == Some("AUTHORIZER"),
+        })
     }
-    let default = auth.text("DefaultAuthorizer")?;
-    let default_key_required = auth.boolean("ApiKeyRequired")?.unwrap_or_default();
-    let keys_from_authorizer = api.text("ApiKeySourceType")?.as_deref() == Some("AUTHORIZER");
-    for (route, event) in routes.iter_mut() {
-        let name = event.authorizer.as_ref().or(default.as_ref());
-        route.authorizer = name.filter(|name| *name != NO_AUTHORIZER).cloned();
-        if let Some(name) = route.authorizer.as_ref().filter(|name| !authorizers.contains_key(*name)) {
-            return Err(invalid(&event.place, format!("there is no authorizer {name}")));
+
+    /// The authorizer of a route with this event, and whether it requires a key.
+    ///
+    /// # Errors
+    /// When there is no such authorizer, or the key cannot come from it.
+    pub(super) fn of_event(&self, event: &Section<'_>) -> Result<(Option<String>, bool), Error> {
+        let own = event.section("Auth")?;
+        own.only(&["Authorizer", "ApiKeyRequired"])?;
+        let name = own.text("Authorizer")?.or_else(|| self.default_authorizer.clone());
+        let authorizer = name.filter(|name| name != NO_AUTHORIZER);
+        if let Some(name) = authorizer.as_ref().filter(|name| !self.authorizers.contains_key(*name)) {
+            return Err(event.invalid("Auth", format!("there is no authorizer {name}")));
         }
-        route.key_required = event.key_required.unwrap_or(default_key_required);
-        if route.key_required && (route.authorizer.is_none() || !keys_from_authorizer) {
+        let key_required = own.boolean("ApiKeyRequired")?.unwrap_or(self.default_key_required);
+        if key_required && (authorizer.is_none() || !self.keys_from_authorizer) {
             let reason =
                 "a required key must come from an authorizer, with ApiKeySourceType: AUTHORIZER at the API";
-            return Err(invalid(&event.place, reason));
+            return Err(event.invalid("Auth", reason));
         }
+        Ok((authorizer, key_required))
     }
-    Ok(authorizers)
 }
 
 fn read_authorizer(section: &Section<'_>) -> Result<Authorizer, Error> {
@@ -68,7 +79,7 @@ fn read_authorizer(section: &Section<'_>) -> Result<Authorizer, Error> {
     if section.text("FunctionPayloadType")?.as_deref() != Some("REQUEST") {
         return Err(section.invalid("FunctionPayloadType", "the local cloud supports only REQUEST"));
     }
-    let arn = section.required("FunctionArn", section.text("FunctionArn")?)?;
+    let arn = section.required_text("FunctionArn")?;
     let function = section.scope.functions.iter().find(|id| function_arn(id) == arn);
     let function = function
         .ok_or_else(|| section.invalid("FunctionArn", "it must be the Arn of a function in the template"))?;
@@ -79,8 +90,8 @@ fn read_authorizer(section: &Section<'_>) -> Result<Authorizer, Error> {
         let reason = format!("it must be 0 to {MAX_REAUTHORIZE_EVERY_S} seconds");
         return Err(identity.invalid("ReauthorizeEvery", reason));
     }
-    let headers = identity.list("Headers")?;
-    let [Value::String(header)] = headers.as_slice() else {
+    let headers = identity.value("Headers")?.unwrap_or_default();
+    let Some([Value::String(header)]) = headers.as_array().map(Vec::as_slice) else {
         return Err(identity.invalid("Headers", "it must be a list with one header"));
     };
     HeaderName::try_from(header).map_err(|_| identity.invalid("Headers", "it must be a header name"))?;

@@ -1,7 +1,5 @@
 //! The parameters that distinguish cached responses of a route.
 
-use serde_json::Value;
-
 use super::section::Section;
 use crate::error::Error;
 
@@ -19,24 +17,24 @@ pub enum CacheKey {
 /// # Errors
 /// When one is misspelt: without it, requests that differ would share a response.
 pub(super) fn read(event: &Section<'_>) -> Result<Vec<CacheKey>, Error> {
-    let parameters = event.list("RequestParameters")?;
     let mut keys = Vec::new();
-    for (name, settings) in parameters.iter().filter_map(Value::as_object).flatten() {
-        let place = format!("RequestParameters.{name}");
-        let settings = settings.as_object().cloned().unwrap_or_default();
-        let settings = Section { place: event.place(&place), entries: settings, scope: event.scope };
-        settings.only(&["Caching", "Required"])?;
-        if settings.boolean("Caching")? != Some(true) {
-            continue;
-        }
-        keys.push(match name.split('.').collect::<Vec<_>>().as_slice() {
-            ["method", "request", "path", name] => CacheKey::Path((*name).to_owned()),
-            ["method", "request", "querystring", name] => CacheKey::Query((*name).to_owned()),
-            _ => {
-                let reason = "the name must be method.request.path.NAME or method.request.querystring.NAME";
-                return Err(event.invalid(&place, reason));
+    for parameters in event.sections("RequestParameters")? {
+        for name in parameters.entries.keys() {
+            let settings = parameters.section(name)?;
+            settings.only(&["Caching", "Required"])?;
+            if settings.boolean("Caching")? != Some(true) {
+                continue;
             }
-        });
+            keys.push(match name.split('.').collect::<Vec<_>>().as_slice() {
+                ["method", "request", "path", name] => CacheKey::Path((*name).to_owned()),
+                ["method", "request", "querystring", name] => CacheKey::Query((*name).to_owned()),
+                _ => {
+                    let reason =
+                        "the name must be method.request.path.NAME or method.request.querystring.NAME";
+                    return Err(parameters.invalid(name, reason));
+                }
+            });
+        }
     }
     Ok(keys)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::api::{self, Api};
+use super::auth::Auth;
 use super::expression::{Scope, text};
 use super::function::{self, Function};
 use super::section::{Section, invalid, is_of_type};
@@ -68,11 +69,10 @@ impl Document {
     /// # Errors
     /// When a parameter is unknown or has an invalid value, and when the template is invalid.
     pub fn evaluate(&self, overrides: &BTreeMap<String, String>) -> Result<Template, Error> {
-        let mut scope = Scope {
-            parameters: self.parameters(overrides)?,
-            conditions: self.mapping("Conditions")?,
-            ..Scope::default()
-        };
+        let mut scope = Scope { parameters: self.parameters(overrides)?, ..Scope::default() };
+        // Until all are evaluated, none can depend on another.
+        let conditions = self.mapping("Conditions")?.into_iter();
+        scope.conditions = conditions.map(|(name, condition)| (name, scope.condition(&condition))).collect();
         let resources = self.resources(&scope)?;
         scope.resources = resources.keys().cloned().collect::<BTreeSet<_>>();
         let tables = table::read(&resources, &scope)?;
@@ -81,19 +81,20 @@ impl Document {
         scope.functions = functions.clone().map(|(logical_id, _)| logical_id.clone()).collect();
         let usage_plans = usage_plan::read(&resources, &scope)?;
         let globals = self.mapping("Globals")?;
-        let mut routes = Vec::new();
-        let mut by_id = BTreeMap::new();
-        for (logical_id, resource) in functions {
-            let section = Section::properties(logical_id, resource, globals.get("Function"), &scope);
-            by_id.insert(logical_id.clone(), function::read(logical_id, resource, &section)?);
-            routes.extend(route::read(logical_id, &section)?);
-        }
         let apis: Vec<_> = resources.iter().filter(|(_, resource)| is_of_type(resource, api::TYPE)).collect();
         let [(logical_id, resource)] = apis.as_slice() else {
             return Err(invalid("Resources", format!("there must be exactly one {}", api::TYPE)));
         };
-        let api =
-            api::read(&Section::properties(logical_id, resource, globals.get("Api"), &scope), &mut routes)?;
+        let api = Section::properties(logical_id, resource, globals.get("Api"), &scope)?;
+        let auth = Auth::read(&api)?;
+        let mut routes = Vec::new();
+        let mut by_id = BTreeMap::new();
+        for (logical_id, resource) in functions {
+            let section = Section::properties(logical_id, resource, globals.get("Function"), &scope)?;
+            by_id.insert(logical_id.clone(), function::read(logical_id, resource, &section)?);
+            routes.extend(route::read(logical_id, &section, &auth)?);
+        }
+        let api = api::read(&api, auth, routes)?;
         Ok(Template { parameters: scope.parameters, functions: by_id, tables, api, usage_plans })
     }
 

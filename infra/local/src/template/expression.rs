@@ -12,8 +12,8 @@ use crate::arn::{REGION, function_arn, table_arn};
 pub(super) struct Scope {
     /// The values of the parameters.
     pub(super) parameters: BTreeMap<String, String>,
-    /// The conditions, not yet evaluated.
-    pub(super) conditions: Map<String, Value>,
+    /// Whether each condition holds, or why it cannot be evaluated.
+    pub(super) conditions: BTreeMap<String, Result<bool, String>>,
     /// The logical ids of the resources.
     pub(super) resources: BTreeSet<String>,
     /// The names of the tables, by logical id.
@@ -23,33 +23,23 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The value of an expression; `None` stands for `AWS::NoValue`.
+    /// The value of an expression; `None` stands for `AWS::NoValue`. Expressions within a list or a mapping that cannot be evaluated stay
+    /// as they are.
     ///
     /// # Errors
-    /// A sentence about the first expression that cannot be evaluated.
+    /// A sentence about the expression, if it cannot be evaluated.
     pub(super) fn evaluate(&self, value: &Value) -> Result<Option<Value>, String> {
-        match value {
-            Value::Array(items) => {
-                let mut evaluated = Vec::with_capacity(items.len());
-                for item in items {
-                    evaluated.extend(self.evaluate(item)?);
-                }
-                Ok(Some(Value::Array(evaluated)))
-            }
-            Value::Object(entries) => {
-                if let Some((function, argument)) = intrinsic(entries) {
-                    return self.call(function, argument);
-                }
-                let mut evaluated = Map::new();
-                for (key, entry) in entries {
-                    if let Some(entry) = self.evaluate(entry)? {
-                        evaluated.insert(key.clone(), entry);
-                    }
-                }
-                Ok(Some(Value::Object(evaluated)))
-            }
-            scalar => Ok(Some(scalar.clone())),
+        if let Some((function, argument)) = value.as_object().and_then(intrinsic) {
+            return self.call(function, argument);
         }
+        let within = |value: &Value| self.evaluate(value).unwrap_or_else(|_| Some(value.clone()));
+        Ok(Some(match value {
+            Value::Array(items) => items.iter().filter_map(within).collect(),
+            Value::Object(entries) => {
+                entries.iter().filter_map(|(key, entry)| Some((key.clone(), within(entry)?))).collect()
+            }
+            scalar => scalar.clone(),
+        }))
     }
 
     fn call(&self, function: &str, argument: &Value) -> Result<Option<Value>, String> {
@@ -112,35 +102,29 @@ impl Scope {
     /// # Errors
     /// A sentence, if there is no such condition or it cannot be evaluated.
     pub(super) fn holds(&self, name: &str) -> Result<bool, String> {
-        let condition = self.conditions.get(name).ok_or_else(|| format!("there is no condition {name}"))?;
-        self.condition(condition).map_err(|reason| format!("condition {name}: {reason}"))
+        let holds = self.conditions.get(name).ok_or_else(|| format!("there is no condition {name}"))?;
+        holds.clone().map_err(|reason| format!("condition {name}: {reason}"))
     }
 
-    fn condition(&self, condition: &Value) -> Result<bool, String> {
+    /// Whether a condition of the parameters holds.
+    ///
+    /// # Errors
+    /// A sentence, if it cannot be evaluated.
+    pub(super) fn condition(&self, condition: &Value) -> Result<bool, String> {
         let call = condition.as_object().and_then(intrinsic);
-        let (function, operands) = match call {
-            Some((function, Value::Array(operands))) => (function, operands.as_slice()),
-            _ => ("", [].as_slice()),
-        };
-        match (function, operands) {
-            // CloudFormation compares scalars as text.
-            ("Fn::Equals", [left, right]) => Ok(self.operand(left)? == self.operand(right)?),
-            ("Fn::Not", [operand]) => Ok(!self.condition(operand)?),
+        let operands = call.and_then(|(_, operands)| operands.as_array()).map(Vec::as_slice);
+        match (call, operands) {
+            (Some(("Fn::Equals", _)), Some([left, right])) => {
+                // CloudFormation compares scalars as text.
+                let operand = |operand| {
+                    let value = self.evaluate(operand)?.unwrap_or_default();
+                    text(&value).ok_or("Fn::Equals must compare texts".to_owned())
+                };
+                Ok(operand(left)? == operand(right)?)
+            }
+            (Some(("Fn::Not", _)), Some([operand])) => Ok(!self.condition(operand)?),
             _ => Err("it must be Fn::Equals with two operands or Fn::Not with one".to_owned()),
         }
-    }
-
-    /// The text that a condition compares. It cannot depend on a condition, so no condition depends on itself.
-    fn operand(&self, operand: &Value) -> Result<Option<String>, String> {
-        let is_allowed = match operand {
-            Value::Array(_) => false,
-            Value::Object(entries) => intrinsic(entries).is_some_and(|(function, _)| function != "Fn::If"),
-            _ => true,
-        };
-        if !is_allowed {
-            return Err("Fn::Equals must compare texts, without Fn::If".to_owned());
-        }
-        Ok(self.evaluate(operand)?.as_ref().and_then(text))
     }
 }
 
@@ -159,74 +143,5 @@ pub(super) fn text(value: &Value) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(boolean) => Some(boolean.to_string()),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn scope() -> Scope {
-        let conditions = json!({
-            "CacheIsOn": {"Fn::Equals": [{"Ref": "GatewayCache"}, "on"]},
-            "CacheIsOff": {"Fn::Not": [{"Fn::Equals": [{"Ref": "GatewayCache"}, "on"]}]},
-            "Odd": {"Fn::Equals": [1]},
-            "Circular": {"Fn::Equals": [{"Fn::If": ["Circular", 1, 2]}, 1]},
-            "List": {"Fn::Equals": [[{"Fn::If": ["List", 1, 2]}], 1]},
-        });
-        Scope {
-            parameters: BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]),
-            conditions: conditions.as_object().unwrap().clone(),
-            resources: BTreeSet::from(["HistoryTable".to_owned(), "Queue".to_owned()]),
-            tables: BTreeMap::from([("HistoryTable".to_owned(), "history".to_owned())]),
-            functions: BTreeSet::from(["MayorFunction".to_owned()]),
-        }
-    }
-
-    #[test]
-    fn expressions_are_evaluated() {
-        let table = "arn:aws:dynamodb:eu-central-1:123456789012:table/history";
-        for (expression, expected) in [
-            (json!([{"Ref": "GatewayCache"}, {"Ref": "Queue"}]), json!(["on", "Queue"])),
-            (json!({"Ref": "AWS::Region"}), json!("eu-central-1")),
-            (
-                json!({"Fn::Sub": "{{resolve:${GatewayCache}}}/${AWS::StackName}"}),
-                json!("{{resolve:on}}/local"),
-            ),
-            (json!({"Ref": "HistoryTable"}), json!("history")),
-            (json!({"Fn::Sub": "${HistoryTable}/${HistoryTable.Arn}"}), json!(format!("history/{table}"))),
-            (json!({"Fn::GetAtt": ["HistoryTable", "Arn"]}), json!(table)),
-            (
-                json!({"Fn::GetAtt": ["MayorFunction", "Arn"]}),
-                json!("arn:aws:lambda:eu-central-1:123456789012:function:MayorFunction"),
-            ),
-            (json!({"Fn::If": ["CacheIsOn", 1, 2]}), json!(1)),
-            (
-                json!({"kept": 1, "gone": {"Fn::If": ["CacheIsOff", 2, {"Ref": "AWS::NoValue"}]}}),
-                json!({"kept": 1}),
-            ),
-        ] {
-            assert_eq!(scope().evaluate(&expression), Ok(Some(expected)), "{expression}");
-        }
-    }
-
-    #[test]
-    fn an_expression_that_cannot_be_evaluated_is_named() {
-        for (expression, named) in [
-            (json!({"Ref": "Nothing"}), "Nothing"),
-            (json!({"Fn::GetAtt": ["Queue", "Arn"]}), "Fn::GetAtt Queue.Arn"),
-            (json!({"Fn::Sub": "${HistoryTable.StreamArn}"}), "HistoryTable.StreamArn"),
-            (json!({"Fn::Sub": "${Open"}), "without a }"),
-            (json!({"Fn::If": ["Absent", 1, 2]}), "Absent"),
-            (json!({"Fn::If": ["Odd", 1, 2]}), "condition Odd"),
-            (json!({"Fn::If": ["Circular", 1, 2]}), "condition Circular: Fn::Equals must compare texts"),
-            (json!({"Fn::If": ["List", 1, 2]}), "condition List: Fn::Equals must compare texts"),
-            (json!({"Fn::Join": ["", []]}), "Fn::Join"),
-        ] {
-            let message = scope().evaluate(&expression).unwrap_err();
-            assert!(message.contains(named), "{expression}: {message}");
-        }
     }
 }

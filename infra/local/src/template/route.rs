@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::auth::Auth;
 use super::cache_key::{self, CacheKey};
 use super::section::Section;
 use crate::error::Error;
@@ -27,18 +28,11 @@ pub struct Route {
     pub cache_keys: Vec<CacheKey>,
 }
 
-/// `Auth` of an event.
-pub(super) struct EventAuth {
-    pub(super) place: String,
-    pub(super) authorizer: Option<String>,
-    pub(super) key_required: Option<bool>,
-}
-
 /// The routes of a function.
 ///
 /// # Errors
 /// When an event is invalid.
-pub(super) fn read(logical_id: &str, function: &Section<'_>) -> Result<Vec<(Route, EventAuth)>, Error> {
+pub(super) fn read(logical_id: &str, function: &Section<'_>, api: &Auth) -> Result<Vec<Route>, Error> {
     let events = function.section("Events")?;
     let mut routes = Vec::new();
     for name in events.entries.keys() {
@@ -47,28 +41,20 @@ pub(super) fn read(logical_id: &str, function: &Section<'_>) -> Result<Vec<(Rout
             continue;
         }
         let event = event.section("Properties")?;
-        let path = event.required("Path", event.text("Path")?)?;
+        let path = event.required_text("Path")?;
         if !path.starts_with('/') {
             return Err(event.invalid("Path", "it must start with a slash"));
         }
-        let route = Route {
-            method: event.required("Method", event.text("Method")?)?.to_ascii_uppercase(),
+        let (authorizer, key_required) = api.of_event(&event)?;
+        routes.push(Route {
+            method: event.required_text("Method")?.to_ascii_uppercase(),
             path,
             function: logical_id.to_owned(),
+            authorizer,
+            key_required,
             cache_keys: cache_key::read(&event)?,
             ..Route::default()
-        };
-        routes.push((route, read_auth(&event)?));
+        });
     }
     Ok(routes)
-}
-
-fn read_auth(event: &Section<'_>) -> Result<EventAuth, Error> {
-    let auth = event.section("Auth")?;
-    auth.only(&["Authorizer", "ApiKeyRequired"])?;
-    Ok(EventAuth {
-        authorizer: auth.text("Authorizer")?,
-        key_required: auth.boolean("ApiKeyRequired")?,
-        place: auth.place,
-    })
 }

@@ -44,7 +44,7 @@ pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
             continue;
         }
         let event = event.section("Properties")?;
-        let expression = event.required("ScheduleExpression", event.text("ScheduleExpression")?)?;
+        let expression = event.required_text("ScheduleExpression")?;
         let (period, offset) = rhythm(&expression).ok_or_else(|| {
             let reason = format!(
                 "it must be a rate such as rate(5 minutes), or minutes such as cron(* * * * ? *) or cron(2/5 * * * ? *), not {expression:?}"
@@ -55,7 +55,7 @@ pub(super) fn read(function: &Section<'_>) -> Result<Vec<Schedule>, Error> {
             name: name.clone(),
             period,
             offset,
-            input: event.required("Input", event.text("Input")?)?,
+            input: event.required_text("Input")?,
             max_age: Duration::from_secs(max_age_s),
             max_retries,
         });
@@ -95,34 +95,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_is_a_rate() {
-        for (text, hours) in
-            [("rate(1 hour)", 1), ("rate(2 hours)", 2), ("rate(1 day)", 24), ("rate(60 minutes)", 1)]
-        {
-            assert_eq!(period(text), Some(Duration::from_hours(hours)), "{text}");
-        }
-        for text in ["cron(0 12 * * ? *)", "rate(0 minutes)", "rate(1.5 hours)", "rate(1 second)", ""] {
-            assert_eq!(period(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn minutes_of_every_hour_have_a_period_and_an_offset() {
-        let five = Duration::from_mins(5);
-        assert_eq!(rhythm("cron(2/5 * * * ? *)"), Some((five, Some(Duration::from_mins(2)))));
-        assert_eq!(rhythm("rate(5 minutes)"), Some((five, None)));
-        let every_minute = Some((Duration::from_mins(1), Some(Duration::ZERO)));
-        assert_eq!(rhythm("cron(* * * * ? *)"), every_minute);
-        assert_eq!(rhythm("cron(0/1 * * * ? *)"), every_minute);
-        for text in [
-            "cron(2/7 * * * ? *)",
-            "cron(5/5 * * * ? *)",
-            "cron(0/0 * * * ? *)",
-            "cron(2 * * * ? *)",
-            "cron(2/5 1 * * ? *)",
-            "cron(* 1 * * ? *)",
+    fn an_expression_is_a_rate_or_evenly_spaced_minutes() {
+        let minutes = Duration::from_mins;
+        for (expression, expected) in [
+            ("rate(5 minutes)", Some((minutes(5), None))),
+            ("rate(1 hour)", Some((minutes(60), None))),
+            ("rate(2 days)", Some((minutes(48 * 60), None))),
+            ("cron(* * * * ? *)", Some((minutes(1), Some(minutes(0))))),
+            ("cron(2/5 * * * ? *)", Some((minutes(5), Some(minutes(2))))),
+            ("rate(0 minutes)", None),
+            ("rate(1.5 hours)", None),
+            ("rate(1 second)", None),
+            ("cron(0 12 * * ? *)", None),
+            ("cron(2/7 * * * ? *)", None),
+            ("cron(5/5 * * * ? *)", None),
+            ("cron(0/0 * * * ? *)", None),
+            ("cron(2 * * * ? *)", None),
         ] {
-            assert_eq!(rhythm(text), None, "{text}");
+            assert_eq!(rhythm(expression), expected, "{expression}");
         }
     }
 }

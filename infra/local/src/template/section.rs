@@ -1,5 +1,4 @@
-//! A mapping in the template whose entries are evaluated on access: entries that are never read may use expressions that
-//! only AWS can evaluate.
+//! A mapping in the template, evaluated as far as possible: entries that are never read may use expressions that only AWS can evaluate.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +15,29 @@ pub(super) struct Section<'scope> {
 
 impl<'scope> Section<'scope> {
     /// The properties of a resource, on top of those in `Globals`.
+    ///
+    /// # Errors
+    /// When they are no mapping.
     pub(super) fn properties(
         logical_id: &str,
         resource: &Value,
         globals: Option<&Value>,
         scope: &'scope Scope,
-    ) -> Self {
-        let mut merged = globals.cloned().unwrap_or_else(|| Value::Object(Map::new()));
+    ) -> Result<Self, Error> {
+        let mut merged = globals.cloned().unwrap_or_default();
         merge(&mut merged, resource.get("Properties").unwrap_or(&Value::Null));
-        let entries = merged.as_object().cloned().unwrap_or_default();
-        Self { place: format!("{logical_id}.Properties"), entries, scope }
+        let place = format!("{logical_id}.Properties");
+        let evaluated = scope.evaluate(&merged).map_err(|reason| invalid(&place, reason))?;
+        Self::of(place, evaluated, scope)
+    }
+
+    /// The mapping. It is empty if there is none.
+    fn of(place: String, value: Option<Value>, scope: &'scope Scope) -> Result<Self, Error> {
+        match value {
+            None | Some(Value::Null) => Ok(Self { place, entries: Map::new(), scope }),
+            Some(Value::Object(entries)) => Ok(Self { place, entries, scope }),
+            Some(_) => Err(invalid(&place, "it must be a mapping")),
+        }
     }
 
     pub(super) fn place(&self, name: &str) -> String {
@@ -42,6 +54,10 @@ impl<'scope> Section<'scope> {
             None => Ok(None),
             Some(value) => self.scope.evaluate(value).map_err(|reason| self.invalid(name, reason)),
         }
+    }
+
+    pub(super) fn required_text(&self, name: &str) -> Result<String, Error> {
+        self.required(name, self.text(name)?)
     }
 
     pub(super) fn required<T>(&self, name: &str, found: Option<T>) -> Result<T, Error> {
@@ -77,23 +93,21 @@ impl<'scope> Section<'scope> {
         }
     }
 
-    /// The mapping `name`, not yet evaluated. It is empty if there is none.
+    /// The mapping `name`. It is empty if there is none.
     pub(super) fn section(&self, name: &str) -> Result<Self, Error> {
-        let entries = match self.entries.get(name) {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(entries)) => entries.clone(),
-            Some(_) => return Err(self.invalid(name, "it must be a mapping")),
-        };
-        Ok(Self { place: self.place(name), entries, scope: self.scope })
+        Self::of(self.place(name), self.value(name)?, self.scope)
     }
 
-    /// The list `name`. It is empty if there is none.
-    pub(super) fn list(&self, name: &str) -> Result<Vec<Value>, Error> {
-        match self.value(name)? {
-            None => Ok(Vec::new()),
-            Some(Value::Array(items)) => Ok(items),
-            Some(_) => Err(self.invalid(name, "it must be a list")),
-        }
+    /// The list `name` of mappings. It is empty if there is none.
+    pub(super) fn sections(&self, name: &str) -> Result<Vec<Self>, Error> {
+        let items = match self.value(name)? {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(_) => return Err(self.invalid(name, "it must be a list")),
+        };
+        let place = |position| format!("{}[{position}]", self.place(name));
+        let items = items.into_iter().enumerate();
+        items.map(|(position, item)| Self::of(place(position), Some(item), self.scope)).collect()
     }
 
     pub(super) fn texts(&self) -> Result<BTreeMap<String, String>, Error> {

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use super::route::Route;
-use super::section::{Section, invalid};
+use super::section::Section;
 use crate::error::Error;
 
 /// API Gateway's default and its limit.
@@ -19,18 +17,12 @@ const MAX_TTL_S: u64 = 3_600;
 /// When an entry is for a route that does not exist, or its TTL is too long.
 pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> Result<(), Error> {
     let mut has_own = vec![false; routes.len()];
-    for (position, setting) in api.list("MethodSettings")?.into_iter().enumerate() {
-        let place = api.place(&format!("MethodSettings[{position}]"));
-        let entries: Map<_, _> = match setting {
-            Value::Object(entries) => entries,
-            _ => return Err(invalid(&place, "it must be a mapping")),
-        };
-        let setting = Section { place, entries, scope: api.scope };
+    for setting in api.sections("MethodSettings")? {
         // In a resource path, slashes except the first are written as ~1.
-        let path = setting.required("ResourcePath", setting.text("ResourcePath")?)?;
+        let path = setting.required_text("ResourcePath")?;
         let path =
             path.strip_prefix("/~1").map_or(path.clone(), |rest| format!("/{rest}")).replace("~1", "/");
-        let method = setting.required("HttpMethod", setting.text("HttpMethod")?)?;
+        let method = setting.required_text("HttpMethod")?;
         let caching = setting.boolean("CachingEnabled")?.unwrap_or_default();
         let stated_ttl_s = setting.number("CacheTtlInSeconds")?;
         let ttl_s = stated_ttl_s.unwrap_or(DEFAULT_TTL_S);

@@ -29,7 +29,7 @@ pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<BTre
     let mut tables = BTreeMap::new();
     for (logical_id, resource) in resources {
         if is_of_type(resource, "AWS::DynamoDB::Table") {
-            let section = Section::properties(logical_id, resource, None, scope);
+            let section = Section::properties(logical_id, resource, None, scope)?;
             tables.insert(logical_id.clone(), read_table(logical_id, &section)?);
         }
     }
@@ -50,7 +50,7 @@ fn read_table(logical_id: &str, section: &Section<'_>) -> Result<Table, Error> {
     }
     let time_to_live = section.section("TimeToLiveSpecification")?;
     let attribute = if time_to_live.boolean("Enabled")? == Some(true) {
-        Some(time_to_live.required("AttributeName", time_to_live.text("AttributeName")?)?)
+        Some(time_to_live.required_text("AttributeName")?)
     } else {
         None
     };

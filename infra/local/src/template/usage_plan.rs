@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::expression::{Scope, text};
+use super::expression::Scope;
 use super::section::{Section, is_of_type};
 use crate::error::Error;
 
@@ -47,8 +47,8 @@ pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<
         if !is_of_type(resource, "AWS::ApiGateway::UsagePlan") {
             continue;
         }
-        let section = Section::properties(logical_id, resource, None, scope);
-        let tier = section.required("Tags", read_tier(&section)?)?;
+        let section = Section::properties(logical_id, resource, None, scope)?;
+        let tier = read_tier(&section)?;
         if !tiers.insert(tier.clone()) {
             return Err(section.invalid("Tags", format!("another usage plan also has the tier {tier}")));
         }
@@ -63,22 +63,19 @@ pub(super) fn read(resources: &Map<String, Value>, scope: &Scope) -> Result<Vec<
     Ok(plans)
 }
 
-fn read_tier(section: &Section<'_>) -> Result<Option<String>, Error> {
-    let tags = section.value("Tags")?;
-    let tags = tags.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let Some(tag) = tags.iter().find(|tag| tag.get("Key").and_then(Value::as_str) == Some(TAG)) else {
-        return Err(section.invalid("Tags", format!("the tag {TAG} must name the tier of the plan")));
-    };
-    Ok(tag.get("Value").and_then(text))
+fn read_tier(plan: &Section<'_>) -> Result<String, Error> {
+    for tag in plan.sections("Tags")? {
+        if tag.required_text("Key")? == TAG {
+            return tag.required_text("Value");
+        }
+    }
+    Err(plan.invalid("Tags", format!("the tag {TAG} must name the tier of the plan")))
 }
 
 /// The throttles of methods in all entries of `ApiStages`.
 fn read_method_throttles(plan: &Section<'_>) -> Result<BTreeMap<String, Throttle>, Error> {
     let mut throttles = BTreeMap::new();
-    let stages = plan.entries.get("ApiStages").and_then(Value::as_array).map(Vec::as_slice);
-    for stage in stages.unwrap_or_default() {
-        let entries = stage.as_object().cloned().unwrap_or_default();
-        let stage = Section { place: plan.place("ApiStages"), entries, scope: plan.scope };
+    for stage in plan.sections("ApiStages")? {
         let methods = stage.section("Throttle")?;
         for method in methods.entries.keys() {
             throttles
@@ -89,9 +86,10 @@ fn read_method_throttles(plan: &Section<'_>) -> Result<BTreeMap<String, Throttle
 }
 
 fn read_quota(plan: &Section<'_>) -> Result<Option<u64>, Error> {
-    let Some(quota) = plan.value("Quota")? else { return Ok(None) };
-    let entries = quota.as_object().cloned().unwrap_or_default();
-    let quota = Section { place: plan.place("Quota"), entries, scope: plan.scope };
+    let quota = plan.section("Quota")?;
+    if quota.entries.is_empty() {
+        return Ok(None);
+    }
     if quota.text("Period")?.as_deref() != Some("MONTH") {
         return Err(quota.invalid("Period", "the local cloud supports only MONTH"));
     }
@@ -102,7 +100,7 @@ fn read_throttle(section: &Section<'_>) -> Result<Option<Throttle>, Error> {
     if section.entries.is_empty() {
         return Ok(None);
     }
-    let rate = section.required("RateLimit", section.text("RateLimit")?)?;
+    let rate = section.required_text("RateLimit")?;
     let rate = rate.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0).ok_or_else(|| {
         section.invalid("RateLimit", format!("it must be a number of requests per second, not {rate:?}"))
     })?;
