@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::arn::function_arn;
 use crate::pool::{self, Pool, Pools};
-use crate::server::{self, Body, json_response};
+use crate::server::{self, Body, empty_response, json_response};
 
 /// Lambda's limit for the payload of a synchronous invocation.
 const MAX_PAYLOAD_BYTES: usize = 6 * 1024 * 1024;
@@ -22,17 +22,11 @@ const MAX_PAYLOAD_BYTES: usize = 6 * 1024 * 1024;
 pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     let body = server::read(body, MAX_PAYLOAD_BYTES).await;
-    let name = parts
-        .uri
-        .path()
-        .strip_prefix("/2015-03-31/functions/")
-        .and_then(|path| path.strip_suffix("/invocations"));
+    let path = parts.uri.path();
+    let name = path.strip_prefix("/2015-03-31/functions/").and_then(|path| path.strip_suffix("/invocations"));
     let Some(name) = name.filter(|_| parts.method == Method::POST) else {
-        return error(
-            StatusCode::NOT_FOUND,
-            "UnknownOperationException",
-            "this is Lambda's Invoke API: POST /2015-03-31/functions/NAME/invocations",
-        );
+        let message = "this is Lambda's Invoke API: POST /2015-03-31/functions/NAME/invocations";
+        return error(StatusCode::NOT_FOUND, "UnknownOperationException", message);
     };
     let name = percent_decode_str(name).decode_utf8_lossy();
     let Some(pool) = pool::find(&pools, &name) else {
@@ -46,35 +40,25 @@ pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Res
             let message = format!("the payload must be smaller than {MAX_PAYLOAD_BYTES} bytes");
             return error(StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLargeException", &message);
         }
-        Body::Incomplete => {
-            return error(
-                StatusCode::BAD_REQUEST,
-                "InvalidRequestContentException",
-                "the payload is incomplete",
-            );
-        }
+        // As JSON, it is incomplete as well.
+        Body::Incomplete => Bytes::new(),
     };
     if let Err(reason) = serde_json::from_slice::<IgnoredAny>(&payload) {
         let message = format!("Could not parse request body into json: {reason}");
         return error(StatusCode::BAD_REQUEST, "InvalidRequestContentException", &message);
     }
-    let invocation_type =
-        parts.headers.get("x-amz-invocation-type").map_or(&b"RequestResponse"[..], HeaderValue::as_bytes);
-    match invocation_type {
-        b"RequestResponse" => invoke(pool, payload).await,
-        b"Event" => {
+    match parts.headers.get("x-amz-invocation-type").map(HeaderValue::as_bytes) {
+        None | Some(b"RequestResponse") => invoke(pool, payload).await,
+        Some(b"Event") => {
             let pool = Arc::clone(pool);
             // The pool logs a failure. Lambda would retry twice.
             tokio::spawn(async move { pool.invoke(payload).await.map(drop) });
-            let mut response = Response::default();
-            *response.status_mut() = StatusCode::ACCEPTED;
-            response
+            empty_response(StatusCode::ACCEPTED)
         }
-        _ => error(
-            StatusCode::BAD_REQUEST,
-            "InvalidParameterValueException",
-            "X-Amz-Invocation-Type must be RequestResponse or Event",
-        ),
+        Some(_) => {
+            let message = "X-Amz-Invocation-Type must be RequestResponse or Event";
+            error(StatusCode::BAD_REQUEST, "InvalidParameterValueException", message)
+        }
     }
 }
 

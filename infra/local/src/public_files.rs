@@ -21,6 +21,7 @@ use object_store::{GetOptions, GetRange, ObjectStore as _};
 use tempfile::TempDir;
 
 use crate::gateway::compression::{accepts_gzip, gzip};
+use crate::server::empty_response;
 
 /// Where the files are on the address of the gateway.
 pub(crate) const PREFIX: &str = "/public/";
@@ -67,13 +68,13 @@ impl PublicFiles {
         let mut response = match *request.method() {
             Method::GET | Method::HEAD => self.file(request).await,
             Method::OPTIONS => {
-                let mut response = empty(StatusCode::OK);
+                let mut response = empty_response(StatusCode::OK);
                 set(&mut response, ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS");
                 set(&mut response, ACCESS_CONTROL_ALLOW_HEADERS, "*");
                 response
             }
             _ => {
-                let mut response = empty(StatusCode::FORBIDDEN);
+                let mut response = empty_response(StatusCode::FORBIDDEN);
                 set(&mut response, ALLOW, "GET, HEAD, OPTIONS");
                 response
             }
@@ -86,7 +87,7 @@ impl PublicFiles {
     async fn file(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let name = request.uri().path().trim_start_matches(PREFIX);
         let missing = || {
-            let mut response = empty(StatusCode::NOT_FOUND);
+            let mut response = empty_response(StatusCode::NOT_FOUND);
             *response.body_mut() = Full::new(Bytes::from_static(
                 b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchKey</Code></Error>",
             ));
@@ -100,7 +101,7 @@ impl PublicFiles {
         let file = match self.store.get_opts(&location, GetOptions { range, ..GetOptions::default() }).await {
             Ok(file) => file,
             Err(object_store::Error::NotFound { .. }) => return missing(),
-            Err(_) if is_range => return empty(StatusCode::RANGE_NOT_SATISFIABLE),
+            Err(_) if is_range => return empty_response(StatusCode::RANGE_NOT_SATISFIABLE),
             Err(_) => return missing(),
         };
         let (meta, part) = (file.meta.clone(), file.range.clone());
@@ -120,7 +121,7 @@ impl PublicFiles {
             (false, true) => StatusCode::PARTIAL_CONTENT,
             (false, false) => StatusCode::OK,
         };
-        let mut response = empty(status);
+        let mut response = empty_response(status);
         set(&mut response, ETAG, &e_tag);
         set(&mut response, LAST_MODIFIED, &httpdate::fmt_http_date(modified));
         set(&mut response, CACHE_CONTROL, CACHE);
@@ -141,12 +142,6 @@ impl PublicFiles {
         *response.body_mut() = Full::new(compressed.map_or(body, Bytes::from));
         response
     }
-}
-
-fn empty(status: StatusCode) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::default());
-    *response.status_mut() = status;
-    response
 }
 
 fn set(response: &mut Response<Full<Bytes>>, name: HeaderName, value: &str) {

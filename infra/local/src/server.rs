@@ -45,10 +45,8 @@ impl Server {
         Handler: Fn(Request<Incoming>, SocketAddr) -> Responding + Clone + Send + 'static,
         Responding: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
-        Ok(Self {
-            address: listener.local_addr()?,
-            task: tokio::spawn(accept(listener, half_close, handler)),
-        })
+        let address = listener.local_addr()?;
+        Ok(Self { address, task: tokio::spawn(accept(listener, half_close, handler)) })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -127,9 +125,15 @@ pub(crate) async fn read(mut body: Incoming, limit: usize) -> Body {
     if too_large { Body::TooLarge } else { Body::Complete(collected.freeze()) }
 }
 
-pub(crate) fn json_response(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+pub(crate) fn empty_response(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::default();
     *response.status_mut() = status;
+    response
+}
+
+pub(crate) fn json_response(status: StatusCode, body: &serde_json::Value) -> Response<Full<Bytes>> {
+    let mut response = empty_response(status);
+    *response.body_mut() = Full::new(Bytes::from(body.to_string()));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -5,7 +5,6 @@ use std::ops::AddAssign;
 use dynoxide::types::ConsumedCapacity;
 use serde::Deserialize;
 
-const READS: [&str; 5] = ["BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"];
 const WRITES: [&str; 5] = ["BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"];
 
 /// Capacity units.
@@ -60,9 +59,11 @@ pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
         }
         Ok(WithCapacity { consumed_capacity: None }) | Err(_) => 0.0,
     };
-    Consumed {
-        read_units: if READS.contains(&operation) { units } else { 0.0 },
-        write_units: if WRITES.contains(&operation) { units } else { 0.0 },
+    let consumed = Consumed::default();
+    if WRITES.contains(&operation) {
+        Consumed { write_units: units, ..consumed }
+    } else {
+        Consumed { read_units: units, ..consumed }
     }
 }
 

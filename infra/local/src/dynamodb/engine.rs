@@ -2,6 +2,7 @@
 //! blocks its thread, so the server has one of its own: on the runtime's threads, a long query would block the gateway. One
 //! thread is enough, because the database handles one request at a time.
 
+use std::error::Error;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StandardListener};
 
@@ -10,22 +11,11 @@ use dynoxide::Database;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use hyper::{Request, http::request, http::response};
+use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-
-/// Why the engine's server did not respond.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum EngineError {
-    #[error("no response: {0}")]
-    Client(#[from] legacy::Error),
-    #[error("incomplete response: {0}")]
-    Body(#[from] hyper::Error),
-    #[error("invalid request: {0}")]
-    Request(#[from] hyper::http::Error),
-}
 
 pub(super) struct Engine {
     address: SocketAddr,
@@ -68,7 +58,7 @@ impl Engine {
         &self,
         parts: &request::Parts,
         body: Bytes,
-    ) -> Result<(response::Parts, Bytes), EngineError> {
+    ) -> Result<(response::Parts, Bytes), Box<dyn Error + Send + Sync>> {
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut request =
             Request::builder().method(parts.method.clone()).uri(format!("http://{}{path}", self.address));

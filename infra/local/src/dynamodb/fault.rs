@@ -6,36 +6,28 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Response, StatusCode};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::refusal::Refusal;
 use super::response;
 
-/// A fault that replaces or delays the response to a request. Parts can be combined; the default does nothing.
+/// A fault that replaces or delays the response to a request, for all matching requests until it is cleared.
 ///
 /// ```
 /// # use local::Fault;
 /// Fault::hang().on("BatchWriteItem").after(3); // there is no response to the fourth batch and all later ones
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Fault {
-    /// The delay before anything else.
-    pub delay: Duration,
-    /// Accept the request and never respond.
-    pub hang: bool,
-    /// Close the connection without a response.
-    pub close: bool,
-    /// Respond with this error.
-    pub refusal: Option<Refusal>,
-    /// Process only this many items of a `BatchWriteItem` or `BatchGetItem`, the first ones, and return the others as
-    /// unprocessed. With 0, the request is throttled, as in `DynamoDB`.
-    pub processed: Option<usize>,
-    /// The operations that it applies to. An empty list stands for all.
-    pub operations: Vec<String>,
-    /// The number of matching requests that succeed first.
-    pub after: u64,
-    /// The number of requests that it applies to; without it, all until it is cleared.
-    pub times: Option<u64>,
+    pub(super) delay: Duration,
+    pub(super) hang: bool,
+    pub(super) close: bool,
+    pub(super) refusal: Option<Refusal>,
+    processed: Option<usize>,
+    /// An empty list stands for all.
+    operations: Vec<String>,
+    after: u64,
+    times: Option<u64>,
 }
 
 impl Fault {
@@ -57,7 +49,8 @@ impl Fault {
         Self::refusal(Refusal::ResourceNotFound)
     }
 
-    /// Processes the first `processed` items of each batch, and returns the others as unprocessed.
+    /// Processes the first `processed` items of each `BatchWriteItem` or `BatchGetItem`, and returns the others as unprocessed. With 0,
+    /// the request is throttled, as in `DynamoDB`.
     #[must_use]
     pub fn unprocessed_after(processed: usize) -> Self {
         Self { processed: Some(processed), ..Self::default() }
@@ -102,64 +95,49 @@ impl Fault {
 
     fn applies_to(&self, operation: &str) -> bool {
         if self.operations.is_empty() {
-            return self.processed.is_none() || Batch::of(operation).is_some();
+            return self.processed.is_none() || name_of_unprocessed(operation).is_some();
         }
         self.operations.iter().any(|named| named == operation)
     }
 
     /// Splits the request, if it has more items than are to be processed.
     pub(super) fn split(&self, operation: &str, request: &[u8]) -> Option<Split> {
-        let processed = self.processed?;
-        let batch = Batch::of(operation)?;
+        let mut left = self.processed?;
+        let name = name_of_unprocessed(operation)?;
         let mut request: Value = serde_json::from_slice(request).ok()?;
         let tables = request.get_mut("RequestItems")?.as_object_mut()?;
-        let mut left = processed;
-        let mut rest = Map::new();
+        let mut rest = tables.clone();
         for (table, entry) in tables.iter_mut() {
-            let mut unprocessed = entry.clone();
-            let list = batch.list(entry)?;
+            let list = items(entry)?;
             let count = list.len().min(left);
             left -= count;
             list.truncate(count);
-            let list = batch.list(&mut unprocessed)?;
-            list.drain(..count);
-            if !list.is_empty() {
-                rest.insert(table.clone(), unprocessed);
-            }
+            items(rest.get_mut(table)?)?.drain(..count);
         }
-        tables.retain(|_, entry| batch.list(entry).is_some_and(|list| !list.is_empty()));
+        for tables in [&mut *tables, &mut rest] {
+            tables.retain(|_, entry| items(entry).is_some_and(|list| !list.is_empty()));
+        }
         let has_any = !tables.is_empty();
         (!rest.is_empty()).then(|| Split {
             processed: has_any.then(|| Bytes::from(request.to_string())),
-            name: batch.unprocessed,
+            name,
             rest: Value::Object(rest),
         })
     }
 }
 
-/// The names of items in the requests and responses of a batch operation.
-struct Batch {
-    /// The name of unprocessed items in the response.
-    unprocessed: &'static str,
-    /// The name of the list in a table's entry, if the entry is not the list itself.
-    within: Option<&'static str>,
+/// The name of unprocessed items in the response of a batch operation.
+fn name_of_unprocessed(operation: &str) -> Option<&'static str> {
+    match operation {
+        "BatchWriteItem" => Some("UnprocessedItems"),
+        "BatchGetItem" => Some("UnprocessedKeys"),
+        _ => None,
+    }
 }
 
-impl Batch {
-    fn of(operation: &str) -> Option<Self> {
-        match operation {
-            "BatchWriteItem" => Some(Self { unprocessed: "UnprocessedItems", within: None }),
-            "BatchGetItem" => Some(Self { unprocessed: "UnprocessedKeys", within: Some("Keys") }),
-            _ => None,
-        }
-    }
-
-    fn list<'entry>(&self, entry: &'entry mut Value) -> Option<&'entry mut Vec<Value>> {
-        match self.within {
-            Some(name) => entry.get_mut(name)?.as_array_mut(),
-            None => entry.as_array_mut(),
-        }
-    }
+/// The items in a table's entry of a batch: in `BatchGetItem`, they are a part of it.
+fn items(entry: &mut Value) -> Option<&mut Vec<Value>> {
+    if entry.is_object() { entry.get_mut("Keys")?.as_array_mut() } else { entry.as_array_mut() }
 }
 
 /// A batch that is processed in part.
@@ -216,39 +194,5 @@ impl Faults {
             return Some(fault.clone());
         }
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_applies_to_its_operations_after_some_and_for_some_requests() {
-        let faults = Faults::default();
-        faults.set(Fault::throttled().on("Query").on("GetItem").after(1).times(2));
-        let seen =
-            ["Query", "Scan", "GetItem", "Query", "Query"].map(|operation| faults.take(operation).is_some());
-        assert_eq!(seen, [false, false, true, true, false]);
-        faults.set(Fault::hang());
-        assert!(faults.take("Scan").is_some_and(|fault| fault.hang));
-        faults.clear();
-        assert_eq!(faults.take("Scan"), None);
-    }
-
-    #[test]
-    fn the_first_matching_fault_applies() {
-        let faults = Faults::default();
-        faults.set(Fault::close().times(1));
-        faults.set(Fault::hang().after(1));
-        let happens = || faults.take("Query").map(|fault| (fault.close, fault.hang));
-        assert_eq!([happens(), happens(), happens()], [Some((true, false)), None, Some((false, true))]);
-    }
-
-    #[test]
-    fn unprocessed_items_apply_to_batches_only() {
-        let faults = Faults::default();
-        faults.set(Fault::unprocessed_after(1));
-        assert!(faults.take("Query").is_none() && faults.take("BatchGetItem").is_some());
     }
 }

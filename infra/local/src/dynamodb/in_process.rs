@@ -70,7 +70,7 @@ async fn send(to: Arc<Parts>, request: HttpRequest) -> Result<HttpResponse, Conn
         hyper::Response::new(SdkBody::from(written))
     } else {
         let sent = to.engine.send(&parts, body).await;
-        let (head, body) = sent.map_err(|error| ConnectorError::io(Box::new(error)))?;
+        let (head, body) = sent.map_err(ConnectorError::io)?;
         hyper::Response::from_parts(head, SdkBody::from(body))
     };
     HttpResponse::try_from(response).map_err(|error| ConnectorError::other(Box::new(error), None))

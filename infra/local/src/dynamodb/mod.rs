@@ -10,6 +10,8 @@ mod refusal;
 mod response;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -41,6 +43,8 @@ use crate::template::Table;
 const MAX_REQUEST_BYTES: usize = 16 * 1024 * 1024;
 /// The file in the folder of `--data`.
 const FILE: &str = "dynamodb.sqlite";
+/// The file in this folder that a running cloud holds a lock on.
+const LOCK_FILE: &str = "lock";
 /// When expired items are deleted: the delay after the start, and the interval. With a million rows, a deletion takes half a
 /// minute of processor time. `DynamoDB` takes up to days.
 const FIRST_EXPIRY: Duration = Duration::from_mins(10);
@@ -51,6 +55,8 @@ pub struct DynamoDb {
     server: Server,
     shared: Arc<Shared>,
     expiry: Option<JoinHandle<()>>,
+    /// Keeps other clouds from using the folder of `--data`. Closing it releases the lock.
+    _lock: Option<File>,
 }
 
 struct Shared {
@@ -78,17 +84,15 @@ impl DynamoDb {
         clock: &Clock,
         tables: impl Iterator<Item = &'table Table>,
     ) -> Result<Self, Error> {
+        let lock = data.map(lock).transpose()?;
         let database = match data {
-            Some(folder) => open(folder)
-                .map_err(|reason| Error::Data { path: folder.to_owned(), reason: one_line(&reason) })?,
-            None => Database::memory_with_clock(Arc::new(TableClock(clock.clone())))
-                .map_err(|error| Error::DynamoDb(one_line(&error.to_string())))?,
+            Some(folder) => open(folder).map_err(|reason| unusable(folder, reason))?,
+            None => Database::memory_with_clock(Arc::new(TableClock(clock.clone()))).map_err(failed)?,
         };
         for table in tables {
             create(&database, table, data)?;
         }
-        let engine =
-            Engine::start(database.clone()).map_err(|error| Error::DynamoDb(one_line(&error.to_string())))?;
+        let engine = Engine::start(database.clone()).map_err(failed)?;
         let shared = Arc::new(Shared {
             database,
             engine: Arc::new(engine),
@@ -100,9 +104,9 @@ impl DynamoDb {
         let state = Arc::clone(&shared);
         // Without half_close: the request of a disconnected client may hang for ever because of a fault.
         let server = Server::start(listener, false, move |request, _| respond(Arc::clone(&state), request))
-            .map_err(|error| Error::DynamoDb(one_line(&error.to_string())))?;
+            .map_err(failed)?;
         let expiry = expires.then(|| tokio::spawn(expire_regularly(shared.database.clone())));
-        Ok(Self { server, shared, expiry })
+        Ok(Self { server, shared, expiry, _lock: lock })
     }
 
     /// Its base URL, without a trailing slash.
@@ -159,8 +163,8 @@ impl DynamoDb {
     pub async fn expire(&self) -> Result<usize, Error> {
         let database = self.shared.database.clone();
         match tokio::task::spawn_blocking(move || database.sweep_ttl()).await {
-            Ok(swept) => swept.map_err(|error| Error::DynamoDb(one_line(&error.to_string()))),
-            Err(ended) => Err(Error::DynamoDb(one_line(&ended.to_string()))),
+            Ok(swept) => swept.map_err(failed),
+            Err(ended) => Err(failed(ended)),
         }
     }
 }
@@ -187,10 +191,23 @@ impl dynoxide::storage_backend::Clock for TableClock {
     }
 }
 
+/// Creates the folder if necessary, and locks it as long as the returned file is open.
+///
+/// # Errors
+/// When it cannot be used, or another cloud uses it.
+fn lock(folder: &Path) -> Result<File, Error> {
+    std::fs::create_dir_all(folder).map_err(|error| unusable(folder, error))?;
+    let file = File::create(folder.join(LOCK_FILE)).map_err(|error| unusable(folder, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(unusable(folder, "another local cloud uses it")),
+        Err(TryLockError::Error(error)) => Err(unusable(folder, error)),
+    }
+}
+
 /// # Errors
 /// A sentence about why the folder cannot be used.
 fn open(folder: &Path) -> Result<Database, String> {
-    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     let file = folder.join(FILE);
     let file = file.to_str().ok_or("its name is not UTF-8")?;
     let database = Database::new(file).map_err(|error| error.to_string())?;
@@ -199,32 +216,37 @@ fn open(folder: &Path) -> Result<Database, String> {
     Ok(database)
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn failed(error: impl Display) -> Error {
+    Error::DynamoDb(one_line(error))
+}
+
+fn unusable(folder: &Path, reason: impl Display) -> Error {
+    Error::Data { path: folder.to_owned(), reason: one_line(reason) }
+}
+
+fn one_line(text: impl Display) -> String {
+    text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Creates the table, unless an earlier run has.
 fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(), Error> {
-    let invalid = |reason: String| Error::Template {
+    let invalid = |reason: &dyn Display| Error::Template {
         place: format!("{}.Properties", table.logical_id),
-        reason: one_line(&reason),
+        reason: one_line(reason),
     };
-    let metadata =
-        database.get_table_metadata(&table.name).map_err(|error| Error::DynamoDb(error.to_string()))?;
+    let metadata = database.get_table_metadata(&table.name).map_err(failed)?;
     let time_to_live = match metadata {
         None => {
-            let request = serde_json::from_value(table.definition.clone())
-                .map_err(|error| invalid(error.to_string()))?;
-            database.create_table(request).map_err(|error| invalid(error.to_string()))?;
+            let request =
+                serde_json::from_value(table.definition.clone()).map_err(|error| invalid(&error))?;
+            database.create_table(request).map_err(|error| invalid(&error))?;
             None
         }
         Some(metadata) => {
             let found = serde_json::from_str::<Value>(&metadata.key_schema).unwrap_or_default();
             if Some(&found) != table.definition.get("KeySchema") {
-                return Err(Error::Data {
-                    path: data.unwrap_or(Path::new(".")).to_owned(),
-                    reason: format!("the key of its table {} differs from the template's", table.name),
-                });
+                let reason = format!("the key of its table {} differs from the template's", table.name);
+                return Err(unusable(data.unwrap_or(Path::new(".")), reason));
             }
             metadata.ttl_attribute.filter(|_| metadata.ttl_enabled)
         }
@@ -232,17 +254,13 @@ fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(),
     if time_to_live == table.time_to_live {
         return Ok(());
     }
-    let (attribute, enabled) = match (&table.time_to_live, &time_to_live) {
-        (Some(attribute), _) => (attribute, true),
-        (None, Some(attribute)) => (attribute, false),
-        (None, None) => return Ok(()),
-    };
+    let Some(attribute) = table.time_to_live.as_ref().or(time_to_live.as_ref()) else { return Ok(()) };
     let request = json!({
         "TableName": table.name,
-        "TimeToLiveSpecification": {"AttributeName": attribute, "Enabled": enabled},
+        "TimeToLiveSpecification": {"AttributeName": attribute, "Enabled": table.time_to_live.is_some()},
     });
-    let request = serde_json::from_value(request).map_err(|error| invalid(error.to_string()))?;
-    database.update_time_to_live(request).map(drop).map_err(|error| invalid(error.to_string()))
+    let request = serde_json::from_value(request).map_err(|error| invalid(&error))?;
+    database.update_time_to_live(request).map(drop).map_err(|error| invalid(&error))
 }
 
 async fn expire_regularly(database: Database) {
@@ -260,8 +278,8 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
     let (parts, body) = request.into_parts();
     let body = match server::read(body, MAX_REQUEST_BYTES).await {
         Body::Complete(body) => body,
-        Body::TooLarge => return response::empty(StatusCode::PAYLOAD_TOO_LARGE),
-        Body::Incomplete => return response::empty(StatusCode::BAD_REQUEST),
+        Body::TooLarge => return server::empty_response(StatusCode::PAYLOAD_TOO_LARGE),
+        Body::Incomplete => return server::empty_response(StatusCode::BAD_REQUEST),
     };
     let operation = operation(&parts.headers);
     count(&shared.requests, operation);
@@ -308,10 +326,7 @@ fn number(counts: &Counts, operation: &str) -> u64 {
 
 fn count(counts: &Counts, operation: &str) {
     let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-    match counts.get_mut(operation) {
-        Some(count) => *count += 1,
-        None => drop(counts.insert(operation.to_owned(), 1)),
-    }
+    *counts.entry(operation.to_owned()).or_default() += 1;
 }
 
 impl Shared {

@@ -30,13 +30,6 @@ impl Refusal {
         }
     }
 
-    pub(super) fn qualified_name(self) -> String {
-        let is_throttling = self == Self::Throttling;
-        let namespace =
-            if is_throttling { "com.amazon.coral.availability" } else { "com.amazonaws.dynamodb.v20120810" };
-        format!("{namespace}#{}", self.name())
-    }
-
     pub(super) fn message(self) -> &'static str {
         match self {
             Self::ProvisionedThroughputExceeded => {

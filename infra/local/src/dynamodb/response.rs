@@ -23,14 +23,8 @@ pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
 }
 
 pub(super) fn refusal(refusal: Refusal) -> Response<Full<Bytes>> {
-    let body = json!({"__type": refusal.qualified_name(), "message": refusal.message()});
+    let body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{}", refusal.name()), "message": refusal.message()});
     let mut response = json(refusal.status(), Bytes::from(body.to_string()));
     response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(refusal.name()));
-    response
-}
-
-pub(super) fn empty(status: StatusCode) -> Response<Full<Bytes>> {
-    let mut response = Response::default();
-    *response.status_mut() = status;
     response
 }

@@ -17,6 +17,11 @@ Resources:
       KeySchema: [{AttributeName: pk, KeyType: HASH}, {AttributeName: sk, KeyType: RANGE}]
       AttributeDefinitions: [{AttributeName: pk, AttributeType: S}, {AttributeName: sk, AttributeType: S}]
       TimeToLiveSpecification: {AttributeName: ttl, Enabled: true}
+  Access:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      KeySchema: [{AttributeName: pk, KeyType: HASH}]
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
   ParrotFunction:
     Type: AWS::Serverless::Function
     Metadata: {BuildProperties: {Binary: parrot}}
@@ -95,22 +100,31 @@ async fn an_invalid_request_gets_dynamodbs_error() {
 }
 
 #[tokio::test]
-async fn tables_in_a_folder_survive_a_restart() {
+async fn tables_in_a_folder_survive_a_restart_and_belong_to_one_cloud() {
     let data = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kept").join("data");
     let _ = std::fs::remove_dir_all(&data);
     let kept = || Options { data: Some(data.clone()), ..options("kept", TEMPLATE) };
     let cloud = Cloud::start(kept()).await.unwrap();
     call(&cloud, "BatchWriteItem", &batch(&["1"])).await;
+    let scan = json!({"TableName": "Access"});
+    let mut key = call(&cloud, "Scan", &scan).await.json()["Items"][0].take();
+    key["changed"] = json!({"S": "by hand"});
+    call(&cloud, "PutItem", &json!({"TableName": "Access", "Item": key})).await;
+    let before = (cloud.keys().unwrap().pro.expose().to_owned(), call(&cloud, "Scan", &scan).await.json());
+    let message = Cloud::start(kept()).await.err().unwrap().to_string();
+    assert!(message.contains("another local cloud uses it") && message.contains("--data"), "{message}");
     cloud.shutdown().await;
     let cloud = Cloud::start(kept()).await.unwrap();
     assert_eq!(stored(&cloud).await, ["1"]);
+    let after = (cloud.keys().unwrap().pro.expose().to_owned(), call(&cloud, "Scan", &scan).await.json());
+    assert_eq!(after, before);
     cloud.shutdown().await;
 
     let other = TEMPLATE.replace("AttributeName: pk", "AttributeName: id");
     let other = Options { data: Some(data.clone()), ..options("other-key", &other) };
     let file = Options { data: Some(std::env::current_exe().unwrap()), ..options("no-folder", TEMPLATE) };
     for (options, expected) in
-        [(other, "the key of its table Rows differs from the template's"), (file, "cannot keep data in ")]
+        [(other, "the key of its table Access differs from the template's"), (file, "cannot keep data in ")]
     {
         let message = Cloud::start(options).await.err().unwrap().to_string();
         assert!(
