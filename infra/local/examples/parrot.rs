@@ -2,6 +2,7 @@
 //! authorizer, it takes the tier from the key: `pro-…` is a key of the tier pro.
 #![expect(clippy::print_stderr, reason = "a function logs to standard error")]
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ async fn respond(event: Value) -> Result<Value, Error> {
     }
     match command {
         Some("process") => Ok(json!(std::process::id())),
-        Some("greeting") => Ok(json!(std::env::var("GREETING").unwrap_or_default())),
+        Some("environment") => Ok(json!(std::env::vars().collect::<HashMap<_, _>>())),
         Some("slowly") => {
             tokio::time::sleep(Duration::from_millis(500)).await;
             Ok(json!(std::process::id()))
@@ -35,7 +36,8 @@ async fn respond(event: Value) -> Result<Value, Error> {
         Some("hang") => std::future::pending().await,
         Some("fail" | "note and fail") => Err("asked to fail".into()),
         Some("too much") => Ok(json!("x".repeat(7_000_000))),
-        Some("nonsense") => Ok(json!({"statusCode": "fine"})),
+        Some("no status") => Ok(json!({"statusCode": 99})),
+        Some("no header") => Ok(json!({"statusCode": 200, "headers": {"a": "b\r\nc: d"}})),
         _ => Ok(json!({
             "statusCode": 200,
             "headers": {"content-type": "application/json"},

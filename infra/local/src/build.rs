@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use serde::Deserialize;
+use serde_json::Value;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
@@ -23,19 +23,6 @@ type Request = (PathBuf, String, BTreeSet<String>);
 
 /// The finished builds of this process. The lock is held during a build: a second cargo would only wait for the first.
 static BUILT: Mutex<BTreeMap<Request, Programs>> = Mutex::const_new(BTreeMap::new());
-
-/// The needed part of a message from cargo.
-#[derive(Deserialize)]
-struct Message {
-    reason: String,
-    target: Option<Target>,
-    executable: Option<PathBuf>,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
 
 /// The up-to-date binaries of the packages.
 ///
@@ -94,29 +81,12 @@ pub fn cargo(workspace: &Path) -> std::process::Command {
     command
 }
 
+/// The binaries in cargo's messages, each of which is a line.
 fn executables(messages: &[u8]) -> Programs {
-    let lines = messages.split(|byte| *byte == b'\n');
-    let messages = lines.filter_map(|line| serde_json::from_slice::<Message>(line).ok());
-    messages
-        .filter(|message| message.reason == "compiler-artifact")
-        .filter_map(|message| Some((message.target?.name, message.executable?)))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn binaries_are_found_among_cargos_messages() {
-        let messages = br#"{"reason":"compiler-artifact","target":{"name":"common"},"executable":null}
-{"reason":"compiler-artifact","target":{"name":"fire-sales"},"executable":"/target/debug/fire-sales"}
-not json
-{"reason":"build-finished","success":true}"#;
-        let programs = executables(messages);
-        assert_eq!(
-            programs,
-            BTreeMap::from([("fire-sales".to_owned(), PathBuf::from("/target/debug/fire-sales"))])
-        );
-    }
+    let messages = messages.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let executable = |message: Value| {
+        let name = message.pointer("/target/name")?.as_str()?.to_owned();
+        Some((name, PathBuf::from(message.get("executable")?.as_str()?)))
+    };
+    messages.filter_map(executable).collect()
 }

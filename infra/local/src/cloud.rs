@@ -19,7 +19,6 @@ use tokio::task::JoinSet;
 use crate::dynamodb::DynamoDb;
 use crate::error::{Error, InvocationError};
 use crate::gateway::Gateway;
-use crate::instance::Function;
 use crate::keys::{self, Keys};
 use crate::logs::Logs;
 use crate::options::{Binaries, Options, Upstream};
@@ -27,7 +26,7 @@ use crate::pool::{self, Pool, Pools};
 use crate::public_files::{self, PublicFiles};
 use crate::schedules::AtStart;
 use crate::server::Server;
-use crate::template::{self, Document, Template};
+use crate::template::{Document, Function, Template};
 use crate::{backfill, build, invoke_api, schedules};
 
 /// The variable with the upstream API key, which is a secret in the template.
@@ -96,17 +95,16 @@ impl Cloud {
         let pools = pools(&options, &template, programs, &dynamodb.url(), files_variable.as_deref(), &logs);
         let pools = Arc::new(pools);
         let clock = options.clock;
-        let gateway =
-            Gateway::new(&template, Arc::clone(&pools), clock.clone(), logs.clone(), options.access_log);
+        let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log);
         let gateway = Arc::new(gateway);
         let has_files = files.is_some();
-        let gateway = serve(gateway_listener, gateway, files)
-            .map_err(|cause| cannot_listen(options.port, "--port", cause))?;
+        let gateway =
+            serve(gateway_listener, gateway, files).map_err(cannot_listen(options.port, "--port"))?;
         let invocable = Arc::clone(&pools);
         let lambda = Server::start(lambda_listener, true, move |request, _| {
             invoke_api::handle(Arc::clone(&invocable), request)
         })
-        .map_err(|cause| cannot_listen(options.lambda_port, "--lambda-port", cause))?;
+        .map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
         let (newest_minutes, newest_minutes_stored) = watch::channel(false);
         // Nothing is sent: the functions that record the first minute hold the sender until they have done so.
         let (recording_minutes, minutes_recorded) = mpsc::channel(1);
@@ -114,7 +112,7 @@ impl Cloud {
             let at_start =
                 AtStart { newest_minutes: newest_minutes_stored, minutes_recorded: recording_minutes };
             let at_start = Some(&at_start).filter(|_| options.schedules_at_start);
-            schedules::start(&template, &pools, &clock, &logs, options.schedules_begin_after, at_start)
+            schedules::start(&template, &pools, &clock, options.schedules_begin_after, at_start)
         } else {
             JoinSet::new()
         };
@@ -188,7 +186,7 @@ impl Cloud {
     ) -> Result<Bytes, InvocationError> {
         let pool = self.pool(function)?;
         pool.invoke(event.into()).await.map_err(|failure| InvocationError::Failed {
-            function: pool.function().name.clone(),
+            function: pool.function().logical_id.clone(),
             reason: failure.to_string(),
             payload: failure.payload(),
         })
@@ -281,14 +279,11 @@ fn serve(
 }
 
 async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|cause| cannot_listen(port, option, cause))
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(cannot_listen(port, option))
 }
 
-fn cannot_listen(port: u16, option: &'static str, cause: io::Error) -> Error {
-    match cause.kind() {
-        io::ErrorKind::AddrInUse => Error::PortInUse { port, option },
-        _ => Error::Listen { address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)), option, cause },
-    }
+fn cannot_listen(port: u16, option: &'static str) -> impl Fn(io::Error) -> Error {
+    move |cause| Error::Listen { port, option, cause }
 }
 
 /// The functions' programs, by logical id.
@@ -304,24 +299,19 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
         Binaries::Folder(folder) => {
             // A process starts in the folder of its program.
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-            let present = |function: &template::Function| {
-                let program = folder.join(&function.binary);
-                program.is_file().then(|| (function.binary.clone(), program))
-            };
-            (
-                functions.clone().filter_map(present).collect(),
-                format!("there is none in {}", folder.display()),
-            )
+            let names =
+                functions.clone().map(|function| (function.binary.clone(), folder.join(&function.binary)));
+            let programs = names.filter(|(_, program)| program.is_file()).collect();
+            (programs, format!("there is none in {}", folder.display()))
         }
     };
     functions
         .map(|function| match programs.get(&function.binary) {
             Some(program) => Ok((function.logical_id.clone(), program.clone())),
-            None => Err(Error::MissingBinary {
-                function: function.logical_id.clone(),
-                binary: function.binary.clone(),
-                hint: hint.clone(),
-            }),
+            None => Err(Error::MissingBinary(format!(
+                "{} has no binary {}: {hint}",
+                function.logical_id, function.binary
+            ))),
         })
         .collect()
 }
@@ -343,89 +333,38 @@ fn pools(
     }
     let concurrency = options.concurrency.get().into();
     let pool = |(logical_id, program): (String, PathBuf)| {
-        let function = template.functions.get(&logical_id)?;
-        let mut function = runnable(function, program, key, dynamodb_url.to_owned(), logs);
-        set_files(&mut function, files.unwrap_or_default());
-        Some((logical_id, Arc::new(Pool::new(function, concurrency, logs.clone()))))
+        let mut function = template.functions.get(&logical_id)?.clone();
+        complete(&mut function, key, files, dynamodb_url, logs);
+        Some((logical_id, Arc::new(Pool::new(function, program, concurrency, logs.clone()))))
     };
     programs.into_iter().filter_map(pool).collect()
 }
 
-/// Gives the function the place of the public files and their address, which is relative to the pages; none if `place` is empty.
-fn set_files(function: &mut Function, place: &str) {
-    let address = if place.is_empty() { "" } else { public_files::PREFIX.trim_matches('/') };
-    for (name, text) in [(FILES_VARIABLE, place), (FILES_ADDRESS_VARIABLE, address)] {
-        if let Some(value) = function.environment.get_mut(name) {
-            text.clone_into(value);
-        }
-    }
-}
-
-/// The function with its complete environment: the upstream API key, which is the only known secret, and the endpoint of
-/// `DynamoDB`, which overrides the template's.
-fn runnable(
-    function: &template::Function,
-    program: PathBuf,
+/// Completes the function's environment: the upstream API key, which is the only known secret, the place of the public files and their
+/// address, which is relative to the pages, and the endpoint of `DynamoDB`, which overrides the template's.
+fn complete(
+    function: &mut Function,
     key: Option<&str>,
-    dynamodb_url: String,
+    files: Option<&str>,
+    dynamodb_url: &str,
     logs: &Logs,
-) -> Function {
-    let mut environment = function.environment.clone();
-    environment.retain(|name, value| {
-        if !value.starts_with(DYNAMIC_REFERENCE) {
-            return true;
-        }
-        if name != KEY_VARIABLE {
-            let binary = &function.binary;
-            logs.push(&format!(
-                "local: {binary}: {name} is not set: the local cloud does not have this secret"
-            ));
-            return false;
-        }
-        if let Some(key) = key {
-            key.clone_into(value);
-        }
-        key.is_some()
+) {
+    let address = files.map_or("", |_| public_files::PREFIX.trim_matches('/'));
+    function.environment.retain(|name, value| {
+        let resolved = match name.as_str() {
+            FILES_VARIABLE => files.or(Some("")),
+            FILES_ADDRESS_VARIABLE => Some(address),
+            _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,
+            KEY_VARIABLE => key,
+            _ => {
+                let binary = &function.binary;
+                logs.push(&format!(
+                    "local: {binary}: {name} is not set: the local cloud does not have this secret"
+                ));
+                None
+            }
+        };
+        resolved.inspect(|resolved| (*resolved).clone_into(value)).is_some()
     });
-    environment.insert(DYNAMODB_VARIABLE.to_owned(), dynamodb_url);
-    Function {
-        name: function.logical_id.clone(),
-        binary: function.binary.clone(),
-        program,
-        environment,
-        memory_mb: function.memory_mb,
-        timeout: function.timeout,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_is_resolved_or_removed_and_the_database_is_local() {
-        let secret = || "{{resolve:secretsmanager:name}}".to_owned();
-        let function = template::Function {
-            logical_id: "ProfileFunction".to_owned(),
-            binary: "profile".to_owned(),
-            timeout: std::time::Duration::from_secs(1),
-            memory_mb: 128,
-            environment: BTreeMap::from([
-                (KEY_VARIABLE.to_owned(), secret()),
-                ("OTHER".to_owned(), secret()),
-                ("PLAIN".to_owned(), "text".to_owned()),
-                (DYNAMODB_VARIABLE.to_owned(), "http://elsewhere".to_owned()),
-            ]),
-            schedules: Vec::new(),
-        };
-        let environment = |key| {
-            let url = "http://here".to_owned();
-            let function = runnable(&function, PathBuf::new(), key, url, &Logs::default());
-            format!("{:?}", function.environment)
-        };
-        let with_key =
-            r#"{"AWS_ENDPOINT_URL_DYNAMODB": "http://here", "HYPIXEL_API_KEY": "k", "PLAIN": "text"}"#;
-        assert_eq!(environment(Some("k")), with_key);
-        assert_eq!(environment(None), with_key.replace(r#""HYPIXEL_API_KEY": "k", "#, ""));
-    }
+    function.environment.insert(DYNAMODB_VARIABLE.to_owned(), dynamodb_url.to_owned());
 }

@@ -1,6 +1,5 @@
 //! Why the local cloud could not start, and why an invocation failed.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bytes::Bytes;
@@ -8,19 +7,11 @@ use bytes::Bytes;
 /// Why the local cloud could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Another program listens on the port.
-    #[error("port {port} is in use; choose another one with {option} (0 takes a free one)")]
-    PortInUse {
+    /// A port cannot be listened on, usually because another program does.
+    #[error("cannot listen on port {port}: {cause}; choose another one with {option} (0 takes a free one)")]
+    Listen {
         /// The port.
         port: u16,
-        /// The command-line option that changes it.
-        option: &'static str,
-    },
-    /// Listening failed for another reason.
-    #[error("cannot listen on {address}: {cause}; choose another port with {option}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
         /// The command-line option that changes it.
         option: &'static str,
         /// The operating system's reason.
@@ -60,15 +51,8 @@ pub enum Error {
     #[error("the functions do not build; see cargo's messages above")]
     Build,
     /// A function has no binary.
-    #[error("{function} has no binary {binary}: {hint}")]
-    MissingBinary {
-        /// The function's logical id.
-        function: String,
-        /// The binary's name in the template.
-        binary: String,
-        /// Where it was expected.
-        hint: String,
-    },
+    #[error("{0}")]
+    MissingBinary(String),
     /// The simulated upstream did not start.
     #[error("the simulator did not start: {0}")]
     Simulator(#[from] simulator::Error),
@@ -80,9 +64,6 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The initial keys could not be stored.
-    #[error("the initial keys cannot be stored: {0}")]
-    Keys(String),
     /// The embedded database failed.
     #[error("the embedded DynamoDB failed: {0}")]
     DynamoDb(String),

@@ -1,8 +1,7 @@
 //! One instance of a function: its process and its Runtime API.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -14,22 +13,10 @@ use tokio::sync::{oneshot, watch};
 use crate::arn::REGION;
 use crate::logs::Logs;
 use crate::runtime_api::{MAX_RESPONSE_BYTES, Outcome, RuntimeApi};
+use crate::template::Function;
 
 /// The limit for a function's first poll, as on Lambda.
 const INIT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// A function with everything that is needed to run it. Not `Debug`: its environment may hold the upstream API key.
-#[derive(Clone)]
-pub(crate) struct Function {
-    /// The logical id, which is the function's name here.
-    pub(crate) name: String,
-    /// The name of its binary.
-    pub(crate) binary: String,
-    pub(crate) program: PathBuf,
-    pub(crate) environment: BTreeMap<String, String>,
-    pub(crate) memory_mb: u64,
-    pub(crate) timeout: Duration,
-}
 
 /// Why an invocation has no response.
 #[derive(Debug, thiserror::Error)]
@@ -93,9 +80,10 @@ impl Instance {
     ///
     /// # Errors
     /// When the operating system refuses.
-    pub(crate) async fn start(function: &Function, logs: &Logs) -> Result<Self, Failure> {
-        let api = RuntimeApi::start(&function.name).await.map_err(Failure::Spawn)?;
-        let mut child = command(function, &api.address().to_string()).spawn().map_err(Failure::Spawn)?;
+    pub(crate) async fn start(function: &Function, program: &Path, logs: &Logs) -> Result<Self, Failure> {
+        let api = RuntimeApi::start(&function.logical_id).await.map_err(Failure::Spawn)?;
+        let mut child =
+            command(function, program, &api.address().to_string()).spawn().map_err(Failure::Spawn)?;
         if let Some(output) = child.stdout.take() {
             tokio::spawn(logs.clone().follow(output));
         }
@@ -106,11 +94,6 @@ impl Instance {
         let (kill, killed) = oneshot::channel();
         tokio::spawn(reap(child, killed, ended_sender));
         Ok(Self { ended, kill, api, fresh: true })
-    }
-
-    /// Whether the process is running. For a moment after its end, this is still `true`.
-    pub(crate) fn is_running(&self) -> bool {
-        self.ended.borrow().is_none()
     }
 
     /// The function's response to the event.
@@ -125,6 +108,8 @@ impl Instance {
     ) -> Result<Bytes, Failure> {
         if self.fresh {
             self.initialize().await?;
+        } else if let Some(status) = *self.ended.borrow() {
+            return Err(Failure::EndedIdle(status));
         }
         let outcome = self.api.offer(request_id, event, timeout);
         tokio::select! {
@@ -187,9 +172,9 @@ async fn exit_status(ended: &watch::Receiver<Option<ExitStatus>>) -> ExitStatus 
 }
 
 /// The process, with the environment of `provided.al2023` and nothing else.
-fn command(function: &Function, runtime_api: &str) -> Command {
-    let mut command = Command::new(&function.program);
-    let task_root = function.program.parent().unwrap_or(Path::new("/"));
+fn command(function: &Function, program: &Path, runtime_api: &str) -> Command {
+    let mut command = Command::new(program);
+    let task_root = program.parent().unwrap_or(Path::new("/"));
     command
         .env_clear()
         .kill_on_drop(true)
@@ -200,11 +185,11 @@ fn command(function: &Function, runtime_api: &str) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .env("AWS_LAMBDA_RUNTIME_API", runtime_api)
-        .env("AWS_LAMBDA_FUNCTION_NAME", &function.name)
+        .env("AWS_LAMBDA_FUNCTION_NAME", &function.logical_id)
         .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", function.memory_mb.to_string())
         .env("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST")
         .env("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
-        .env("AWS_LAMBDA_LOG_GROUP_NAME", format!("/aws/lambda/{}", function.name))
+        .env("AWS_LAMBDA_LOG_GROUP_NAME", format!("/aws/lambda/{}", function.logical_id))
         .env("AWS_LAMBDA_LOG_STREAM_NAME", "local")
         .env("AWS_REGION", REGION)
         .env("AWS_DEFAULT_REGION", REGION)

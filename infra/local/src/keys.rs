@@ -59,15 +59,15 @@ impl Keys {
 /// # Errors
 /// When the database fails.
 pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error> {
-    let failed = |error: tables::Error| Error::Keys(error.to_string());
-    let keys = Keys::new().ok_or_else(|| Error::Keys("one is malformed".to_owned()))?;
+    let failed = |reason: String| Error::DynamoDb(format!("the initial keys cannot be stored: {reason}"));
+    let keys = Keys::new().ok_or_else(|| failed("one is malformed".to_owned()))?;
     let table = Table::of_sdk(&dynamodb.sdk(), table);
     let table = table.with_timeout(TIMEOUT);
     for (name, key) in keys.named() {
         let (account, record) =
-            records(name, key).ok_or_else(|| Error::Keys(format!("{name} is not a valid name")))?;
-        access::replace_account(table, None, &account).await.map_err(failed)?;
-        access::put_key(table, &record).await.map_err(failed)?;
+            records(name, key).ok_or_else(|| failed(format!("{name} is not a valid name")))?;
+        access::replace_account(table, None, &account).await.map_err(|error| failed(error.to_string()))?;
+        access::put_key(table, &record).await.map_err(|error| failed(error.to_string()))?;
     }
     Ok(keys)
 }
@@ -90,61 +90,4 @@ fn records(name: &str, key: &ApiKey) -> Option<(Account, KeyRecord)> {
         state: if name == "revoked" { KeyState::Revoked { at: ENDED_AT } } else { KeyState::Issued },
     };
     Some((Account { name: account, subscription }, record))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::path::Path;
-
-    use common::auth::{Decision, Refusal, decide};
-    use simulator::Clock;
-    use tokio::net::TcpListener;
-
-    use super::*;
-    use crate::template::Document;
-
-    const NOW: UnixSeconds = UnixSeconds::new(1_795_273_510);
-
-    /// A database with the deployed template's tables, in the folder or in memory.
-    async fn database(data: Option<&Path>) -> DynamoDb {
-        let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../template.yaml");
-        let dashboard = BTreeMap::from([("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())]);
-        let template = Document::read(&template).unwrap().evaluate(&dashboard).unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        DynamoDb::start(listener, data, false, &Clock::system(), template.tables.values()).unwrap()
-    }
-
-    async fn decisions(dynamodb: &DynamoDb, keys: &Keys) -> Vec<Decision> {
-        let table = Table::of_sdk(&dynamodb.sdk(), TABLE);
-        let table = table.with_timeout(TIMEOUT);
-        let mut decisions = Vec::new();
-        for (_, key) in keys.named() {
-            let record = access::key_of_digest(table, &key.digest()).await.unwrap().unwrap();
-            let account = access::account(table, &record.account).await.unwrap().unwrap();
-            decisions.push(decide(Some(&record), Some(&account), NOW));
-        }
-        decisions
-    }
-
-    #[tokio::test]
-    async fn the_keys_are_the_same_at_every_start_and_existing_rows_are_kept() {
-        let folder = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp/seeded-keys");
-        let _ = std::fs::remove_dir_all(&folder);
-        let dynamodb = database(Some(&folder)).await;
-        let first = seed(&dynamodb, TABLE).await.unwrap();
-        let table = Table::of_sdk(&dynamodb.sdk(), TABLE);
-        let table = table.with_timeout(TIMEOUT);
-        access::revoke_key(table, &first.pro.digest().id(), NOW).await.unwrap();
-        drop(dynamodb);
-
-        let dynamodb = database(Some(&folder)).await;
-        let again = seed(&dynamodb, TABLE).await.unwrap();
-        for ((name, one), (_, other)) in first.named().into_iter().zip(again.named()) {
-            assert_eq!(one.expose(), other.expose(), "{name}");
-        }
-        let decisions = decisions(&dynamodb, &again).await;
-        assert!(matches!(&decisions[1], Decision::Refuse(Refusal::Revoked { .. })), "{decisions:?}");
-        assert!(matches!(&decisions[0], Decision::Allow { .. }), "{decisions:?}");
-    }
 }

@@ -32,7 +32,6 @@ mod runtime_api;
 mod schedules;
 mod server;
 pub mod template;
-pub mod terminal;
 
 pub use self::build::cargo;
 pub use self::cloud::Cloud;

@@ -1,5 +1,7 @@
 //! The `cargo local` command.
 
+mod terminal;
+
 use std::collections::BTreeMap;
 use std::num::{NonZero, NonZeroU16};
 use std::path::PathBuf;
@@ -12,7 +14,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use common::time::{UnixMilliseconds, UnixSeconds};
 use hyper::Uri;
 use local::template::Template;
-use local::{Binaries, Cloud, Keys, Options, Upstream, terminal};
+use local::{Binaries, Cloud, Keys, Options, Upstream};
 use tokio::runtime::Builder;
 
 /// The queries of the example requests, by path.
@@ -128,7 +130,13 @@ fn main() -> ExitCode {
     let runtime = Builder::new_multi_thread().max_blocking_threads(threads).enable_all().build();
     let result =
         runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(run(arguments)));
-    terminal::exit_code(result)
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            terminal::print_error(&format!("error: {sentence}"));
+            ExitCode::FAILURE
+        }
+    }
 }
 
 async fn run(arguments: Arguments) -> Result<(), String> {
@@ -217,19 +225,18 @@ mod tests {
 
     #[test]
     fn an_upstream_is_a_base_url() {
-        for (text, expected) in [
-            ("http://127.0.0.1:4000", "http://127.0.0.1:4000"),
-            ("https://example.com/", "https://example.com"),
-            ("HTTP://[::1]:80/a/b//", "HTTP://[::1]:80/a/b"),
+        assert_eq!(base_url("--upstream", "HTTP://[::1]:80/a/b//").as_deref(), Ok("HTTP://[::1]:80/a/b"));
+        for text in [
+            "",
+            "http://",
+            "http://a b",
+            "example.com",
+            "ftp://example.com",
+            "/v2",
+            "http://:80",
+            "http://a/?b",
         ] {
-            assert_eq!(base_url("--upstream", text).as_deref(), Ok(expected));
-        }
-        for text in ["", "http://", "http://a b", "example.com", "ftp://example.com", "/v2", "http://:80"] {
             assert!(base_url("--names", text).is_err(), "{text}");
-        }
-        for text in ["http://a/?key=secret", "http://a/#secret"] {
-            let message = base_url("--names", text).unwrap_err();
-            assert!(message.starts_with("--names must be") && !message.contains("secret"), "{message}");
         }
     }
 }

@@ -30,16 +30,6 @@ pub(crate) enum Outcome {
     TooLarge,
 }
 
-/// The initialization of the instance.
-#[derive(Debug, Clone)]
-pub(crate) enum Start {
-    Initializing,
-    /// It has polled for its first event.
-    Polled,
-    /// It reported that it cannot start.
-    Failed(Bytes),
-}
-
 #[derive(Debug)]
 struct Offer {
     request_id: String,
@@ -52,7 +42,8 @@ struct Shared {
     function_arn: String,
     events: tokio::sync::Mutex<mpsc::Receiver<Offer>>,
     pending: Mutex<Option<(String, oneshot::Sender<Outcome>)>>,
-    start: watch::Sender<Start>,
+    /// Whether the function could start, once it has polled for its first event or reported an error.
+    start: watch::Sender<Option<Result<(), Bytes>>>,
 }
 
 #[derive(Debug)]
@@ -74,7 +65,7 @@ impl RuntimeApi {
             function_arn: function_arn(function_name),
             events: tokio::sync::Mutex::new(receiver),
             pending: Mutex::new(None),
-            start: watch::Sender::new(Start::Initializing),
+            start: watch::Sender::new(None),
         });
         let state = Arc::clone(&shared);
         // Without half_close: an abandoned poll must not receive the next event.
@@ -92,10 +83,8 @@ impl RuntimeApi {
     /// The function's error, if it cannot start.
     pub(crate) async fn started(&self) -> Result<(), Bytes> {
         let mut start = self.shared.start.subscribe();
-        match start.wait_for(|start| !matches!(start, Start::Initializing)).await.as_deref() {
-            Ok(Start::Failed(payload)) => Err(payload.clone()),
-            _ => Ok(()),
-        }
+        let started = start.wait_for(Option::is_some).await.ok().and_then(|start| start.clone());
+        started.unwrap_or(Ok(()))
     }
 
     /// Offers an event to the next poll. The receiver gets the outcome.
@@ -145,7 +134,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
     let body = server::read(request.into_body(), MAX_RESPONSE_BYTES).await;
     if route == "init/error" {
         if let Body::Complete(payload) = body {
-            shared.start.send_replace(Start::Failed(payload));
+            shared.start.send_replace(Some(Err(payload)));
         }
         return status_response(StatusCode::ACCEPTED, "");
     }
@@ -169,11 +158,9 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
 async fn next(shared: &Shared) -> Response<Full<Bytes>> {
     // Only the first poll matters; a failed start stays failed.
     shared.start.send_if_modified(|start| {
-        let first = matches!(start, Start::Initializing);
-        if first {
-            *start = Start::Polled;
-        }
-        first
+        let is_first = start.is_none();
+        start.get_or_insert(Ok(()));
+        is_first
     });
     let Some(offer) = shared.events.lock().await.recv().await else {
         return status_response(StatusCode::GONE, "Stopped");

@@ -11,7 +11,6 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::instance::Failure;
-use crate::logs::Logs;
 use crate::pool::{Pool, Pools};
 use crate::template::{Schedule, Template};
 
@@ -36,7 +35,6 @@ struct Scheduled {
     delay: Duration,
     pool: Arc<Pool>,
     clock: Clock,
-    logs: Logs,
 }
 
 /// The events that schedules send at the start of the cloud, each of the current minute.
@@ -55,7 +53,6 @@ pub(crate) fn start(
     template: &Template,
     pools: &Pools,
     clock: &Clock,
-    logs: &Logs,
     begin_after: Duration,
     at_start: Option<&AtStart>,
 ) -> JoinSet<()> {
@@ -69,7 +66,6 @@ pub(crate) fn start(
                 delay: schedule.offset.map_or(Duration::ZERO, |_| begin_after),
                 pool: Arc::clone(pool),
                 clock: clock.clone(),
-                logs: logs.clone(),
             };
             // Read here and not when the task first runs, so that no event from now on is missed.
             let now_ms = clock.now_ms();
@@ -163,11 +159,7 @@ impl Scheduled {
     }
 
     fn log(&self, text: &str) {
-        self.logs.push(&format!(
-            "local: {}: schedule {}: {text}",
-            self.pool.function().binary,
-            self.schedule.name
-        ));
+        self.pool.log(&format!("schedule {}: {text}", self.schedule.name));
     }
 }
 
@@ -186,28 +178,4 @@ fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
 /// The time in UTC, to the second.
 fn rfc_3339(time_ms: i64) -> String {
     Timestamp::from_second(time_ms.div_euclid(1000)).map(|time| time.to_string()).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_event_carries_the_time_at_which_it_is_due_and_is_a_backfills_unless_the_clock_is_the_systems() {
-        let clock = Clock::system();
-        let input = "{\"time\":\"<aws.scheduler.scheduled-time>\",\"id\":\"<aws.scheduler.execution-id>\"}";
-        let expected = serde_json::json!({
-            "time": "2026-02-03T04:05:00Z",
-            "id": "<aws.scheduler.execution-id>",
-            "backfill": true,
-        });
-        let event_of = |input| event(input, 1_770_091_500_000, &clock);
-        let mut real = expected.clone();
-        real.as_object_mut().unwrap().remove(BACKFILL);
-        assert_eq!(serde_json::from_slice::<Value>(&event_of(input)).unwrap(), real);
-        clock.advance(Duration::from_millis(1));
-        assert_eq!(serde_json::from_slice::<Value>(&event_of(input)).unwrap(), expected);
-        assert_eq!(event_of("[]"), "[]");
-        assert_eq!(event_of("at <aws.scheduler.scheduled-time>"), "at 2026-02-03T04:05:00Z");
-    }
 }

@@ -79,18 +79,8 @@ impl Game for Bazaar {
 }
 
 impl Past<Bazaar> {
-    /// Stores the minutes of which the first candle is built.
-    pub(super) async fn store_newest_minutes(&self) {
-        self.store_minutes(self.until, self.now.plus(Duration::from_secs(1))).await;
-    }
-
-    /// Stores the minutes before them, as many as the shortest range has.
-    pub(super) async fn store_older_minutes(&self) {
-        self.store_minutes(SERIES.finest.slot(self.now.minus(Duration::from_mins(59))), self.until).await;
-    }
-
-    /// Stores these minutes. What is there stays as it is.
-    async fn store_minutes(&self, from: UnixSeconds, end: UnixSeconds) {
+    /// Stores the minutes from `from` until before `end`. What is there stays as it is.
+    pub(super) async fn store_minutes(&self, from: UnixSeconds, end: UnixSeconds) {
         for minute in every(MINUTES.length, from, end) {
             let store = || async move {
                 let tick = Tick::of(minute);

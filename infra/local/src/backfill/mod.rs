@@ -7,9 +7,11 @@ mod past;
 mod progress;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::time::{UnixMilliseconds, UnixSeconds};
 use tables::Table;
+use tables::bazaar::SERIES;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -48,14 +50,17 @@ pub(crate) async fn run(plan: Plan) {
     let auctions = Past { game, table: table.clone(), progress: Arc::clone(&progress), days, until, now };
     bazaar.begin().await;
     auctions.begin().await;
-    bazaar.store_newest_minutes().await;
+    // The first candle is built of the newest minutes.
+    bazaar.store_minutes(bazaar.until, now.plus(Duration::from_secs(1))).await;
     progress.complete(progress::MINUTES);
     newest_minutes.send_replace(true);
     while minutes_recorded.recv().await.is_some() {}
 
     let mut parts = JoinSet::new();
     parts.spawn(async move {
-        bazaar.store_older_minutes().await;
+        // As many as the shortest range has.
+        let hour_ago = SERIES.finest.slot(now.minus(Duration::from_mins(59)));
+        bazaar.store_minutes(hour_ago, bazaar.until).await;
         bazaar.store_candles(progress::BAZAAR).await;
     });
     parts.spawn(auctions.store_candles(progress::AUCTIONS));

@@ -12,27 +12,15 @@ use simulator::Clock;
 use super::authorization::Authorization;
 use super::event;
 use super::expiring_cache::ExpiringCache;
+use super::gateway_response::GatewayError;
 use super::limits::INTEGRATION_TIMEOUT;
-use super::request::{GatewayRequest, MatchedRoute};
+use super::request::MatchedRequest;
 use crate::instance::Failure;
-use crate::logs::Logs;
 use crate::pool::{Pool, Pools};
 use crate::template;
 
 /// The error message with which a function rejects a caller.
 const UNAUTHORIZED: &str = "Unauthorized";
-
-/// Why a request is not authorized.
-pub(super) enum AuthorizationError {
-    /// It carries no identity, so the function was not invoked.
-    MissingIdentity,
-    /// The function does not know the caller.
-    Unauthorized,
-    /// The function's policy denies access.
-    Denied,
-    /// The function failed.
-    Failure,
-}
 
 /// The name of the authorizer, and all values of its identity header as they were sent.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -50,7 +38,6 @@ struct Authorizer {
 pub(super) struct Authorizers {
     by_name: BTreeMap<String, Authorizer>,
     cache: ExpiringCache<Identity, Arc<Authorization>>,
-    logs: Logs,
 }
 
 impl Authorizers {
@@ -58,13 +45,12 @@ impl Authorizers {
         settings: &BTreeMap<String, template::Authorizer>,
         pools: &Pools,
         clock: Clock,
-        logs: Logs,
     ) -> Self {
         let authorizers = settings.iter().filter_map(|(name, settings)| {
             let pool = Arc::clone(pools.get(&settings.function)?);
             Some((name.clone(), Authorizer { settings: settings.clone(), pool }))
         });
-        Self { by_name: authorizers.collect(), cache: ExpiringCache::new(clock), logs }
+        Self { by_name: authorizers.collect(), cache: ExpiringCache::new(clock) }
     }
 
     /// The response of the authorizer `name` to a request that it allows.
@@ -74,24 +60,24 @@ impl Authorizers {
     pub(super) async fn authorize(
         &self,
         name: &str,
-        request: &GatewayRequest<'_>,
-        matched: &MatchedRoute<'_>,
-    ) -> Result<Arc<Authorization>, AuthorizationError> {
-        let authorizer = self.by_name.get(name).ok_or(AuthorizationError::Failure)?;
+        matched: &MatchedRequest<'_>,
+    ) -> Result<Arc<Authorization>, GatewayError> {
+        let authorizer = self.by_name.get(name).ok_or(GatewayError::AuthorizerFailure)?;
         let header = authorizer.settings.identity_header.as_str();
-        let values = request.parts.headers.get_all(header).iter().map(|value| value.as_bytes().to_vec());
+        let values =
+            matched.request.parts.headers.get_all(header).iter().map(|value| value.as_bytes().to_vec());
         let identity = Identity { authorizer: name.to_owned(), values: values.collect() };
         if identity.values.iter().all(Vec::is_empty) {
-            return Err(AuthorizationError::MissingIdentity);
+            return Err(GatewayError::MissingIdentity);
         }
         let authorization = match self.cache.get(&identity) {
             Some(authorization) => authorization,
-            None => self.invoke(authorizer, identity, request, matched).await?,
+            None => self.invoke(authorizer, identity, matched).await?,
         };
-        if authorization.allows(&request.method_arn()) {
+        if authorization.allows(&matched.request.method_arn()) {
             Ok(authorization)
         } else {
-            Err(AuthorizationError::Denied)
+            Err(GatewayError::AccessDenied)
         }
     }
 
@@ -99,10 +85,9 @@ impl Authorizers {
         &self,
         authorizer: &Authorizer,
         identity: Identity,
-        request: &GatewayRequest<'_>,
-        matched: &MatchedRoute<'_>,
-    ) -> Result<Arc<Authorization>, AuthorizationError> {
-        let invocation = authorizer.pool.invoke_unlogged(event::for_authorizer(request, matched));
+        matched: &MatchedRequest<'_>,
+    ) -> Result<Arc<Authorization>, GatewayError> {
+        let invocation = authorizer.pool.invoke_unlogged(event::for_authorizer(matched));
         let reason = match tokio::time::timeout(INTEGRATION_TIMEOUT, invocation).await {
             Ok(Ok(payload)) => match Authorization::read(&payload) {
                 Ok(authorization) => {
@@ -113,13 +98,12 @@ impl Authorizers {
                 }
                 Err(reason) => reason,
             },
-            Ok(Err(failure)) if is_unauthorized(&failure) => return Err(AuthorizationError::Unauthorized),
+            Ok(Err(failure)) if is_unauthorized(&failure) => return Err(GatewayError::Unauthorized),
             Ok(Err(failure)) => identity.redacted_from(&failure.to_string()),
             Err(_) => format!("no response within the gateway's {} s", INTEGRATION_TIMEOUT.as_secs()),
         };
-        let function = &authorizer.pool.function().binary;
-        self.logs.push(&format!("local: {function}: request {}: {reason}", request.request_id));
-        Err(AuthorizationError::Failure)
+        authorizer.pool.log(&format!("request {}: {reason}", matched.request.request_id));
+        Err(GatewayError::AuthorizerFailure)
     }
 }
 
@@ -147,17 +131,4 @@ fn is_unauthorized(failure: &Failure) -> bool {
     let Failure::Function(payload) = failure else { return false };
     let error: Value = serde_json::from_slice(payload).unwrap_or_default();
     error.get("errorMessage").and_then(Value::as_str) == Some(UNAUTHORIZED)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_identity_is_redacted() {
-        let values = vec![b"gd_secret".to_vec(), b"with \"quotes\"".to_vec(), Vec::new()];
-        let identity = Identity { authorizer: "Keys".to_owned(), values };
-        let text = r#"the invocation failed: {"errorMessage":"no gd_secret, no with \"quotes\""}"#;
-        assert_eq!(identity.redacted_from(text), r#"the invocation failed: {"errorMessage":"no …, no …"}"#);
-    }
 }

@@ -18,7 +18,9 @@ pub(super) enum GatewayError {
     IntegrationTimeout,
     /// There is no such route.
     MissingAuthenticationToken,
-    /// The caller is unknown.
+    /// The request carries no identity for the authorizer.
+    MissingIdentity,
+    /// The authorizer does not know the caller.
     Unauthorized,
     /// The caller is known and may not call the route.
     AccessDenied,
@@ -45,7 +47,7 @@ impl GatewayError {
             Self::MissingAuthenticationToken => {
                 ("MISSING_AUTHENTICATION_TOKEN", 403, "Missing Authentication Token")
             }
-            Self::Unauthorized => ("UNAUTHORIZED", 401, "Unauthorized"),
+            Self::MissingIdentity | Self::Unauthorized => ("UNAUTHORIZED", 401, "Unauthorized"),
             Self::AccessDenied => ("ACCESS_DENIED", 403, "User is not authorized to access this resource"),
             Self::AuthorizerFailure => ("AUTHORIZER_FAILURE", 500, "Internal server error"),
             Self::InvalidApiKey => ("INVALID_API_KEY", 403, "Forbidden"),
@@ -73,43 +75,5 @@ impl GatewayError {
             set_header(&mut response, name, value);
         }
         response
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn overriding(response_type: &str, status: Option<u16>, body: &str) -> BTreeMap<String, GatewayResponse> {
-        let headers = BTreeMap::from([("Retry-After".to_owned(), "5".to_owned())]);
-        let response = GatewayResponse { status, headers, body: Some(body.to_owned()) };
-        BTreeMap::from([(response_type.to_owned(), response)])
-    }
-
-    #[test]
-    fn the_template_overrides_a_response_by_its_type_or_by_its_class() {
-        for (error, response_type, status) in [
-            (GatewayError::Unauthorized, "UNAUTHORIZED", 401),
-            (GatewayError::AccessDenied, "ACCESS_DENIED", 403),
-            (GatewayError::AuthorizerFailure, "AUTHORIZER_FAILURE", 500),
-            (GatewayError::InvalidApiKey, "INVALID_API_KEY", 403),
-            (GatewayError::Throttled, "THROTTLED", 429),
-            (GatewayError::QuotaExceeded, "QUOTA_EXCEEDED", 429),
-            (GatewayError::BadRequestBody, "BAD_REQUEST_BODY", 400),
-            (GatewayError::RequestTooLarge, "REQUEST_TOO_LARGE", 413),
-            (GatewayError::IntegrationFailure, "INTEGRATION_FAILURE", 504),
-            (GatewayError::IntegrationTimeout, "INTEGRATION_TIMEOUT", 504),
-            (GatewayError::MissingAuthenticationToken, "MISSING_AUTHENTICATION_TOKEN", 403),
-        ] {
-            let class = if status < 500 { "DEFAULT_4XX" } else { "DEFAULT_5XX" };
-            for overridden in [response_type, class] {
-                let response = error.response(&overriding(overridden, None, "own"));
-                assert_eq!((response.status().as_u16(), response.body().as_ref()), (status, &b"own"[..]));
-                assert_eq!(response.headers()["retry-after"], "5");
-                assert_eq!(error.response(&overriding(overridden, Some(418), "own")).status(), 418);
-            }
-        }
-        let response = GatewayError::Throttled.response(&overriding("DEFAULT_5XX", None, "own"));
-        assert_eq!(response.body(), "{\"message\":\"Too Many Requests\"}");
     }
 }

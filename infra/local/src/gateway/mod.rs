@@ -31,14 +31,14 @@ use percent_encoding::percent_decode_str;
 use simulator::Clock;
 use uuid::Uuid;
 
-use self::authorizer::{AuthorizationError, Authorizers};
+use self::authorizer::Authorizers;
 use self::gateway_response::GatewayError;
 use self::limits::{INTEGRATION_TIMEOUT, MAX_BODY_BYTES, MAX_EVENT_BYTES};
-use self::request::{Caller, GatewayRequest, MatchedRoute};
+use self::request::{Caller, GatewayRequest, MatchedRequest};
 use self::routing::Routing;
 use self::stage_cache::StageCache;
 use self::usage::Usage;
-use crate::logs::{LineSink, Logs};
+use crate::logs::LineSink;
 use crate::pool::{Pool, Pools};
 use crate::server::{self, Body};
 use crate::template::{Api, Template};
@@ -58,7 +58,6 @@ pub(crate) struct Gateway {
     usage: Usage,
     cache: Option<StageCache>,
     clock: Clock,
-    logs: Logs,
     access_log: Option<LineSink>,
 }
 
@@ -67,19 +66,17 @@ impl Gateway {
         template: &Template,
         pools: Arc<Pools>,
         clock: Clock,
-        logs: Logs,
         access_log: Option<LineSink>,
     ) -> Self {
         let api = template.api.clone();
         Self {
             routing: Routing::new(&api.routes),
-            authorizers: Authorizers::new(&api.authorizers, &pools, clock.clone(), logs.clone()),
+            authorizers: Authorizers::new(&api.authorizers, &pools, clock.clone()),
             usage: Usage::new(&template.usage_plans, clock.clone()),
             cache: api.cache_enabled.then(|| StageCache::new(clock.clone())),
             api,
             pools,
             clock,
-            logs,
             access_log,
         }
     }
@@ -104,9 +101,9 @@ impl Gateway {
                 };
                 self.respond(&request).await
             }
-            Body::TooLarge => (self.error(GatewayError::RequestTooLarge), GATEWAY),
+            Body::TooLarge => self.refusal(GatewayError::RequestTooLarge),
             // If the client is gone, this is for the access log only.
-            Body::Incomplete => (self.error(GatewayError::BadRequestBody), GATEWAY),
+            Body::Incomplete => self.refusal(GatewayError::BadRequestBody),
         };
         let minimum = self.api.minimum_compression_size;
         let mut response = compression::compress(response, &parts.headers, minimum).await;
@@ -126,34 +123,34 @@ impl Gateway {
     /// The response, and its source for the access log.
     async fn respond(&self, request: &GatewayRequest<'_>) -> (Response<Bytes>, &str) {
         let Some((route, path_parameters)) = self.routing.find(request.method(), request.path()) else {
-            return (self.error(GatewayError::MissingAuthenticationToken), GATEWAY);
+            return self.refusal(GatewayError::MissingAuthenticationToken);
         };
         let query = request::parse_query(request.parts.uri.query().unwrap_or_default());
-        let matched = MatchedRoute { route, path_parameters, query };
+        let matched = MatchedRequest { request, route, path_parameters, query };
         let authorization = match &route.authorizer {
             None => None,
-            Some(name) => match self.authorizers.authorize(name, request, &matched).await {
+            Some(name) => match self.authorizers.authorize(name, &matched).await {
                 Ok(authorization) => Some(authorization),
-                Err(error) => return self.unauthorized(&error),
+                Err(error) => return self.refusal(error),
             },
         };
         let mut caller = Caller { authorization: authorization.as_deref(), api_key: None };
         if route.key_required {
             match self.usage.admit(caller.authorization, route) {
                 Ok(key) => caller.api_key = Some(key),
-                Err(error) => return (self.error(error), GATEWAY),
+                Err(error) => return self.refusal(error),
             }
         }
-        if let Some(response) = self.cache.as_ref().and_then(|cache| cache.get(request, &matched)) {
+        if let Some(response) = self.cache.as_ref().and_then(|cache| cache.get(&matched)) {
             return (response, CACHE);
         }
         let Some(pool) = self.pools.get(&route.function) else {
-            return (self.error(GatewayError::IntegrationFailure), GATEWAY);
+            return self.refusal(GatewayError::IntegrationFailure);
         };
-        let response = match self.invoke(pool, request, &matched, caller).await {
+        let response = match self.invoke(pool, &matched, caller).await {
             Ok(response) => {
                 if let Some(cache) = &self.cache {
-                    cache.put(request, &matched, &response);
+                    cache.put(&matched, &response);
                 }
                 response
             }
@@ -169,18 +166,14 @@ impl Gateway {
     async fn invoke(
         &self,
         pool: &Arc<Pool>,
-        request: &GatewayRequest<'_>,
-        matched: &MatchedRoute<'_>,
+        matched: &MatchedRequest<'_>,
         caller: Caller<'_>,
     ) -> Result<Response<Bytes>, GatewayError> {
-        let event = event::for_integration(request, matched, caller);
+        let event = event::for_integration(matched, caller);
         if event.len() > MAX_EVENT_BYTES {
             return Err(GatewayError::RequestTooLarge);
         }
-        let log = |reason: &str| {
-            let (name, request_id) = (&pool.function().binary, request.request_id);
-            self.logs.push(&format!("local: {name}: request {request_id}: {reason}"));
-        };
+        let log = |reason: &str| pool.log(&format!("request {}: {reason}", matched.request.request_id));
         match tokio::time::timeout(INTEGRATION_TIMEOUT, pool.invoke(event)).await {
             Ok(Ok(payload)) => response::from_payload(&payload).map_err(|reason| {
                 log(&reason);
@@ -195,14 +188,13 @@ impl Gateway {
         }
     }
 
-    fn unauthorized(&self, error: &AuthorizationError) -> (Response<Bytes>, &'static str) {
-        let (error, source) = match error {
-            AuthorizationError::MissingIdentity => (GatewayError::Unauthorized, GATEWAY),
-            AuthorizationError::Unauthorized => (GatewayError::Unauthorized, AUTHORIZER),
-            AuthorizationError::Denied => (GatewayError::AccessDenied, AUTHORIZER),
-            AuthorizationError::Failure => (GatewayError::AuthorizerFailure, AUTHORIZER),
-        };
-        (self.error(error), source)
+    /// The gateway's own response, and its source for the access log.
+    fn refusal(&self, error: GatewayError) -> (Response<Bytes>, &'static str) {
+        let is_authorizers = matches!(
+            error,
+            GatewayError::Unauthorized | GatewayError::AccessDenied | GatewayError::AuthorizerFailure
+        );
+        (self.error(error), if is_authorizers { AUTHORIZER } else { GATEWAY })
     }
 
     fn error(&self, error: GatewayError) -> Response<Bytes> {

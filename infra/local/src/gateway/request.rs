@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use hyper::header::HeaderName;
 use hyper::http::request::Parts;
 use uuid::Uuid;
 
@@ -41,22 +42,9 @@ impl GatewayRequest<'_> {
     }
 }
 
-#[cfg(test)]
-impl<'request> GatewayRequest<'request> {
-    pub(super) fn for_tests(parts: &'request Parts) -> Self {
-        Self {
-            parts,
-            body: b"",
-            client: "127.0.0.1:50000".parse().unwrap(),
-            request_id: Uuid::new_v4(),
-            now_ms: 1_777_388_600_000,
-            stage: "live",
-        }
-    }
-}
-
-/// The route of a request, and the parameters for it.
-pub(super) struct MatchedRoute<'request> {
+/// A request with its route and the parameters for it.
+pub(super) struct MatchedRequest<'request> {
+    pub(super) request: &'request GatewayRequest<'request>,
     pub(super) route: &'request Route,
     pub(super) path_parameters: PathParameters,
     /// All values of each parameter, in their order.
@@ -71,6 +59,22 @@ pub(super) fn parse_query(text: &str) -> BTreeMap<String, Vec<String>> {
         query.entry(name.into_owned()).or_default().push(value.into_owned());
     }
     query
+}
+
+/// Whether the header describes one connection only.
+pub(super) fn is_hop_by_hop(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "expect"
+            | "keep-alive"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
 }
 
 /// The caller of a route.

@@ -7,7 +7,7 @@ use simulator::Clock;
 
 use super::expiring_cache::ExpiringCache;
 use super::limits::MAX_CACHED_BODY_BYTES;
-use super::request::{GatewayRequest, MatchedRoute};
+use super::request::MatchedRequest;
 use crate::template::CacheKey;
 
 /// What distinguishes two cached responses. The values are in the order of the route's declaration, as the function gets them: a
@@ -21,13 +21,13 @@ pub(super) struct RequestKey {
 }
 
 impl RequestKey {
-    fn new(request: &GatewayRequest<'_>, matched: &MatchedRoute<'_>) -> Self {
+    fn new(matched: &MatchedRequest<'_>) -> Self {
         let value = |key: &CacheKey| match key {
             CacheKey::Path(name) => matched.path_parameters.get(name).cloned(),
             CacheKey::Query(name) => matched.query.get(name)?.last().cloned(),
         };
         Self {
-            method: request.method().to_owned(),
+            method: matched.request.method().to_owned(),
             path: matched.route.path.clone(),
             values: matched.route.cache_keys.iter().map(value).collect(),
         }
@@ -44,25 +44,16 @@ impl StageCache {
     }
 
     /// The cached response, if the route is cached and there is one.
-    pub(super) fn get(
-        &self,
-        request: &GatewayRequest<'_>,
-        matched: &MatchedRoute<'_>,
-    ) -> Option<Response<Bytes>> {
-        self.responses.get(&RequestKey::new(request, matched))
+    pub(super) fn get(&self, matched: &MatchedRequest<'_>) -> Option<Response<Bytes>> {
+        self.responses.get(&RequestKey::new(matched))
     }
 
     /// Caches a function's response, whatever its status, if the route is cached and the body is small enough.
-    pub(super) fn put(
-        &self,
-        request: &GatewayRequest<'_>,
-        matched: &MatchedRoute<'_>,
-        response: &Response<Bytes>,
-    ) {
+    pub(super) fn put(&self, matched: &MatchedRequest<'_>, response: &Response<Bytes>) {
         if let Some(ttl) = matched.route.cache_ttl.filter(|_| matched.route.caching)
             && response.body().len() <= MAX_CACHED_BODY_BYTES
         {
-            self.responses.put(RequestKey::new(request, matched), response.clone(), ttl);
+            self.responses.put(RequestKey::new(matched), response.clone(), ttl);
         }
     }
 }

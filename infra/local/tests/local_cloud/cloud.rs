@@ -1,11 +1,12 @@
 //! The local cloud as a whole, with a function that does what the event says (`examples/parrot.rs`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use local::{Cloud, Error, LineSink, Options};
-use serde_json::json;
+use local::{Cloud, Error, Options};
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -51,16 +52,55 @@ async fn invoke(cloud: &Cloud, name: &str, headers: &str, payload: &str) -> Resp
 #[tokio::test]
 async fn a_request_becomes_an_event_and_the_payload_a_response() {
     let cloud = Cloud::start(options("event", TEMPLATE)).await.unwrap();
-    cloud.clock().advance(Duration::from_hours(24 * 365));
-    let response = request(&cloud.url(), "GET", "/v1/parrot/a%20b?x=1&x=2").await;
+    cloud.clock().stop_at(1_777_388_600_000);
+    let sent = b"GET /v1/parrot/a%20b?x=1&x=2;y=a%20b HTTP/1.1\r\nhost: here\r\nuser-agent: price-watcher/1.4\r\nx-raw: a\xffb\r\n\
+        x-forwarded-for: 203.0.113.7\r\nconnection: close\r\n\r\n";
+    let response = send(&cloud.url(), sent).await;
     assert_eq!(response.status, 200);
     assert!(response.head.contains("x-twice: one\r\nx-twice: two"), "{}", response.head);
-    let event = response.json();
-    assert_eq!(event["resource"], "/v1/parrot/{name}");
-    assert_eq!(event["pathParameters"], json!({"name": "a%20b"}));
-    assert_eq!(event["multiValueQueryStringParameters"], json!({"x": ["1", "2"]}));
-    let time = event["requestContext"]["requestTimeEpoch"].as_i64().unwrap();
-    assert!((cloud.clock().now_ms() - time) < 20_000, "{time}");
+    let mut event = response.json();
+    let trace = event["headers"]["X-Amzn-Trace-Id"].clone();
+    assert!(trace.as_str().unwrap().starts_with("Root=1-69f0cc38-"), "{trace}");
+    let headers = json!({
+        "Host": "here",
+        "User-Agent": "price-watcher/1.4",
+        "X-Amzn-Trace-Id": trace,
+        "X-Forwarded-For": "203.0.113.7, 127.0.0.1",
+        "X-Forwarded-Port": "80",
+        "X-Forwarded-Proto": "http",
+        "x-raw": "a\u{fffd}b",
+    });
+    let lists = headers.as_object().unwrap().iter().map(|(name, value)| (name.clone(), json!([value])));
+    let lists: Value = lists.collect();
+    let context = event["requestContext"].take();
+    // Everything that AWS documents for a request without an authorizer.
+    assert_eq!(
+        event,
+        json!({
+            "resource": "/v1/parrot/{name}",
+            "path": "/v1/parrot/a%20b",
+            "httpMethod": "GET",
+            "headers": headers,
+            "multiValueHeaders": lists,
+            "queryStringParameters": {"x": "2", "y": "a b"},
+            "multiValueQueryStringParameters": {"x": ["1", "2"], "y": ["a b"]},
+            "pathParameters": {"name": "a%20b"},
+            "stageVariables": null,
+            "requestContext": null,
+            "body": null,
+            "isBase64Encoded": false,
+        })
+    );
+    assert_eq!(context["requestId"].as_str().unwrap().len(), 36);
+    assert_eq!(context["requestTime"], "28/Apr/2026:15:03:20 +0000");
+    assert_eq!(context["requestTimeEpoch"], 1_777_388_600_000_i64);
+    assert_eq!(context["path"], "/live/v1/parrot/a%20b");
+    assert_eq!(context["identity"]["sourceIp"], "127.0.0.1");
+    assert_eq!(
+        context.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" "),
+        "accountId apiId deploymentId domainName domainPrefix extendedRequestId httpMethod identity path \
+         protocol requestId requestTime requestTimeEpoch resourceId resourcePath stage"
+    );
     cloud.shutdown().await;
 }
 
@@ -72,7 +112,8 @@ async fn a_failing_function_is_the_gateways_error_and_the_log_has_the_reason() {
         ("hang", "longer than 2.00 s"),
         ("fail", "asked to fail"),
         ("too%20much", "larger than"),
-        ("nonsense", "not a proxy response"),
+        ("no%20status", "its status code is 99"),
+        ("no%20header", "the value of its header a is invalid"),
         ("process", "not a proxy response"),
     ] {
         let response = request(&cloud.url(), "GET", &format!("/v1/parrot?say={word}")).await;
@@ -112,10 +153,10 @@ async fn a_body_is_passed_on_as_text_and_a_huge_one_is_refused() {
             "POST /v1/parrot HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
         )
         .into_bytes();
-        request.resize(request.len() + length, b'x');
+        request.resize(request.len() + length, b'\xff');
         request
     };
-    assert_eq!(send(&cloud.url(), &post(3)).await.json()["body"], "xxx");
+    assert_eq!(send(&cloud.url(), &post(3)).await.json()["body"], "\u{fffd}\u{fffd}\u{fffd}");
     assert_eq!(send(&cloud.url(), &post(7_000_000)).await.status, 413);
     assert_eq!(send(&cloud.url(), &post(11_000_000)).await.status, 413);
     cloud.shutdown().await;
@@ -128,24 +169,29 @@ async fn an_incomplete_body_is_a_bad_request() {
     let response = send(&cloud.url(), broken).await;
     assert_eq!((response.status, response.json()), (400, json!({"message": "Invalid request body"})));
     cloud.shutdown().await;
+}
 
-    let own = "GatewayResponses:\n        BAD_REQUEST_BODY: {ResponseTemplates: {application/json: own}}";
-    let cloud = Cloud::start(options("own-body", &TEMPLATE.replace("GatewayResponses:", own))).await.unwrap();
-    let response = send(&cloud.url(), broken).await;
-    assert_eq!((response.status, response.body.as_str()), (400, "own"));
+#[tokio::test]
+async fn a_function_has_the_environment_of_its_template_and_the_only_known_secret() {
+    let secret = "'{{resolve:secretsmanager:name}}'";
+    let variables = format!("{{HYPIXEL_API_KEY: {secret}, OTHER: {secret}, GREETING: !Ref GatewayCache}}");
+    let template = TEMPLATE.replace("{GREETING: !Ref GatewayCache}", &variables);
+    let options = Options { upstream_key: Some("k".to_owned()), ..options("environment", &template) };
+    let cloud = Cloud::start(options).await.unwrap();
+    let response = invoke(&cloud, "parrot", "", "{\"say\":\"environment\"}").await.json();
+    assert_eq!((&response["GREETING"], &response["HYPIXEL_API_KEY"]), (&json!("off"), &json!("k")));
+    assert_eq!((&response["OTHER"], &response["HOME"]), (&Value::Null, &Value::Null));
+    assert_eq!(response["AWS_ENDPOINT_URL_DYNAMODB"], cloud.dynamodb().url());
+    assert!(cloud.logs()[0].starts_with("local: parrot: OTHER is not set"), "{:?}", cloud.logs());
     cloud.shutdown().await;
 }
 
 #[tokio::test]
 async fn the_invoke_api_passes_events_on_unchanged() {
-    let options = Options {
-        parameters: BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]),
-        ..options("invoke", TEMPLATE)
-    };
-    let cloud = Cloud::start(options).await.unwrap();
+    let cloud = Cloud::start(options("invoke", TEMPLATE)).await.unwrap();
     for name in ["ParrotFunction", "parrot", "%70arrot"] {
-        let response = invoke(&cloud, name, "", "{\"say\":\"greeting\"}").await;
-        assert_eq!((response.status, response.body.as_str()), (200, "\"on\""), "{name}");
+        let response = invoke(&cloud, name, "", "{\"a\":\"b\"}").await;
+        assert_eq!((response.status, &response.json()["body"]), (200, &json!("{\"a\":\"b\"}")), "{name}");
         assert!(!response.head.contains("x-amz-function-error"));
     }
     let failed = invoke(&cloud, "parrot", "", "{\"say\":\"crash\"}").await;
@@ -167,36 +213,52 @@ async fn the_invoke_api_passes_events_on_unchanged() {
     cloud.shutdown().await;
 }
 
+/// The number of the process that responds.
+async fn process_of(cloud: &Cloud, word: &str) -> String {
+    let response = cloud.invoke("parrot", format!("{{\"say\":{word:?}}}")).await.unwrap();
+    String::from_utf8(response.to_vec()).unwrap()
+}
+
+fn exists(process: &str) -> bool {
+    std::path::Path::new("/proc").join(process).exists()
+}
+
+async fn await_end(process: &str) {
+    let started = Instant::now();
+    while exists(process) {
+        assert!(started.elapsed() < Duration::from_mins(3), "process {process} is still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 #[tokio::test]
-async fn the_access_log_has_one_line_per_request_without_its_query() {
-    let lines = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let taken = std::sync::Arc::clone(&lines);
-    let sink: LineSink = std::sync::Arc::new(move |line: &str| taken.lock().unwrap().push(line.to_owned()));
-    let cloud =
-        Cloud::start(Options { access_log: Some(sink), ..options("access", TEMPLATE) }).await.unwrap();
-    request(&cloud.url(), "GET", "/v1/parrot?key=gd_secret").await;
-    request(&cloud.url(), "GET", "/a%1B[31m").await;
+async fn a_second_instance_starts_when_the_first_is_busy_and_a_third_caller_waits() {
+    let concurrency = NonZeroU16::new(2).unwrap();
+    let cloud = Cloud::start(Options { concurrency, ..options("busy", TEMPLATE) }).await.unwrap();
+    let slowly = || process_of(&cloud, "slowly");
+    let (first, second, third) = tokio::join!(slowly(), slowly(), slowly());
+    let processes = BTreeSet::from([first, second, third]);
+    assert_eq!(processes.len(), 2, "{processes:?}");
+    cloud.kill("parrot").await.unwrap();
+    assert!(!processes.iter().any(|process| exists(process)), "{processes:?}");
+    assert!(!processes.contains(&process_of(&cloud, "process").await));
     cloud.shutdown().await;
-    let lines = lines.lock().unwrap();
-    assert_eq!(lines.len(), 2);
-    assert!(
-        lines[0].starts_with("GET /v1/parrot 200 ") && lines[0].ends_with(" bytes parrot"),
-        "{}",
-        lines[0]
-    );
-    assert!(
-        lines[1].starts_with("GET /a%1B[31m 403 ") && lines[1].ends_with(" bytes gateway"),
-        "{}",
-        lines[1]
-    );
+}
+
+#[tokio::test]
+async fn an_idle_process_that_is_killed_is_no_zombie_and_is_replaced() {
+    let cloud = Cloud::start(options("zombie", TEMPLATE)).await.unwrap();
+    let idle = process_of(&cloud, "process").await;
+    let killed = tokio::process::Command::new("kill").args(["-9", &idle]).status().await.unwrap();
+    assert!(killed.success());
+    await_end(&idle).await;
+    assert_ne!(process_of(&cloud, "process").await, idle);
+    cloud.shutdown().await;
 }
 
 #[tokio::test]
 async fn a_failed_start_is_one_sentence() {
-    let first = Cloud::start(options("first", TEMPLATE)).await.unwrap();
-    let port = first.url().rsplit(':').next().unwrap().parse().unwrap();
     let cases = [
-        (Options { port, ..options("port", TEMPLATE) }, "is in use"),
         (
             Options { template: PathBuf::from("/nowhere/template.yaml"), ..options("none", TEMPLATE) },
             "/nowhere",
@@ -218,7 +280,6 @@ async fn a_failed_start_is_one_sentence() {
         let message = Cloud::start(options).await.err().unwrap().to_string();
         assert!(message.contains(expected) && !message.contains('\n'), "{message}");
     }
-    first.shutdown().await;
 }
 
 #[tokio::test]
@@ -232,13 +293,9 @@ async fn functions_that_do_not_build_are_an_error() {
 #[tokio::test]
 async fn dropping_a_cloud_ends_its_functions() {
     let cloud = Cloud::start(options("drop", TEMPLATE)).await.unwrap();
-    let process = invoke(&cloud, "parrot", "", "{\"say\":\"process\"}").await.body;
+    let process = process_of(&cloud, "process").await;
     let url = cloud.url();
     drop(cloud);
-    let started = Instant::now();
-    while std::path::Path::new("/proc").join(&process).exists() {
-        assert!(started.elapsed() < Duration::from_mins(3), "process {process} is still there");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    await_end(&process).await;
     assert!(TcpStream::connect(url.strip_prefix("http://").unwrap()).await.is_err());
 }

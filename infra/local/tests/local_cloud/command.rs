@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
+
+use crate::support::send;
 
 const TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -38,14 +39,9 @@ fn command(test: &str, options: &[&str]) -> Command {
 
 /// The status of the response.
 async fn get(url: &str, target: &str) -> u16 {
-    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
     // For the parrot as authorizer, this is a key of the tier pro.
     let headers = "host: here\r\nconnection: close\r\nx-api-key: pro-1\r\n";
-    let request = format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut response = String::new();
-    tokio::time::timeout(TIMEOUT, stream.read_to_string(&mut response)).await.unwrap().unwrap();
-    response.split(' ').nth(1).unwrap().parse().unwrap()
+    send(url, format!("GET {target} HTTP/1.1\r\n{headers}\r\n").as_bytes()).await.status
 }
 
 #[tokio::test]
@@ -74,18 +70,5 @@ async fn an_invalid_upstream_is_one_sentence_and_exit_code_1() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert!(message.starts_with(&format!("error: {option} must be a base URL")), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
-    }
-}
-
-#[tokio::test]
-async fn help_and_usage_errors_are_helpful() {
-    for (options, expected) in [
-        (&["--help"][..], "Usage: cargo local [OPTIONS]"),
-        (&["--version"], "cargo local "),
-        (&["--concurrency", "0"], "invalid value '0' for '--concurrency <N>'"),
-    ] {
-        let output = command("help", options).output().await.unwrap();
-        let message = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(message.contains(expected), "{message}");
     }
 }

@@ -65,6 +65,15 @@ async fn an_event_is_sent_at_full_multiples_and_carries_its_time() {
     cloud.clock().advance(Duration::from_mins(11));
     let noted = await_lines(&cloud, "noted", 1).await;
     assert!(noted[0].contains(&format!("\"time\":\"{due}\"")) && due.ends_with("0:00Z"), "{noted:?}");
+    // Recorders compare an event with the system's clock, unless it is a backfill's.
+    assert!(noted[0].contains("\"backfill\":true"), "{noted:?}");
+    // Of all the events that the clock jumps over, only the latest one is sent.
+    let due = time_in(&cloud, 90 * 24 * 60);
+    cloud.clock().advance(Duration::from_hours(90 * 24));
+    let noted = await_lines(&cloud, "noted", 2).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(lines(&cloud, "noted"), noted);
+    assert!(noted[1].contains(&due), "{noted:?}");
     cloud.shutdown().await;
 }
 
@@ -80,17 +89,12 @@ async fn an_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minu
         assert_eq!(lines(&cloud, "noted"), noted);
         cloud.shutdown().await;
     }
-}
-
-#[tokio::test]
-async fn missed_events_are_skipped() {
-    let cloud = start("jump", TEMPLATE).await;
-    let due = time_in(&cloud, 90 * 24 * 60);
-    cloud.clock().advance(Duration::from_hours(90 * 24));
+    // While the clock shows the system's time, an event is that of AWS.
+    let options = crate::support::options("start", TEMPLATE);
+    let options = Options { schedules: true, schedules_at_start: true, ..options };
+    let cloud = Cloud::start(options).await.unwrap();
     let noted = await_lines(&cloud, "noted", 1).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(lines(&cloud, "noted"), noted);
-    assert!(noted[0].contains(&due), "{noted:?}");
+    assert!(!noted[0].contains("backfill"), "{noted:?}");
     cloud.shutdown().await;
 }
 
@@ -133,13 +137,4 @@ async fn events_for_a_hanging_function_are_skipped() {
     assert!(skipped.starts_with("local: parrot: schedule Tick: skips "), "{skipped}");
     assert!(skipped.ends_with(": 4 earlier events are still running"), "{skipped}");
     cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn schedules_can_be_disabled() {
-    let quiet = Cloud::start(crate::support::options("quiet", TEMPLATE)).await.unwrap();
-    quiet.clock().advance(Duration::from_mins(10));
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(lines(&quiet, "noted"), Vec::<String>::new());
-    quiet.shutdown().await;
 }
