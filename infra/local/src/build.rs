@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -52,11 +53,12 @@ pub(crate) async fn build(
         command.args(["--package", package]);
     }
     let program = command.get_program().to_string_lossy().into_owned();
-    let cannot_run = |cause| Error::Cargo { program: program.clone(), cause };
+    let cannot_run =
+        |cause: io::Error| Error::new(format!("cannot run {program} to build the functions: {cause}"));
     let child = Command::from(command).kill_on_drop(true).spawn().map_err(cannot_run)?;
     let output = child.wait_with_output().await.map_err(cannot_run)?;
     if !output.status.success() {
-        return Err(Error::Build);
+        return Err(Error::new("the functions do not build; see cargo's messages above"));
     }
     let programs = executables(&output.stdout);
     built.insert(request, programs.clone());

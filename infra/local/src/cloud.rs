@@ -59,7 +59,7 @@ impl Cloud {
     /// Builds the functions and starts everything. Afterwards, the cloud accepts requests.
     ///
     /// # Errors
-    /// Whatever [`Error`] lists: a port in use, an invalid template, functions that do not build.
+    /// Among others, when a port is in use, the template is invalid, or the functions do not build.
     pub async fn start(options: Options) -> Result<Self, Error> {
         // Quick checks come first, because building may take minutes.
         let gateway_listener = listen(options.port, "--port").await?;
@@ -70,7 +70,8 @@ impl Cloud {
             Upstream::Simulator { seed } => {
                 let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
                 let clock = options.clock.clone();
-                Some(Simulator::start(simulator::Options { seed: *seed, address, clock }).await?)
+                let started = Simulator::start(simulator::Options { seed: *seed, address, clock }).await;
+                Some(started.map_err(|cause| Error::new(format!("the simulator did not start: {cause}")))?)
             }
             Upstream::Url(_) | Upstream::Live => None,
         };
@@ -88,7 +89,10 @@ impl Cloud {
         };
         let programs = programs(&options, &template).await?;
         let files = options.public_files.then(|| PublicFiles::open(data));
-        let files = files.transpose().map_err(Error::PublicFiles)?.map(Arc::new);
+        let files = files
+            .transpose()
+            .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))?
+            .map(Arc::new);
         let files_variable = files.as_ref().map(|files| files.variable());
 
         let logs = Logs::new(options.function_log.clone());
@@ -98,8 +102,16 @@ impl Cloud {
         let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log);
         let gateway = Arc::new(gateway);
         let has_files = files.is_some();
-        let gateway =
-            serve(gateway_listener, gateway, files).map_err(cannot_listen(options.port, "--port"))?;
+        let gateway = Server::start(gateway_listener, true, move |request, client| {
+            let (gateway, files) = (Arc::clone(&gateway), files.clone());
+            async move {
+                match files.filter(|_| request.uri().path().starts_with(public_files::PREFIX)) {
+                    Some(files) => files.respond(&request).await,
+                    None => gateway.handle(request, client).await,
+                }
+            }
+        })
+        .map_err(cannot_listen(options.port, "--port"))?;
         let invocable = Arc::clone(&pools);
         let lambda = Server::start(lambda_listener, true, move |request, _| {
             invoke_api::handle(Arc::clone(&invocable), request)
@@ -261,29 +273,16 @@ impl Drop for Cloud {
     }
 }
 
-/// Serves the gateway, and the public files beside it.
-fn serve(
-    listener: TcpListener,
-    gateway: Arc<Gateway>,
-    files: Option<Arc<PublicFiles>>,
-) -> io::Result<Server> {
-    Server::start(listener, true, move |request, client| {
-        let (gateway, files) = (Arc::clone(&gateway), files.clone());
-        async move {
-            match files.filter(|_| request.uri().path().starts_with(public_files::PREFIX)) {
-                Some(files) => files.respond(&request).await,
-                None => gateway.handle(request, client).await,
-            }
-        }
-    })
-}
-
 async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(cannot_listen(port, option))
 }
 
 fn cannot_listen(port: u16, option: &'static str) -> impl Fn(io::Error) -> Error {
-    move |cause| Error::Listen { port, option, cause }
+    move |cause| {
+        Error::new(format!(
+            "cannot listen on port {port}: {cause}; choose another one with {option} (0 takes a free one)"
+        ))
+    }
 }
 
 /// The functions' programs, by logical id.
@@ -308,10 +307,9 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
     functions
         .map(|function| match programs.get(&function.binary) {
             Some(program) => Ok((function.logical_id.clone(), program.clone())),
-            None => Err(Error::MissingBinary(format!(
-                "{} has no binary {}: {hint}",
-                function.logical_id, function.binary
-            ))),
+            None => {
+                Err(Error::new(format!("{} has no binary {}: {hint}", function.logical_id, function.binary)))
+            }
         })
         .collect()
 }

@@ -1,72 +1,24 @@
 //! Why the local cloud could not start, and why an invocation failed.
 
-use std::path::PathBuf;
+use std::fmt::Display;
 
 use bytes::Bytes;
 
-/// Why the local cloud could not start.
+/// Why the local cloud could not start: a sentence for the terminal, which says what to change.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A port cannot be listened on, usually because another program does.
-    #[error("cannot listen on port {port}: {cause}; choose another one with {option} (0 takes a free one)")]
-    Listen {
-        /// The port.
-        port: u16,
-        /// The command-line option that changes it.
-        option: &'static str,
-        /// The operating system's reason.
-        cause: std::io::Error,
-    },
-    /// The folder of the public files cannot be created.
-    #[error("cannot create the folder of the public files: {0}")]
-    PublicFiles(std::io::Error),
-    /// The template cannot be read.
-    #[error("cannot read the template {}: {cause}", path.display())]
-    ReadTemplate {
-        /// The path of the file.
-        path: PathBuf,
-        /// The operating system's reason.
-        cause: std::io::Error,
-    },
-    /// The template is invalid.
-    #[error("the template is invalid at {place}: {reason}")]
-    Template {
-        /// The logical id and the property, joined by dots.
-        place: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A parameter is unknown, missing or has an invalid value.
-    #[error("{0}")]
-    Parameter(String),
-    /// Cargo itself cannot be run.
-    #[error("cannot run {program} to build the functions: {cause}")]
-    Cargo {
-        /// The path of cargo.
-        program: String,
-        /// The operating system's reason.
-        cause: std::io::Error,
-    },
-    /// The functions do not compile. Cargo has printed the reason to standard error.
-    #[error("the functions do not build; see cargo's messages above")]
-    Build,
-    /// A function has no binary.
-    #[error("{0}")]
-    MissingBinary(String),
-    /// The simulated upstream did not start.
-    #[error("the simulator did not start: {0}")]
-    Simulator(#[from] simulator::Error),
-    /// The folder's database cannot be used.
-    #[error("cannot keep data in {}: {reason}; choose another folder with --data", path.display())]
-    Data {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The embedded database failed.
-    #[error("the embedded DynamoDB failed: {0}")]
-    DynamoDb(String),
+#[error("{0}")]
+pub struct Error(String);
+
+impl Error {
+    /// The error with this sentence, on one line.
+    pub(crate) fn new(sentence: impl Display) -> Self {
+        Self(sentence.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    /// The template is invalid at `place`: the logical id and the property, joined by dots.
+    pub(crate) fn template(place: &str, reason: impl Display) -> Self {
+        Self::new(format!("the template is invalid at {place}: {reason}"))
+    }
 }
 
 /// Why an invocation has no response.

@@ -1,6 +1,7 @@
 //! The initial API keys, one for each state of a key and its account. They are the same at every start. They are not
 //! secret, because they are valid in the local cloud only.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use common::auth::{
@@ -59,15 +60,15 @@ impl Keys {
 /// # Errors
 /// When the database fails.
 pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error> {
-    let failed = |reason: String| Error::DynamoDb(format!("the initial keys cannot be stored: {reason}"));
-    let keys = Keys::new().ok_or_else(|| failed("one is malformed".to_owned()))?;
+    let failed = |reason: &dyn Display| Error::new(format!("the initial keys cannot be stored: {reason}"));
+    let keys = Keys::new().ok_or_else(|| failed(&"one is malformed"))?;
     let table = Table::of_sdk(&dynamodb.sdk(), table);
     let table = table.with_timeout(TIMEOUT);
     for (name, key) in keys.named() {
         let (account, record) =
-            records(name, key).ok_or_else(|| failed(format!("{name} is not a valid name")))?;
-        access::replace_account(table, None, &account).await.map_err(|error| failed(error.to_string()))?;
-        access::put_key(table, &record).await.map_err(|error| failed(error.to_string()))?;
+            records(name, key).ok_or_else(|| failed(&format!("{name} is not a valid name")))?;
+        access::replace_account(table, None, &account).await.map_err(|error| failed(&error))?;
+        access::put_key(table, &record).await.map_err(|error| failed(&error))?;
     }
     Ok(keys)
 }

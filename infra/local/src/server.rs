@@ -46,7 +46,42 @@ impl Server {
         Responding: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
         let address = listener.local_addr()?;
-        Ok(Self { address, task: tokio::spawn(accept(listener, half_close, handler)) })
+        let task = tokio::spawn(async move {
+            let mut connections = JoinSet::new();
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    Some(_) = connections.join_next() => continue,
+                };
+                let Ok((stream, peer)) = accepted else {
+                    tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
+                    continue;
+                };
+                // Otherwise the kernel may delay a small response by 40 ms. It fails on a closed socket only.
+                if stream.set_nodelay(true).is_err() {
+                    continue;
+                }
+                let handler = handler.clone();
+                let service = service_fn(move |request| {
+                    let responding = handler(request, peer);
+                    async move {
+                        let response = responding.await;
+                        match response.extensions().get::<CloseConnection>() {
+                            None => Ok(response),
+                            Some(close) => Err(*close),
+                        }
+                    }
+                });
+                connections.spawn(async move {
+                    // It fails if the client disconnects or does not speak HTTP; hyper has responded already.
+                    let _ = http1::Builder::new()
+                        .half_close(half_close)
+                        .serve_connection(TokioIo::new(stream), service)
+                        .await;
+                });
+            }
+        });
+        Ok(Self { address, task })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -57,46 +92,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.task.abort();
-    }
-}
-
-async fn accept<Handler, Responding>(listener: TcpListener, half_close: bool, handler: Handler)
-where
-    Handler: Fn(Request<Incoming>, SocketAddr) -> Responding + Clone + Send + 'static,
-    Responding: Future<Output = Response<Full<Bytes>>> + Send + 'static,
-{
-    let mut connections = JoinSet::new();
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            Some(_) = connections.join_next() => continue,
-        };
-        let Ok((stream, peer)) = accepted else {
-            tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
-            continue;
-        };
-        // Otherwise the kernel may delay a small response by 40 ms. It fails on a closed socket only.
-        if stream.set_nodelay(true).is_err() {
-            continue;
-        }
-        let handler = handler.clone();
-        let service = service_fn(move |request| {
-            let responding = handler(request, peer);
-            async move {
-                let response = responding.await;
-                match response.extensions().get::<CloseConnection>() {
-                    None => Ok(response),
-                    Some(close) => Err(*close),
-                }
-            }
-        });
-        connections.spawn(async move {
-            // It fails if the client disconnects or does not speak HTTP; hyper has responded already.
-            let _ = http1::Builder::new()
-                .half_close(half_close)
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
-        });
     }
 }
 

@@ -1,7 +1,5 @@
 //! The capacity that requests consume, as `DynamoDB` bills it. Only requests with `ReturnConsumedCapacity` report it.
 
-use std::ops::AddAssign;
-
 use dynoxide::types::ConsumedCapacity;
 use serde::Deserialize;
 
@@ -14,13 +12,6 @@ pub struct Consumed {
     pub read_units: f64,
     /// Write request units.
     pub write_units: f64,
-}
-
-impl AddAssign for Consumed {
-    fn add_assign(&mut self, other: Self) {
-        self.read_units += other.read_units;
-        self.write_units += other.write_units;
-    }
 }
 
 #[derive(Deserialize)]
@@ -59,12 +50,9 @@ pub(super) fn of_response(operation: &str, response: &[u8]) -> Consumed {
         }
         Ok(WithCapacity { consumed_capacity: None }) | Err(_) => 0.0,
     };
-    let consumed = Consumed::default();
-    if WRITES.contains(&operation) {
-        Consumed { write_units: units, ..consumed }
-    } else {
-        Consumed { read_units: units, ..consumed }
-    }
+    let is_write = WRITES.contains(&operation);
+    let (read_units, write_units) = if is_write { (0.0, units) } else { (units, 0.0) };
+    Consumed { read_units, write_units }
 }
 
 /// The same for writes whose response is not serialized yet.

@@ -8,8 +8,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Response, StatusCode};
 use serde_json::Value;
 
-use super::refusal::Refusal;
-use super::response;
+use super::response::{self, Refusal};
 
 /// A fault that replaces or delays the response to a request, for all matching requests until it is cleared.
 ///

@@ -25,7 +25,7 @@ const ENDPOINT: &str = "http://localhost";
 
 /// The SDK's configuration.
 pub(super) fn sdk(engine: Arc<Engine>, database: Database) -> SdkConfig {
-    let connector = SharedHttpConnector::new(Connector(Arc::new(Parts { engine, database })));
+    let connector = SharedHttpConnector::new(Connector { engine, database });
     let credentials = Credentials::new("local", "local", None, None, "local");
     SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -38,9 +38,8 @@ pub(super) fn sdk(engine: Arc<Engine>, database: Database) -> SdkConfig {
         .build()
 }
 
-struct Connector(Arc<Parts>);
-
-struct Parts {
+#[derive(Clone)]
+struct Connector {
     engine: Arc<Engine>,
     database: Database,
 }
@@ -53,11 +52,11 @@ impl std::fmt::Debug for Connector {
 
 impl HttpConnector for Connector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        HttpConnectorFuture::new(send(Arc::clone(&self.0), request))
+        HttpConnectorFuture::new(send(self.clone(), request))
     }
 }
 
-async fn send(to: Arc<Parts>, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
+async fn send(to: Connector, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
     let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
     let (parts, body) = request.into_parts();
     let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();

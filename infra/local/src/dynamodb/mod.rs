@@ -6,7 +6,6 @@ mod capacity;
 mod engine;
 mod fault;
 mod in_process;
-mod refusal;
 mod response;
 
 use std::collections::BTreeMap;
@@ -33,8 +32,8 @@ pub use self::capacity::Consumed;
 use self::engine::Engine;
 pub use self::fault::Fault;
 use self::fault::Faults;
-pub use self::refusal::Refusal;
 use self::response::JSON;
+pub use self::response::Refusal;
 use crate::error::Error;
 use crate::server::{self, Body, CloseConnection, Server};
 use crate::template::Table;
@@ -217,23 +216,20 @@ fn open(folder: &Path) -> Result<Database, String> {
 }
 
 fn failed(error: impl Display) -> Error {
-    Error::DynamoDb(one_line(error))
+    Error::new(format!("the embedded DynamoDB failed: {error}"))
 }
 
 fn unusable(folder: &Path, reason: impl Display) -> Error {
-    Error::Data { path: folder.to_owned(), reason: one_line(reason) }
-}
-
-fn one_line(text: impl Display) -> String {
-    text.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    Error::new(format!(
+        "cannot keep data in {}: {reason}; choose another folder with --data",
+        folder.display()
+    ))
 }
 
 /// Creates the table, unless an earlier run has.
 fn create(database: &Database, table: &Table, data: Option<&Path>) -> Result<(), Error> {
-    let invalid = |reason: &dyn Display| Error::Template {
-        place: format!("{}.Properties", table.logical_id),
-        reason: one_line(reason),
-    };
+    let place = format!("{}.Properties", table.logical_id);
+    let invalid = |reason: &dyn Display| Error::template(&place, reason);
     let metadata = database.get_table_metadata(&table.name).map_err(failed)?;
     let time_to_live = match metadata {
         None => {
@@ -300,14 +296,14 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
         return response;
     }
     if let Some(refusal) = fault.refusal {
-        return response::refusal(refusal);
+        return refusal.response();
     }
     let Some(split) = fault.split(operation, &body) else {
         return shared.carry_out(operation, &parts, body).await;
     };
     // DynamoDB refuses a batch if it can process none of it.
     let Some(processed) = split.processed.clone() else {
-        return response::refusal(Refusal::ProvisionedThroughputExceeded);
+        return Refusal::ProvisionedThroughputExceeded.response();
     };
     let response = shared.carry_out(operation, &parts, processed).await;
     split.complete(response).await
@@ -331,7 +327,9 @@ fn count(counts: &Counts, operation: &str) {
 
 impl Shared {
     fn consume(&self, consumed: Consumed) {
-        *self.consumed.lock().unwrap_or_else(PoisonError::into_inner) += consumed;
+        let mut total = self.consumed.lock().unwrap_or_else(PoisonError::into_inner);
+        total.read_units += consumed.read_units;
+        total.write_units += consumed.write_units;
     }
 
     async fn carry_out(&self, operation: &str, parts: &request::Parts, body: Bytes) -> Response<Full<Bytes>> {
@@ -343,7 +341,7 @@ impl Shared {
         }
         let is_requested = capacity::is_requested(&body);
         let Ok((head, body)) = self.engine.send(parts, body).await else {
-            return response::refusal(Refusal::InternalServerError);
+            return Refusal::InternalServerError.response();
         };
         if is_requested {
             self.consume(capacity::of_response(operation, &body));

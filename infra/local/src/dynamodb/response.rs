@@ -1,4 +1,4 @@
-//! Responses in `DynamoDB`'s format.
+//! Responses in `DynamoDB`'s format, and the errors that it responds with on demand.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -6,8 +6,6 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
-
-use super::refusal::Refusal;
 
 pub(super) const JSON: &str = "application/x-amz-json-1.0";
 
@@ -22,9 +20,42 @@ pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-pub(super) fn refusal(refusal: Refusal) -> Response<Full<Bytes>> {
-    let body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{}", refusal.name()), "message": refusal.message()});
-    let mut response = json(refusal.status(), Bytes::from(body.to_string()));
-    response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(refusal.name()));
-    response
+/// An error response of `DynamoDB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A table or a partition exceeds its throughput.
+    ProvisionedThroughputExceeded,
+    /// Requests exceed the throughput of an on-demand table.
+    Throttling,
+    /// There is no such table.
+    ResourceNotFound,
+    /// Status 500.
+    InternalServerError,
+}
+
+impl Refusal {
+    pub(super) fn response(self) -> Response<Full<Bytes>> {
+        let (status, name, message) = match self {
+            Self::ProvisionedThroughputExceeded => (
+                StatusCode::BAD_REQUEST,
+                "ProvisionedThroughputExceededException",
+                "The level of configured provisioned throughput for the table was exceeded.",
+            ),
+            Self::Throttling => (
+                StatusCode::BAD_REQUEST,
+                "ThrottlingException",
+                "Throughput exceeds the current throughput limit for your table or index.",
+            ),
+            Self::ResourceNotFound => {
+                (StatusCode::BAD_REQUEST, "ResourceNotFoundException", "Requested resource not found")
+            }
+            Self::InternalServerError => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError", "Internal server error")
+            }
+        };
+        let body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{name}"), "message": message});
+        let mut response = json(status, Bytes::from(body.to_string()));
+        response.headers_mut().insert("x-amzn-errortype", HeaderValue::from_static(name));
+        response
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::auth::{Auth, Authorizer};
 use super::gateway_response::{self, GatewayResponse};
 use super::route::Route;
-use super::section::{Section, invalid};
+use super::section::Section;
 use super::stage_cache;
 use crate::error::Error;
 
@@ -37,7 +37,7 @@ pub(super) fn read(section: &Section<'_>, auth: Auth, mut routes: Vec<Route>) ->
     for Route { method, path, function, .. } in &routes {
         if !seen.insert((method, path)) {
             let reason = format!("another function also has the route {method} {path}");
-            return Err(invalid(&format!("{function}.Properties.Events"), reason));
+            return Err(Error::template(&format!("{function}.Properties.Events"), reason));
         }
     }
     if section.entries.contains_key("Cors") {

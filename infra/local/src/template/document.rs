@@ -9,7 +9,7 @@ use super::api::{self, Api};
 use super::auth::Auth;
 use super::expression::{Scope, text};
 use super::function::{self, Function};
-use super::section::{Section, invalid, is_of_type};
+use super::section::{Section, is_of_type};
 use super::table::{self, Table};
 use super::usage_plan::{self, UsagePlan};
 use super::{route, yaml};
@@ -43,7 +43,7 @@ impl Document {
     /// When the file cannot be read or is not a template.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path)
-            .map_err(|cause| Error::ReadTemplate { path: path.to_owned(), cause })?;
+            .map_err(|cause| Error::new(format!("cannot read the template {}: {cause}", path.display())))?;
         Self::parse(&text)
     }
 
@@ -52,9 +52,9 @@ impl Document {
     /// # Errors
     /// When it is not a YAML mapping.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        match yaml::parse(text).map_err(|reason| invalid("the top level", reason))? {
+        match yaml::parse(text).map_err(|reason| Error::template("the top level", reason))? {
             Value::Object(root) => Ok(Self { root }),
-            _ => Err(invalid("the top level", "it must be a mapping with Resources")),
+            _ => Err(Error::template("the top level", "it must be a mapping with Resources")),
         }
     }
 
@@ -83,7 +83,7 @@ impl Document {
         let globals = self.mapping("Globals")?;
         let apis: Vec<_> = resources.iter().filter(|(_, resource)| is_of_type(resource, api::TYPE)).collect();
         let [(logical_id, resource)] = apis.as_slice() else {
-            return Err(invalid("Resources", format!("there must be exactly one {}", api::TYPE)));
+            return Err(Error::template("Resources", format!("there must be exactly one {}", api::TYPE)));
         };
         let api = Section::properties(logical_id, resource, globals.get("Api"), &scope)?;
         let auth = Auth::read(&api)?;
@@ -107,7 +107,7 @@ impl Document {
                 Some(Value::String(name)) => scope.holds(name),
                 Some(_) => Err("it must be the name of a condition".to_owned()),
             };
-            if exists.map_err(|reason| invalid(&format!("{logical_id}.Condition"), reason))? {
+            if exists.map_err(|reason| Error::template(&format!("{logical_id}.Condition"), reason))? {
                 resources.insert(logical_id, resource);
             }
         }
@@ -118,7 +118,7 @@ impl Document {
         match self.root.get(name) {
             None => Ok(Map::new()),
             Some(Value::Object(entries)) => Ok(entries.clone()),
-            Some(_) => Err(invalid(name, "it must be a mapping")),
+            Some(_) => Err(Error::template(name, "it must be a mapping")),
         }
     }
 
@@ -126,7 +126,7 @@ impl Document {
         let declared = self.mapping("Parameters")?;
         if let Some(unknown) = overrides.keys().find(|name| !declared.contains_key(*name)) {
             let known = declared.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            return Err(Error::Parameter(format!(
+            return Err(Error::new(format!(
                 "the template has no parameter {unknown}; it has {}",
                 if known.is_empty() { "none" } else { &known }
             )));
@@ -135,11 +135,12 @@ impl Document {
         for (name, declaration) in &declared {
             let value = match (overrides.get(name), declaration.get("Default")) {
                 (Some(value), _) => value.clone(),
-                (None, Some(default)) => text(default)
-                    .ok_or_else(|| invalid(&format!("Parameters.{name}.Default"), "it must be plain text"))?,
+                (None, Some(default)) => text(default).ok_or_else(|| {
+                    Error::template(&format!("Parameters.{name}.Default"), "it must be plain text")
+                })?,
                 (None, None) => {
                     let reason = format!("the parameter {name} needs a value: --parameter {name}=VALUE");
-                    return Err(Error::Parameter(reason));
+                    return Err(Error::new(reason));
                 }
             };
             check_parameter(name, &value, declaration)?;
@@ -153,13 +154,13 @@ fn check_parameter(name: &str, value: &str, declaration: &Value) -> Result<(), E
     let allowed = declaration.get("AllowedValues").and_then(Value::as_array);
     let allowed: Option<Vec<String>> = allowed.map(|values| values.iter().filter_map(text).collect());
     if let Some(allowed) = allowed.filter(|allowed| !allowed.iter().any(|allowed| allowed == value)) {
-        return Err(Error::Parameter(format!(
+        return Err(Error::new(format!(
             "the parameter {name} must be one of {}, not {value:?}",
             allowed.join(", ")
         )));
     }
     if declaration.get("Type").and_then(Value::as_str) == Some("Number") && value.parse::<f64>().is_err() {
-        return Err(Error::Parameter(format!("the parameter {name} must be a number, not {value:?}")));
+        return Err(Error::new(format!("the parameter {name} must be a number, not {value:?}")));
     }
     Ok(())
 }

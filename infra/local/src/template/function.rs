@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::schedule::{self, Schedule};
-use super::section::{Section, invalid};
+use super::section::Section;
 use crate::error::Error;
 
 pub(super) const TYPE: &str = "AWS::Serverless::Function";
@@ -36,7 +36,7 @@ pub struct Function {
 pub(super) fn read(logical_id: &str, resource: &Value, section: &Section<'_>) -> Result<Function, Error> {
     let binary = resource.pointer("/Metadata/BuildProperties/Binary").and_then(Value::as_str);
     let binary = binary.ok_or_else(|| {
-        invalid(
+        Error::template(
             &format!("{logical_id}.Metadata.BuildProperties.Binary"),
             "it must name the function's binary",
         )

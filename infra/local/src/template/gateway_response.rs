@@ -30,10 +30,10 @@ pub(super) fn read(api: &Section<'_>) -> Result<BTreeMap<String, GatewayResponse
 }
 
 fn read_one(section: &Section<'_>) -> Result<GatewayResponse, Error> {
-    let status = section.number("StatusCode")?.map(u16::try_from);
-    let status =
-        status.transpose().ok().filter(|status| status.is_none_or(|code| (100..600).contains(&code)));
-    let status = status.ok_or_else(|| section.invalid("StatusCode", "it must be an HTTP status"))?;
+    let status = section.number("StatusCode")?;
+    if status.is_some_and(|status: u16| !(100..600).contains(&status)) {
+        return Err(section.invalid("StatusCode", "it must be an HTTP status"));
+    }
     let declared = section.section("ResponseParameters")?.section("Headers")?;
     let mut headers = BTreeMap::new();
     for (name, value) in declared.texts()? {

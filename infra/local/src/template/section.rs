@@ -1,6 +1,8 @@
 //! A mapping in the template, evaluated as far as possible: entries that are never read may use expressions that only AWS can evaluate.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
@@ -27,7 +29,7 @@ impl<'scope> Section<'scope> {
         let mut merged = globals.cloned().unwrap_or_default();
         merge(&mut merged, resource.get("Properties").unwrap_or(&Value::Null));
         let place = format!("{logical_id}.Properties");
-        let evaluated = scope.evaluate(&merged).map_err(|reason| invalid(&place, reason))?;
+        let evaluated = scope.evaluate(&merged).map_err(|reason| Error::template(&place, reason))?;
         Self::of(place, evaluated, scope)
     }
 
@@ -36,7 +38,7 @@ impl<'scope> Section<'scope> {
         match value {
             None | Some(Value::Null) => Ok(Self { place, entries: Map::new(), scope }),
             Some(Value::Object(entries)) => Ok(Self { place, entries, scope }),
-            Some(_) => Err(invalid(&place, "it must be a mapping")),
+            Some(_) => Err(Error::template(&place, "it must be a mapping")),
         }
     }
 
@@ -45,8 +47,8 @@ impl<'scope> Section<'scope> {
     }
 
     /// An error about the entry `name`.
-    pub(super) fn invalid(&self, name: &str, reason: impl Into<String>) -> Error {
-        invalid(&self.place(name), reason)
+    pub(super) fn invalid(&self, name: &str, reason: impl Display) -> Error {
+        Error::template(&self.place(name), reason)
     }
 
     pub(super) fn value(&self, name: &str) -> Result<Option<Value>, Error> {
@@ -69,9 +71,9 @@ impl<'scope> Section<'scope> {
         text(&value).map(Some).ok_or_else(|| self.invalid(name, "it must be plain text"))
     }
 
-    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Error> {
+    pub(super) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Error> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let number = text.parse().map_err(|_| self.invalid(name, format!("{text:?} is not a whole number")));
+        let number = text.parse().map_err(|_| self.invalid(name, format!("{text:?} is no valid number")));
         number.map(Some)
     }
 
@@ -143,8 +145,4 @@ pub(super) fn constant(text: &str) -> Option<&str> {
 /// Whether the resource has this type.
 pub(super) fn is_of_type(resource: &Value, resource_type: &str) -> bool {
     resource.get("Type").and_then(Value::as_str) == Some(resource_type)
-}
-
-pub(super) fn invalid(place: &str, reason: impl Into<String>) -> Error {
-    Error::Template { place: place.to_owned(), reason: reason.into() }
 }

@@ -100,12 +100,11 @@ fn read_throttle(section: &Section<'_>) -> Result<Option<Throttle>, Error> {
     if section.entries.is_empty() {
         return Ok(None);
     }
-    let rate = section.required_text("RateLimit")?;
-    let rate = rate.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0).ok_or_else(|| {
-        section.invalid("RateLimit", format!("it must be a number of requests per second, not {rate:?}"))
-    })?;
-    let burst = section.required("BurstLimit", section.number("BurstLimit")?)?;
-    let burst = u32::try_from(burst)
-        .map_err(|_| section.invalid("BurstLimit", format!("it must be at most {}", u32::MAX)))?;
-    Ok(Some(Throttle { rate, burst }))
+    let rate: f64 = section.required("RateLimit", section.number("RateLimit")?)?;
+    if !rate.is_finite() || rate < 0.0 {
+        return Err(
+            section.invalid("RateLimit", format!("it must be a number of requests per second, not {rate}"))
+        );
+    }
+    Ok(Some(Throttle { rate, burst: section.required("BurstLimit", section.number("BurstLimit")?)? }))
 }

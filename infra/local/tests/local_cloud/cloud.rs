@@ -1,11 +1,11 @@
 //! The local cloud as a whole, with a function that does what the event says (`examples/parrot.rs`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use local::{Cloud, Error, Options};
+use local::{Cloud, Options};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -145,7 +145,7 @@ async fn a_half_closed_connection_gets_its_response() {
 }
 
 #[tokio::test]
-async fn a_body_is_passed_on_as_text_and_a_huge_one_is_refused() {
+async fn a_body_is_passed_on_as_text_and_a_huge_or_incomplete_one_is_refused() {
     let template = TEMPLATE.replace("Method: GET, Path: /v1/parrot}", "Method: ANY, Path: /v1/parrot}");
     let cloud = Cloud::start(options("body", &template)).await.unwrap();
     let post = |length: usize| {
@@ -159,13 +159,7 @@ async fn a_body_is_passed_on_as_text_and_a_huge_one_is_refused() {
     assert_eq!(send(&cloud.url(), &post(3)).await.json()["body"], "\u{fffd}\u{fffd}\u{fffd}");
     assert_eq!(send(&cloud.url(), &post(7_000_000)).await.status, 413);
     assert_eq!(send(&cloud.url(), &post(11_000_000)).await.status, 413);
-    cloud.shutdown().await;
-}
-
-#[tokio::test]
-async fn an_incomplete_body_is_a_bad_request() {
     let broken = b"POST /v1/parrot HTTP/1.1\r\nhost: here\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\nno chunk\r\n";
-    let cloud = Cloud::start(options("broken-body", TEMPLATE)).await.unwrap();
     let response = send(&cloud.url(), broken).await;
     assert_eq!((response.status, response.json()), (400, json!({"message": "Invalid request body"})));
     cloud.shutdown().await;
@@ -263,17 +257,9 @@ async fn a_failed_start_is_one_sentence() {
             Options { template: PathBuf::from("/nowhere/template.yaml"), ..options("none", TEMPLATE) },
             "/nowhere",
         ),
-        (options("broken", "Resources: ["), "not YAML"),
         (
             options("binary", &TEMPLATE.replace("parrot}", "budgerigar}")),
             "ParrotFunction has no binary budgerigar",
-        ),
-        (
-            Options {
-                parameters: BTreeMap::from([("Colour".to_owned(), "red".to_owned())]),
-                ..options("parameter", TEMPLATE)
-            },
-            "no parameter Colour",
         ),
     ];
     for (options, expected) in cases {
@@ -287,7 +273,7 @@ async fn functions_that_do_not_build_are_an_error() {
     let template = TEMPLATE.replace("parrot}", "no-such-package}");
     let options = Options { binaries: Options::for_tests().binaries, ..options("build", &template) };
     let error = Cloud::start(options).await.err().unwrap();
-    assert!(matches!(error, Error::Build), "{error}");
+    assert!(error.to_string().contains("do not build"), "{error}");
 }
 
 #[tokio::test]

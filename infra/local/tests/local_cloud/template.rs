@@ -162,16 +162,6 @@ fn a_resource_whose_condition_does_not_hold_does_not_exist() {
         assert_eq!(template.functions.contains_key("SometimesFunction"), exists);
         assert_eq!(template.api.routes.iter().any(|route| route.path == "/sometimes"), exists);
     }
-    // Its setting must not exist without it.
-    let setting =
-        "!If [IsOn, {ResourcePath: /~1sometimes, HttpMethod: GET, CachingEnabled: false}, !Ref AWS::NoValue]";
-    let always = TEMPLATE.replace(setting, "{ResourcePath: /~1sometimes, HttpMethod: GET}");
-    assert_ne!(always, TEMPLATE);
-    let message = evaluate(&always, &[("Switch", "off")]).unwrap_err().to_string();
-    assert!(
-        message.contains("MethodSettings[2].ResourcePath: there is no route GET /sometimes"),
-        "{message}"
-    );
 }
 
 #[test]
