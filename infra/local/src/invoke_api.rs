@@ -63,10 +63,9 @@ pub(crate) async fn handle(pools: Arc<Pools>, request: Request<Incoming>) -> Res
 }
 
 async fn invoke(pool: &Arc<Pool>, payload: Bytes) -> Response<Full<Bytes>> {
-    let (payload, failed) = match pool.invoke(payload).await {
-        Ok(payload) => (payload, false),
-        Err(failure) => (failure.payload(), true),
-    };
+    let invoked = pool.invoke(payload).await;
+    let failed = invoked.is_err();
+    let payload = invoked.unwrap_or_else(|failure| failure.payload());
     let mut response = Response::new(Full::new(payload));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if failed {

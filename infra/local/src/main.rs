@@ -1,8 +1,7 @@
 //! The `cargo local` command.
 
-mod terminal;
-
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::num::{NonZero, NonZeroU16};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +15,7 @@ use hyper::Uri;
 use local::template::Template;
 use local::{Binaries, Cloud, Keys, Options, Upstream};
 use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The queries of the example requests, by path.
 const EXAMPLE_QUERIES: [(&str, &str); 6] = [
@@ -116,8 +116,8 @@ impl Arguments {
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: self.binaries.map_or(Binaries::Build { profile: self.profile }, Binaries::Folder),
             concurrency: self.concurrency,
-            access_log: Some(Arc::new(terminal::print)),
-            function_log: Some(Arc::new(terminal::print_error)),
+            access_log: Some(Arc::new(print)),
+            function_log: Some(Arc::new(print_error)),
             ..Options::default()
         })
     }
@@ -133,7 +133,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
-            terminal::print_error(&format!("error: {sentence}"));
+            print_error(&format!("error: {sentence}"));
             ExitCode::FAILURE
         }
     }
@@ -144,31 +144,31 @@ async fn run(arguments: Arguments) -> Result<(), String> {
     let cloud = tokio::select! {
         started = Cloud::start(options) => started.map_err(|error| error.to_string())?,
         // Dropping the start also ends a running cargo.
-        interrupted = terminal::interrupted() => return interrupted,
+        interrupted = interruption() => return interrupted,
     };
     print_greeting(&cloud);
-    let interrupted = terminal::interrupted().await;
+    let interrupted = interruption().await;
     cloud.shutdown().await;
     interrupted
 }
 
 fn print_greeting(cloud: &Cloud) {
-    terminal::print(&routes(cloud.template(), cloud.keys(), &cloud.url()).trim_fmt());
+    print(&routes(cloud.template(), cloud.keys(), &cloud.url()).trim_fmt());
     if let Some(simulator) = cloud.simulator() {
-        terminal::print(&format!("upstream {}", simulator.url()));
+        print(&format!("upstream {}", simulator.url()));
     }
-    terminal::print(&format!("dynamodb {}", cloud.dynamodb().url()));
-    terminal::print(&format!("lambda {}", cloud.lambda_url()));
+    print(&format!("dynamodb {}", cloud.dynamodb().url()));
+    print(&format!("lambda {}", cloud.lambda_url()));
     if let Some(url) = cloud.files_url() {
-        terminal::print(&format!("files {url}"));
+        print(&format!("files {url}"));
     }
     for (name, key) in cloud.keys().into_iter().flat_map(Keys::named) {
-        terminal::print(&format!("key {name} {}", key.expose()));
+        print(&format!("key {name} {}", key.expose()));
     }
     for line in pages(cloud.template(), cloud.keys(), &cloud.url()) {
-        terminal::print(&line);
+        print(&line);
     }
-    terminal::print(&format!("ready {}", cloud.url()));
+    print(&format!("ready {}", cloud.url()));
 }
 
 /// Links to the pages, if they are on. The one to the market shows an item, and brings a key along, in the part that a browser
@@ -219,24 +219,25 @@ fn yesterday() -> String {
     UnixSeconds::from(UnixMilliseconds::of_system_clock()).rounded_down(day).minus(day).to_string()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Prints a line to standard output. A closed output is not an error.
+fn print(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
 
-    #[test]
-    fn an_upstream_is_a_base_url() {
-        assert_eq!(base_url("--upstream", "HTTP://[::1]:80/a/b//").as_deref(), Ok("HTTP://[::1]:80/a/b"));
-        for text in [
-            "",
-            "http://",
-            "http://a b",
-            "example.com",
-            "ftp://example.com",
-            "/v2",
-            "http://:80",
-            "http://a/?b",
-        ] {
-            assert!(base_url("--names", text).is_err(), "{text}");
-        }
+/// Prints a line to standard error. A closed output is not an error.
+fn print_error(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+///
+/// # Errors
+/// When signals cannot be received.
+async fn interruption() -> Result<(), String> {
+    let failed = |error: io::Error| format!("cannot listen for signals: {error}");
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted.map_err(failed),
+        _ = terminate.recv() => Ok(()),
     }
 }

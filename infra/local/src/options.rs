@@ -10,13 +10,6 @@ use simulator::Clock;
 use crate::logs::LineSink;
 use crate::template::Document;
 
-/// Template parameters with a local default.
-const UPSTREAM_PARAMETER: &str = "UpstreamBaseUrl";
-const NAMES_PARAMETER: &str = "NamesBaseUrl";
-const CACHE_PARAMETER: &str = "GatewayCache";
-const DASHBOARD_PARAMETER: &str = "DashboardUrl";
-/// A placeholder: there is no dashboard.
-const DASHBOARD_URL: &str = "https://dashboard.example";
 /// The limits of the usage plans, and a value that no test reaches.
 const LIMIT_PARAMETERS: [&str; 8] = [
     "StarterRateLimit",
@@ -168,10 +161,11 @@ impl Options {
             Upstream::Simulator { .. } | Upstream::Live => simulator_url,
         };
         let defaults = [
-            (CACHE_PARAMETER, Some("off".to_owned())),
-            (UPSTREAM_PARAMETER, upstream.clone()),
-            (NAMES_PARAMETER, self.names.clone().or(upstream)),
-            (DASHBOARD_PARAMETER, Some(DASHBOARD_URL.to_owned())),
+            ("GatewayCache", Some("off".to_owned())),
+            ("UpstreamBaseUrl", upstream.clone()),
+            ("NamesBaseUrl", self.names.clone().or(upstream)),
+            // A placeholder: there is no dashboard.
+            ("DashboardUrl", Some("https://dashboard.example".to_owned())),
         ];
         let limits = LIMIT_PARAMETERS.map(|name| (name, (!self.throttling).then(|| HIGH_LIMIT.to_owned())));
         let mut parameters = self.parameters.clone();

@@ -79,7 +79,9 @@ pub(crate) fn start(
                         // An error says that the past is not generated.
                         let _ = newest_minutes.wait_for(|is_stored| *is_stored).await;
                     }
-                    Arc::clone(&scheduled).deliver_now().await;
+                    // Recorders refuse an event that is minutes old.
+                    let now_ms = scheduled.clock.now_ms();
+                    Arc::clone(&scheduled).deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
                 }
                 // Only now, so that two events do not double the load of the provider. The next one is sent late, but in its minute.
                 scheduled.run(last_ms).await;
@@ -125,12 +127,6 @@ impl Scheduled {
         let now_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
         let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
         now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
-    }
-
-    /// Sends an event of the current minute: recorders refuse one that is minutes old.
-    async fn deliver_now(self: Arc<Self>) {
-        let now_ms = self.clock.now_ms();
-        self.deliver(now_ms - now_ms.rem_euclid(MINUTE_MS)).await;
     }
 
     async fn deliver(self: Arc<Self>, due_ms: i64) {

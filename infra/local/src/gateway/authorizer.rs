@@ -13,11 +13,10 @@ use super::authorization::Authorization;
 use super::event;
 use super::expiring_cache::ExpiringCache;
 use super::gateway_response::GatewayError;
-use super::limits::INTEGRATION_TIMEOUT;
-use super::request::MatchedRequest;
+use super::request::{INTEGRATION_TIMEOUT, MatchedRequest};
 use crate::instance::Failure;
-use crate::pool::{Pool, Pools};
-use crate::template;
+use crate::pool::Pools;
+use crate::template::Authorizer;
 
 /// The error message with which a function rejects a caller.
 const UNAUTHORIZED: &str = "Unauthorized";
@@ -29,28 +28,16 @@ struct Identity {
     values: Vec<Vec<u8>>,
 }
 
-struct Authorizer {
-    settings: template::Authorizer,
-    pool: Arc<Pool>,
-}
-
 /// The authorizers of an API.
 pub(super) struct Authorizers {
     by_name: BTreeMap<String, Authorizer>,
+    pools: Arc<Pools>,
     cache: ExpiringCache<Identity, Arc<Authorization>>,
 }
 
 impl Authorizers {
-    pub(super) fn new(
-        settings: &BTreeMap<String, template::Authorizer>,
-        pools: &Pools,
-        clock: Clock,
-    ) -> Self {
-        let authorizers = settings.iter().filter_map(|(name, settings)| {
-            let pool = Arc::clone(pools.get(&settings.function)?);
-            Some((name.clone(), Authorizer { settings: settings.clone(), pool }))
-        });
-        Self { by_name: authorizers.collect(), cache: ExpiringCache::new(clock) }
+    pub(super) fn new(by_name: BTreeMap<String, Authorizer>, pools: Arc<Pools>, clock: Clock) -> Self {
+        Self { by_name, pools, cache: ExpiringCache::new(clock) }
     }
 
     /// The response of the authorizer `name` to a request that it allows.
@@ -63,7 +50,7 @@ impl Authorizers {
         matched: &MatchedRequest<'_>,
     ) -> Result<Arc<Authorization>, GatewayError> {
         let authorizer = self.by_name.get(name).ok_or(GatewayError::AuthorizerFailure)?;
-        let header = authorizer.settings.identity_header.as_str();
+        let header = authorizer.identity_header.as_str();
         let values =
             matched.request.parts.headers.get_all(header).iter().map(|value| value.as_bytes().to_vec());
         let identity = Identity { authorizer: name.to_owned(), values: values.collect() };
@@ -87,12 +74,13 @@ impl Authorizers {
         identity: Identity,
         matched: &MatchedRequest<'_>,
     ) -> Result<Arc<Authorization>, GatewayError> {
-        let invocation = authorizer.pool.invoke_unlogged(event::for_authorizer(matched));
+        let pool = self.pools.get(&authorizer.function).ok_or(GatewayError::AuthorizerFailure)?;
+        let invocation = pool.invoke_unlogged(event::for_authorizer(matched));
         let reason = match tokio::time::timeout(INTEGRATION_TIMEOUT, invocation).await {
             Ok(Ok(payload)) => match Authorization::read(&payload) {
                 Ok(authorization) => {
                     let authorization = Arc::new(authorization);
-                    let ttl = authorizer.settings.reauthorize_every;
+                    let ttl = authorizer.reauthorize_every;
                     self.cache.put(identity, Arc::clone(&authorization), ttl);
                     return Ok(authorization);
                 }
@@ -102,7 +90,7 @@ impl Authorizers {
             Ok(Err(failure)) => identity.redacted_from(&failure.to_string()),
             Err(_) => format!("no response within the gateway's {} s", INTEGRATION_TIMEOUT.as_secs()),
         };
-        authorizer.pool.log(&format!("request {}: {reason}", matched.request.request_id));
+        pool.log(&format!("request {}: {reason}", matched.request.request_id));
         Err(GatewayError::AuthorizerFailure)
     }
 }

@@ -17,10 +17,8 @@ pub(super) async fn compress(
     minimum: Option<u64>,
 ) -> Response<Bytes> {
     let is_large = minimum.is_some_and(|minimum| response.body().len() as u64 >= minimum);
-    if !is_large || response.body().is_empty() || response.headers().contains_key(CONTENT_ENCODING) {
-        return response;
-    }
-    if !accepts_gzip(request) {
+    let is_final = response.body().is_empty() || response.headers().contains_key(CONTENT_ENCODING);
+    if !is_large || is_final || !accepts_gzip(request) {
         return response;
     }
     let body = response.body().clone();

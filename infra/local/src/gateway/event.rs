@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use hyper::HeaderMap;
 use hyper::header::HeaderName;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -106,7 +105,9 @@ fn headers(request: &GatewayRequest<'_>) -> BTreeMap<String, Vec<String>> {
     let sent = &request.parts.headers;
     let mut headers = BTreeMap::<String, Vec<String>>::new();
     for name in sent.keys().filter(|name| !is_hop_by_hop(name)) {
-        headers.insert(spelling(name).to_owned(), values(sent, name));
+        let values =
+            sent.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        headers.insert(spelling(name).to_owned(), values.collect());
     }
     headers.entry("X-Amzn-Trace-Id".to_owned()).or_insert_with(|| {
         let id = request.request_id.simple().to_string();
@@ -118,10 +119,6 @@ fn headers(request: &GatewayRequest<'_>) -> BTreeMap<String, Vec<String>> {
     headers.insert("X-Forwarded-Port".to_owned(), vec!["80".to_owned()]);
     headers.insert("X-Forwarded-Proto".to_owned(), vec!["http".to_owned()]);
     headers
-}
-
-fn values(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
-    headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
 }
 
 /// The gateway's spelling of the headers that it sets. Others arrive as sent, which is in lower case over HTTP/2.

@@ -14,7 +14,6 @@ use crate::template::GatewayResponse;
 pub(super) enum GatewayError {
     /// The function failed, or its payload is not a proxy response.
     IntegrationFailure,
-    /// The function took too long.
     IntegrationTimeout,
     /// There is no such route.
     MissingAuthenticationToken,
@@ -24,13 +23,10 @@ pub(super) enum GatewayError {
     Unauthorized,
     /// The caller is known and may not call the route.
     AccessDenied,
-    /// The authorizer failed.
     AuthorizerFailure,
     /// The key belongs to no usage plan.
     InvalidApiKey,
-    /// The key has used up its rate.
     Throttled,
-    /// The key has used up its quota.
     QuotaExceeded,
     /// The body is incomplete or badly framed.
     BadRequestBody,

@@ -7,7 +7,6 @@ pub(crate) mod compression;
 mod event;
 mod expiring_cache;
 mod gateway_response;
-mod limits;
 mod request;
 mod response;
 mod routing;
@@ -33,8 +32,7 @@ use uuid::Uuid;
 
 use self::authorizer::Authorizers;
 use self::gateway_response::GatewayError;
-use self::limits::{INTEGRATION_TIMEOUT, MAX_BODY_BYTES, MAX_EVENT_BYTES};
-use self::request::{Caller, GatewayRequest, MatchedRequest};
+use self::request::{Caller, GatewayRequest, INTEGRATION_TIMEOUT, MatchedRequest};
 use self::routing::Routing;
 use self::stage_cache::StageCache;
 use self::usage::Usage;
@@ -43,6 +41,10 @@ use crate::pool::{Pool, Pools};
 use crate::server::{self, Body};
 use crate::template::{Api, Template};
 
+/// The gateway's limit for a request's body.
+const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// Lambda's limit for an event.
+const MAX_EVENT_BYTES: usize = 6 * 1024 * 1024;
 /// Longer paths are shortened in the access log.
 const MAX_LOGGED_PATH_CHARACTERS: usize = 256;
 /// Names for the source of a response in the access log, if it is not a function.
@@ -71,7 +73,7 @@ impl Gateway {
         let api = template.api.clone();
         Self {
             routing: Routing::new(&api.routes),
-            authorizers: Authorizers::new(&api.authorizers, &pools, clock.clone()),
+            authorizers: Authorizers::new(api.authorizers.clone(), Arc::clone(&pools), clock.clone()),
             usage: Usage::new(&template.usage_plans, clock.clone()),
             cache: api.cache_enabled.then(|| StageCache::new(clock.clone())),
             api,

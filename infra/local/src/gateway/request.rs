@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use hyper::header::HeaderName;
 use hyper::http::request::Parts;
@@ -13,6 +14,8 @@ use crate::arn::{ACCOUNT_ID, REGION};
 use crate::template::Route;
 
 pub(super) const API_ID: &str = "localcloud";
+/// The gateway's limit for an integration, and for an authorizer.
+pub(super) const INTEGRATION_TIMEOUT: Duration = Duration::from_secs(29);
 
 /// A request with what the gateway knows about it from the start.
 #[derive(Clone, Copy)]

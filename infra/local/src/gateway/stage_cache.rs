@@ -6,9 +6,11 @@ use hyper::Response;
 use simulator::Clock;
 
 use super::expiring_cache::ExpiringCache;
-use super::limits::MAX_CACHED_BODY_BYTES;
 use super::request::MatchedRequest;
 use crate::template::CacheKey;
+
+/// The largest body that the stage cache keeps.
+const MAX_CACHED_BODY_BYTES: usize = 1_048_576;
 
 /// What distinguishes two cached responses. The values are in the order of the route's declaration, as the function gets them: a
 /// path parameter is encoded and a query parameter decoded. A missing parameter differs from an empty one. AWS does not document
