@@ -83,7 +83,7 @@ pub fn cargo(workspace: &Path) -> std::process::Command {
     command
 }
 
-/// The binaries in cargo's messages, each of which is a line.
+/// The binaries in cargo's messages, one message per line.
 fn executables(messages: &[u8]) -> Programs {
     let messages = messages.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let executable = |message: Value| {

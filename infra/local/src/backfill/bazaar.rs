@@ -79,7 +79,7 @@ impl Game for Bazaar {
 }
 
 impl Past<Bazaar> {
-    /// Stores the minutes from `from` until before `end`. What is there stays as it is.
+    /// Stores the minutes from `from` until before `end`. Stored minutes stay as they are.
     pub(super) async fn store_minutes(&self, from: UnixSeconds, end: UnixSeconds) {
         for minute in every(MINUTES.length, from, end) {
             let store = || async move {

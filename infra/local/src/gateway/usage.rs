@@ -32,7 +32,7 @@ pub(super) struct Usage {
     admitted: Mutex<Admitted>,
 }
 
-/// What the keys have used up.
+/// The used parts of the limits of keys.
 #[derive(Default)]
 struct Admitted {
     /// When the bucket is full again, as the time since 1970, by tier, key and, if it has a throttle of its own, method.

@@ -1,4 +1,4 @@
-//! A mapping in the template, evaluated as far as possible: entries that are never read may use expressions that only AWS can evaluate.
+//! A mapping in the template, evaluated where possible: entries that are never read may use expressions that only AWS can evaluate.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

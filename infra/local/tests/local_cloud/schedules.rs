@@ -89,7 +89,7 @@ async fn an_event_can_be_sent_once_at_the_start_also_by_a_schedule_of_every_minu
         assert_eq!(lines(&cloud, "noted"), noted);
         cloud.shutdown().await;
     }
-    // While the clock shows the system's time, an event is that of AWS.
+    // While the clock shows the system's time, the event is not a backfill's.
     let options = crate::support::options("start", TEMPLATE);
     let options = Options { schedules: true, schedules_at_start: true, ..options };
     let cloud = Cloud::start(options).await.unwrap();
