@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::event;
-use super::request::{Caller, GatewayRequest, MatchedRoute, parse_query};
+use super::request::{Caller, GatewayRequest, MatchedRequest, parse_query};
 use super::routing::Routing;
 use crate::error::SampleError;
 use crate::template::Route;
@@ -20,9 +20,7 @@ use crate::template::Route;
 /// # Errors
 /// If the route does not match the request.
 pub fn sample_event(path: &str, request: &str, now_ms: i64) -> Result<Value, SampleError> {
-    build(path, Request::get(request), now_ms, |request, matched| {
-        event::for_integration(request, matched, Caller::default())
-    })
+    build(path, Request::get(request), now_ms, |matched| event::for_integration(matched, Caller::default()))
 }
 
 /// Returns the event of `GET path` with this key, for an authorizer.
@@ -37,7 +35,7 @@ fn build(
     path: &str,
     request: http::request::Builder,
     now_ms: i64,
-    event: impl Fn(&GatewayRequest<'_>, &MatchedRoute<'_>) -> Bytes,
+    event: impl Fn(&MatchedRequest<'_>) -> Bytes,
 ) -> Result<Value, SampleError> {
     let request = request.header("Host", "localhost").header("User-Agent", "price-board/2.0");
     let (parts, ()) = request.body(())?.into_parts();
@@ -46,7 +44,7 @@ fn build(
     let found = routing.find("GET", parts.uri.path());
     let (route, path_parameters) = found.ok_or_else(|| SampleError::NoRoute(path.to_owned()))?;
     let query = parse_query(parts.uri.query().unwrap_or_default());
-    let request = GatewayRequest {
+    let request = &GatewayRequest {
         parts: &parts,
         body: b"",
         client: SocketAddr::from((Ipv4Addr::new(203, 0, 113, 20), 0)),
@@ -54,5 +52,5 @@ fn build(
         now_ms,
         stage: "live",
     };
-    Ok(serde_json::from_slice(&event(&request, &MatchedRoute { route, path_parameters, query }))?)
+    Ok(serde_json::from_slice(&event(&MatchedRequest { request, route, path_parameters, query }))?)
 }
