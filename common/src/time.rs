@@ -80,6 +80,7 @@ impl UnixMilliseconds {
     #[must_use]
     pub fn from_rfc3339(text: &str) -> Option<Self> {
         const TEN_DIGITS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+        Pieces::parse(text).ok().filter(has_rfc3339_offset)?;
         let milliseconds = text.parse::<Timestamp>().ok()?.as_millisecond();
         TEN_DIGITS.contains(&milliseconds).then_some(Self(milliseconds))
     }
@@ -92,16 +93,18 @@ impl UnixMilliseconds {
         // The parser accepts nine digits of a fraction, the format any number.
         let fraction = fraction.get(..9).unwrap_or(fraction);
         let text = format!("{date_time}.{fraction}{offset}");
-        let pieces = Pieces::parse(&text).ok()?;
+        let pieces = Pieces::parse(&text).ok().filter(has_rfc3339_offset)?;
         let offset = pieces.to_numeric_offset()?;
-        if offset.seconds().unsigned_abs() >= 24 * 60 * 60 {
-            return None;
-        }
         let time = pieces.date().to_datetime(pieces.time()?);
         let nearest = if pieces.date().year() < 5_000 { Timestamp::MIN } else { Timestamp::MAX };
         let timestamp = offset.to_timestamp(time).unwrap_or(nearest);
         Some(Self(timestamp.as_millisecond()))
     }
+}
+
+/// Whether the offset from UTC is less than a day. The parser accepts two hours more.
+fn has_rfc3339_offset(pieces: &Pieces<'_>) -> bool {
+    pieces.to_numeric_offset().is_some_and(|offset| offset.seconds().unsigned_abs() < 24 * 60 * 60)
 }
 
 /// Returns date and time, the digits of the fraction, and the offset. `None` if the text does not have the form of RFC 3339, which
@@ -254,7 +257,8 @@ mod tests {
             assert_eq!(UnixSeconds::from(time).to_string(), "2026-04-28T15:03:20Z");
             assert_eq!(Tick::of(time).to_string(), "2026-04-28T15:03:00Z");
         }
-        for text in ["", "1777388600", "2026-04-28", "2026-04-28T15:03:20", "1999-01-01T00:00:00Z"] {
+        let offset = "2026-04-28T15:03:20+24:00";
+        for text in ["", "1777388600", "2026-04-28", "2026-04-28T15:03:20", "1999-01-01T00:00:00Z", offset] {
             assert_eq!(UnixMilliseconds::from_rfc3339(text), None, "{text}");
         }
     }
