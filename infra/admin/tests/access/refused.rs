@@ -27,6 +27,8 @@ fn an_invalid_command_line_changes_nothing() {
         (&["key", "issue", "bots", "--label", &long], "a label has 1 to 64 letters"),
         (&["key", "issue", "bots", "--label", UNKNOWN_KEY], "this is an API key"),
         (&["key", "revoke", "95F291419F81E24891FED21A"], "a KEY-ID is 24 hexadecimal digits in lower case"),
+        (&["key", "revoke", UNKNOWN_KEY], "this is an API key, not a KEY-ID"),
+        (&["key", "revoke", &UNKNOWN_KEY[..30]], "this is an API key, not a KEY-ID"),
         (&["key", "revoke", &UNKNOWN_ID[1..]], "a KEY-ID is 24 hexadecimal digits in lower case"),
         (&["key", "explain"], "<KEY>"),
         (&["key", "explain", UNKNOWN_KEY, UNKNOWN_KEY], "unexpected argument 'gd_…'"),
@@ -43,8 +45,7 @@ fn an_invalid_command_line_changes_nothing() {
 #[test]
 fn help_exits_with_0() {
     let outcome = run(&mut command("", &["key", "issue", "--help"]), "");
-    assert_eq!(outcome.code, 0);
-    assert!(outcome.stdout.contains("--label <LABEL>") && outcome.stderr.is_empty(), "{outcome:?}");
+    assert!(outcome.code == 0 && outcome.stdout.contains("--label <LABEL>"), "{outcome:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::support::{Access, UNKNOWN_ID, UNKNOWN_KEY, run};
+use super::support::{Access, UNKNOWN_ID, run};
 
 #[test]
 fn a_revoked_key_is_rejected_and_stays_in_the_list() {
@@ -43,15 +43,4 @@ fn an_unknown_key_is_an_error() {
     let access = Access::with_bots();
     let reason = access.fail(&["key", "revoke", UNKNOWN_ID]);
     assert_eq!(reason, format!("there is no key {UNKNOWN_ID}; `key list` shows the keys of an account"));
-}
-
-#[test]
-fn a_key_instead_of_its_id_is_not_repeated() {
-    let access = Access::with_bots();
-    for key in [UNKNOWN_KEY, &UNKNOWN_KEY[..30], &UNKNOWN_KEY.replace('A', "B")] {
-        let outcome = access.run(&["key", "revoke", key]);
-        assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
-        assert!(outcome.stderr.contains("this is an API key, not a KEY-ID"), "{outcome:?}");
-        assert!(!outcome.stderr.contains(&key[3..]), "{outcome:?}");
-    }
 }
