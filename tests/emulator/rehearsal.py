@@ -80,7 +80,7 @@ class Rehearsal:
         with step("records on schedule"):
             self.wait_for_records()
         with step("passes cargo admin check"):
-            self.check("--rate", "250")
+            self.check()
         with step("builds candles"):
             self.build_candles()
         with step("writes public files into a private bucket"):
@@ -98,7 +98,7 @@ class Rehearsal:
         with step("updates the stack: stage cache on, other limits, protected tables"):
             self.update()
         with step("passes cargo admin check --throttle"):
-            self.check("--rate", "10", "--throttle")
+            self.check("--throttle")
         with step("enforces limits below one request per second"):
             self.exhaust_page()
         with step("uses restored tables, and then its own again"):

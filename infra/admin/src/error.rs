@@ -56,16 +56,8 @@ pub(crate) enum Error {
     Discarded,
     #[error("the system has no random source: {0}")]
     Random(getrandom::Error),
-    #[error(
-        "an API key is required: --key - with the key on standard input, --key-file FILE, or the environment variable \
-         API_KEY"
-    )]
+    #[error("an API key is required, on standard input or in the environment variable API_KEY")]
     NoApiKey,
-    #[error(
-        "every user of this machine can see arguments: give the key with --key - on standard input, --key-file FILE or the \
-         environment variable API_KEY"
-    )]
-    KeyArgument,
     #[error("{place} has no valid API key: {cause}")]
     MalformedApiKey { place: &'static str, cause: MalformedKey },
     #[error(transparent)]
@@ -92,9 +84,7 @@ impl Error {
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NoApiKey | Self::KeyArgument | Self::MalformedApiKey { .. } => {
-                ExitCode::from(INVALID_COMMAND_LINE)
-            }
+            Self::NoApiKey | Self::MalformedApiKey { .. } => ExitCode::from(INVALID_COMMAND_LINE),
             _ => ExitCode::FAILURE,
         }
     }

@@ -10,3 +10,4 @@ mod access;
 mod check;
 mod dynamodb;
 mod history;
+mod server;

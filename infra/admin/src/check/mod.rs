@@ -10,7 +10,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use common::auth::ApiKey;
-use common::request::parameters::Username;
 use common::routes::OPENAPI;
 use conformance::{Document, Mismatch};
 use reqwest::{Method, Url};
@@ -18,18 +17,15 @@ use serde_json::Value;
 
 use self::client::Client;
 use self::contract::Run;
-use self::keys::{KeyArguments, Keys};
+use self::keys::Keys;
 use self::report::Report;
-use crate::console::{ClearOnDrop, Console};
+use crate::console::Console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::output::{Format, write};
 
-/// The default of `--rate`. The smallest tier allows 2.
-const DEFAULT_RATE: f64 = 1.5;
 /// The document of the version that this program belongs to.
 const DOCUMENT: &str = include_str!("../../../../functions/index/openapi.json");
-const ANOTHER_SERVICE: &str = "this is another service; --url must be the base URL of this one";
 
 /// The arguments of `check`.
 #[derive(Args)]
@@ -37,14 +33,6 @@ pub(crate) struct Arguments {
     /// The base URL of the service: the stack's output `BaseUrl`, a custom domain, or the URL of the local cloud
     #[arg(long, value_parser = base_url)]
     url: String,
-    #[command(flatten)]
-    keys: KeyArguments,
-    /// The player to request instead of the one in the examples
-    #[arg(long, value_name = "NAME", value_parser = player)]
-    player: Option<Username>,
-    /// How many requests per second to send. The default is below the limit of the smallest tier
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_RATE, value_parser = rate)]
-    rate: f64,
     /// Exceed the limits of the key at the end, to check the 429; the key is throttled for a while afterwards
     #[arg(long)]
     throttle: bool,
@@ -53,7 +41,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Checks the deployment.
+/// Checks the deployment. The environment variable `API_KEY` or standard input has a key that the service accepts.
 ///
 /// # Errors
 /// If the check cannot start: without a key, or if nothing answers at the URL.
@@ -65,35 +53,31 @@ pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitC
 }
 
 async fn check(arguments: Arguments, console: &Console) -> Result<Report, Error> {
-    let Arguments { url, keys, player, rate, throttle, .. } = arguments;
-    let keys = Keys::read(keys, console).await?;
-    let progress = ClearOnDrop(console.progress_in_rows(None));
-    let client = Client::new(&url, rate, progress.0.clone())?;
+    let Arguments { url, throttle, .. } = arguments;
+    let keys = Keys::read(console).await?;
+    let client = Client::new(&url)?;
     let served = client.send(client.request(Method::GET, OPENAPI.path, None)).await;
     let served = served.map_err(|Mismatch { received, .. }| Error::Unreachable {
         cause: format!("GET {}: {received}", OPENAPI.path),
     })?;
     let mut report = Report::of(&url);
-    let document: Value = serde_json::from_slice(&served.body).unwrap_or_default();
+    let document: Value = serde_json::from_str(&served.body).unwrap_or_default();
     if document.get("openapi").is_some() {
         report.add("OpenAPI document is served", Ok(()));
         let own: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
         let is_own = if document == own { Ok(()) } else { Err(another_version(&document)) };
         report.add("OpenAPI document is that of this version", is_own);
         let document = Document::new(own);
+        let unknown = ApiKey::generate(getrandom::fill).map_err(Error::Random)?;
         let mut run = Run { client: &client, keys: &keys, document: &document, report: &mut report };
-        run.check_operations(player.as_ref()).await;
-        run.check_keys(&ApiKey::generate(getrandom::fill).map_err(Error::Random)?).await;
-        run.check_errors().await;
-        run.check_browsers().await;
-        run.check_limits(throttle).await;
+        run.check(&unknown, throttle).await;
     } else {
         // The key must not reach another service.
         let mismatch = Mismatch::new("an OpenAPI document", served.summary());
         report.add("OpenAPI document is served", Err(mismatch));
-        report.skip("all other checks", ANOTHER_SERVICE);
+        report.skip("all other checks", "this is another service; --url must be the base URL of this one");
     }
-    (report.requests, report.throttled) = (client.progress.position(), client.throttled.get());
+    report.requests = client.requests.get();
     Ok(report)
 }
 
@@ -103,24 +87,9 @@ fn another_version(document: &Value) -> Mismatch {
     Mismatch::new(expected, format!("another document, version {version}"))
 }
 
-fn player(text: &str) -> Result<Username, &'static str> {
-    text.parse().map_err(|_| "a player name has 1 to 16 letters, digits and underscores")
-}
-
 /// Parses a base URL and removes slashes from its end. Errors do not repeat the URL, which may hold a secret.
 fn base_url(text: &str) -> Result<String, &'static str> {
-    let url: Url = text.parse().map_err(|_| "must be a URL like https://api.example.com/live")?;
-    if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {
-        return Err("must begin with https:// or http://, and have no query (?) and no fragment (#)");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("must have no user name and no password");
-    }
+    let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
+    let url = url.ok_or("must be a URL like https://api.example.com/live")?;
     Ok(url.as_str().trim_end_matches('/').to_owned())
-}
-
-/// Parses a number of requests per second.
-fn rate(text: &str) -> Result<f64, &'static str> {
-    let rate: Option<f64> = text.parse().ok();
-    rate.filter(|rate| (0.1..=10_000.0).contains(rate)).ok_or("must be a number from 0.1 to 10000")
 }

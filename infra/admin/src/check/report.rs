@@ -33,8 +33,6 @@ pub(super) struct Report {
     checks: Vec<Check>,
     /// How many requests were sent.
     pub(super) requests: u64,
-    /// How many of them were repeated after a 429.
-    pub(super) throttled: u32,
 }
 
 impl Report {
@@ -74,11 +72,8 @@ impl Report {
                 Outcome::Skipped { reason } => writeln!(text, "skip  {name}: {reason}"),
             };
         }
-        let Self { passed, failed, skipped, requests, throttled, .. } = self;
+        let Self { passed, failed, skipped, requests, .. } = self;
         let _ = write!(text, "\n{passed} passed, {failed} failed, {skipped} skipped; {requests} requests");
-        if *throttled > 0 {
-            let _ = write!(text, ", {throttled} of them repeated after a 429");
-        }
         text
     }
 }
