@@ -2,7 +2,7 @@
 //! tier. Its value is our KEY-ID: the authorizer returns it, and API Gateway counts requests under it. The value is not
 //! secret, because the service does not accept it as a key.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use aws_sdk_apigateway::Client;
 use aws_sdk_apigateway::config::Builder;
@@ -128,18 +128,6 @@ impl Gateway {
                 if is_added { Ok(true) } else { Err(error) }
             }
             Err(error) => Err(error),
-        }
-    }
-
-    /// The ids of all keys in the plan of the tier.
-    pub(crate) async fn ids_in_plan(&self, tier: Tier) -> Result<BTreeSet<String>, AwsError> {
-        let request = self.client.get_usage_plan_keys().usage_plan_id(self.plan(tier));
-        let mut pages = request.into_paginator().page_size(PAGE).send();
-        let mut ids = BTreeSet::new();
-        loop {
-            let page = send(SERVICE, "GetUsagePlanKeys", async { pages.next().await.transpose() }).await?;
-            let Some(page) = page else { return Ok(ids) };
-            ids.extend(page.items.unwrap_or_default().into_iter().filter_map(|key| key.id));
         }
     }
 

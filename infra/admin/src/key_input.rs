@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 
 /// The white space that HTTP removes around a header's value, and the end of a line.
@@ -22,9 +22,9 @@ pub(crate) fn trim(text: &str) -> &str {
 ///
 /// # Errors
 /// If it cannot be read, or is blank.
-pub(crate) async fn read_standard_input(console: &Console) -> Result<String, Error> {
+pub(crate) async fn read_standard_input() -> Result<String, Error> {
     if std::io::stdin().is_terminal() {
-        console.print("type or paste the key, then press Enter");
+        console::print("type or paste the key, then press Enter");
     }
     let mut line = String::new();
     let read = BufReader::new(tokio::io::stdin().take(MAX_LINE)).read_line(&mut line).await;

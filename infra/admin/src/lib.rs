@@ -19,8 +19,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use self::console::Console;
-
 /// The operator's command line of the Game Data Query Service
 #[derive(Parser)]
 #[command(name = "admin", bin_name = "cargo admin", display_name = "cargo admin", version)]
@@ -49,27 +47,26 @@ pub fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(exit_code) => return exit_code,
     };
-    let console = Console::new();
-    console.show_warnings();
+    console::show_warnings();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(cause) => {
-            console.print(format_args!("error: cannot start: {cause}"));
+            console::print(format_args!("error: cannot start: {cause}"));
             return ExitCode::FAILURE;
         }
     };
     let result = runtime.block_on(async {
         match arguments.command {
-            Command::Account(arguments) => access::account::run(arguments, &console).await,
-            Command::Key(arguments) => access::key::run(arguments, &console).await,
-            Command::History(arguments) => Box::pin(history::run(arguments, &console)).await,
-            Command::Check(arguments) => check::run(arguments, &console).await,
+            Command::Account(arguments) => Box::pin(access::account::run(arguments)).await,
+            Command::Key(arguments) => access::key::run(arguments).await,
+            Command::History(arguments) => Box::pin(history::run(arguments)).await,
+            Command::Check(arguments) => check::run(arguments).await,
         }
     });
     // Blocking reads of standard input and writes to standard output must not keep the process alive.
     runtime.shutdown_background();
     result.unwrap_or_else(|error| {
-        console.print(format_args!("error: {error}"));
+        console::print(format_args!("error: {error}"));
         error.exit_code()
     })
 }

@@ -1,7 +1,11 @@
 //! The embedded `DynamoDB` of the local cloud, and the program that uses it.
 
+use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dynoxide::Database;
 use serde_json::{Value, json};
@@ -77,4 +81,17 @@ pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
         scope.spawn(move || stdin.write_all(input).ok());
         child.wait_with_output().unwrap()
     })
+}
+
+/// A path of a new file for one test.
+pub(crate) fn path(name: &str) -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{count}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+pub(crate) fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }

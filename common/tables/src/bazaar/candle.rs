@@ -110,8 +110,9 @@ impl Candle {
         Ok(Self { sell, buy, sell_volume, buy_volume, samples, closed_at })
     }
 
-    /// Reads the text in a row of the slot.
-    pub(super) fn of_text(slot: Slot, text: &str) -> Option<Self> {
+    /// Reads the text in a row of the slot. `None` if it is not a candle.
+    #[must_use]
+    pub fn of_text(slot: Slot, text: &str) -> Option<Self> {
         fn next<T: FromStr>(numbers: &mut Split<'_, char>) -> Option<T> {
             numbers.next()?.parse().ok()
         }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::view::{AccountView, KeyView, keys};
 use super::{ATTEMPTS, Access, AccessOptions, now, quoted, transfer};
 use crate::arguments::{account_name, time};
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::interrupt::unless_interrupted;
@@ -88,44 +88,37 @@ struct Changes {
 ///
 /// # Errors
 /// If the command fails.
-pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, options } = arguments;
     let format = options.format();
     let run = async {
         let access = options.open().await?;
         match command {
             Command::Set { name, tier, paid_until, status } => {
-                set(&access, name, Changes { tier, paid_until, status }, format, console).await?;
+                set(&access, name, Changes { tier, paid_until, status }, format).await?;
             }
             Command::Show { name } => show(&access, &name, format).await?,
             Command::Export { file, force } => {
-                return transfer::export(&access, &file, force, format, console).await;
+                return transfer::export(&access, &file, force, format).await;
             }
             Command::Import { file } => {
-                return Box::pin(transfer::import(&access, &file, format, console)).await;
+                return transfer::import(&access, &file, format).await;
             }
         }
         Ok(ExitCode::SUCCESS)
     };
-    unless_interrupted(run).await
+    Box::pin(unless_interrupted(run)).await
 }
 
-async fn set(
-    access: &Access,
-    name: AccountName,
-    changes: Changes,
-    format: Format,
-    console: &Console,
-) -> Result<(), Error> {
+async fn set(access: &Access, name: AccountName, changes: Changes, format: Format) -> Result<(), Error> {
     let (before, account) = change(access, name, changes).await?;
     let view = AccountView::at(now(), &account);
     write(format, || view.text(), &view)?;
     let tier = account.subscription.tier;
     match &access.gateway {
         // Even if the tier stays the same: an earlier command may have been interrupted before it moved all keys.
-        Some(gateway) => move_keys_until_settled(access, gateway, account, console).await,
+        Some(gateway) => move_keys_until_settled(access, gateway, account).await,
         None if before.is_some_and(|before| before.subscription.tier != tier) => access.warn_without_gateway(
-            console,
             "the account's keys stay in the usage plan of the former tier; the same command with --stack moves them",
         ),
         None => Ok(()),
@@ -167,10 +160,9 @@ async fn move_keys_until_settled(
     access: &Access,
     gateway: &Gateway,
     mut account: Account,
-    console: &Console,
 ) -> Result<(), Error> {
     for _ in 0..ATTEMPTS {
-        move_keys(access, gateway, &account, console).await?;
+        move_keys(access, gateway, &account).await?;
         match access.account(&account.name).await? {
             Some(current) if current.subscription.tier != account.subscription.tier => account = current,
             _ => return Ok(()),
@@ -180,12 +172,7 @@ async fn move_keys_until_settled(
 }
 
 /// Moves every key of the account that is not revoked to the usage plan of its tier.
-async fn move_keys(
-    access: &Access,
-    gateway: &Gateway,
-    account: &Account,
-    console: &Console,
-) -> Result<(), Error> {
+async fn move_keys(access: &Access, gateway: &Gateway, account: &Account) -> Result<(), Error> {
     let keys: Vec<KeyRecord> = access.keys_of(&account.name).await?;
     let is_revoked = |key: &KeyRecord| matches!(key.state, KeyState::Revoked { .. });
     let keys: Vec<_> = keys.into_iter().filter(|key| !is_revoked(key)).collect();
@@ -198,7 +185,7 @@ async fn move_keys(
         let id = key.id();
         match in_gateway.get(id.as_str()) {
             Some(gateway_key) if gateway.move_to(tier, gateway_key).await? => {
-                console.print(format_args!("moved the key {id} to the usage plan of {tier}"));
+                console::print(format_args!("moved the key {id} to the usage plan of {tier}"));
             }
             Some(_) => {}
             // The process that is issuing it checks the tier afterwards.
@@ -206,7 +193,7 @@ async fn move_keys(
             None => {
                 let label = quoted(key.label.as_str());
                 let command = access.command(&format!("key issue {} --label {label}", account.name));
-                console.print(format_args!(
+                console::print(format_args!(
                     "warning: API Gateway does not have the key {id}; to add it, run: {command}"
                 ));
             }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::view::{AccountView, KeyView, key_lines, yes_or_no};
 use super::{Access, AccessOptions, now, quoted};
 use crate::arguments::STANDARD_STREAM;
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::gateway::Plan;
 use crate::key_input;
@@ -59,8 +59,8 @@ struct Document<'a> {
 ///
 /// # Errors
 /// If the table or AWS cannot be reached.
-pub(super) async fn run(options: &AccessOptions, key: String, console: &Console) -> Result<ExitCode, Error> {
-    let key = if key == STANDARD_STREAM { key_input::read_standard_input(console).await? } else { key };
+pub(super) async fn run(options: &AccessOptions, key: String) -> Result<ExitCode, Error> {
+    let key = if key == STANDARD_STREAM { key_input::read_standard_input().await? } else { key };
     let (access, record, account, decision) = match key_input::trim(&key).parse::<ApiKey>() {
         Err(malformed) => (None, None, None, Decision::Refuse(Refusal::Malformed(malformed))),
         Ok(key) => {
@@ -116,7 +116,7 @@ pub(super) async fn run(options: &AccessOptions, key: String, console: &Console)
     };
     write(options.format(), text, &document)?;
     if let (Some(access), Some(record), Some(found)) = (&access, &record, gateway) {
-        advise(access, record, &decision, found, console);
+        advise(access, record, &decision, found);
     }
     Ok(if document.allowed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -138,16 +138,16 @@ async fn in_gateway(
 }
 
 /// Prints how to correct the state of the key in API Gateway.
-fn advise(access: &Access, record: &KeyRecord, decision: &Decision, found: InGateway, console: &Console) {
+fn advise(access: &Access, record: &KeyRecord, decision: &Decision, found: InGateway) {
     let is_issued = matches!(decision, Decision::Allow { .. } | Decision::Deny(_));
     match found {
         InGateway::Missing | InGateway::NoPlan | InGateway::OtherPlan if is_issued => {
             let label = quoted(record.label.as_str());
             let command = access.command(&format!("key issue {} --label {label}", record.account));
-            console.print(format_args!("to correct this, run: {command}"));
+            console::print(format_args!("to correct this, run: {command}"));
         }
         InGateway::Disabled if is_issued => {
-            console.print("the key was disabled in API Gateway; enable it there");
+            console::print("the key was disabled in API Gateway; enable it there");
         }
         _ => {}
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::view::{AccountView, KeyView};
 use super::{ATTEMPTS, Access, AccessOptions, now, quoted};
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::gateway::{Gateway, GatewayKey};
 use crate::interrupt::unless_interrupted;
@@ -40,7 +40,6 @@ pub(super) async fn run(
     options: &AccessOptions,
     name: &AccountName,
     label: &Label,
-    console: &Console,
 ) -> Result<ExitCode, Error> {
     if is_discarded() {
         return Err(Error::Discarded);
@@ -48,12 +47,12 @@ pub(super) async fn run(
     let format = options.format();
     let prepare = async {
         let access = options.open().await?;
-        let prepared = prepare(&access, name, label, console).await?;
+        let prepared = prepare(&access, name, label).await?;
         Ok((access, prepared))
     };
     match unless_interrupted(prepare).await? {
         (_, Prepared::Added(key)) => {
-            console.print(format_args!(
+            console::print(format_args!(
                 "added the key {} to API Gateway; the key itself, which ends in {}, was shown when it was issued",
                 key.id(),
                 key.last_four
@@ -61,20 +60,15 @@ pub(super) async fn run(
             write(format, String::new, &Document { key: None, view: KeyView::from(&key) })?;
         }
         // From here on the command cannot be interrupted: an issued key must be shown.
-        (access, Prepared::New(key, record)) => complete(&access, &key, record, format, console).await?,
+        (access, Prepared::New(key, record)) => complete(&access, &key, record, format).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn prepare(
-    access: &Access,
-    name: &AccountName,
-    label: &Label,
-    console: &Console,
-) -> Result<Prepared, Error> {
+async fn prepare(access: &Access, name: &AccountName, label: &Label) -> Result<Prepared, Error> {
     let account = access.account(name).await?.ok_or_else(|| access.no_account(name))?;
     let tier = account.subscription.tier;
-    if let Some(key) = issued_key(access, name, label, console).await? {
+    if let Some(key) = issued_key(access, name, label).await? {
         let is_added = match &access.gateway {
             Some(gateway) => {
                 let existing = gateway.find(&key.id()).await?;
@@ -92,11 +86,10 @@ async fn prepare(
         return Err(Error::LabelTaken { account: name.clone(), label: label.clone(), id, command });
     }
     access.warn_without_gateway(
-        console,
         "API Gateway rejects the key with 401; the same command with --stack adds the key to API Gateway",
     )?;
     if let Some(reason) = AccountView::at(now(), &account).reason() {
-        console.print(format_args!("warning: the service rejects the key for now: {reason}"));
+        console::print(format_args!("warning: the service rejects the key for now: {reason}"));
     }
     let key = ApiKey::generate(getrandom::fill).map_err(Error::Random)?;
     let record = KeyRecord {
@@ -116,31 +109,27 @@ async fn prepare(
     Ok(Prepared::New(key, record))
 }
 
-/// Moves the API Gateway key to the plan of the account's tier, which another process may be changing.
+/// Moves the API Gateway key to the plan of the account's tier, which another process may be changing. Returns whether it was elsewhere.
 pub(super) async fn move_to_plan(
     access: &Access,
     gateway: &Gateway,
     mut account: Account,
     gateway_key: &GatewayKey,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
+    let mut is_moved = false;
     for _ in 0..ATTEMPTS {
         let tier = account.subscription.tier;
-        gateway.move_to(tier, gateway_key).await?;
+        is_moved |= gateway.move_to(tier, gateway_key).await?;
         match access.account(&account.name).await? {
             Some(current) if current.subscription.tier != tier => account = current,
-            _ => return Ok(()),
+            _ => return Ok(is_moved),
         }
     }
     Err(Error::Contended { name: account.name })
 }
 
 /// The issued key with this label, if there is one. Pending keys are removed.
-async fn issued_key(
-    access: &Access,
-    name: &AccountName,
-    label: &Label,
-    console: &Console,
-) -> Result<Option<KeyRecord>, Error> {
+async fn issued_key(access: &Access, name: &AccountName, label: &Label) -> Result<Option<KeyRecord>, Error> {
     let keys = access.keys_of(name).await?;
     let mut issued = None;
     for key in keys.iter().filter(|key| key.label == *label) {
@@ -154,7 +143,7 @@ async fn issued_key(
                 // API Gateway first: while the row exists, the next command finds what is left of the key.
                 discard(access.gateway.as_ref(), &current).await?;
                 if tables::access::remove_pending_key(access.table(), &id).await? {
-                    console.print(format_args!("removed the key {id}, which was not issued completely"));
+                    console::print(format_args!("removed the key {id}, which was not issued completely"));
                     continue;
                 }
                 // Another process has just issued it.
@@ -176,13 +165,7 @@ async fn discard(gateway: Option<&Gateway>, key: &KeyRecord) -> Result<(), Error
     Ok(())
 }
 
-async fn complete(
-    access: &Access,
-    key: &ApiKey,
-    record: KeyRecord,
-    format: Format,
-    console: &Console,
-) -> Result<(), Error> {
+async fn complete(access: &Access, key: &ApiKey, record: KeyRecord, format: Format) -> Result<(), Error> {
     let id = record.id();
     if !tables::access::complete_key(access.table(), &id).await? {
         discard(access.gateway.as_ref(), &record).await?;
@@ -196,7 +179,7 @@ async fn complete(
         let issue = access.command(&format!("key issue {} --label {label}", record.account));
         return Err(Error::NotShown { id, cause, command: format!("{revoke} && {issue}") });
     }
-    console.print(format_args!(
+    console::print(format_args!(
         "the key is shown only this once; its KEY-ID is {id}; it may take a minute until API Gateway accepts it"
     ));
     Ok(())

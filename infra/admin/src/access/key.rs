@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::view::{KeyView, keys};
 use super::{Access, AccessOptions, explain, issue, revoke};
 use crate::arguments::{account_name, key_id, label};
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::output::{Format, write};
@@ -57,24 +57,24 @@ enum Command {
 ///
 /// # Errors
 /// If the command fails.
-pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, options } = arguments;
     let format = options.format();
     match command {
-        Command::Issue { name, label } => issue::run(&options, &name, &label, console).await,
+        Command::Issue { name, label } => issue::run(&options, &name, &label).await,
         Command::List { name } => {
-            let list = async { list(&options.open().await?, &name, format, console).await };
+            let list = async { list(&options.open().await?, &name, format).await };
             unless_interrupted(list).await.map(|()| ExitCode::SUCCESS)
         }
         Command::Revoke { id } => {
-            let revoke = async { revoke::run(&options.open().await?, &id, format, console).await };
+            let revoke = async { revoke::run(&options.open().await?, &id, format).await };
             unless_interrupted(revoke).await.map(|()| ExitCode::SUCCESS)
         }
-        Command::Explain { key } => unless_interrupted(explain::run(&options, key, console)).await,
+        Command::Explain { key } => unless_interrupted(explain::run(&options, key)).await,
     }
 }
 
-async fn list(access: &Access, name: &AccountName, format: Format, console: &Console) -> Result<(), Error> {
+async fn list(access: &Access, name: &AccountName, format: Format) -> Result<(), Error> {
     #[derive(Serialize)]
     struct Document<'a> {
         account: &'a AccountName,
@@ -83,7 +83,7 @@ async fn list(access: &Access, name: &AccountName, format: Format, console: &Con
     let records = access.keys_of(name).await?;
     if records.is_empty() {
         access.account(name).await?.ok_or_else(|| access.no_account(name))?;
-        console.print(format_args!("{name} has no keys"));
+        console::print(format_args!("{name} has no keys"));
     }
     let text = || if records.is_empty() { String::new() } else { keys(&records) };
     write(format, text, &Document { account: name, keys: records.iter().map(KeyView::from).collect() })

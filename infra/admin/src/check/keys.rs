@@ -3,7 +3,6 @@
 
 use common::auth::ApiKey;
 
-use crate::console::Console;
 use crate::error::Error;
 use crate::key_input;
 
@@ -21,10 +20,10 @@ impl Keys {
     ///
     /// # Errors
     /// If a key is malformed, or there is no good key.
-    pub(super) async fn read(console: &Console) -> Result<Self, Error> {
+    pub(super) async fn read() -> Result<Self, Error> {
         let good = match of_variable("API_KEY")? {
             Some(key) => key,
-            None => match key_input::read_standard_input(console).await {
+            None => match key_input::read_standard_input().await {
                 Err(Error::EmptyInput) => return Err(Error::NoApiKey),
                 line => parse("standard input", &line?)?,
             },

@@ -19,7 +19,6 @@ use self::client::Client;
 use self::contract::Run;
 use self::keys::Keys;
 use self::report::Report;
-use crate::console::Console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::output::{Format, write};
@@ -45,16 +44,16 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// If the check cannot start: without a key, or if nothing answers at the URL.
-pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let format = if arguments.json { Format::Json } else { Format::Text };
-    let report = unless_interrupted(check(arguments, console)).await?;
+    let report = unless_interrupted(check(arguments)).await?;
     write(format, || report.text(), &report)?;
     Ok(if report.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-async fn check(arguments: Arguments, console: &Console) -> Result<Report, Error> {
+async fn check(arguments: Arguments) -> Result<Report, Error> {
     let Arguments { url, throttle, .. } = arguments;
-    let keys = Keys::read(console).await?;
+    let keys = Keys::read().await?;
     let client = Client::new(&url)?;
     let served = client.send(client.request(Method::GET, OPENAPI.path, None)).await;
     let served = served.map_err(|Mismatch { received, .. }| Error::Unreachable {

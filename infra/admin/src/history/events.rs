@@ -1,10 +1,12 @@
 //! Mayors and fire sales, one line per election or sale.
 
+use std::pin::pin;
+
 use common::time::{UnixMilliseconds, UnixSeconds};
 use common::upstream::json::whole_number;
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::TryStreamExt as _;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
 use tables::history::fire_sales::{self, Fields, InvalidFireSale, Sighting};
 use tables::history::mayors::{self, Mayor};
 use tables::{Session, Table};
@@ -12,7 +14,8 @@ use tables::{Session, Table};
 use super::{OPERATION_TIMEOUT, patiently};
 use crate::error::Error;
 use crate::transfer::line::{BadLine, parse, past};
-use crate::transfer::{Kind, Rows, Stored, Tally};
+use crate::transfer::writer::Writer;
+use crate::transfer::{Kind, Tally};
 
 /// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and is not larger than its line.
 const MAX_MAYOR: usize = 300_000;
@@ -24,8 +27,6 @@ pub(super) struct Events {
 }
 
 /// The content of a line.
-#[derive(Debug, PartialEq, Serialize)]
-#[serde(untagged)]
 pub(super) enum Event {
     Mayor(Mayor),
     FireSale(Sighting),
@@ -65,6 +66,9 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
     // The row of a future election would keep the recorder from recording the real winner.
     past("year: the end of its election", mayor.year.term_begins(), now)?;
     if let Some(last_updated) = mayor.last_updated {
+        if last_updated < 0 {
+            return Err(BadLine::new("last_updated: it must not be negative"));
+        }
         // No later row would replace it.
         past("last_updated", UnixMilliseconds::new(last_updated).into(), now)?;
     }
@@ -73,6 +77,12 @@ fn mayor(line: &str, now: UnixSeconds) -> Result<Mayor, BadLine> {
 
 fn fire_sale(line: &str, now: UnixSeconds) -> Result<Sighting, BadLine> {
     let FireSaleLine { item_id, start, end, amount, price, recorded_at, seen_at } = parse(line)?;
+    if amount < 0 || price < 0 {
+        return Err(BadLine::new(format!("amount, {amount}, and price, {price}, must not be negative")));
+    }
+    if end < start {
+        return Err(BadLine::new(format!("end: {end} is before start, {start}")));
+    }
     let sale = Fields { item_id, start, end, amount, price };
     let sale = sale.try_into().map_err(|InvalidFireSale(reason)| BadLine::new(reason))?;
     let recorded_at = past("recorded_at", recorded_at, now)?;
@@ -106,7 +116,7 @@ impl Kind for Events {
         }
     }
 
-    async fn store(&mut self, _: u64, event: Event) -> Result<(), Error> {
+    async fn store(&mut self, event: Event) -> Result<Option<String>, Error> {
         let is_new = match &event {
             Event::Mayor(mayor) => patiently(async || mayors::record(self.session(), mayor).await).await?,
             Event::FireSale(sale) => {
@@ -114,17 +124,22 @@ impl Kind for Events {
             }
         };
         self.tally.count(1, is_new);
-        Ok(())
+        Ok(None)
     }
 
     fn summary(&self) -> String {
-        super::summary(&self.tally)
+        format!("{}, ", self.tally.text("too old"))
     }
 
-    async fn rows(&mut self) -> Result<Rows<'_, Event>, Error> {
-        let mayors = mayors::all(self.session()).map_ok(|mayor| Stored::of(mayor.map(Event::Mayor)));
-        let fire_sales = fire_sales::all(self.session());
-        let fire_sales = fire_sales.map_ok(|sale| Stored::of(sale.map(Event::FireSale)));
-        Ok(mayors.chain(fire_sales).map_err(Error::from).boxed_local())
+    async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
+        let mut mayors = pin!(mayors::all(self.session()));
+        while let Some(mayor) = mayors.try_next().await? {
+            writer.write(mayor).await?;
+        }
+        let mut fire_sales = pin!(fire_sales::all(self.session()));
+        while let Some(sale) = fire_sales.try_next().await? {
+            writer.write(sale).await?;
+        }
+        Ok(())
     }
 }

@@ -5,8 +5,6 @@ mod auctions;
 mod bazaar;
 mod events;
 mod slice;
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,14 +16,12 @@ use tables::Table;
 
 use self::events::Events;
 use self::slice::Slices;
-use crate::console::Console;
+use crate::console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 use crate::stack::Stack;
-use crate::transfer::{self, Exported, Kind, Tally};
-
-type Bazaar = Slices<tables::bazaar::Candle>;
-type Auctions = Slices<tables::auctions::Candle>;
+use crate::transfer::writer::Exported;
+use crate::transfer::{self, Kind};
 
 /// How long one operation on the table may take, with all retries.
 const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
@@ -78,29 +74,34 @@ enum KindName {
 ///
 /// # Errors
 /// If the command fails.
-pub(crate) async fn run(arguments: Arguments, console: &Console) -> Result<ExitCode, Error> {
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, table, stack } = arguments;
     let table = open(table, stack.as_deref()).await?;
     let (Command::Import { kind, .. } | Command::Export { kind, .. }) = command;
     match kind {
-        KindName::Bazaar => Box::pin(run_with_kind(command, Bazaar::of(table, console), console)).await,
-        KindName::Auctions => Box::pin(run_with_kind(command, Auctions::of(table, console), console)).await,
-        KindName::Events => run_with_kind(command, Events::of(table), console).await,
+        KindName::Bazaar => {
+            let kind = Slices::<tables::bazaar::Candle>::of(table);
+            Box::pin(run_with_kind(command, kind)).await
+        }
+        KindName::Auctions => {
+            let kind = Slices::<tables::auctions::Candle>::of(table);
+            Box::pin(run_with_kind(command, kind)).await
+        }
+        KindName::Events => run_with_kind(command, Events::of(table)).await,
     }
 }
 
-async fn run_with_kind(command: Command, mut kind: impl Kind, console: &Console) -> Result<ExitCode, Error> {
+async fn run_with_kind(command: Command, mut kind: impl Kind) -> Result<ExitCode, Error> {
     let left_out = match command {
-        Command::Import { file, .. } => transfer::import(&mut kind, &file, console).await?,
+        Command::Import { file, .. } => transfer::import(&mut kind, &file).await?,
         Command::Export { file, force, .. } => {
-            let Exported { rows, skipped } =
-                transfer::export(&mut kind, &file, force, false, console).await?;
+            let Exported { rows, skipped } = transfer::export(&mut kind, &file, force, false).await?;
             if skipped > 0 {
-                console.print(format_args!(
+                console::print(format_args!(
                     "{skipped} corrupt or missing values are not in the file; the lines above name them"
                 ));
             }
-            console.print(format_args!("exported {rows}"));
+            console::print(format_args!("exported {rows}"));
             skipped
         }
     };
@@ -116,10 +117,6 @@ async fn patiently<T>(operation: impl AsyncFn() -> Result<T, tables::Error>) -> 
         }
     }
     Ok(operation().await?)
-}
-
-fn summary(tally: &Tally) -> String {
-    format!("{}, ", tally.text("too old"))
 }
 
 /// The table of the stack, or the one with this name, or with the name in the environment.

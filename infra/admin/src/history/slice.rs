@@ -4,50 +4,53 @@
 //! only into candles. `record-candles` builds the coarser ones.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::str::FromStr;
 use std::time::Duration;
 
 use common::request::parameters::InvalidValue;
 use common::response::excerpt::Excerpt;
 use common::time::UnixSeconds;
+use common::upstream::json::Members;
 use futures_util::{StreamExt as _, stream};
+use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use tables::series::{self, Candle, Candles, Interval, Recorded, Slot};
 use tables::{Session, Table};
 
-use super::{OPERATION_TIMEOUT, patiently, summary};
-use crate::console::Console;
+use super::{OPERATION_TIMEOUT, patiently};
+use crate::console;
 use crate::error::Error;
-use crate::transfer::line::{BadLine, past};
-use crate::transfer::{Kind, Rows, Stored, Tally, now};
+use crate::transfer::line::{BadLine, parse, past};
+use crate::transfer::writer::Writer;
+use crate::transfer::{Kind, Tally, now};
 
 /// How many slots an export reads ahead.
 const READ_AHEAD: usize = 4;
+/// The number of products in a line: three times as many items as auctions have. The rows of more products could be too large for DynamoDB.
+const MAX_PRODUCTS: usize = 20_000;
 /// Candles that expire sooner are not gathered: `record-candles` may take hours until it has built coarser ones of a long file.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
 /// A candle that lines have.
-pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> + Debug {
+pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> {
     /// The field with the candles.
     const FIELD: &'static str;
     /// What a candle must be.
     const ALLOWED: &'static str;
     /// The candle in a line.
-    type Text;
+    type Text: DeserializeOwned;
 
     /// The intervals of lines, from fine to coarse.
     fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval>;
-
-    /// The fields of the line.
-    fn fields(line: &str) -> Result<Fields<Self::Text>, BadLine>;
 
     /// Reads the candle in a line. `None` if the text is not a candle.
     fn read(slot: Slot, text: &Self::Text) -> Option<Self>;
 
     /// Whether the product had any price. One without is not stored.
-    fn has_price(&self) -> bool;
+    fn has_price(&self) -> bool {
+        true
+    }
 
     /// The candle as a line has it.
     fn written(&self, slot: Slot) -> impl Serialize;
@@ -58,30 +61,37 @@ pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> + Debug {
     }
 }
 
-/// The interval, the start of the slot and the candles of a line, by product.
-pub(super) struct Fields<T> {
-    pub(super) interval: String,
-    pub(super) opened_at: UnixSeconds,
-    pub(super) texts: Vec<(String, T)>,
+/// A line of either series.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<T> {
+    interval: String,
+    opened_at: UnixSeconds,
+    #[serde(alias = "items")]
+    products: Option<Members<String, T>>,
 }
 
 /// The candles of a slot. Those of a minute have one sample.
-#[derive(Debug, PartialEq)]
 pub(super) struct Slice<C: Candle> {
-    pub(super) slot: Slot,
-    pub(super) candles: Candles<C>,
+    slot: Slot,
+    candles: Candles<C>,
 }
 
 impl<C: LineCandle> Slice<C> {
-    pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Self, BadLine> {
-        let Fields { interval: name, opened_at, texts } = C::fields(line)?;
+    fn parse(line: &str, now: UnixSeconds) -> Result<Self, BadLine> {
+        let Line::<C::Text> { interval: name, opened_at, products } = parse(line)?;
         let interval = C::intervals().find(|interval| interval.name == name).ok_or_else(|| {
             let names: Vec<_> = C::intervals().map(|interval| interval.name).collect();
             BadLine::new(format!("interval: it must be one of {}, not {name}", names.join(", ")))
         })?;
         let slot = started(interval.at(opened_at), opened_at, now)?;
+        let products = products.map(|Members(products)| products).unwrap_or_default();
+        if products.len() > MAX_PRODUCTS {
+            let reason = format!("{}: at most {MAX_PRODUCTS}, not {}", C::FIELD, products.len());
+            return Err(BadLine::new(reason));
+        }
         let mut candles = Candles::<C>::new();
-        for (id, text) in texts {
+        for (id, text) in products {
             let bad = |reason: &str| BadLine::new(format!("{}: {}: {reason}", C::FIELD, Excerpt::of(&id)));
             let item_id: C::Id = id
                 .parse()
@@ -104,23 +114,16 @@ fn is_minute(slot: Slot) -> bool {
 
 /// Checks that a slot starts at this time and has ended. Seconds of a minute are dropped, and it may be the present one.
 fn started(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot, BadLine> {
-    let Slot { interval, start } = slot;
     if is_minute(slot) {
         return past("opened_at", opened_at, now).map(|_| slot);
     }
-    if start != opened_at {
-        return Err(BadLine::new(format!(
-            "opened_at: {opened_at} is not the start of an interval of {}; the one that contains it starts at {start}",
-            interval.name
-        )));
+    if slot.start == opened_at && slot.end() <= now {
+        return Ok(slot);
     }
-    if slot.end() > now {
-        return Err(BadLine::new(format!(
-            "opened_at: the interval of {} that starts at {start} has not ended; the clock of this machine shows {now}",
-            interval.name
-        )));
-    }
-    Ok(slot)
+    Err(BadLine::new(format!(
+        "opened_at: {opened_at} is not the start of an interval of {} that has ended; the clock of this machine shows {now}",
+        slot.interval.name
+    )))
 }
 
 impl<C: LineCandle> Serialize for Slice<C> {
@@ -138,7 +141,6 @@ impl<C: LineCandle> Serialize for Slice<C> {
 /// The prices of a series in the table.
 pub(super) struct Slices<C: Candle> {
     table: Table,
-    console: Console,
     tally: Tally,
     gathered: Option<Gathered<C>>,
 }
@@ -160,8 +162,8 @@ fn slot_of(minute: UnixSeconds, intervals: &'static [Interval]) -> Option<Slot> 
 }
 
 impl<C: LineCandle> Slices<C> {
-    pub(super) fn of(table: Table, console: &Console) -> Self {
-        Self { table, console: console.clone(), tally: Tally::default(), gathered: None }
+    pub(super) fn of(table: Table) -> Self {
+        Self { table, tally: Tally::default(), gathered: None }
     }
 
     const fn session(&self) -> Session<'_> {
@@ -177,11 +179,22 @@ impl<C: LineCandle> Slices<C> {
         Ok(())
     }
 
-    /// Records the minute if it is kept, and gathers it. Of two lines with the same minute, the first one counts.
-    async fn store_minute(&mut self, minute: Slot, candles: Candles<C>, is_kept: bool) -> Result<(), Error> {
+    /// Records the minute if it is kept, and gathers it. Of two lines with the same minute, the first one counts, and the recorded minute
+    /// before both.
+    async fn store_minute(
+        &mut self,
+        minute: Slot,
+        mut candles: Candles<C>,
+        is_kept: bool,
+    ) -> Result<(), Error> {
         if is_kept {
             let is_new = C::record_minute(self.session(), minute, &candles).await?;
             self.tally.count(1, is_new);
+            if !is_new {
+                let read = patiently(async || series::recorded_candles(self.session(), minute).await);
+                let recorded = read.await?;
+                candles = recorded.map(|recorded| recorded.candles).unwrap_or_default();
+            }
         }
         let Some(slot) = slot_of(minute.start, C::SERIES.intervals) else { return Ok(()) };
         if self.gathered.as_ref().is_some_and(|gathered| gathered.slot != slot) {
@@ -196,16 +209,6 @@ impl<C: LineCandle> Slices<C> {
         }
         Ok(())
     }
-
-    /// Reads a slot. Without its last rows, it is skipped: it was changed by hand, or it expired.
-    async fn row(&self, slot: Slot) -> Result<Stored<Slice<C>>, Error> {
-        let Some(Recorded { candles, corrupt }) = series::recorded_candles(self.session(), slot).await?
-        else {
-            self.console.print(format_args!("{slot} is incomplete in the table and is skipped"));
-            return Ok(Stored { row: None, skipped: slot.interval.keeps(slot.start, now()).into() });
-        };
-        Ok(Stored { row: (!candles.is_empty()).then_some(Slice { slot, candles }), skipped: corrupt as u64 })
-    }
 }
 
 impl<C: LineCandle> Kind for Slices<C> {
@@ -215,13 +218,13 @@ impl<C: LineCandle> Kind for Slices<C> {
         Slice::parse(line, now)
     }
 
-    async fn store(&mut self, _: u64, Slice { slot, candles }: Slice<C>) -> Result<(), Error> {
+    async fn store(&mut self, Slice { slot, candles }: Slice<C>) -> Result<Option<String>, Error> {
         match (slot.interval.keeps(slot.start, now()), is_minute(slot)) {
             (is_kept, true) => self.store_minute(slot, candles, is_kept).await?,
             (true, false) => self.store_candles(slot, &candles, 1).await?,
             (false, false) => self.tally.left_out += 1,
         }
-        Ok(())
+        Ok(None)
     }
 
     async fn finish(&mut self) -> Result<(), Error> {
@@ -235,20 +238,36 @@ impl<C: LineCandle> Kind for Slices<C> {
             joined.insert(id, candle);
         }
         // The recorder builds the current slot when all of its minutes are recorded.
-        if slot.end() <= now() { self.store_candles(slot, &joined, waiting).await } else { Ok(()) }
+        if slot.end() > now() || joined.is_empty() {
+            return Ok(());
+        }
+        self.store_candles(slot, &joined, waiting).await
     }
 
     fn summary(&self) -> String {
-        summary(&self.tally)
+        format!("{}, ", self.tally.text("too old"))
     }
 
-    /// From coarse to fine: `record-candles` may run during an import, and would build coarse candles of a part of the finer ones.
-    async fn rows(&mut self) -> Result<Rows<'_, Slice<C>>, Error> {
+    /// From coarse to fine: `record-candles` may run during an import, and would build coarse candles of a part of the finer ones. A slot
+    /// without its last rows is skipped: it was changed by hand, or it expired.
+    async fn export(&mut self, writer: &mut Writer) -> Result<(), Error> {
         let mut slots = Vec::new();
         for interval in C::intervals().rev() {
             slots.extend(series::recorded(self.session(), interval, now()).await?);
         }
-        let this = &*self;
-        Ok(stream::iter(slots).map(|slot| this.row(slot)).buffered(READ_AHEAD).boxed_local())
+        let read = async |slot| (slot, series::recorded_candles::<C>(self.session(), slot).await);
+        let mut slices = stream::iter(slots).map(read).buffered(READ_AHEAD).boxed_local();
+        while let Some((slot, recorded)) = slices.next().await {
+            let Some(Recorded { candles, corrupt }) = recorded? else {
+                console::print(format_args!("{slot} is incomplete in the table and is skipped"));
+                writer.skip(slot.interval.keeps(slot.start, now()).into());
+                continue;
+            };
+            writer.skip(corrupt as u64);
+            if !candles.is_empty() {
+                writer.write(Some(Slice { slot, candles })).await?;
+            }
+        }
+        Ok(())
     }
 }

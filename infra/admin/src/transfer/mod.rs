@@ -6,34 +6,32 @@
 
 pub(crate) mod line;
 mod reader;
-mod writer;
+pub(crate) mod writer;
 
 use std::fmt;
 use std::path::Path;
 
 use common::time::{UnixMilliseconds, UnixSeconds};
-use futures_util::TryStreamExt as _;
-use futures_util::stream::LocalBoxStream;
 use serde::Serialize;
 
 use self::line::BadLine;
 use self::reader::Reader;
-use self::writer::Writer;
-use crate::console::{ClearOnDrop, Console};
+use self::writer::{Exported, Writer};
+use crate::console::{self, Progress};
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 
 /// A kind of rows.
 pub(crate) trait Kind {
     /// The content of a line.
-    type Row: Serialize;
+    type Row;
 
     /// The content of `line`, if it can be true at the time `now`.
     fn parse(line: &str, now: UnixSeconds) -> Result<Self::Row, BadLine>;
 
-    /// Stores the row of the line with this number and counts it, unless that must wait for the lines after it. Storing it twice has
-    /// the same effect as storing it once.
-    async fn store(&mut self, number: u64, row: Self::Row) -> Result<(), Error>;
+    /// Stores the row and counts it, unless that must wait for the lines after it. Storing it twice has the same effect as storing it
+    /// once. Returns the reason for which it is left out, if operators must read it.
+    async fn store(&mut self, row: Self::Row) -> Result<Option<String>, Error>;
 
     /// Stores and counts what waits for further lines, after the last one.
     async fn finish(&mut self) -> Result<(), Error> {
@@ -43,26 +41,8 @@ pub(crate) trait Kind {
     /// How many lines had which result, up to the number of bad lines.
     fn summary(&self) -> String;
 
-    /// All rows, in the order of the file.
-    async fn rows(&mut self) -> Result<Rows<'_, Self::Row>, Error>;
-}
-
-/// The rows of an export.
-pub(crate) type Rows<'a, R> = LocalBoxStream<'a, Result<Stored<R>, Error>>;
-
-/// What a table has of a row.
-pub(crate) struct Stored<R> {
-    /// `None` if nothing of it can be exported.
-    pub(crate) row: Option<R>,
-    /// The number of values that cannot be exported, because they are corrupt or missing.
-    pub(crate) skipped: u64,
-}
-
-impl<R> Stored<R> {
-    /// A row that is either exported or, if it is `None`, skipped as a whole.
-    pub(crate) fn of(row: Option<R>) -> Self {
-        Self { skipped: row.is_none().into(), row }
-    }
+    /// Writes all rows, in the order of the file.
+    async fn export(&mut self, writer: &mut Writer) -> Result<(), Error>;
 }
 
 /// How many lines of an import had which result.
@@ -92,32 +72,23 @@ impl Tally {
 ///
 /// # Errors
 /// If the file cannot be read, or the table cannot be written. What was imported before stays.
-pub(crate) async fn import<K: Kind>(kind: &mut K, file: &Path, console: &Console) -> Result<u64, Error> {
-    let mut reader = unless_interrupted(Reader::open(file, console)).await?;
-    let result = unless_interrupted(import_lines(kind, &mut reader, console)).await;
+pub(crate) async fn import<K: Kind>(kind: &mut K, file: &Path) -> Result<u64, Error> {
+    let mut reader = unless_interrupted(Reader::open(file)).await?;
+    let result = unless_interrupted(import_lines(kind, &mut reader)).await;
     let bad_lines = reader.finish();
-    console.print(format_args!("{}bad lines {bad_lines}", kind.summary()));
+    console::print(format_args!("{}bad lines {bad_lines}", kind.summary()));
     result.map(|()| bad_lines)
 }
 
-async fn import_lines<K: Kind>(
-    kind: &mut K,
-    reader: &mut Reader<'_>,
-    console: &Console,
-) -> Result<(), Error> {
-    let progress = ClearOnDrop(console.progress_in_bytes(reader.size));
-    while let Some((number, row)) = reader.next(|line| K::parse(line, now())).await? {
-        kind.store(number, row).await?;
-        progress.0.set_position(reader.position);
-        progress.0.set_message(format!("{}bad lines {}", kind.summary(), reader.bad_lines));
+async fn import_lines<K: Kind>(kind: &mut K, reader: &mut Reader) -> Result<(), Error> {
+    let mut progress = Progress::new();
+    while let Some(row) = reader.next(|line| K::parse(line, now())).await? {
+        if let Some(reason) = kind.store(row).await? {
+            reader.print(&reason);
+        }
+        progress.show(format_args!("{}bad lines {}", kind.summary(), reader.bad_lines));
     }
     kind.finish().await
-}
-
-/// The number of rows in the file of an export, and of values that are not.
-pub(crate) struct Exported {
-    pub(crate) rows: u64,
-    pub(crate) skipped: u64,
 }
 
 /// Exports all rows. Only its owner can read a private file.
@@ -125,28 +96,16 @@ pub(crate) struct Exported {
 /// # Errors
 /// If the table cannot be read, or the file cannot be written; also if the reader of standard output closes it, because a part of a backup
 /// must not look like a whole one. Then there is no file, or the former one.
-pub(crate) async fn export<K: Kind>(
-    kind: &mut K,
+pub(crate) async fn export(
+    kind: &mut impl Kind,
     file: &Path,
     replaces: bool,
     is_private: bool,
-    console: &Console,
 ) -> Result<Exported, Error> {
     let mut writer = Writer::create(file, replaces, is_private)?;
     let work = async {
-        let mut rows = kind.rows().await?;
-        let progress = ClearOnDrop(console.progress_in_rows(rows.size_hint().1.map(|rows| rows as u64)));
-        let mut exported = Exported { rows: 0, skipped: 0 };
-        while let Some(Stored { row, skipped }) = rows.try_next().await? {
-            exported.skipped += skipped;
-            if let Some(row) = row {
-                writer.write(&row).await?;
-                exported.rows += 1;
-            }
-            progress.0.inc(1);
-        }
-        writer.finish().await?;
-        Ok(exported)
+        kind.export(&mut writer).await?;
+        writer.finish().await
     };
     unless_interrupted(work).await
 }

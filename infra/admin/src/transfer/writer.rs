@@ -12,21 +12,30 @@ use tokio::fs::File;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufWriter};
 
 use crate::arguments::STANDARD_STREAM;
+use crate::console::Progress;
 use crate::error::Error;
 
 /// How many bytes to write at a time.
 const CHUNK: usize = 256 * 1024;
-/// The mode of a new file, to which the umask of the process applies, and that of a file that only its owner can read.
+/// The mode of a new file, to which the umask of the process applies, unless only its owner can read it.
 const USUAL_MODE: u32 = 0o666;
-const PRIVATE_MODE: u32 = 0o600;
 
 /// The file of an export, or standard output.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     output: BufWriter<Box<dyn AsyncWrite + Unpin>>,
     /// Its name in messages.
     name: String,
     /// `None` for standard output.
     file: Option<TemporaryFile>,
+    exported: Exported,
+    progress: Progress,
+}
+
+/// The number of rows in the file, and of values that are not, because they are corrupt or missing.
+#[derive(Default)]
+pub(crate) struct Exported {
+    pub(crate) rows: u64,
+    pub(crate) skipped: u64,
 }
 
 /// A file that is not at its place yet. It is deleted when it is dropped.
@@ -39,62 +48,87 @@ struct TemporaryFile {
     permissions: Option<Permissions>,
 }
 
-impl Writer {
-    /// Creates a temporary file for `file`.
-    ///
-    /// # Errors
-    /// If that fails, or if `file` exists and must not be replaced.
-    pub(super) fn create(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
-        let name = file.display().to_string();
-        if file.as_os_str() == STANDARD_STREAM {
-            let output = BufWriter::with_capacity(CHUNK, Box::new(tokio::io::stdout()) as Box<_>);
-            return Ok(Self { output, name: "standard output".to_owned(), file: None });
-        }
-        // Of a symbolic link, its target is replaced.
-        let place = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-        let existing = fs::metadata(&place).ok();
+impl TemporaryFile {
+    fn create(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
+        let existing = fs::metadata(file).ok();
         if existing.is_some() && !replaces {
             return Err(Error::Exists { path: file.to_owned() });
         }
         if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
             return Err(Error::NotRegular { path: file.to_owned() });
         }
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        if existing.is_none() && !is_private {
+            builder.permissions(Permissions::from_mode(USUAL_MODE));
+        }
+        let written = builder.prefix(".export-").suffix(".partial").tempfile_in(folder);
+        let written = written.map_err(|cause| Error::Write { name: file.display().to_string(), cause })?;
         let permissions = existing.filter(|_| !is_private).map(|existing| existing.permissions());
-        let mode = if is_private || permissions.is_some() { PRIVATE_MODE } else { USUAL_MODE };
-        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let failed = |cause| Error::Write { name: name.clone(), cause };
-        let written = tempfile::Builder::new()
-            .prefix(".export-")
-            .suffix(".partial")
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let output = File::from_std(written.as_file().try_clone().map_err(failed)?);
-        let output = BufWriter::with_capacity(CHUNK, Box::new(output) as Box<_>);
-        Ok(Self { output, name, file: Some(TemporaryFile { written, place, replaces, permissions }) })
+        Ok(Self { written, place: file.to_owned(), replaces, permissions })
     }
 
-    /// Writes a line.
-    pub(super) async fn write(&mut self, row: &impl Serialize) -> Result<(), Error> {
+    /// Moves the file to its place.
+    fn persist(self) -> io::Result<()> {
+        if let Some(permissions) = self.permissions {
+            self.written.as_file().set_permissions(permissions)?;
+        }
+        self.written.as_file().sync_all()?;
+        let place = &self.place;
+        let placed =
+            if self.replaces { self.written.persist(place) } else { self.written.persist_noclobber(place) };
+        placed?;
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Creates a temporary file for `file`. Only its owner can read a private one.
+    ///
+    /// # Errors
+    /// If that fails, or if `file` exists and must not be replaced.
+    pub(super) fn create(file: &Path, replaces: bool, is_private: bool) -> Result<Self, Error> {
+        let is_file = file.as_os_str() != STANDARD_STREAM;
+        let name = if is_file { file.display().to_string() } else { "standard output".to_owned() };
+        let (output, file): (Box<dyn AsyncWrite + Unpin>, _) = if is_file {
+            let file = TemporaryFile::create(file, replaces, is_private)?;
+            let output = file.written.reopen();
+            let output = output.map_err(|cause| Error::Write { name: name.clone(), cause })?;
+            (Box::new(File::from_std(output)), Some(file))
+        } else {
+            (Box::new(tokio::io::stdout()), None)
+        };
+        let output = BufWriter::with_capacity(CHUNK, output);
+        Ok(Self { output, name, file, exported: Exported::default(), progress: Progress::new() })
+    }
+
+    /// Writes a line; `None` is a row that cannot be read.
+    pub(crate) async fn write(&mut self, row: Option<impl Serialize>) -> Result<(), Error> {
+        let Some(row) = row else {
+            self.skip(1);
+            return Ok(());
+        };
         let failed = |cause| Error::Write { name: self.name.clone(), cause };
-        let mut line = serde_json::to_vec(row).map_err(|error| failed(error.into()))?;
+        let mut line = serde_json::to_vec(&row).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
-        self.output.write_all(&line).await.map_err(failed)
+        self.output.write_all(&line).await.map_err(failed)?;
+        self.exported.rows += 1;
+        self.progress.show(format_args!("exported {}", self.exported.rows));
+        Ok(())
+    }
+
+    /// Counts values that cannot be exported.
+    pub(crate) const fn skip(&mut self, values: u64) {
+        self.exported.skipped += values;
     }
 
     /// Writes the rest and renames the file.
-    pub(super) async fn finish(mut self) -> Result<(), Error> {
+    pub(super) async fn finish(mut self) -> Result<Exported, Error> {
         let failed = |cause| Error::Write { name: self.name.clone(), cause };
         self.output.flush().await.map_err(failed)?;
-        let Some(TemporaryFile { written, place, replaces, permissions }) = self.file else { return Ok(()) };
-        if let Some(permissions) = permissions {
-            written.as_file().set_permissions(permissions).map_err(failed)?;
+        if let Some(file) = self.file {
+            file.persist().map_err(failed)?;
         }
-        written.as_file().sync_all().map_err(failed)?;
-        let placed = if replaces { written.persist(&place) } else { written.persist_noclobber(&place) };
-        placed.map(drop).map_err(|error| match error.error {
-            cause if cause.kind() == io::ErrorKind::AlreadyExists => Error::Exists { path: place },
-            cause => failed(cause),
-        })
+        Ok(self.exported)
     }
 }

@@ -1,17 +1,12 @@
 //! `account export` and `account import`.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::support::{Access, UNKNOWN_DIGEST, UNKNOWN_ID, UNKNOWN_KEY, run};
-use crate::history::support::path;
-
-fn mode(file: &PathBuf) -> u32 {
-    fs::metadata(file).unwrap().permissions().mode() & 0o7777
-}
+use crate::dynamodb::{mode, path};
 
 /// With accounts and keys in every state.
 fn filled() -> Access {
@@ -31,133 +26,119 @@ fn sorted(access: &Access) -> Vec<Value> {
     rows
 }
 
-/// Exports the table, and returns the file and its lines.
+/// The lines of an export to standard output, which has nothing else.
 #[track_caller]
-fn export(access: &Access) -> (PathBuf, Vec<String>) {
-    let file = path("accounts.ndjson");
-    access.succeed(&["account", "export", file.to_str().unwrap()]);
-    let lines = fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
-    (file, lines)
+fn export(access: &Access) -> Vec<String> {
+    let outcome = access.succeed(&["account", "export", "-", "--json"]);
+    outcome.stdout.lines().map(str::to_owned).collect()
 }
 
 /// Imports these lines; returns the exit code, the messages and the result.
-fn import(access: &Access, lines: &str) -> (i32, String, Value) {
-    let outcome = run(&mut access.command(&["account", "import", "-", "--json"]), lines);
-    let document = if outcome.stdout.is_empty() { Value::Null } else { outcome.json() };
-    (outcome.code, outcome.stderr, document)
+fn import(access: &Access, lines: &[String]) -> (i32, String, Value) {
+    let outcome = run(&mut access.command(&["account", "import", "-", "--json"]), &lines.join("\n"));
+    (outcome.code, outcome.stderr.clone(), outcome.json())
 }
 
 #[test]
 fn an_import_of_an_export_gives_the_same_rows() {
     let access = filled();
-    let (key, _) = access.issue("third");
-    let (file, lines) = export(&access);
-    assert_eq!(lines.len(), 6);
+    let lines = export(&access);
     let expected =
         r#"{"account":"bots","tier":"starter","status":"active","paid_until":"2200-01-01T00:00:00Z"}"#;
     assert_eq!(lines[0], expected);
     assert!(lines[2].starts_with(&format!(r#"{{"sha256":"{UNKNOWN_DIGEST}","account":"bots","label":"ci""#)));
     assert!(lines[2].ends_with(r#""last_four":"X4ni","state":"pending"}"#), "{}", lines[2]);
-
     let other = Access::start();
-    let arguments = ["account", "import", file.to_str().unwrap(), "--json"];
-    let expected = |imported: u64, already_there: [u64; 2]| {
-        json!({
-            "accounts": {"imported": imported.min(2), "already_there": already_there[0], "different": 0},
-            "keys": {"imported": imported.saturating_sub(2), "already_there": already_there[1], "different": 0},
-            "bad_lines": 0, "gateway": null,
-        })
+    let text = |imported: [u64; 2], there: [u64; 2]| {
+        let text =
+            |kind: usize| format!("imported {}, already there {}, different 0", imported[kind], there[kind]);
+        format!("accounts: {}; keys: {}; bad lines 0\n", text(0), text(1))
     };
-    let first = other.succeed(&arguments);
-    assert_eq!(first.json(), expected(6, [0, 0]));
-    assert_eq!(
-        first.stderr,
-        "accounts: imported 2, already there 0, different 0; keys: imported 4, already there 0, different 0; bad lines 0\n"
-    );
+    let (code, messages, document) = import(&other, &lines);
+    assert_eq!((code, messages), (0, text([2, 3], [0, 0])));
+    let expected = json!({
+        "accounts": {"imported": 2, "already_there": 0, "different": 0},
+        "keys": {"imported": 3, "already_there": 0, "different": 0},
+        "bad_lines": 0, "gateway": null,
+    });
+    assert_eq!(document, expected);
     assert_eq!(sorted(&other), sorted(&access));
-    assert_eq!(export(&other).1, lines);
-    assert_eq!(run(&mut other.command(&["key", "explain", "-"]), &key).code, 0);
+    assert_eq!(export(&other), lines);
     // The same command again changes nothing.
-    assert_eq!(other.succeed(&arguments).json(), expected(0, [2, 4]));
+    assert_eq!(import(&other, &lines).1, text([0, 0], [2, 3]));
     assert_eq!(sorted(&other), sorted(&access));
 }
 
 #[test]
 fn only_its_owner_can_read_an_export() {
     let access = filled();
-    let (file, _) = export(&access);
-    assert_eq!(mode(&file), 0o600);
-    // Also in place of a file that others can read.
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let file = path("accounts.ndjson");
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     let name = file.to_str().unwrap();
     assert!(access.fail(&["account", "export", name]).ends_with("replace it with --force"));
     let outcome = access.succeed(&["account", "export", name, "--force", "--json"]);
     assert_eq!(outcome.json(), json!({"accounts": 2, "keys": 3, "skipped": 0}));
-    assert_eq!(mode(&file), 0o600);
-    assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
-}
-
-#[test]
-fn an_export_to_standard_output_is_only_the_lines() {
-    let access = filled();
-    let outcome = access.succeed(&["account", "export", "-", "--json"]);
-    assert_eq!(outcome.stdout.lines().collect::<Vec<_>>(), export(&access).1);
     assert_eq!(outcome.stderr, "exported accounts 2, keys 3; skipped 0\n");
+    assert_eq!(mode(&file), 0o600);
 }
 
 #[test]
 fn corrupt_rows_are_named_and_the_others_exported() {
     let access = filled();
     access.put(&json!({"pk": {"S": "account#broken"}, "tier": {"S": "gold"}}));
-    access.put(&json!({"pk": {"S": "key#broken"}}));
     access.put(&json!({"pk": {"S": "something"}}));
     let outcome = access.run(&["account", "export", "-"]);
     assert_eq!((outcome.code, outcome.stdout.lines().count()), (1, 5), "{outcome:?}");
-    for named in ["account#broken", "key#broken", "something"] {
+    for named in ["account#broken", "something"] {
         let reasons = outcome.stderr.lines().filter(|line| line.starts_with("skipped: "));
         assert_eq!(reasons.filter(|line| line.contains(named)).count(), 1, "{named}: {}", outcome.stderr);
     }
-    assert!(outcome.stderr.ends_with("exported accounts 2, keys 3; skipped 3\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("exported accounts 2, keys 3; skipped 2\n"), "{}", outcome.stderr);
+}
+
+/// The line of [`UNKNOWN_KEY`].
+fn key_line(state: &str) -> String {
+    let revoked_at = if state == "revoked" { r#","revoked_at":"2025-10-09T08:53:20Z""# } else { "" };
+    format!(
+        r#"{{"sha256":"{UNKNOWN_DIGEST}","account":"bots","label":"ci","created_at":"2025-06-15T15:06:40Z","last_four":"X4ni","state":"{state}"{revoked_at}}}"#
+    )
 }
 
 #[test]
 fn bad_lines_are_refused_and_the_others_imported() {
     let account =
         r#"{"account":"bots","tier":"starter","status":"active","paid_until":"2200-01-01T00:00:00Z"}"#;
-    let key = format!(
-        r#"{{"sha256":"{UNKNOWN_DIGEST}","account":"bots","label":"ci","created_at":"2025-06-15T15:06:40Z","last_four":"X4ni","state":"issued"}}"#
-    );
-    let mut lines = vec![
-        ("[1]".to_owned(), "must be a JSON object"),
-        ("{".to_owned(), "invalid JSON"),
-        ("{}".to_owned(), "missing field"),
-    ];
-    for (from, to, reason) in [
-        ("bots", "-bots", "account: the name of an account has"),
-        ("bots", UNKNOWN_KEY, "account: this is an API key"),
-        ("starter", "gold", "tier: unknown variant `gold`"),
-        ("active", "lapsed", "status: unknown variant"),
-        ("2200-01-01", "2200-13-01", "paid_until: "),
-        ("\"tier\"", "\"x\":1,\"tier\"", "x: unknown field"),
+    let key = key_line("issued");
+    let mut lines = Vec::new();
+    let mut reasons = Vec::new();
+    for (line, from, to, reason) in [
+        (account, account, "[1]", "must be a JSON object"),
+        (account, account, "{}", "missing field"),
+        (account, "bots", "-bots", "account: the name of an account has"),
+        (account, "bots", UNKNOWN_KEY, "account: this is an API key"),
+        (account, "starter", "gold", "tier: unknown variant `gold`"),
+        (account, "active", "lapsed", "status: unknown variant"),
+        (account, "2200-01-01", "2200-13-01", "paid_until: "),
+        (account, "\"tier\"", "\"x\":1,\"tier\"", "x: unknown field"),
+        (&key, &UNKNOWN_DIGEST[1..], "", "sha256: it must be 64 hexadecimal digits"),
+        (&key, UNKNOWN_DIGEST, UNKNOWN_KEY, "sha256: this is an API key"),
+        (&key, "\"ci\"", "\" ci\"", "label: a label has"),
+        (&key, "X4ni", "é4n", "last_four: it must be the last four"),
+        (&key, "issued", "lost", "state: unknown variant"),
+        (&key, "issued", "revoked", "revoked_at: revoked keys have it"),
+        (&key, "\"issued\"", "\"issued\",\"revoked_at\":\"2025-06-15T15:06:40Z\"", "revoked_at: "),
+        (&key, "\"issued\"", "\"revoked\",\"revoked_at\":\"2200-01-01T00:00:00Z\"", "revoked_at: 2200"),
+        (&key, "2025-", "2200-", "created_at: 2200-06-15T15:06:40Z is in the future"),
     ] {
-        lines.push((account.replace(from, to), reason));
+        lines.push(line.replace(from, to));
+        reasons.push(reason);
     }
-    for (from, to, reason) in [
-        (&UNKNOWN_DIGEST[1..], "", "sha256: it must be 64 hexadecimal digits"),
-        (UNKNOWN_DIGEST, UNKNOWN_KEY, "sha256: this is an API key"),
-        ("\"ci\"", "\" ci\"", "label: a label has"),
-        ("X4ni", "é4n", "last_four: it must be the last four"),
-        ("issued", "lost", "state: unknown variant"),
-        ("issued", "revoked", "revoked_at: revoked keys have it"),
-        ("\"issued\"", "\"issued\",\"revoked_at\":\"2025-06-15T15:06:40Z\"", "revoked_at: "),
-    ] {
-        lines.push((key.replace(from, to), reason));
-    }
+    lines.extend([account.to_owned(), key.clone()]);
     let access = Access::start();
-    let text: Vec<&str> = lines.iter().map(|(line, _)| line.as_str()).chain([account, &key]).collect();
-    let (code, messages, document) = import(&access, &text.join("\n"));
-    assert_eq!((code, document["bad_lines"].as_u64()), (1, u64::try_from(lines.len()).ok()), "{messages}");
-    for (number, (line, reason)) in (1..).zip(&lines) {
+    let (code, messages, document) = import(&access, &lines);
+    assert_eq!((code, document["bad_lines"].as_u64()), (1, u64::try_from(reasons.len()).ok()), "{messages}");
+    for (number, (line, reason)) in (1..).zip(lines.iter().zip(&reasons)) {
         let expected = format!("-:{number}: ");
         let message = messages.lines().find_map(|message| message.strip_prefix(&expected));
         assert!(message.is_some_and(|message| message.contains(reason)), "{line}: {messages}");
@@ -170,77 +151,56 @@ fn bad_lines_are_refused_and_the_others_imported() {
 fn existing_rows_stay() {
     let access = Access::with_bots();
     let (_, id) = access.issue("ci");
-    let (_, lines) = export(&access);
+    let lines = export(&access);
     access.succeed(&["account", "set", "bots", "--status", "suspended"]);
     access.succeed(&["key", "revoke", &id]);
     let rows = sorted(&access);
-    let (code, messages, document) = import(&access, &lines.join("\n"));
-    assert_eq!((code, document["accounts"]["different"].as_u64()), (1, Some(1)));
-    assert_eq!(document["keys"]["already_there"], 1);
-    assert!(
-        messages.starts_with("-:1: the account bots exists with other values, which stay; "),
-        "{messages}"
-    );
-    assert_eq!(sorted(&access), rows);
     let renamed = lines[1].replace(r#""label":"ci""#, r#""label":"other""#);
-    let (code, messages, _) = import(&access, &renamed);
-    let expected = format!("-:1: the key {id} exists with other values, which stay\n");
-    assert!(code == 1 && messages.starts_with(&expected), "{messages}");
+    let (code, messages, document) = import(&access, &[lines[0].clone(), lines[1].clone(), renamed]);
+    assert_eq!((code, &document["accounts"]["different"]), (1, &json!(1)));
+    assert_eq!(document["keys"], json!({"imported": 0, "already_there": 1, "different": 1}));
+    let expected = format!(
+        "-:1: the account bots exists with other values, which stay; `account set` changes them\n\
+         -:3: the key {id} exists with other values, which stay\n"
+    );
+    assert!(messages.starts_with(&expected), "{messages}");
     assert_eq!(sorted(&access), rows);
 }
 
 #[test]
 fn a_second_issued_key_with_a_label_is_refused_until_the_first_is_revoked() {
-    let (one, other) = (Access::with_bots(), Access::with_bots());
-    let (_, first) = one.issue("ci");
-    let (_, second) = other.issue("ci");
-    let (_, lines) = export(&other);
-    let (code, messages, document) = import(&one, &lines.join("\n"));
+    let access = Access::with_bots();
+    let (_, first) = access.issue("ci");
+    let (code, messages, document) = import(&access, &[key_line("issued")]);
     let expected = format!(
-        "-:2: the key {second} is not imported: the account bots has the issued key {first} with the label 'ci'; revoke one of them\n"
+        "-:1: the key {UNKNOWN_ID} is not imported: the account bots has the issued key {first} with the label 'ci'; revoke one of them\n"
     );
     assert!(code == 1 && messages.starts_with(&expected), "{messages}");
     assert_eq!(document["keys"], json!({"imported": 0, "already_there": 0, "different": 1}));
-    assert_eq!(one.key_rows().len(), 1);
     // Two lines of one file, too.
+    let both = [export(&access), vec![key_line("issued")]].concat();
     let empty = Access::start();
-    let both = format!("{}\n{}", export(&one).1.join("\n"), lines.join("\n"));
     assert_eq!(import(&empty, &both).2["keys"]["imported"], 1);
-    assert_eq!(empty.key_rows().len(), 1);
-
-    // The file that revokes the first key may list it last.
-    one.succeed(&["key", "revoke", &first]);
-    let (_, revoked) = export(&one);
-    let there = Access::start();
-    let before = both.lines().filter(|line| !line.contains(&second[..8]));
-    assert_eq!(import(&there, &before.collect::<Vec<_>>().join("\n")).0, 0);
-    assert_eq!(import(&there, &format!("{}\n{}", lines.join("\n"), revoked[1])).0, 0);
+    access.succeed(&["key", "revoke", &first]);
+    assert_eq!(import(&access, &[key_line("issued")]).0, 0);
+    assert_eq!(access.key_rows().len(), 2);
     // A revoked key is not refused: it stays revoked.
-    assert_eq!(import(&there, &export(&other).1.join("\n")).0, 0);
-    assert_eq!(import(&there, &both).0, 0);
-    assert_eq!(there.key_rows().len(), 2);
+    assert_eq!(import(&access, &both[1..2]).0, 0);
 }
 
 /// A key goes from pending over issued to revoked, and never back.
 #[test]
 fn the_later_state_of_a_key_stays() {
-    let line = |state: &str| {
-        let revoked_at = if state == "revoked" { r#","revoked_at":"2025-10-09T08:53:20Z""# } else { "" };
-        format!(
-            r#"{{"sha256":"{UNKNOWN_DIGEST}","account":"bots","label":"ci","created_at":"2025-06-15T15:06:40Z","last_four":"X4ni","state":"{state}"{revoked_at}}}"#
-        )
-    };
     let states = ["pending", "issued", "revoked"];
     for (rank, state) in states.into_iter().enumerate() {
         for (other_rank, other) in states.into_iter().enumerate() {
             let access = Access::with_bots();
-            assert_eq!(import(&access, &line(state)).0, 0);
-            let (code, _, document) = import(&access, &line(other));
+            assert_eq!(import(&access, &[key_line(state)]).0, 0);
+            let (code, _, document) = import(&access, &[key_line(other)]);
             assert_eq!(code, 0);
             assert_eq!(document["keys"]["imported"], u64::from(other_rank > rank), "{state} {other}");
             let listed = access.succeed(&["key", "list", "bots", "--json"]).json();
             assert_eq!(listed["keys"][0]["state"], states[rank.max(other_rank)]);
-            assert_eq!(listed["keys"][0]["id"], UNKNOWN_ID);
         }
     }
 }

@@ -1,21 +1,11 @@
 //! An export has all rows of the table, its import gives the same table, and an import can be interrupted anywhere.
 
-use std::io::Write as _;
-use std::process::{Child, Stdio};
-use std::time::Duration;
-
-use common::time::{Tick, UnixSeconds};
-use jiff::Timestamp;
-use local::{Cloud, Options};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use tables::Table;
-use tables::bazaar::{Candle, Quote, record};
-use tables::series;
 
-use super::support::{
-    Dump, DynamoDb, EVENTS, candles, fed, line, messages, minutes, path, start, summary, text, this_morning,
-};
+use super::{Dump, DynamoDb, EVENTS, line, minutes, start, summary, this_morning};
 
+/// The intervals of the bazaar, their lengths in minutes, and for how many days they are kept.
 const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("1d", 1_440, None),
     ("3h", 180, Some(1_095)),
@@ -24,23 +14,23 @@ const INTERVALS: [(&str, i64, Option<i64>); 5] = [
     ("5m", 5, Some(30)),
 ];
 
-/// Imports the lines, exports them, imports that into an empty table and exports it again. Further imports change nothing.
+/// Imports the lines backwards and expects their export to be these lines, whose import gives the same rows in an empty table, although it
+/// was interrupted. The same import changes nothing.
 #[track_caller]
-fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &str) -> (String, Dump) {
-    let (messages, code) = dynamodb.import(kind, "History", lines.as_bytes());
+fn round_trip(dynamodb: &DynamoDb, kind: &str, lines: &[String]) -> Dump {
+    let import = |table: &str, lines: &[String]| dynamodb.import(kind, table, lines.concat().as_bytes());
+    let backwards: Vec<_> = lines.iter().rev().cloned().collect();
+    let (messages, code) = import("History", &backwards);
     assert_eq!(code, Some(0), "{messages}");
+    assert_eq!(dynamodb.export(kind, "History").0, lines.concat());
     let dump = dynamodb.dump("History");
-    let exported = path("exported");
-    dynamodb.succeed(&["export", kind, text(&exported)]);
     dynamodb.create("Copy");
-    dynamodb.succeed(&["import", "--table", "Copy", kind, text(&exported)]);
+    import("Copy", &lines[..lines.len() - 1]);
+    import("Copy", lines);
     assert!(dynamodb.dump("Copy") == dump, "the import of the export gives other rows");
-    let exported = std::fs::read_to_string(exported).unwrap();
-    assert!(dynamodb.export(kind, "Copy") == exported);
-    let again = dynamodb.import(kind, "History", lines.as_bytes());
-    assert_eq!(again, (summary(0, lines.lines().count(), 0, 0), Some(0)));
+    assert_eq!(import("History", lines), (summary(0, lines.len(), 0, 0), Some(0)));
     assert!(dynamodb.dump("History") == dump, "the second import changed something");
-    (exported, dump)
+    dump
 }
 
 #[track_caller]
@@ -50,106 +40,80 @@ fn assert_imported(dynamodb: &DynamoDb, kind: &str, lines: &str, [imported, ther
 }
 
 #[test]
-fn events_come_back_as_they_were() {
+fn events_come_back_and_their_later_state_stays() {
     let dynamodb = DynamoDb::start();
-    let (exported, dump) = round_trip(&dynamodb, "events", EVENTS);
-    assert_eq!((exported.as_str(), dump.len()), (EVENTS, 4));
-    // The recorded mayor stays.
+    let lines: Vec<_> = EVENTS.split_inclusive('\n').map(str::to_owned).collect();
+    round_trip(&dynamodb, "events", &lines);
+    // Of mayors without a time, the first one stays.
     assert_imported(&dynamodb, "events", &EVENTS.replace("Paul", "Marina"), [0, 4, 0]);
-    assert_eq!(dynamodb.export("events", "History"), EVENTS);
-    // A later state of a mayor is imported, and an earlier one is not.
     let at = |time: &str| EVENTS.replace("Diana", "Takeover").replace("1791616500123", time);
     assert_imported(&dynamodb, "events", &at("1791616500122"), [0, 4, 0]);
     assert_imported(&dynamodb, "events", &at("1791616500124"), [1, 3, 0]);
-    assert_eq!(dynamodb.export("events", "History"), at("1791616500124"));
-}
-
-#[test]
-fn a_later_sighting_corrects_a_fire_sale() {
-    let dynamodb = DynamoDb::start();
-    for (price, day) in [(5, 12), (7, 13), (4, 11)] {
-        let sale = format!(
-            r#"{{"item_id":"A","start":1700000000000,"end":1,"amount":2.0,"price":{price},"recorded_at":"2023-11-{day}T00:00:00+00:00"}}"#
-        );
-        assert_imported(&dynamodb, "events", &sale, [1, 0, 0]);
+    assert_eq!(dynamodb.export("events", "History").0, at("1791616500124"));
+    // Of a sale, the earliest time and the values of the latest.
+    let sale = |price, day| lines[3].replace("\"price\":0", price).replace("-14T", day);
+    for (price, day) in [("\"price\":7", "-15T"), ("\"price\":4", "-13T")] {
+        assert_imported(&dynamodb, "events", &sale(price, day), [1, 0, 0]);
     }
-    assert_eq!(
-        dynamodb.export("events", "History"),
-        "{\"item_id\":\"A\",\"start\":1700000000000,\"end\":1,\"amount\":2,\"price\":7,\
-         \"recorded_at\":\"2023-11-11T00:00:00Z\",\"seen_at\":\"2023-11-13T00:00:00Z\"}\n"
-    );
-}
-
-#[test]
-fn more_rows_than_a_page_holds_come_back_in_order() {
-    let perk = format!("{{\"name\":\"P\",\"description\":\"{}\"}}", "x".repeat(250_000));
-    let mayor = |year| format!("{{\"year\":{year},\"name\":\"N\",\"key\":\"k\",\"perks\":[{perk}]}}\n");
-    let lines: String = (1..=12).map(mayor).collect();
-    assert!(round_trip(&DynamoDb::start(), "events", &lines).0 == lines);
-}
-
-/// Candles of every interval, three of each, and then minutes of this morning, in the order of an export.
-fn prices(this_morning: Timestamp) -> Vec<String> {
-    let extremes = r#""A-B:1":[0.01,499999999.99,0.01,0.02,0.0,0.0,0.0,0.0,9007199254740993,4294967296,1,0],"INK_SACK:3":[1000000000000.0,1000000000000.0,1.5,1.5,0.0,0.0,0.0,0.0,0,0,3,0]"#;
-    let of_interval = |(name, length, _): (&'static str, i64, _)| {
-        let newest = start(this_morning - minutes(length), length);
-        [
-            line(name, newest - minutes(2 * length), &candles(300, length, length - 1)),
-            line(name, newest - minutes(length), extremes),
-            line(name, newest, &candles(40, 2 * length, 4)),
-        ]
-    };
-    let mut lines: Vec<_> = INTERVALS.into_iter().flat_map(of_interval).collect();
-    let candle = |number, samples, missed| {
-        format!("[{number}.5,{number}.5,3.5,3.5,0.0,0.25,0.0,0.25,3,0,{samples},{missed}]")
-    };
-    // What is gathered of the minutes: of the second one, only a part has the first product.
-    lines.push(line(
-        "5m",
-        this_morning,
-        &format!("\"ITEM:00000\":{}", candle(9, 2, 1)).replace("0.0,0.25,0.0,0.25", "0.25,0.25,0.25,0.25"),
-    ));
-    lines.push(line("5m", this_morning + minutes(55), r#""A":[1.0,1.0,1.0,1.0,0.0,0.0,0.0,0.0,1,2,1,4]"#));
-    lines.push(line("1m", this_morning + minutes(1), r#""ITEM:00000":[9.5,0.25,9,0]"#));
-    lines.push(line("1m", this_morning + minutes(3), r#""ITEM:00000":[3.5,0.25,3,0]"#));
-    lines.push(line("1m", this_morning + minutes(55), r#""A":[1.0,0.0,1,2]"#));
-    lines
+    let (exported, ..) = dynamodb.export("events", "History");
+    assert!(exported.ends_with(&sale("\"price\":7", "-15T").replacen("-15T", "-13T", 1)), "{exported}");
 }
 
 #[test]
 fn candles_of_auctions_come_back_as_they_were() {
     let dynamodb = DynamoDb::start();
+    let morning = this_morning();
     let line = |interval: &str, minutes_ago: i64, length: i64, items: &str| {
-        let opened_at = start(this_morning() - minutes(minutes_ago), length);
-        format!("{{\"interval\":\"{interval}\",\"opened_at\":\"{opened_at}\",\"items\":{{{items}}}}}\n")
+        line(interval, start(morning - minutes(minutes_ago), length), items).replace("products", "items")
     };
-    let items = r#""GOLDEN_DRAGON;4":"200,3,60,9000,100,300,50;7,900,2,100,50,300","LOG-2":";1,3015293760""#;
+    let items = r#""GOLDEN_DRAGON;4":"200,3,60,9000,100,300,50;7,9,2,100,50,300","LOG-2":";1,3015293760""#;
     let lines = [
         line("1d", 3 * 1_440, 1_440, items),
         line("1d", 2 * 1_440, 1_440, r#""SHEEP;4+100":"5,1,1440""#),
         line("1h", 180, 60, items),
         line("1h", 120, 60, r#""LOG-2":"5,1,60""#),
     ];
-    assert_eq!(round_trip(&dynamodb, "auctions", &lines.concat()).0, lines.concat());
-    let too_old = line("1h", 91 * 1_440, 60, items);
-    assert_imported(&dynamodb, "auctions", &(lines.concat() + &too_old), [0, lines.len(), 1]);
+    round_trip(&dynamodb, "auctions", &lines);
+    assert_imported(&dynamodb, "auctions", &line("1h", 91 * 1_440, 60, items), [0, 0, 1]);
+}
+
+/// Candles of every interval, and then minutes of this morning, in the order of an export.
+fn prices(morning: Timestamp) -> Vec<String> {
+    let extremes = r#""A-B:1":[0.01,499999999.99,0.01,0.02,0.0,0.0,0.0,0.0,9007199254740993,4294967296,1,0],"INK_SACK:3":[1000000000000.0,1000000000000.0,1.5,1.5,0.0,0.0,0.0,0.0,0,0,3,0]"#;
+    let of_interval = |(name, length, _): (&'static str, i64, _)| {
+        let newest = start(morning - minutes(length), length);
+        let candle =
+            |low| format!("\"ITEM:{low}\":[{low}.0,{low}.25,{low}.0,{low}.0,0.0,0.01,0.0,0.01,1,2,4,1]");
+        let candles: Vec<_> = (100..400).map(candle).collect();
+        [line(name, newest - minutes(length), extremes), line(name, newest, &candles.join(","))]
+    };
+    let mut lines: Vec<_> = INTERVALS.into_iter().flat_map(of_interval).collect();
+    // What is gathered of the minutes: only the first two have the first product.
+    lines.extend([
+        line("5m", morning, r#""ITEM":[9.5,9.5,3.5,3.5,0.25,0.25,0.25,0.25,3,0,2,1]"#),
+        line("5m", morning + minutes(55), r#""A":[1.0,1.0,1.0,1.0,0.0,0.0,0.0,0.0,1,2,1,4]"#),
+        line("1m", morning + minutes(1), r#""ITEM":[9.5,0.25,9,0]"#),
+        line("1m", morning + minutes(3), r#""ITEM":[3.5,0.25,3,0]"#),
+        line("1m", morning + minutes(55), r#""A":[1.0,0.0,1,2]"#),
+    ]);
+    lines
 }
 
 #[test]
 fn prices_come_back_as_they_were_whatever_the_order_of_the_lines() {
     let dynamodb = DynamoDb::start();
-    let lines = prices(this_morning());
-    let (exported, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
-    assert_eq!(exported, lines.concat());
-    // Candles with fewer samples change nothing.
-    let fewer: String = lines.concat().replace(",4,1]", ",3,1]").replace(",2,1]", ",1,1]");
-    assert_imported(&dynamodb, "bazaar", &fewer, [0, lines.len(), 0]);
+    let morning = this_morning();
+    let lines = prices(morning);
+    let dump = round_trip(&dynamodb, "bazaar", &lines);
+    // Candles with fewer samples and other prices of recorded minutes change nothing, not even a candle of these minutes.
+    let others =
+        lines.concat().replace(",4,1]", ",3,1]").replace(",2,1]", ",1,1]").replace(",0.25,9,0]", ",8,9,0]");
+    assert_imported(&dynamodb, "bazaar", &others, [0, lines.len(), 0]);
     assert!(dynamodb.dump("History") == dump);
-    dynamodb.create("Backwards");
-    let backwards: String = lines.iter().rev().cloned().collect();
-    assert_eq!(dynamodb.import("bazaar", "Backwards", backwards.as_bytes()).1, Some(0));
-    assert!(dynamodb.dump("Backwards") == dump);
-    assert_eq!(dynamodb.export("events", "History"), "");
+    // `record-candles` builds coarser candles from the earliest time on.
+    let oldest = start(morning - minutes(1_440), 1_440) - minutes(1_440);
+    let built = &dump[&("candles".to_owned(), "built".to_owned())];
+    assert_eq!(built["added"]["N"], oldest.as_second().to_string());
 }
 
 #[test]
@@ -161,7 +125,7 @@ fn other_spellings_give_the_same_prices() {
          \"interval\":\"1m\" }}\r\n\r\n  \n\
          {{\"products\":{{\"A\":[1,2.004,1,2,0,0,0,0,6.0E7,4,60.0],\"NOTHING\":[0,0,0,0,0,0,0,0,5,6,7]}},\
          \"opened_at\":\"{at}\",\"interval\":\"1h\"}}\r\n",
-        at + jiff::SignedDuration::from_secs(59)
+        at + SignedDuration::from_secs(59)
     );
     assert_imported(&dynamodb, "bazaar", &lines, [2, 0, 0]);
     let expected = [
@@ -169,22 +133,23 @@ fn other_spellings_give_the_same_prices() {
         line("5m", at, r#""A":[1.0,1.0,1.0,1.0,2.0,2.0,2.0,2.0,3,4,1,4]"#),
         line("1m", at, r#""A":[1.0,2.0,3,4]"#),
     ];
-    assert_eq!(dynamodb.export("bazaar", "History"), expected.concat());
+    assert_eq!(dynamodb.export("bazaar", "History").0, expected.concat());
 }
 
 #[test]
 fn candles_are_imported_as_far_back_as_their_interval_is_kept() {
     let dynamodb = DynamoDb::start();
     let now = Timestamp::now();
+    let candle = r#""A":[2.0,3.0,1.0,2.0,2.0,3.0,1.0,2.0,5,6,4,1]"#;
     let mut lines = Vec::new();
     for (name, length, days) in INTERVALS {
         for age in [days.unwrap_or(6_000) + 1, days.unwrap_or(6_000) - 1] {
-            lines.push(line(name, start(now - minutes(age * 1_440), length), &candles(2, 1, 4)));
+            lines.push(line(name, start(now - minutes(age * 1_440), length), candle));
         }
     }
     assert_imported(&dynamodb, "bazaar", &lines.concat(), [6, 0, 4]);
     let kept = [&lines[0], &lines[1], &lines[3], &lines[5], &lines[7], &lines[9]].map(String::as_str);
-    assert_eq!(dynamodb.export("bazaar", "History"), kept.concat());
+    assert_eq!(dynamodb.export("bazaar", "History").0, kept.concat());
 }
 
 #[test]
@@ -202,176 +167,70 @@ fn old_minutes_become_candles_of_the_finest_interval_that_is_kept() {
         let at = |minute, price: i64| {
             line("1m", slot + minutes(minute), &format!("\"A\":[{price},0.5,{price},0]"))
         };
-        let (first, second, third) = (at(0, 1), at(2, 3), at(4, 2));
-        let numbers = format!("1.0,3.0,1.0,2.0,0.5,0.5,0.5,0.5,2,0,3,{}", length - 5);
         // One of the lines is there twice.
-        for order in [[&first, &second, &third, &third], [&third, &first, &second, &first]] {
-            let (dynamodb, lines) = (DynamoDb::start(), order.map(String::as_str).concat());
-            assert_imported(&dynamodb, "bazaar", &lines, [3, 1, 0]);
-            let candle = line(name, slot, &format!("\"A\":[{numbers}]"));
-            assert_eq!(dynamodb.export("bazaar", "History"), candle, "{age} days");
-            assert_imported(&dynamodb, "bazaar", &lines, [0, 4, 0]);
-        }
+        let lines = [at(4, 2), at(0, 1), at(2, 3), at(0, 1)].concat();
+        let dynamodb = DynamoDb::start();
+        assert_imported(&dynamodb, "bazaar", &lines, [3, 1, 0]);
+        let candle = format!("\"A\":[1.0,3.0,1.0,2.0,0.5,0.5,0.5,0.5,2,0,3,{}]", length - 5);
+        assert_eq!(dynamodb.export("bazaar", "History").0, line(name, slot, &candle), "{age} days");
+        assert_imported(&dynamodb, "bazaar", &lines, [0, 4, 0]);
     }
 }
 
 #[test]
-fn a_corrupt_value_is_counted_and_the_rest_of_its_interval_is_exported() {
-    let at = this_morning();
-    let candles =
-        r#"{"A":[1.0,2.0,1.0,2.0,0.0,0.0,0.0,0.0,1,2,4,0],"B":[1.0,2.0,1.0,2.0,0.0,0.0,0.0,0.0,1,2,4,0]}"#;
-    for (kind, interval, field, values) in [
-        ("bazaar", "1m", "products", r#"{"A":[1.0,2.0,3,4],"B":[1.0,2.0,3,4]}"#),
-        ("bazaar", "1h", "products", candles),
-        ("auctions", "1h", "items", r#"{"A":"5,1,60","B":";1,5"}"#),
+fn what_is_corrupt_or_missing_is_counted_and_the_rest_is_exported() {
+    for (kind, line, partition, attribute) in [
+        ("events", EVENTS.lines().nth(2).unwrap().to_owned(), "fire-sales", "/price"),
+        (
+            "bazaar",
+            line("1m", this_morning(), r#""A":[1.0,2.0,3,4],"B":[1.0,2.0,3,4]"#),
+            "bazaar#1m#",
+            "/products/M/A",
+        ),
+        (
+            "auctions",
+            line("1h", this_morning(), r#""A":"5,1,60","B":";1,5""#).replace("products", "items"),
+            "auctions#1h#",
+            "/products/M/A",
+        ),
     ] {
         let dynamodb = DynamoDb::start();
-        let line = format!(r#"{{"interval":"{interval}","opened_at":"{at}","{field}":{values}}}"#);
         assert_imported(&dynamodb, kind, &line, [1, 0, 0]);
-        let whole = dynamodb.export(kind, "History");
-        let mut corrupt = 0;
-        for mut row in dynamodb.dump("History").into_values() {
-            if let Some(value) = row.pointer_mut("/products/M/A") {
-                *value = json!({"N": "1"});
+        for (key, mut row) in dynamodb.dump("History") {
+            if let Some(value) = row.pointer_mut(attribute).filter(|_| key.0.starts_with(partition)) {
+                *value = json!({"BOOL": true});
                 dynamodb.put("History", &row);
-                corrupt += 1;
             }
         }
-        let output = dynamodb.history(&["export", kind, "-"]).output().unwrap();
-        let rest = String::from_utf8(output.stdout.clone()).unwrap();
-        // Of a minute, an import also makes a candle.
-        let lines = whole.lines().map(|line| {
-            let (start, products) = line.split_once("{\"A\":").unwrap();
-            format!("{start}{{{}\n", &products[products.find("\"B\"").unwrap()..])
-        });
-        assert_eq!((rest, output.status.code()), (lines.collect(), Some(1)), "{kind} {interval}");
-        let count =
-            format!("\n{corrupt} corrupt or missing values are not in the file; the lines above name them\n");
-        assert!(
-            corrupt == whole.lines().count() && messages(&output).contains(&count),
-            "{}",
-            messages(&output)
-        );
+        let (rest, messages, code) = dynamodb.export(kind, "History");
+        let end = "\n1 corrupt or missing values are not in the file; the lines above name them\nexported ";
+        assert!(code == Some(1) && messages.contains(end), "{kind}: {messages}");
+        assert_eq!(rest.contains("\"B\":"), kind != "events", "{rest}");
     }
 }
 
 #[test]
-fn incomplete_and_expired_prices_are_not_exported_and_the_same_import_completes_them() {
+fn incomplete_prices_are_not_exported_and_the_same_import_completes_them() {
     let dynamodb = DynamoDb::start();
-    let at = this_morning();
-    let lines = prices(at);
-    let (_, dump) = round_trip(&dynamodb, "bazaar", &lines.concat());
-    for (series, position) in [("candles#1h", 6), ("bazaar#1m", 17)] {
+    let lines = prices(this_morning());
+    let dump = round_trip(&dynamodb, "bazaar", &lines);
+    for (series, position) in [("candles#1h", 4), ("bazaar#1m", 12)] {
         let first = dump.keys().find(|(partition, _)| partition == series).unwrap();
         let rows: Vec<_> = dump.keys().filter(|key| key.0.starts_with(series) && key.1 == first.1).collect();
+        let delete = |(partition, sort): &(String, String)| {
+            dynamodb.delete_row("History", &json!({"pk": {"S": partition}, "sk": {"S": sort}}));
+        };
         // The marker is written last.
-        for key in &rows[..=rows.len() / 2] {
-            dynamodb.delete("History", key);
-        }
-        let others = [&lines[..position], &lines[position + 1..]].concat();
-        assert_eq!(dynamodb.export("bazaar", "History"), others.concat());
+        rows[..=rows.len() / 2].iter().copied().for_each(delete);
+        let others = [&lines[..position], &lines[position + 1..]].concat().concat();
+        assert_eq!(dynamodb.export("bazaar", "History").0, others);
         assert_imported(&dynamodb, "bazaar", &lines.concat(), [1, lines.len() - 1, 0]);
         assert!(dynamodb.dump("History") == dump);
         // Rows that are lost later are reported.
-        dynamodb.delete("History", rows[1]);
-        let output = dynamodb.history(&["export", "bazaar", "-"]).output().unwrap();
-        assert!(messages(&output).contains(" is incomplete in the table and is skipped\n"));
-        assert_eq!(output.status.code(), Some(1));
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), others.concat());
+        delete(rows[1]);
+        let (exported, messages, code) = dynamodb.export("bazaar", "History");
+        assert!(messages.contains(" is incomplete in the table and is skipped\n"), "{messages}");
+        assert_eq!((exported, code), (others, Some(1)));
         dynamodb.put("History", &dump[rows[1]]);
     }
-}
-
-/// Starts an import from a pipe into an empty table, and waits until it has written this many rows.
-fn begin(dynamodb: &DynamoDb, kind: &str, lines: &str, rows: usize) -> Child {
-    dynamodb.create("Begun");
-    let mut import = dynamodb.history(&["import", kind, "-", "--table", "Begun"]);
-    let mut child = import.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(lines.as_bytes()).unwrap();
-    while dynamodb.dump("Begun").len() < rows {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    child
-}
-
-#[test]
-fn a_killed_import_is_completed_by_the_same_import() {
-    let dynamodb = DynamoDb::start();
-    let lines = prices(this_morning()).concat();
-    let (_, dump) = round_trip(&dynamodb, "bazaar", &lines);
-    let mut child = begin(&dynamodb, "bazaar", &lines, dump.len() / 3);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(dynamodb.import("bazaar", "Begun", lines.as_bytes()).1, Some(0));
-    assert!(dynamodb.dump("Begun") == dump);
-}
-
-#[test]
-fn an_interrupted_import_prints_its_summary() {
-    let dynamodb = DynamoDb::start();
-    let first = EVENTS.split_inclusive('\n').next().unwrap();
-    let mut child = begin(&dynamodb, "events", first, 1);
-    let stdin = child.stdin.take();
-    let signal = ["-INT", &child.id().to_string()];
-    assert!(std::process::Command::new("kill").args(signal).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    drop(stdin);
-    assert_eq!(output.status.code(), Some(1));
-    // The row is written a moment before it counts.
-    let error = "error: interrupted; run the same command again to do the rest\n";
-    let expected = [0, 1].map(|imported| summary(imported, 0, 0, 0) + error);
-    assert!(expected.contains(&messages(&output)), "{}", messages(&output));
-    assert_eq!(dynamodb.import("events", "Begun", EVENTS.as_bytes()).0, summary(3, 1, 0, 0));
-}
-
-#[test]
-fn the_environment_names_the_table() {
-    let dynamodb = DynamoDb::start();
-    dynamodb.create("Other");
-    for (variable, rows) in [("Other", [0, 4]), ("", [4, 4])] {
-        let mut import = dynamodb.history(&["import", "events", "-"]);
-        fed(import.env("HISTORY_TABLE", variable), EVENTS.as_bytes());
-        assert_eq!(["History", "Other"].map(|table| dynamodb.dump(table).len()), rows);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn coarser_candles_are_built_of_an_import_after_those_of_the_present() {
-    let cloud = Cloud::start(Options::for_tests()).await.unwrap();
-    let name = cloud.template().tables["History"].name.clone();
-    let table = Table::of_sdk(&cloud.dynamodb().sdk(), &name);
-    let dynamodb =
-        DynamoDb { database: cloud.dynamodb().database().clone(), endpoint: cloud.dynamodb().url() };
-    let session = table.with_timeout(Duration::from_mins(1));
-    // An hour is recorded, and half of it is built.
-    let hour = start(Timestamp::now(), 60) - minutes(120);
-    let at = |minute: i64| UnixSeconds::new((hour + minutes(minute)).as_second());
-    let quotes = [("A".parse().unwrap(), Quote::nearest(1.0, 1.0, 1, 1).unwrap())].into();
-    for minute in 0..60 {
-        record(session, Tick::of(at(minute)), &quotes).await.unwrap();
-    }
-    assert_eq!(series::build::<Candle>(session, at(32)).await.unwrap().until, at(30));
-    let day = start(Timestamp::now() - minutes(10 * 1_440), 1_440);
-    let candle = |price: i64, samples: i64| {
-        format!("\"A\":[{price}.0,{price}.0,{price}.0,{price}.0,0.0,0.0,0.0,0.0,1,2,{samples},0]")
-    };
-    // Two hours of candles; for the second, there is also one with more minutes.
-    let fine = (0..24).map(|number| line("5m", day + minutes(5 * number), &candle(number + 1, 4)));
-    let lines: Vec<String> = fine.chain([line("1h", day + minutes(60), &candle(99, 59))]).collect();
-    assert_eq!(dynamodb.import("bazaar", &name, lines.concat().as_bytes()).1, Some(0));
-    // Six intervals of five minutes, one of thirty and one of an hour come before those of the import.
-    let run = series::build::<Candle>(session, at(62)).await.unwrap();
-    let are_present: Vec<_> = run.slots.iter().map(|slot| slot.slot >= at(0)).collect();
-    assert!(are_present.len() > 8 && are_present[..8] == [true; 8], "{:?}", run.slots);
-    assert!(!are_present[8..].contains(&true), "{:?}", run.slots);
-    let now = UnixSeconds::new(Timestamp::now().as_second());
-    while !series::build::<Candle>(session, now).await.unwrap().is_done {}
-    let built = dynamodb.export("bazaar", &name);
-    let first = r#""A":[1.0,12.0,1.0,12.0,0.0,0.0,0.0,0.0,1,2,48,0]"#;
-    assert!(built.contains(&line("1h", day, first)) && built.contains(&lines[24]), "{built}");
-    // Of both hours: the rest of the day is missing.
-    let numbers = r#""A":[1.0,99.0,1.0,99.0,0.0,0.0,0.0,0.0,1,2,107,"#;
-    let of_day = line("1d", day, numbers);
-    assert!(built.contains(of_day.trim_end_matches("}}\n")), "{built}");
-    cloud.shutdown().await;
 }
