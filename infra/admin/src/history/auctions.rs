@@ -1,6 +1,6 @@
 //! Candles of auctions, one line per hour or day. `record-candles` builds days of imported hours.
 
-use serde::Serialize;
+use serde_json::Value;
 use tables::auctions::{Candle, Coins, INTERVALS, Lowest, Sold};
 use tables::series::{Interval, Slot};
 
@@ -31,7 +31,7 @@ impl LineCandle for Candle {
             .filter(|candle| candle.lowest.is_none_or(is_lowest) && candle.sold.as_ref().is_none_or(is_sold))
     }
 
-    fn written(&self, _: Slot) -> impl Serialize {
-        self.text()
+    fn written(&self, _: Slot) -> Value {
+        self.text().into()
     }
 }

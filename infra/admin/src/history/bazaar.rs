@@ -2,24 +2,15 @@
 
 use common::time::Tick;
 use common::upstream::json::whole_number;
-use serde::Serialize;
-use serde_json::Number;
+use serde_json::{Number, Value, json};
 use tables::Session;
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Numbers, Quote, record};
+use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, record};
 use tables::series::{Interval, Slot, is_due};
 
 use super::patiently;
 use super::slice::LineCandle;
 use crate::error::Error;
 use crate::transfer::now;
-
-/// The numbers of a minute or of a candle.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Written {
-    Minute(Quote),
-    Candle(Numbers),
-}
 
 impl LineCandle for Candle {
     const FIELD: &'static str = "products";
@@ -55,12 +46,8 @@ impl LineCandle for Candle {
         self.sell.high.coins() > 0.0 || self.buy.high.coins() > 0.0
     }
 
-    fn written(&self, slot: Slot) -> impl Serialize {
-        if slot.interval == &MINUTES {
-            Written::Minute(self.close())
-        } else {
-            Written::Candle(self.numbers(slot))
-        }
+    fn written(&self, slot: Slot) -> Value {
+        if slot.interval == &MINUTES { json!(self.close()) } else { json!(self.numbers(slot)) }
     }
 
     async fn record_minute(table: Session<'_>, minute: Slot, candles: &Candles) -> Result<bool, Error> {

@@ -15,6 +15,7 @@ use futures_util::{StreamExt as _, stream};
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 use tables::series::{self, Candle, Candles, Interval, Recorded, Slot};
 use tables::{Session, Table};
 
@@ -53,7 +54,7 @@ pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> {
     }
 
     /// The candle as a line has it.
-    fn written(&self, slot: Slot) -> impl Serialize;
+    fn written(&self, slot: Slot) -> Value;
 
     /// Records the minute, if lines have minutes. Returns whether it was not recorded before.
     async fn record_minute(_: Session<'_>, _: Slot, _: &Candles<Self>) -> Result<bool, Error> {
@@ -149,7 +150,7 @@ pub(super) struct Slices<C: Candle> {
 struct Gathered<C: Candle> {
     slot: Slot,
     minutes: BTreeMap<UnixSeconds, Candles<C>>,
-    /// How many lines are not counted yet, because their result is that of the candles.
+    /// How many lines of older minutes are not counted yet, because their result is that of the candles.
     waiting: u64,
 }
 
@@ -202,11 +203,8 @@ impl<C: LineCandle> Slices<C> {
         }
         let new = || Gathered { slot, minutes: BTreeMap::new(), waiting: 0 };
         let gathered = self.gathered.get_or_insert_with(new);
-        let is_new = !gathered.minutes.contains_key(&minute.start);
         gathered.minutes.entry(minute.start).or_insert(candles);
-        if !is_kept {
-            *(if is_new { &mut gathered.waiting } else { &mut self.tally.already_there }) += 1;
-        }
+        gathered.waiting += u64::from(!is_kept);
         Ok(())
     }
 }
