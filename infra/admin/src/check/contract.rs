@@ -30,7 +30,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs all checks. `unknown` has not been issued. Those that throttle use up the bursts of the key.
+    /// Runs all checks. `unknown` has not been issued. To throttle uses up the bursts of the key.
     pub(super) async fn check(&mut self, unknown: &ApiKey, throttles: bool) {
         for operation in self.document.operations() {
             let path = operation.path();

@@ -150,7 +150,7 @@ pub(super) struct Slices<C: Candle> {
 struct Gathered<C: Candle> {
     slot: Slot,
     minutes: BTreeMap<UnixSeconds, Candles<C>>,
-    /// How many lines of older minutes are not counted yet, because their result is that of the candles.
+    /// How many lines of older minutes are not counted yet, because the candles decide their result.
     waiting: u64,
 }
 
