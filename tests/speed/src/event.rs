@@ -1,73 +1,53 @@
 //! Events of API Gateway: the samples in `events/`, with other parameters and times.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::workspace;
 
+/// The names and values of parameters.
+pub(crate) type Parameters = &'static [(&'static str, &'static str)];
+
+/// The time of the samples.
+const FIRST_MS: u64 = 1_794_830_400_000;
 /// The step from one event to the next that makes each request fetch anew: longer than any TTL.
 const STEP_MS: u64 = 4_000_000;
 
-/// The events of one question.
-#[derive(Debug, Clone)]
+/// The events of one request at different times.
+#[derive(Debug)]
 pub(crate) struct Events {
-    event: Value,
+    event: Map<String, Value>,
     now_ms: u64,
 }
 
 impl Events {
-    /// The sample of the function.
+    /// The sample of the function with these parameters.
     ///
     /// # Errors
     /// A sentence, when there is no sample.
-    pub(crate) fn sample(function: &str) -> Result<Self, String> {
+    pub(crate) fn new(function: &str, query: Parameters, path: Parameters) -> Result<Self, String> {
         let file = workspace().join("events").join(function).with_extension("json");
         let text =
             std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-        let event: Value = serde_json::from_slice(&text)
-            .map_err(|error| format!("{} is not JSON: {error}", file.display()))?;
-        let now_ms = event.pointer("/requestContext/requestTimeEpoch").and_then(Value::as_u64);
-        let now_ms = now_ms.ok_or_else(|| format!("{} has no requestTimeEpoch", file.display()))?;
-        Ok(Self { event, now_ms })
-    }
-
-    /// The sample with these parameters.
-    ///
-    /// # Errors
-    /// A sentence, when there is no sample.
-    pub(crate) fn new(function: &str, query: &[(&str, &str)], path: &[(&str, &str)]) -> Result<Self, String> {
-        let mut events = Self::sample(function)?;
-        let object = |values: &[(&str, &str)], wrap: fn(&str) -> Value| {
-            let values: Map<_, _> =
-                values.iter().map(|(name, value)| ((*name).to_owned(), wrap(value))).collect();
-            if values.is_empty() { Value::Null } else { Value::Object(values) }
-        };
-        events.set("queryStringParameters", object(query, |value| json!(value)));
-        events.set("multiValueQueryStringParameters", object(query, |value| json!([value])));
-        events.set("pathParameters", object(path, |value| json!(value)));
-        Ok(events)
-    }
-
-    fn set(&mut self, field: &str, value: Value) {
-        if let Some(fields) = self.event.as_object_mut() {
-            fields.insert(field.to_owned(), value);
-        }
-    }
-
-    /// The same at the present time.
-    pub(crate) fn at_present(self) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { now_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX), ..self }
+        let mut event: Map<_, _> = serde_json::from_slice(&text)
+            .map_err(|error| format!("{} is no JSON object: {error}", file.display()))?;
+        let single = |values: Parameters| json!(values.iter().copied().collect::<HashMap<_, _>>());
+        let multiple: HashMap<_, _> = query.iter().map(|(name, value)| (*name, [*value])).collect();
+        event.insert("queryStringParameters".to_owned(), single(query));
+        event.insert("multiValueQueryStringParameters".to_owned(), json!(multiple));
+        event.insert("pathParameters".to_owned(), single(path));
+        Ok(Self { event, now_ms: FIRST_MS })
     }
 
     /// The event at the time of the last one: after the first, the function responds from its memory.
     pub(crate) fn again(&mut self) -> Bytes {
-        if let Some(time) = self.event.pointer_mut("/requestContext/requestTimeEpoch") {
-            *time = self.now_ms.into();
+        let context = self.event.get_mut("requestContext").and_then(Value::as_object_mut);
+        if let Some(context) = context {
+            context.insert("requestTimeEpoch".to_owned(), self.now_ms.into());
         }
-        Bytes::from(self.event.to_string())
+        Bytes::from(json!(self.event).to_string())
     }
 
     /// The event at a time when nothing in the function's memory is valid any more.

@@ -1,6 +1,6 @@
 //! One instance of a function: its process, and the Lambda Runtime API that it uses.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -17,58 +17,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::server::Server;
 
 const PATH: &str = "/2018-06-01/runtime/";
+/// Nothing listens here. The functions open connections early only to servers with TLS, so the network does not affect a start.
+pub(crate) const NO_SERVER: &str = "http://127.0.0.1:9";
 /// The longest time from one call of the function to the next.
 const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// A program, and the environment that it has besides Lambda's own.
-#[derive(Debug, Clone)]
-pub(crate) struct Program {
-    pub(crate) path: PathBuf,
-    pub(crate) arguments: Vec<String>,
-    pub(crate) environment: Vec<(&'static str, String)>,
-}
-
-impl Program {
-    /// A function that talks to nothing: it gets addresses where nothing listens.
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, arguments: Vec::new(), environment: Vec::new() }
-    }
-
-    /// The same with the upstream at `url`.
-    pub(crate) fn with_upstream(mut self, url: &str) -> Self {
-        self.environment.extend([("HYPIXEL_BASE_URL", url.to_owned()), ("MOJANG_BASE_URL", url.to_owned())]);
-        self
-    }
-
-    /// The same with DynamoDB at `url`.
-    pub(crate) fn with_database(mut self, url: &str) -> Self {
-        self.environment.push(("AWS_ENDPOINT_URL_DYNAMODB", url.to_owned()));
-        self
-    }
-
-    fn command(&self, api: &str) -> Command {
-        let mut command = Command::new(&self.path);
-        command.args(&self.arguments).env_clear().kill_on_drop(true);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.envs([
-            ("AWS_LAMBDA_RUNTIME_API", api),
-            ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
-            ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
-            ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
-            ("AWS_REGION", "eu-central-1"),
-            ("AWS_ACCESS_KEY_ID", "measured"),
-            ("AWS_SECRET_ACCESS_KEY", "measured"),
-            // The functions open connections early only to servers with TLS, so these receive nothing during a start and the
-            // network does not affect its measurement.
-            ("HYPIXEL_BASE_URL", "http://127.0.0.1:9"),
-            ("MOJANG_BASE_URL", "http://127.0.0.1:9"),
-            ("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9"),
-            ("HYPIXEL_API_KEY", "measured"),
-        ]);
-        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command
-    }
-}
 
 /// A request of the function.
 enum Call {
@@ -91,15 +43,16 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Starts the program and waits for its first poll. Dropping the instance kills the process.
+    /// Starts the program, with the provider and the name service at `upstream`, and waits for its first poll. Dropping the instance kills the
+    /// process.
     ///
     /// # Errors
     /// A sentence, when it does not start, ends or does not poll.
-    pub(crate) async fn start(program: &Program) -> Result<Self, String> {
-        let name = program.path.display().to_string();
+    pub(crate) async fn start(program: &Path, upstream: &str) -> Result<Self, String> {
+        let name = program.display().to_string();
         let (sender, calls) = mpsc::unbounded_channel();
         let api = Server::start(move |request| respond(request, sender.clone())).await?;
-        let mut command = program.command(&api.address().to_string());
+        let mut command = command(program, upstream, &api.address().to_string());
         let start = Instant::now();
         let child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
@@ -131,8 +84,18 @@ impl Instance {
     ///
     /// # Errors
     /// A sentence, when the process has ended.
+    #[cfg(target_os = "linux")]
     pub(crate) fn processor_time(&self) -> Result<Duration, String> {
-        processor_time(self.pid)
+        let time = clock_getcpuclockid(self.pid).and_then(nix::time::ClockId::now);
+        time.map(Duration::from)
+            .map_err(|error| format!("cannot read the processor time of {}: {error}", self.name))
+    }
+
+    /// # Errors
+    /// Always: this needs Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn processor_time(&self) -> Result<Duration, String> {
+        Err("only Linux tells the processor time of another process".to_owned())
     }
 
     /// Ends the process and waits until it has ended.
@@ -168,21 +131,24 @@ impl Instance {
     }
 }
 
-/// The processor time of all threads of a process so far.
-///
-/// # Errors
-/// A sentence, when the process has ended.
-#[cfg(target_os = "linux")]
-pub(crate) fn processor_time(pid: Pid) -> Result<Duration, String> {
-    let time = clock_getcpuclockid(pid).and_then(nix::time::ClockId::now);
-    time.map(Duration::from).map_err(|error| format!("cannot read the processor time of a process: {error}"))
-}
-
-/// # Errors
-/// Always: this needs Linux.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn processor_time(_: Pid) -> Result<Duration, String> {
-    Err("only Linux tells the processor time of another process".to_owned())
+fn command(program: &Path, upstream: &str, api: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.envs([
+        ("AWS_LAMBDA_RUNTIME_API", api),
+        ("AWS_LAMBDA_FUNCTION_NAME", "measured"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+        ("AWS_REGION", "eu-central-1"),
+        ("AWS_ACCESS_KEY_ID", "measured"),
+        ("AWS_SECRET_ACCESS_KEY", "measured"),
+        ("HYPIXEL_BASE_URL", upstream),
+        ("MOJANG_BASE_URL", upstream),
+        ("AWS_ENDPOINT_URL_DYNAMODB", NO_SERVER),
+        ("HYPIXEL_API_KEY", "measured"),
+    ]);
+    command
 }
 
 async fn respond(request: Request<Incoming>, calls: mpsc::UnboundedSender<Call>) -> Response<Full<Bytes>> {
@@ -229,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_program_that_never_requests_work_is_an_error() {
-        let error = Instance::start(&Program::new("/bin/true".into())).await.unwrap_err();
+        let error = Instance::start(Path::new("/bin/true"), NO_SERVER).await.unwrap_err();
         assert_eq!(error, "/bin/true has exited");
     }
 }

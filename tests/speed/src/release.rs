@@ -3,37 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::Args;
-
 use crate::workspace;
-
-/// Where the programs are
-#[derive(Args)]
-pub(crate) struct Binaries {
-    /// Measure the programs in this folder instead of building them
-    #[arg(long, value_name = "DIR")]
-    binaries: Option<PathBuf>,
-}
-
-impl Binaries {
-    /// The folder with the programs of the functions and their floors, which are built if no folder is given.
-    ///
-    /// # Errors
-    /// When they do not build. Cargo has printed why.
-    pub(crate) fn folder(&self, functions: &[String]) -> Result<PathBuf, String> {
-        match &self.binaries {
-            Some(folder) => std::path::absolute(folder)
-                .map_err(|error| format!("cannot use {}: {error}", folder.display())),
-            None => build(functions),
-        }
-    }
-}
 
 /// The names of the functions, which are the names of their folders.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub(crate) fn functions() -> Result<Vec<String>, String> {
+fn functions() -> Result<Vec<String>, String> {
     let folder = workspace().join("functions");
     let entries = std::fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = entries.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
@@ -67,40 +43,28 @@ pub(crate) fn depends_on(name: &str, dependency: &str) -> Result<bool, String> {
     Ok(text.lines().any(|line| line.split_once('.').is_some_and(|(name, _)| name == dependency)))
 }
 
-fn build(functions: &[String]) -> Result<PathBuf, String> {
-    let mut arguments = vec!["build", "--release", "--package", "hello"];
-    for name in functions {
-        arguments.extend(["--package", name]);
-    }
-    cargo(&arguments)?;
-    Ok(target()?.join("release"))
-}
-
-/// Runs Cargo.
+/// Builds the functions and the smallest ones, and returns the folder with their programs.
 ///
 /// # Errors
-/// When it fails. It has printed why.
-pub(crate) fn cargo(arguments: &[&str]) -> Result<(), String> {
+/// When they do not build. Cargo has printed why.
+pub(crate) fn build(functions: &[impl AsRef<str>]) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo).current_dir(workspace()).args(arguments).status();
-    let status = status.map_err(|error| format!("cannot start cargo: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("cargo {} fails", arguments.join(" "))) }
-}
-
-/// Cargo's target folder: Cargo has built this program, too.
-///
-/// # Errors
-/// A sentence, when this program has been moved.
-pub(crate) fn target() -> Result<PathBuf, String> {
-    let program = this_program()?;
-    let target = program.parent().and_then(Path::parent).ok_or("this program is not in a target folder")?;
-    Ok(target.to_owned())
-}
-
-/// The path of this program.
-///
-/// # Errors
-/// A sentence, when the operating system does not tell.
-pub(crate) fn this_program() -> Result<PathBuf, String> {
-    std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))
+    let mut command = Command::new(cargo);
+    command.current_dir(workspace()).args(["build", "--release", "--package", "hello"]);
+    // `cargo run` sets variables that ring's build script depends on: everything above it would be compiled again.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    for name in functions {
+        command.args(["--package", name.as_ref()]);
+    }
+    let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !status.success() {
+        return Err("the functions do not build".to_owned());
+    }
+    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    program.parent().map(Path::to_owned).ok_or_else(|| "this program is in no folder".to_owned())
 }

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,51 +11,24 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
-use serde::Deserialize;
 
 use crate::server::Server;
 
-/// The provider's paths and the folders of their captures.
-const CAPTURES: [(&str, &str); 5] = [
-    ("/v2/skyblock/bazaar", "bazaar"),
-    ("/v2/skyblock/firesales", "firesales"),
-    ("/v2/skyblock/auctions?page=0", "auctions"),
-    ("/v2/resources/skyblock/items", "items"),
-    ("/v2/resources/skyblock/election", "election"),
-];
-
+pub(crate) const BAZAAR: &str = "/v2/skyblock/bazaar";
+pub(crate) const AUCTIONS: &str = "/v2/skyblock/auctions?page=0";
+pub(crate) const ITEMS: &str = "/v2/resources/skyblock/items";
 /// The player with the largest profiles.
 pub(crate) const PLAYER: &str = "Co_op_Farmer";
+pub(crate) const PLAYER_NAME: &str = "/users/profiles/minecraft/co_op_farmer";
+pub(crate) const PLAYER_PROFILES: &str = "/v2/skyblock/profiles?uuid=7da0c47581dc42b4962118f8049147b7";
 
-/// Each fetch gets another body than the one before it, so that no function recognises one that it has already read: the last
-/// digit of the first `lastUpdated` differs.
-const VARIANTS: [u8; 3] = *b"357";
-const VARIED: &[u8] = b"\"lastUpdated\":";
+const FOUND_PLAYER: &str = r#"{"id":"7da0c47581dc42b4962118f8049147b7","name":"Co_op_Farmer"}"#;
+const CAPTURED_PROFILES: &str = "profiles/v2-elite-7da0c475.json";
 
-/// What the provider sends as it is; larger bodies are compressed.
-const UNCOMPRESSED_BYTES: usize = 1024;
-/// The provider's level is not known. It is that of most servers.
-const LEVEL: Compression = Compression::new(6);
-
-#[derive(Deserialize)]
-struct Player {
-    id: String,
-    name: String,
-    profiles: String,
-}
-
-struct Variant {
-    plain: Bytes,
-    gzip: Bytes,
-}
-
-#[derive(Default)]
-struct Bodies {
-    by_target: HashMap<String, Vec<Variant>>,
-    served: AtomicUsize,
-}
+/// The body's time, which differs from one fetch to the next, so that no function recognises a body that it has already read.
+const VARIED: &str = "\"lastUpdated\":";
 
 /// The provider and the name service. Dropping it closes all connections.
 #[derive(Debug)]
@@ -64,13 +36,25 @@ pub(crate) struct Upstream {
     server: Server,
 }
 
+/// The compressed variants of the body at each target, and how many bodies have been served.
+#[derive(Default)]
+struct Bodies {
+    by_target: HashMap<&'static str, Vec<Bytes>>,
+    served: AtomicUsize,
+}
+
 impl Upstream {
     /// # Errors
     /// A sentence, when there are no captures or no port is free.
     pub(crate) async fn start() -> Result<Self, String> {
-        let folder =
-            captures::folder().ok_or("there are no captures; tests/README.md says where they belong")?;
-        let bodies = Arc::new(Bodies::read(&folder)?);
+        let mut bodies = Bodies::default();
+        for (target, folder) in [(BAZAAR, "bazaar"), (AUCTIONS, "auctions"), (ITEMS, "items")] {
+            let name = captures::newest(folder).ok_or_else(|| missing(folder))?;
+            bodies.insert(target, &captured(&name)?)?;
+        }
+        bodies.insert(PLAYER_NAME, FOUND_PLAYER)?;
+        bodies.insert(PLAYER_PROFILES, &captured(CAPTURED_PROFILES)?)?;
+        let bodies = Arc::new(bodies);
         let server = Server::start(move |request| {
             let response = bodies.respond(&request);
             async move { response }
@@ -85,82 +69,51 @@ impl Upstream {
 }
 
 impl Bodies {
-    fn read(folder: &Path) -> Result<Self, String> {
-        let mut bodies = Self::default();
-        for (target, kind) in CAPTURES {
-            let name = captures::newest(kind).ok_or_else(|| format!("there is no capture in {kind}"))?;
-            bodies.insert(target.to_owned(), &read(&folder.join(name))?)?;
-        }
-        let players = read(&folder.join("mojang/players.json"))?;
-        let players: HashMap<String, Player> = serde_json::from_slice(&players)
-            .map_err(|error| format!("the captured players are not as expected: {error}"))?;
-        for (name, player) in players {
-            let found = serde_json::json!({"id": player.id, "name": player.name}).to_string();
-            bodies.insert(format!("/users/profiles/minecraft/{name}"), found.as_bytes())?;
-            let profiles = read(&folder.join(player.profiles))?;
-            bodies.insert(format!("/v2/skyblock/profiles?uuid={}", player.id), &profiles)?;
-        }
-        Ok(bodies)
-    }
-
-    fn insert(&mut self, target: String, body: &[u8]) -> Result<(), String> {
-        let variants = variants(body).into_iter().map(Variant::new).collect::<Result<_, _>>()?;
-        self.by_target.insert(target, variants);
+    fn insert(&mut self, target: &'static str, body: &str) -> Result<(), String> {
+        let variants = variants(body).unwrap_or_else(|| vec![body.to_owned()]);
+        let compressed = variants.iter().map(|variant| compress(variant)).collect::<Result<_, _>>()?;
+        self.by_target.insert(target, compressed);
         Ok(())
     }
 
     fn respond(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let target = request.uri().path_and_query().map(|target| target.as_str().to_lowercase());
-        let variants = target.and_then(|target| self.by_target.get(&target));
+        let variants = target.and_then(|target| self.by_target.get(target.as_str()));
         let turn = self.served.fetch_add(1, Ordering::Relaxed);
-        let Some(variant) = variants.and_then(|variants| variants.get(turn % variants.len())) else {
+        let Some(body) = variants.and_then(|variants| variants.get(turn % variants.len())) else {
             let mut response = Response::default();
             *response.status_mut() = StatusCode::NOT_FOUND;
             return response;
         };
-        let accepted = request.headers().get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-        let is_gzip = accepted.is_some_and(|accepted| accepted.contains("gzip")) && !variant.gzip.is_empty();
-        let body = if is_gzip { &variant.gzip } else { &variant.plain };
         let mut response = Response::new(Full::new(body.clone()));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if is_gzip {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         response
     }
 }
 
-impl Variant {
-    fn new(plain: Vec<u8>) -> Result<Self, String> {
-        let mut gzip = Vec::new();
-        if plain.len() > UNCOMPRESSED_BYTES {
-            let mut encoder = GzEncoder::new(&mut gzip, LEVEL);
-            let written = encoder.write_all(&plain).and_then(|()| encoder.finish().map(|_| ()));
-            written.map_err(|error| format!("cannot compress a capture: {error}"))?;
-        }
-        Ok(Self { plain: plain.into(), gzip: gzip.into() })
-    }
+/// The body at two times, if it has one.
+fn variants(body: &str) -> Option<Vec<String>> {
+    let (before, after) = body.split_once(VARIED)?;
+    let (time, rest) = after.split_once(',')?;
+    let time: i64 = time.trim().parse().ok()?;
+    Some([time, time + 1].map(|time| format!("{before}{VARIED}{time},{rest}")).into())
 }
 
-/// The body, with other times if it has any.
-fn variants(body: &[u8]) -> Vec<Vec<u8>> {
-    let field = body.windows(VARIED.len()).position(|window| window == VARIED);
-    let Some(value) = field.map(|field| field + VARIED.len()) else { return vec![body.to_vec()] };
-    let ends_number = |byte: &u8| !byte.is_ascii_digit() && *byte != b' ';
-    let end = body.iter().skip(value).position(ends_number).map_or(body.len(), |count| value + count);
-    let of_digit = |digit| {
-        let mut varied = body.to_vec();
-        if let Some(last) = end.checked_sub(1).and_then(|last| varied.get_mut(last)) {
-            *last = digit;
-        }
-        varied
-    };
-    VARIANTS.map(of_digit).into()
+/// Compresses with the level of most servers; the provider's is not known.
+fn compress(body: &str) -> Result<Bytes, String> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(6));
+    let compressed = encoder.write_all(body.as_bytes()).and_then(|()| encoder.finish());
+    compressed.map(Bytes::from).map_err(|error| format!("cannot compress a capture: {error}"))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+fn captured(name: &str) -> Result<String, String> {
+    captures::text(name).ok_or_else(|| missing(name))
+}
+
+fn missing(name: &str) -> String {
+    format!("there is no capture {name}; tests/README.md says where captures belong")
 }
 
 #[cfg(test)]
@@ -169,11 +122,8 @@ mod tests {
 
     #[test]
     fn consecutive_bodies_differ_in_their_time_only() {
-        let bodies = variants(br#"{"lastUpdated": 1234,"rows":[]}"#);
-        let texts: Vec<_> = bodies.iter().map(|body| std::str::from_utf8(body).unwrap()).collect();
-        assert_eq!(texts[0], r#"{"lastUpdated": 1233,"rows":[]}"#);
-        assert_eq!(texts[1], r#"{"lastUpdated": 1235,"rows":[]}"#);
-        assert_eq!(texts.len(), VARIANTS.len());
-        assert_eq!(variants(b"[]"), [b"[]".to_vec()]);
+        let bodies = variants(r#"{"lastUpdated": 1239,"rows":[]}"#).unwrap();
+        assert_eq!(bodies, [r#"{"lastUpdated":1239,"rows":[]}"#, r#"{"lastUpdated":1240,"rows":[]}"#]);
+        assert_eq!(variants("[]"), None);
     }
 }
