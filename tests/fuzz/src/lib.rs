@@ -1,16 +1,60 @@
-//! What must hold for any input that strangers send: a body of the provider, the item of an auction, a key. Each property reads one input and
-//! panics if a promise is broken. `cargo test -p fuzz` generates inputs with `proptest`; `cargo fuzz` (`tests/README.md`) finds bodies by
-//! coverage.
+//! What must hold for any input that strangers send. `cargo test -p fuzz` generates inputs with `proptest`; `cargo fuzz`
+//! (`tests/README.md`) finds bodies of the provider by coverage.
 
 pub mod json;
 
-mod provider;
-
-pub use self::provider::provider_body;
-
-#[cfg(test)]
-mod item_bytes;
-#[cfg(test)]
-mod key;
 #[cfg(test)]
 mod tests;
+
+use common::request::parameters::PageNumber;
+use common::upstream::auctions::{Auction, Listing};
+use common::upstream::{Rows, auctions, bazaar, election, ended_auctions, fire_sales, items, profiles};
+use common::upstream::{UpstreamError, UpstreamResponse};
+
+/// Longer than the error about any body. Of a body it shows a few hundred characters, whose escapes are longer.
+const LONGEST_ERROR: usize = 4_000;
+
+/// Reads a body as each resource of the provider. It is refused if it is no such resource, or if most of its rows make no sense.
+///
+/// # Panics
+/// If it is refused for another reason, or a message grows with the body.
+pub fn provider_body(data: &[u8]) {
+    let Ok(body) = str::from_utf8(data) else { return };
+    let response = UpstreamResponse::new("/body", body.to_owned());
+    let market = bazaar::market(&response, bazaar::Orders::LeftOut);
+    for product in market.iter().flat_map(|market| &market.products.usable) {
+        if let Err(error) = bazaar::order_book(&response, product) {
+            check_length(&error.to_string());
+        }
+    }
+    check(&response, market.map(|market| market.products));
+    let first = PageNumber::default();
+    check(&response, auctions::parse::<Auction<'_>>(first, &response).map(|page| page.auctions));
+    check(&response, auctions::parse::<Listing<'_>>(first, &response).map(|page| page.auctions));
+    check(&response, ended_auctions::parse(&response).map(|(_, rows)| rows));
+    check(&response, fire_sales::parse(&response));
+    check(&response, election::parse(&response).map(|elections| elections.mayor.perks));
+    check(&response, profiles::parse(&response));
+    check(&response, items::parse(&response));
+}
+
+fn check<T>(response: &UpstreamResponse, rows: Result<Rows<T>, UpstreamError>) {
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => return check_length(&error.to_string()),
+    };
+    let (usable, skipped) = (rows.usable.len(), rows.skipped.names.len());
+    assert_eq!(rows.skipped.reason.is_some(), skipped > 0);
+    check_length(&rows.skipped.first_names());
+    match rows.into_usable(response) {
+        Ok(rows) => assert!(rows.len() == usable && skipped <= usable),
+        Err(error) => {
+            assert!(skipped > usable);
+            check_length(&error.to_string());
+        }
+    }
+}
+
+fn check_length(text: &str) {
+    assert!(text.len() <= LONGEST_ERROR, "{} bytes", text.len());
+}
