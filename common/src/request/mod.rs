@@ -14,7 +14,7 @@ use std::str::FromStr;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
 
-use self::parameters::{InvalidValue, Value};
+use self::parameters::{Allowed, InvalidValue, Value};
 use crate::lambda::invocation::Invocation;
 use crate::response::error::ApiError;
 use crate::response::excerpt::Excerpt;
@@ -155,12 +155,40 @@ impl Request {
         parse(name, &text.ok_or_else(|| missing_parameter(name, condition))?)
     }
 
+    /// Returns the word that the parameter `name` is, or its default if it is absent. The table of routes lists the words.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if the value is not one of them.
+    pub fn word(&self, name: &str) -> Result<&'static str, ApiError> {
+        let declared = self.route.parameter(name).ok_or_else(|| undeclared_parameter(name))?;
+        let Allowed::OneOf { words, default } = declared.allowed else {
+            return Err(undeclared_parameter(name));
+        };
+        let Some(text) = self.text(declared)? else { return Ok(default) };
+        let word = words.iter().copied().find(|word| *word == text);
+        word.ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
+    }
+
+    /// Returns the one of `choices` that has the word of the parameter `name` as its name.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if the value is not one of the parameter's words.
+    pub fn choice<T>(
+        &self,
+        name: &str,
+        choices: &'static [T],
+        name_of: impl Fn(&T) -> &str,
+    ) -> Result<&'static T, ApiError> {
+        let word = self.word(name)?;
+        let choice = choices.iter().find(|choice| name_of(choice) == word);
+        choice.ok_or_else(|| ApiError::internal(format!("parameter '{name}' has no choice '{word}'")))
+    }
+
     /// Only a declared parameter is part of the cache key. The response to another one would reach clients with another
     /// value. The table of routes also says what is allowed, so its type must be the one that is parsed.
     fn declared<T: Value>(&self, name: &str) -> Result<&'static Parameter, ApiError> {
         let declared = self.route.parameter(name).filter(|declared| declared.allowed == T::ALLOWED);
-        declared
-            .ok_or_else(|| ApiError::internal(format!("parameter '{name}' is not declared with this type")))
+        declared.ok_or_else(|| undeclared_parameter(name))
     }
 
     /// Returns the decoded value of the parameter.
@@ -202,6 +230,11 @@ impl Request {
         }
         Ok(())
     }
+}
+
+/// The error of a handler that reads a parameter in another way than the table of routes declares it.
+fn undeclared_parameter(name: &str) -> ApiError {
+    ApiError::internal(format!("parameter '{name}' is not declared with this type"))
 }
 
 /// The error of a required parameter that is missing.

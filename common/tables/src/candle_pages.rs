@@ -1,14 +1,12 @@
 //! The handler of routes with pages of candles of one product.
 
-use std::marker::PhantomData;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
-use common::request::parameters::{Allowed, Before, InvalidValue, Value};
+use common::request::parameters::Before;
 use common::response::Response;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
@@ -16,7 +14,7 @@ use common::routes::{CandlesLimit, Route};
 use common::time::{UnixMilliseconds, UnixSeconds};
 
 use crate::error::Error;
-use crate::series::{Candle, Interval, Page, page};
+use crate::series::{Candle, Page, page};
 use crate::table::Table;
 
 /// Room for a few hundred pages.
@@ -26,9 +24,6 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 pub trait CandlePages: 'static {
     /// The route. Its parameters `interval`, `before` and `limit` are those of all such routes.
     const ROUTE: &'static Route;
-
-    /// The parameter `interval`: the names of intervals of the series.
-    const INTERVALS: Allowed;
 
     /// The candles.
     type Candle: Candle;
@@ -48,35 +43,6 @@ pub trait CandlePages: 'static {
         interval: &'static str,
         page: Page<Self::Candle>,
     ) -> serde_json::Result<Document>;
-}
-
-/// The parameter `interval`.
-struct IntervalOf<P>(&'static Interval, PhantomData<P>);
-
-impl<P: CandlePages> IntervalOf<P> {
-    fn named(name: &str) -> Option<Self> {
-        let mut intervals = P::Candle::SERIES.intervals.iter();
-        intervals.find(|interval| interval.name == name).map(|interval| Self(interval, PhantomData))
-    }
-}
-
-impl<P: CandlePages> Value for IntervalOf<P> {
-    const ALLOWED: Allowed = P::INTERVALS;
-}
-
-impl<P: CandlePages> Default for IntervalOf<P> {
-    fn default() -> Self {
-        let default = if let Allowed::OneOf { default, .. } = P::INTERVALS { default } else { "" };
-        Self::named(default).unwrap_or(Self(P::Candle::SERIES.finest, PhantomData))
-    }
-}
-
-impl<P: CandlePages> FromStr for IntervalOf<P> {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        Self::named(text).ok_or(InvalidValue::of::<Self>())
-    }
 }
 
 /// What a page depends on: the interval, the product, the end, and the limit. Without an end, the page ends now.
@@ -102,7 +68,7 @@ impl<P: CandlePages> Handler for CandlePagesHandler<P> {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let id = P::id(request)?;
-        let interval = request.parameter::<IntervalOf<P>>("interval")?.0;
+        let interval = request.choice("interval", P::Candle::SERIES.intervals, |interval| interval.name)?;
         let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
         let limit = request.parameter::<CandlesLimit>("limit")?.get();
         let invocation = request.invocation();
@@ -121,9 +87,9 @@ impl<P: CandlePages> Handler for CandlePagesHandler<P> {
 
 #[cfg(test)]
 mod tests {
+    use common::request::parameters::Allowed;
     use common::routes::{AUCTION_INTERVALS, CANDLE_INTERVALS};
 
-    use super::*;
     use crate::{auctions, bazaar};
 
     #[test]

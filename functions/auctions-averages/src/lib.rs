@@ -2,46 +2,20 @@
 
 mod snapshot;
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
-use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, AVERAGES_WINDOWS, AuctionIds, Route};
+use common::routes::{self, AuctionIds, Route};
 use tables::Table;
 use tables::auctions::{self, WINDOWS};
 
 use self::snapshot::{Data, Snapshot};
-
-/// The parameter `window`.
-#[derive(Debug, Clone, Copy)]
-struct Window(&'static auctions::Window);
-
-impl Value for Window {
-    const ALLOWED: Allowed = AVERAGES_WINDOWS;
-}
-
-impl Default for Window {
-    fn default() -> Self {
-        let [day, ..] = &WINDOWS;
-        Self(day)
-    }
-}
-
-impl FromStr for Window {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let window = WINDOWS.iter().find(|window| window.name == text);
-        window.map(Self).ok_or(InvalidValue::of::<Self>())
-    }
-}
 
 /// The handler.
 #[derive(Debug)]
@@ -63,7 +37,7 @@ impl Handler for AuctionsAverages {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let Window(window) = request.parameter("window")?;
+        let window = request.choice("window", &WINDOWS, |window| window.name)?;
         let ids: Option<AuctionIds> = request.optional("ids")?;
         if ids.is_some() {
             request.refuse_split("ids")?;
@@ -89,12 +63,15 @@ impl Describe for AuctionsAverages {
 
 #[cfg(test)]
 mod tests {
+    use common::request::parameters::Allowed;
+    use common::routes::AVERAGES_WINDOWS;
+
     use super::*;
 
     #[test]
     fn every_window_of_the_table_of_routes_has_averages() {
         let Allowed::OneOf { words, default } = AVERAGES_WINDOWS else { panic!("windows are words") };
         assert_eq!(WINDOWS.each_ref().map(|window| window.name), words);
-        assert_eq!(Window::default().0.name, default);
+        assert!(words.contains(&default));
     }
 }

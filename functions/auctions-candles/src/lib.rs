@@ -1,13 +1,12 @@
 //! `GET /v1/auctions/candles`: how the lowest price of an item in auctions moved during hours or days, and for how much it was sold.
 
 use common::request::auction_item_id::AuctionItemId;
-use common::request::parameters::Allowed;
+use common::request::missing_parameter;
 use common::request::split::split_id;
-use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, AUCTION_INTERVALS, Route};
+use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,8 +56,6 @@ pub struct AuctionsCandles;
 
 impl CandlePages for AuctionsCandles {
     const ROUTE: &'static Route = &routes::AUCTIONS_CANDLES;
-
-    const INTERVALS: Allowed = AUCTION_INTERVALS;
 
     type Candle = Candle;
 

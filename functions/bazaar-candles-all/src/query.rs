@@ -1,13 +1,12 @@
 //! The query of a request: an interval that has ended and is kept, and the format.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use common::request::Request;
-use common::request::parameters::{Allowed, InvalidValue, OpenedAt, Value};
+use common::request::parameters::{Allowed, OpenedAt};
 use common::response::error::ApiError;
 use common::response::excerpt::Excerpt;
-use common::routes::{CANDLES_FORMATS, SLOT_INTERVALS};
+use common::routes::SLOT_INTERVALS;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use tables::bazaar;
 use tables::series::{Interval, Slot};
@@ -16,52 +15,11 @@ use tables::series::{Interval, Slot};
 pub(crate) const INTERVALS: &[&str] =
     if let Allowed::OneOf { words, .. } = SLOT_INTERVALS { words } else { &[] };
 
-/// The parameter `interval`.
-struct SlotInterval(&'static Interval);
-
-impl Value for SlotInterval {
-    const ALLOWED: Allowed = SLOT_INTERVALS;
-}
-
-impl Default for SlotInterval {
-    fn default() -> Self {
-        let [_, _, hour, ..] = &bazaar::INTERVALS;
-        Self(hour)
-    }
-}
-
-impl FromStr for SlotInterval {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let interval = bazaar::INTERVALS.iter().find(|interval| interval.name == text);
-        let interval = interval.filter(|interval| INTERVALS.contains(&interval.name));
-        interval.map(Self).ok_or(InvalidValue::of::<Self>())
-    }
-}
-
 /// The parameter `format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Format {
-    #[default]
     Json,
     Csv,
-}
-
-impl Value for Format {
-    const ALLOWED: Allowed = CANDLES_FORMATS;
-}
-
-impl FromStr for Format {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        match text {
-            "json" => Ok(Self::Json),
-            "csv" => Ok(Self::Csv),
-            _ => Err(InvalidValue::of::<Self>()),
-        }
-    }
 }
 
 /// A request to this route.
@@ -77,9 +35,9 @@ impl Query {
     /// # Errors
     /// `BAD_REQUEST` if one is missing or not allowed. `NOT_FOUND` if the interval has not ended or is not kept.
     pub(crate) fn of(request: &Request, now: UnixSeconds) -> Result<Self, ApiError> {
-        let SlotInterval(interval) = request.parameter("interval")?;
+        let interval = request.choice("interval", &bazaar::INTERVALS, |interval| interval.name)?;
         let opened_at: OpenedAt = request.required("opened_at", "")?;
-        let format = request.parameter("format")?;
+        let format = if request.word("format")? == "csv" { Format::Csv } else { Format::Json };
         let slot = interval.at(opened_at.time().into());
         if opened_at.time() != slot.start.into() {
             return Err(not_a_start(interval, opened_at.time(), opened_at.text()));
@@ -126,17 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_of_the_table_of_routes_is_read() {
-        let defaults = [SLOT_INTERVALS, CANDLES_FORMATS].map(|allowed| match allowed {
-            Allowed::OneOf { default, .. } => default,
-            other => panic!("{other} are words"),
-        });
-        assert_eq!([SlotInterval::default().0.name, "json"], defaults);
-        for word in INTERVALS {
-            assert_eq!(word.parse::<SlotInterval>().map(|interval| interval.0.name), Ok(*word));
-        }
-        assert!("5m".parse::<SlotInterval>().is_err() && "CSV".parse::<Format>().is_err());
-        assert_eq!(["json", "csv"].map(str::parse), [Ok(Format::Json), Ok(Format::Csv)]);
+    fn every_interval_of_the_table_of_routes_is_one_of_the_bazaar() {
+        assert!(INTERVALS.iter().all(|name| bazaar::INTERVALS.iter().any(|interval| interval.name == *name)));
     }
 
     #[test]

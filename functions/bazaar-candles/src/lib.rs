@@ -1,11 +1,11 @@
 //! `GET /v1/bazaar/candles`: how the prices of a product moved during intervals of five minutes to a day.
 
-use common::request::parameters::{Allowed, ItemId};
+use common::request::parameters::ItemId;
 use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, CANDLE_INTERVALS, Route};
+use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -55,8 +55,6 @@ pub struct BazaarCandles;
 
 impl CandlePages for BazaarCandles {
     const ROUTE: &'static Route = &routes::BAZAAR_CANDLES;
-
-    const INTERVALS: Allowed = CANDLE_INTERVALS;
 
     type Candle = Candle;
 

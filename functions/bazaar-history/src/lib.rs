@@ -1,18 +1,17 @@
 //! `GET /v1/bazaar/history`: the prices and volumes of a product over a range of time.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
-use common::request::parameters::{Allowed, InvalidValue, ItemId, Value};
+use common::request::parameters::ItemId;
 use common::request::{Request, missing_parameter};
 use common::response::Response;
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
-use common::routes::{self, BAZAAR_RANGES, Route};
+use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use common::upstream::bazaar::spread::{spread, spread_percent};
 use schemars::JsonSchema;
@@ -73,29 +72,6 @@ impl From<Point> for HistoryPoint {
     }
 }
 
-/// The parameter `range`.
-#[derive(Debug, Clone, Copy)]
-struct Range(&'static bazaar::Range);
-
-impl Value for Range {
-    const ALLOWED: Allowed = BAZAAR_RANGES;
-}
-
-impl Default for Range {
-    fn default() -> Self {
-        let [_, day, ..] = &RANGES;
-        Self(day)
-    }
-}
-
-impl FromStr for Range {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        RANGES.iter().find(|range| range.name == text).map(Self).ok_or(InvalidValue::of::<Self>())
-    }
-}
-
 /// The handler.
 #[derive(Debug)]
 pub struct BazaarHistory {
@@ -116,7 +92,7 @@ impl Handler for BazaarHistory {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let id: ItemId = request.required("item_id", "")?;
-        let Range(range) = request.parameter("range")?;
+        let range = request.choice("range", &RANGES, |range| range.name)?;
         let invocation = request.invocation();
         let fetch = async || {
             let table = self.table.during(invocation);
@@ -145,12 +121,15 @@ impl Describe for BazaarHistory {
 
 #[cfg(test)]
 mod tests {
+    use common::request::parameters::Allowed;
+    use common::routes::BAZAAR_RANGES;
+
     use super::*;
 
     #[test]
     fn the_ranges_are_those_of_the_table_of_routes() {
         let Allowed::OneOf { words, default } = BAZAAR_RANGES else { panic!("ranges are words") };
         assert_eq!(RANGES.each_ref().map(|range| range.name), words);
-        assert_eq!(Range::default().0.name, default);
+        assert!(words.contains(&default));
     }
 }

@@ -3,7 +3,6 @@
 mod book;
 mod flips;
 mod items;
-mod mode;
 mod processed;
 mod query;
 mod schema;

@@ -8,8 +8,6 @@ use common::response::error::ApiError;
 use common::response::excerpt::Excerpt;
 use common::routes::{BazaarIds, FlipsLimit};
 
-use crate::mode::Mode;
-
 /// A request to this route, with the parameters of its mode.
 #[derive(Debug)]
 pub enum Query {
@@ -35,14 +33,15 @@ impl Query {
     /// # Errors
     /// `BAD_REQUEST` if one is missing or not allowed.
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
-        Ok(match request.parameter("mode")? {
-            Mode::Full => Self::Full,
-            Mode::List => Self::List,
-            Mode::Item => Self::Item(request.required("id", ID_CONDITION)?),
-            Mode::Items => Self::Items(request.required("ids", IDS_CONDITION)?),
-            Mode::Book => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
-            Mode::Flips => Self::Flips(request.parameter("limit")?),
-            Mode::Prices => Self::Prices,
+        Ok(match request.word("mode")? {
+            "full" => Self::Full,
+            "list" => Self::List,
+            "item" => Self::Item(request.required("id", ID_CONDITION)?),
+            "items" => Self::Items(request.required("ids", IDS_CONDITION)?),
+            "book" => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
+            "flips" => Self::Flips(request.parameter("limit")?),
+            "prices" => Self::Prices,
+            other => return Err(ApiError::internal(format!("mode '{other}' has no response"))),
         })
     }
 }
