@@ -108,6 +108,12 @@ impl<'a> Session<'a> {
         query.return_consumed_capacity(ReturnConsumedCapacity::Total)
     }
 
+    /// Returns a query of all rows of a partition.
+    pub(crate) fn query_all(self, partition: &str) -> QueryFluentBuilder {
+        let query = self.query().key_condition_expression("pk = :partition");
+        query.expression_attribute_values(":partition", string(partition))
+    }
+
     /// Returns a query of the rows of a partition whose sort keys lie between two, both included.
     pub(crate) fn query_between(
         self,

@@ -4,7 +4,6 @@
 //! The recorder sees a sale many times, and the provider may correct it in between. The row holds when the sale was first seen
 //! and what was seen last. The times of the ticks decide what is first and last, not the order in which they arrive.
 
-use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
@@ -147,7 +146,7 @@ pub async fn record(table: Session<'_>, sighting: &Sighting) -> Result<bool, Err
 /// # Errors
 /// If the table does not answer in time.
 pub async fn latest(table: Session<'_>, limit: usize) -> Result<Vec<Sighting>, Error> {
-    let query = every(table).scan_index_forward(false);
+    let query = table.query_all(PARTITION).scan_index_forward(false);
     Ok(readable(&table.rows(query, limit).await?, PARTITION, sighting))
 }
 
@@ -162,7 +161,7 @@ pub async fn seen_before(
     before: UnixSeconds,
     limit: usize,
 ) -> Result<Vec<Sighting>, Error> {
-    let mut sales = readable(&table.rows(every(table), usize::MAX).await?, PARTITION, sighting);
+    let mut sales = readable(&table.rows(table.query_all(PARTITION), usize::MAX).await?, PARTITION, sighting);
     sales.retain(|sale| sale.recorded_at < before);
     sales.sort_by_key(|sale| sale.recorded_at);
     sales.reverse();
@@ -178,7 +177,7 @@ pub async fn seen_before(
 /// # Errors
 /// If the table does not answer in time.
 pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
-    let rows = table.rows(every(table), 1).await?;
+    let rows = table.rows(table.query_all(PARTITION), 1).await?;
     Ok(readable(&rows, PARTITION, sighting).first().map(|sighting| sighting.recorded_at))
 }
 
@@ -187,15 +186,8 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
 /// # Errors
 /// If the table does not answer in time.
 pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Sighting>, Error>> {
-    let pages = table.pages(every(table));
+    let pages = table.pages(table.query_all(PARTITION));
     pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()
-}
-
-fn every(table: Session<'_>) -> QueryFluentBuilder {
-    table
-        .query()
-        .key_condition_expression("pk = :partition")
-        .expression_attribute_values(":partition", string(PARTITION))
 }
 
 fn sighting(row: &Item) -> Result<Option<Sighting>, Corrupt> {

@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::time::UnixSeconds;
 use common::upstream::calendar::ElectionYear;
@@ -146,7 +145,7 @@ pub async fn ended(
 /// # Errors
 /// If the table does not answer in time.
 pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, Error> {
-    let rows = table.rows(every(table), 1).await?;
+    let rows = table.rows(table.query_all(PARTITION), 1).await?;
     Ok(readable(&rows, PARTITION, mayor).first().map(|mayor| mayor.year.term_begins()))
 }
 
@@ -155,15 +154,8 @@ pub async fn recorded_since(table: Session<'_>) -> Result<Option<UnixSeconds>, E
 /// # Errors
 /// If the table does not answer in time.
 pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Mayor>, Error>> {
-    let pages = table.pages(every(table));
+    let pages = table.pages(table.query_all(PARTITION));
     pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, mayor)).map(Ok)).try_flatten()
-}
-
-fn every(table: Session<'_>) -> QueryFluentBuilder {
-    table
-        .query()
-        .key_condition_expression("pk = :partition")
-        .expression_attribute_values(":partition", string(PARTITION))
 }
 
 /// Returns the mayor in a row, unless the row is corrupt.
