@@ -83,6 +83,34 @@ impl From<Error> for ApiError {
     }
 }
 
+/// Why a route that reads a table has no response.
+#[derive(Debug, thiserror::Error)]
+pub enum ResponseError {
+    /// The table has failed.
+    #[error(transparent)]
+    Table(#[from] Error),
+    /// The table has nothing to serve.
+    #[error(transparent)]
+    Nothing(ApiError),
+}
+
+impl SourceError for ResponseError {
+    const IS_SPARED: bool = Error::IS_SPARED;
+
+    fn is_failure(&self) -> bool {
+        matches!(self, Self::Table(error) if error.is_failure())
+    }
+}
+
+impl From<ResponseError> for ApiError {
+    fn from(error: ResponseError) -> Self {
+        match error {
+            ResponseError::Table(error) => error.into(),
+            ResponseError::Nothing(error) => error,
+        }
+    }
+}
+
 /// Returns what went wrong: DynamoDB's code and message if it returned an error, otherwise everything that the client knows.
 #[must_use]
 pub fn cause<E, R>(error: &SdkError<E, R>) -> String

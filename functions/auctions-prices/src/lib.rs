@@ -4,7 +4,7 @@ mod snapshot;
 
 use std::sync::Arc;
 
-use common::cache::{Cache, SourceError};
+use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
@@ -13,32 +13,14 @@ use common::response::Response;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};
 use common::routes::{self, AuctionIds, Route};
-use tables::Table;
 use tables::auctions::{self, RecordedMinute};
+use tables::{ResponseError, Table};
 
 use self::snapshot::{Data, Snapshot};
 
-/// Why there are no prices to serve.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Table(#[from] tables::Error),
-    #[error("no run of record-auctions has succeeded for ten minutes")]
-    NotRecorded,
-}
-
-impl SourceError for Failure {
-    const IS_SPARED: bool = tables::Error::IS_SPARED;
-
-    fn is_failure(&self) -> bool {
-        matches!(self, Self::Table(error) if error.is_failure())
-    }
-}
-
-impl From<Failure> for ApiError {
-    fn from(failure: Failure) -> Self {
-        Self::internal(failure)
-    }
+/// The error of prices that are too old to be served, or that were never recorded.
+fn not_recorded() -> ApiError {
+    ApiError::internal("no run of record-auctions has succeeded for ten minutes")
 }
 
 /// The handler.
@@ -68,15 +50,16 @@ impl Handler for AuctionsPrices {
         let now = invocation.now().into();
         let fetch = async || {
             let table = self.table.during(invocation);
-            let minute = auctions::newest(table, now).await?.ok_or(Failure::NotRecorded)?;
+            let minute = auctions::newest(table, now).await?;
+            let minute = minute.ok_or_else(|| ResponseError::Nothing(not_recorded()))?;
             let lowest = auctions::lowest_auctions(table, &minute).await?.unwrap_or_default();
             let RecordedMinute { slot, last_updated, prices, .. } = minute;
-            Ok::<_, Failure>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
+            Ok::<_, ResponseError>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))
         };
         let lookup = self.snapshot.get((), invocation, fetch).await?;
         // What the cache keeps when refreshes fail is not served for longer than what is recorded.
         if !lookup.value.is_recent(now) {
-            return Err(ApiError::internal(Failure::NotRecorded));
+            return Err(not_recorded());
         }
         let document = lookup.value.document(ids.as_ref()).map_err(ApiError::internal)?;
         Ok(Response::of_lookup(&lookup, document))

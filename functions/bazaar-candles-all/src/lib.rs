@@ -4,7 +4,7 @@ mod query;
 
 use std::sync::Arc;
 
-use common::cache::{Cache, SourceError};
+use common::cache::Cache;
 use common::lambda::config::Config;
 use common::lambda::{Handler, StartError};
 use common::request::{Request, missing_parameter};
@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tables::bazaar::{Candle, Candles, INTERVALS, ProductCandle};
 use tables::series::{Slot, SlotCandles, csv, slot_candles};
-use tables::{Error, Table};
+use tables::{Error, ResponseError, Table};
 
 use self::query::{Format, Query, not_a_start, not_ended, not_kept};
 
@@ -38,32 +38,6 @@ struct Data<'a> {
     count: usize,
     /// The candles, sorted by `item_id`. A product that was not recorded in the interval has none.
     candles: Vec<ProductCandle<'a>>,
-}
-
-/// Why there is no response.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    Table(#[from] Error),
-    #[error(transparent)]
-    Missing(ApiError),
-}
-
-impl SourceError for Failure {
-    const IS_SPARED: bool = Error::IS_SPARED;
-
-    fn is_failure(&self) -> bool {
-        matches!(self, Self::Table(error) if error.is_failure())
-    }
-}
-
-impl From<Failure> for ApiError {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Table(error) => error.into(),
-            Failure::Missing(error) => error,
-        }
-    }
 }
 
 /// The handler.
@@ -92,8 +66,10 @@ impl Handler for BazaarCandlesAll {
             SlotCandles::Built(candles) if !candles.is_empty() => document(slot, format, &candles)
                 .map(Arc::new)
                 .map_err(|error| Error::unwritable(error).into()),
-            SlotCandles::Built(_) | SlotCandles::NotRecorded => Err(Failure::Missing(not_recorded(slot))),
-            SlotCandles::NotBuilt => Err(Failure::Missing(not_built(slot, now))),
+            SlotCandles::Built(_) | SlotCandles::NotRecorded => {
+                Err(ResponseError::Nothing(not_recorded(slot)))
+            }
+            SlotCandles::NotBuilt => Err(ResponseError::Nothing(not_built(slot, now))),
         };
         let key = (slot.interval.name, slot.start, format);
         Ok(self.documents.get(key, invocation, fetch).await?.into())
