@@ -15,7 +15,7 @@ use tables::series::build_again;
 
 use super::house::table;
 use crate::candles::build;
-use crate::history::interrupted::{record_and_kill, writes};
+use crate::history::interrupted::expect_completed;
 use crate::history::table::{self as rows, Dump, expect_same};
 use crate::history::{DAY, HOUR, MINUTE, START, rfc3339, start};
 use crate::public_files::{get, unpacked};
@@ -463,18 +463,5 @@ async fn a_run_killed_after_any_write_of_an_hour_is_completed_by_the_next_one() 
             world.record(&cloud, minute).await;
         }
     }
-    let now = FIRST + HOUR + 7 * MINUTE;
-    let before = rows::dump_with_heartbeats(&cloud).await;
-    let first = writes(&cloud);
-    build(&cloud, now).await;
-    let needed = writes(&cloud) - first;
-    assert!(needed >= 10, "{needed} writes");
-    let clean = dump(&cloud).await;
-    for done in 0..needed {
-        rows::clear(&cloud).await;
-        rows::put(&cloud, before.values().cloned()).await;
-        record_and_kill(&cloud, BUILDER, now, done).await;
-        build(&cloud, now).await;
-        expect_same(&dump(&cloud).await, &clean, &format!("killed after {done} of {needed} writes"));
-    }
+    expect_completed(&cloud, BUILDER, FIRST + HOUR + 7 * MINUTE, 10).await;
 }

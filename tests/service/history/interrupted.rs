@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use local::{Cloud, Fault};
+use serde_json::Value;
 
 use super::market::{Market, RECORDER, quote};
 use super::table;
-use super::{START, event, record, start};
+use super::{START, event, start};
 use crate::support::invoke;
 
 /// The operations that write.
@@ -46,28 +47,42 @@ pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, 
     cloud.dynamodb().clear_faults();
 }
 
+/// Records at the tick, at least with so many writes. Then kills the recorder after every smaller number of writes, and expects the same
+/// event to complete the table as it was after the first run. Returns what that run recorded.
+pub(crate) async fn expect_completed(
+    cloud: &Arc<Cloud>,
+    recorder: &'static str,
+    tick: i64,
+    least: u64,
+) -> Value {
+    // How often a text was written depends on the number of runs.
+    let dump = async || {
+        let mut dump = table::dump_with_heartbeats(cloud).await;
+        dump.remove(&("auctions#averages".to_owned(), "built".to_owned()));
+        dump
+    };
+    let before = table::dump_with_heartbeats(cloud).await;
+    let first = writes(cloud);
+    let response = invoke(cloud, recorder, event(tick)).await.json();
+    let needed = writes(cloud) - first;
+    assert!(needed >= least, "{needed} writes: {response}");
+    let clean = dump().await;
+    for done in 0..needed {
+        let what = format!("{recorder} killed after {done} of {needed} writes");
+        table::clear(cloud).await;
+        table::put(cloud, before.values().cloned()).await;
+        record_and_kill(cloud, recorder, tick, done).await;
+        invoke(cloud, recorder, event(tick)).await;
+        table::expect_same(&dump().await, &clean, &what);
+    }
+    response["recorded"].clone()
+}
+
 #[tokio::test]
 async fn a_recorder_killed_after_any_write_leaves_what_the_retry_completes() {
     let cloud = Arc::new(start().await);
-    let before = writes(&cloud);
-    let market = market(0..100);
-    let recorded = market.record(&cloud, START).await;
-    let needed = writes(&cloud) - before;
-    let clean = table::dump_with_heartbeats(&cloud).await;
-    let rows = recorded["rows"].as_u64().unwrap();
-    assert!(rows > 2 * 25, "{recorded} is more than two batches");
-    let expected = rows.div_ceil(25) + 3;
-    assert_eq!(needed, expected, "batches of twenty-five, a marker, the note for candles, and a heartbeat");
-
-    for done in 0..needed {
-        let what = format!("killed after {done} of {needed} writes");
-        table::clear(&cloud).await;
-        record_and_kill(&cloud, RECORDER, START, done).await;
-        let partial = table::dump_with_heartbeats(&cloud).await;
-        // A write has at most 25 rows.
-        assert!(partial != clean && u64::try_from(partial.len()).unwrap() <= 25 * done, "{what}");
-        assert!(partial.iter().all(|(key, row)| clean.get(key) == Some(row)), "{what}");
-        record(&cloud, RECORDER, START).await;
-        table::expect_same(&table::dump_with_heartbeats(&cloud).await, &clean, &what);
-    }
+    market(0..100).show(&cloud);
+    // More than two batches of 25 rows, a marker, the note for candles, and a heartbeat.
+    let recorded = expect_completed(&cloud, RECORDER, START, 6).await;
+    assert!(recorded["rows"].as_u64().unwrap() > 2 * 25, "{recorded}");
 }
