@@ -86,9 +86,9 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Panics unless the response is the 500 envelope that a client gets when nothing is cached.
+/// Panics unless the response is the 500 envelope of a client that gets nothing cached.
 #[track_caller]
-fn expect_failure(response: &Response, what: &str) {
+pub(crate) fn expect_failure(response: &Response, what: &str) {
     let message = response.error("INTERNAL_ERROR");
     assert_eq!(message, INTERNAL_MESSAGE, "{what}");
     let wait: u64 = response.headers["retry-after"].to_str().unwrap().parse().unwrap();
@@ -224,47 +224,6 @@ async fn a_first_failure_is_retried_once() {
 }
 
 #[tokio::test]
-async fn ten_requests_in_two_seconds_to_a_failing_upstream_cause_three_fetches_at_most() {
-    let cloud = Arc::new(start_with(one_instance_each()).await);
-    for_every_live_route(&cloud, async |cloud, example| {
-        let mut now = START;
-        for upstream in &example.upstream {
-            for is_stale in [false, true] {
-                // The name is known if there is a stale value.
-                if is_stale && upstream.starts_with(NAME_SERVICE) {
-                    continue;
-                }
-                if is_stale {
-                    get_at(&cloud, example.path, now).await.data();
-                    now += milliseconds(example.route.cache + SLACK);
-                }
-                let before = simulator(&cloud).requests(upstream);
-                simulator(&cloud).set_fault(upstream, Fault::status(500));
-                for after in (0..2_000).step_by(200) {
-                    let response = get_at(&cloud, example.path, now + after).await;
-                    if is_stale {
-                        assert!(response.cached(), "{upstream}");
-                    } else {
-                        expect_failure(&response, upstream);
-                        let wait = response.headers["retry-after"].to_str().unwrap();
-                        assert!(["1", "2"].contains(&wait), "{upstream}: {wait}");
-                    }
-                }
-                simulator(&cloud).set_fault(upstream, Fault::default());
-                let requests = simulator(&cloud).requests(upstream) - before;
-                // The first fetch and its retry, and one after the pause.
-                assert!((2..=3).contains(&requests), "{upstream}: {requests}");
-                now += milliseconds(SLACK);
-                assert!(!get_at(&cloud, example.path, now).await.cached(), "{upstream} has recovered");
-                now += milliseconds(Duration::from_hours(25));
-            }
-        }
-    })
-    .await;
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
 async fn names_that_cannot_be_looked_up_pause_the_name_service_and_a_broken_player_pauses_nobody_else() {
     let cloud = start_with(one_instance_each()).await;
     let player = async |name: &str, now| get_at(&cloud, &format!("/v1/profile/{name}"), now).await;
@@ -324,21 +283,6 @@ async fn a_rate_limited_upstream_gets_no_request_until_the_limit_ends() {
     })
     .await;
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn during_a_rate_limit_the_stale_response_serves() {
-    let cloud = start_with(one_instance_each()).await;
-    serve_small_bodies(&cloud);
-    let earlier = get_at(&cloud, "/v1/bazaar?mode=list", START).await;
-    simulator(&cloud).set_fault(BAZAAR, Fault::rate_limit(20).times(1));
-    for after in [5_000, 10_000, 24_999] {
-        let response = get_at(&cloud, "/v1/bazaar?mode=list", START + after).await;
-        response.expect_replay_of(&earlier);
-        assert_eq!(simulator(&cloud).requests(BAZAAR), 2);
-    }
-    assert!(!get_at(&cloud, "/v1/bazaar?mode=list", START + 25_000).await.cached());
-    assert_eq!(simulator(&cloud).requests(BAZAAR), 3);
 }
 
 #[tokio::test]
@@ -510,17 +454,6 @@ async fn with_key(key: &str) -> (Cloud, Simulator) {
 }
 
 #[tokio::test]
-async fn an_upstream_key_that_the_provider_refuses_is_the_500_envelope() {
-    let (cloud, game) = with_key("invalid").await;
-    expect_failure(&get(&cloud, "/v1/profile/Notch").await, "an invalid key");
-    assert_eq!(game.requests(PROFILES), 1, "a refused key is not retried");
-    let line = await_logs(&cloud, 1, |line| line["status"] == 500).await.remove(0);
-    expect_counted(&line, "the upstream refuses the API key");
-    assert!(line["cause"].as_str().unwrap().contains("403"), "{line}");
-    assert!(get(&cloud, "/v1/mayor").await.data().is_object(), "nothing else needs the key");
-}
-
-#[tokio::test]
 async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
     let (cloud, game) = with_key("key-of-this-test").await;
     let page = "<!DOCTYPE html><title>Access denied</title>";
@@ -546,8 +479,14 @@ async fn only_a_403_with_the_json_of_the_provider_accuses_the_key() {
     for ((status, body, is_accused), line) in cases.into_iter().zip(lines) {
         let cause = line["cause"].as_str().unwrap();
         assert!(cause.contains(&status.to_string()), "{cause}");
-        assert_eq!(cause.starts_with("the upstream refuses the API key"), is_accused, "{body}: {cause}");
+        let beginning = "the upstream refuses the API key";
+        assert_eq!(cause.starts_with(beginning), is_accused, "{body}: {cause}");
+        if is_accused {
+            expect_counted(&line, beginning);
+        }
     }
+    assert_eq!(game.requests(PROFILES), cases.len() as u64, "a refused key is not retried");
+    assert!(get(&cloud, "/v1/mayor").await.data().is_object(), "nothing else needs the key");
 }
 
 #[tokio::test]
@@ -649,14 +588,14 @@ async fn only_a_refused_later_page_is_not_found() {
 #[tokio::test]
 async fn the_name_of_the_encoding_is_compared_without_case() {
     let cloud = start_with(one_instance_each()).await;
-    let cases = ["gzip", "GZIP", "Gzip", "x-gzip", "X-GZIP", " gzip ", "identity, gzip"];
+    let cases = ["GZIP", "X-Gzip", " gzip ", "identity, gzip"];
     for (name, now) in cases.into_iter().zip((START..).step_by(86_400_000)) {
         // The simulator compresses the body, because the function accepts that.
         simulator(&cloud).set_fault(BAZAAR, Fault::default().with_header("Content-Encoding", name));
         assert!(!get_at(&cloud, "/v1/bazaar?mode=list", now).await.cached(), "{name:?}");
     }
     let plain = Fault::default().with_body(r#"{"success":true,"sales":[]}"#);
-    for (name, now) in ["Identity", "IDENTITY", ""].into_iter().zip((START..).step_by(86_400_000)) {
+    for (name, now) in ["Identity", ""].into_iter().zip((START..).step_by(86_400_000)) {
         let fault = plain.clone().with_header("Content-Encoding", name);
         simulator(&cloud).set_fault("/v2/skyblock/firesales", fault);
         assert!(!get_at(&cloud, "/v1/fire-sales", now).await.cached(), "{name:?}");

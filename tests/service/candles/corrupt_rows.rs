@@ -24,12 +24,10 @@ async fn a_corrupt_candle_hides_no_other() {
         json!({"M": {"A": {"L": [{"N": "1"}]}}}),
         text(""),
         text("1,1,1,1,2,2,2,2,3,4"),
-        text("1,1,1,1,2,2,2,2,3,4,1,1,1"),
         // More minutes after the last recorded one than the interval has.
         text("1,1,1,1,2,2,2,2,3,4,1,5"),
-        // Open above high, close below low, not a number, no minutes.
+        // Open above high, not a number, no minutes.
         text("2,1,1,1,2,2,2,2,3,4,1"),
-        text("1,1,1,1,2,2,2,1,3,4,1"),
         text("NaN,NaN,NaN,NaN,2,2,2,2,3,4,1"),
         text("1,1,1,1,2,2,2,2,3,4,0"),
     ];

@@ -9,35 +9,7 @@ use crate::history::{DAY, MINUTE, start};
 use crate::support::expect_clean_logs;
 
 #[tokio::test]
-async fn a_candle_is_shown_for_as_long_as_it_is_kept_although_dynamodb_deletes_late() {
-    let cloud = start().await;
-    Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
-    build(&cloud, MIDNIGHT + 2 * MINUTE).await;
-    let dump = candles(&cloud).await;
-    clear(&cloud).await;
-    for interval in &INTERVALS {
-        let row = only_row(&dump, interval);
-        let now = MIDNIGHT + 4_000 * DAY + 17 * MINUTE;
-        let newest = interval.slot(now) - interval.length;
-        let ages = interval.kept.map_or(4_000 * DAY, |kept| kept) / interval.length;
-        // The newest candles, those at the limit, and older ones.
-        let oldest = interval.slot(now) - ages * interval.length;
-        let kept = [oldest, oldest + interval.length, newest - interval.length, newest];
-        let gone = [oldest - interval.length, oldest - 2 * interval.length, oldest - 50 * interval.length];
-        table::put(&cloud, copies(row, kept)).await;
-        if interval.kept.is_some() {
-            table::put(&cloud, copies(row, gone)).await;
-        }
-        // Without the interval under way, which candles of finer intervals are a part of.
-        let end = super::before(interval.slot(now));
-        let shown = page(&cloud, "A", interval, &end, now).await;
-        assert_eq!((shown.times(), shown.next_before), (kept.to_vec(), None), "{}", interval.name);
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn rows_and_markers_expire_after_a_query_has_seen_them_last_and_daily_ones_never() {
+async fn a_candle_is_shown_for_as_long_as_it_is_kept_and_expires_after_a_query_has_seen_it_last() {
     let cloud = start().await;
     Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, MIDNIGHT - MINUTE).await;
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
@@ -58,6 +30,26 @@ async fn rows_and_markers_expire_after_a_query_has_seen_them_last_and_daily_ones
             other => panic!("{partition}: {other:?}"),
         }
     }
+    clear(&cloud).await;
+    for interval in &INTERVALS {
+        let row = only_row(&dump, interval);
+        let now = MIDNIGHT + 4_000 * DAY + 17 * MINUTE;
+        let newest = interval.slot(now) - interval.length;
+        let ages = interval.kept.map_or(4_000 * DAY, |kept| kept) / interval.length;
+        // The newest candles, those at the limit, and older ones.
+        let oldest = interval.slot(now) - ages * interval.length;
+        let kept = [oldest, oldest + interval.length, newest - interval.length, newest];
+        let gone = [oldest - interval.length, oldest - 2 * interval.length, oldest - 50 * interval.length];
+        table::put(&cloud, copies(row, kept)).await;
+        if interval.kept.is_some() {
+            table::put(&cloud, copies(row, gone)).await;
+        }
+        // Without the interval under way, which candles of finer intervals are a part of.
+        let end = super::before(interval.slot(now));
+        let shown = page(&cloud, "A", interval, &end, now).await;
+        assert_eq!((shown.times(), shown.next_before), (kept.to_vec(), None), "{}", interval.name);
+    }
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

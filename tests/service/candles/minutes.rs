@@ -39,14 +39,6 @@ impl Minutes {
         slots.into_iter().filter_map(candle).collect()
     }
 
-    /// The ends of the candles of five minutes, in order.
-    pub(super) fn ends_of_five_minutes(&self) -> Vec<i64> {
-        let mut ends: Vec<_> =
-            self.0.keys().map(|minute| INTERVALS[0].slot(*minute) + INTERVALS[0].length).collect();
-        ends.dedup();
-        ends
-    }
-
     /// The same minutes without those from `first` until before `end`.
     pub(super) fn without(&self, first: i64, end: i64) -> Self {
         let is_left = |minute: i64| !(first..end).contains(&minute);

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{INTERVALS, Interval, MIDNIGHT, before, build, candles, copies, only_row, page};
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Row, with};
-use crate::history::{DAY, MINUTE, rfc3339, start};
+use crate::history::{MINUTE, rfc3339, start};
 use crate::support::expect_clean_logs;
 
 /// Rows of candles of the product `A`, one for each interval.
@@ -78,16 +78,11 @@ async fn a_page_has_the_candles_that_open_before_its_end() {
         let bare = third.strip_suffix('Z').unwrap();
         for (end, count) in [
             ("0000-01-01T00:00:00+23:59".to_owned(), 0),
-            ("1969-12-31T23:59:59.999Z".to_owned(), 0),
-            (rfc3339(MIDNIGHT - 20_000 * DAY), 0),
             (rfc3339(MIDNIGHT), 0),
             (rfc3339(slot(2) - 1), 2),
             (format!("{bare}.000Z"), 2),
-            (format!("{bare}+00:00"), 2),
             // Any later moment, even one that milliseconds cannot tell from it, may count as the start.
             (format!("{bare}.001Z"), 3),
-            (rfc3339(slot(3)), 3),
-            (rfc3339(now), 4),
             ("9999-12-31T23:59:59-23:59".to_owned(), 4),
         ] {
             let page = page(&cloud, "A", interval, &format!("&before={end}"), now).await;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::chart::{self, points, times};
+use super::chart::{self, points};
 use super::market::{Market, RECORDER, quote};
-use super::{MINUTE, RANGES, START, event, failure, rfc3339, start, table};
+use super::{RANGES, START, event, failure, start, table};
 use crate::support::{await_logs, expect_clean_logs, get_at, start_with, without_repeated_fetches};
 
 #[tokio::test]
@@ -57,78 +57,25 @@ async fn prices_are_rounded_to_the_nearest_cent_and_volumes_are_exact() {
 }
 
 #[tokio::test]
-async fn a_product_needs_a_buy_order_or_a_sell_order_to_be_recorded() {
-    let cloud = start().await;
-    let market = Market::default()
-        .with("BOTH", quote("2.0", "3.0", 1, 1))
-        .with("NO_SELL_ORDERS", quote("2.5", "0.0", 9, 0))
-        .with("NO_BUY_ORDERS", quote("0.0", "3.5", 0, 9))
-        .with("NO_ORDERS", quote("0.0", "0.0", 0, 0))
-        .with("ONLY_VOLUME", quote("0", "0", 12, 34))
-        // Rounded to the nearest cent, its price is 0.
-        .with("DUST", quote("0.004", "0.0", 3, 4));
-    assert_eq!(market.record(&cloud, START).await["products"], 3);
-    for (id, quote) in &market.0 {
-        let points = points(&cloud, id, "24h", START).await;
-        assert_eq!(points.len(), usize::from(quote.recorded().is_some() && id != "DUST"), "{id}");
-        for point in points {
-            point.expect(quote);
-        }
-    }
-}
-
-#[tokio::test]
-async fn an_unusual_but_legal_item_id_is_accepted() {
-    let cloud = start().await;
-    let longest = "Z".repeat(64);
-    let ids = ["X", "0", ":", "-", "_", ":X", "A:B:C", "PRODUCTS", "SK", "--", "INK_SACK:3", "1E5", &longest];
-    let market = ids.iter().fold(Market::default(), |market, id| market.with(id, quote("1.5", "2.5", 3, 7)));
-    market.record(&cloud, START).await;
-    for id in ids {
-        assert_eq!(points(&cloud, id, "24h", START).await.len(), 1, "{id}");
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
 async fn products_with_an_invalid_id_are_left_out_with_a_warning() {
-    let cloud = start().await;
+    let cloud = start_with(without_repeated_fetches()).await;
     let good = quote("1.0", "2.0", 3, 4);
     let too_long = "L".repeat(65);
     let ids = ["", "lower_case", "A B", "A#B", "A.B", "É", "\"", "\u{1f525}", too_long.as_str()];
-    for (number, id) in (0..).zip(ids) {
-        let tick = START + number * MINUTE;
-        let market = Market::of("FIRST", good.clone()).with("ZZZ", good.clone()).with(id, good.clone());
-        assert_eq!(market.record(&cloud, tick).await["products"], 2, "beside {id:?}");
-        let shortened: String = id.chars().take(64).collect();
-        let is_warning = |line: &Value| {
-            line["level"] == "WARN" && line["some"].as_str().is_some_and(|named| named.contains(&shortened))
-        };
-        assert_eq!(await_logs(&cloud, 1, is_warning).await[0]["count"], 1, "{id}");
-    }
-    let now = START + 8 * MINUTE;
-    assert_eq!(points(&cloud, "FIRST", "1h", now).await.len(), ids.len());
-    assert_eq!(times(&points(&cloud, "ZZZ", "1h", now).await).last(), Some(&rfc3339(now).as_str()));
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_market_without_prices_fails_and_the_retry_records_the_tick() {
-    let cloud = start_with(without_repeated_fetches()).await;
-    let [nothing, illegal] = [quote("0.0", "0.0", 5, 5), quote("-1", "-1", 0, 0)];
-    for market in [Market::default(), Market::of("A", nothing), Market::of("A", illegal)] {
-        market.show(&cloud);
-        let cause = failure(&cloud, RECORDER, event(START)).await;
-        assert!(cause.contains("no product has a price"), "{cause}");
-        assert!(table::dump(&cloud).await.is_empty(), "nothing is written");
-    }
-    let good = quote("1.0", "2.0", 3, 4);
-    Market::of("lower_case", good.clone()).show(&cloud);
+    let invalid = ids.iter().fold(Market::default(), |market, id| market.with(id, good.clone()));
+    invalid.show(&cloud);
     let cause = failure(&cloud, RECORDER, event(START)).await;
     assert!(cause.contains("no price can be recorded"), "{cause}");
     assert!(table::dump(&cloud).await.is_empty(), "nothing is written");
-    assert_eq!(Market::of("A", good.clone()).record(&cloud, START).await["products"], 1);
-    points(&cloud, "A", "1h", START).await[0].expect(&good);
+    let recorded = invalid.with("FIRST", good.clone()).with("ZZZ", good).record(&cloud, START).await;
+    assert_eq!(recorded["products"], 2);
+    let is_warning = |line: &Value| line["message"] == "invalid products are not recorded";
+    let warning = await_logs(&cloud, 1, is_warning).await.remove(0);
+    assert_eq!((&warning["level"], &warning["count"]), (&json!("WARN"), &json!(ids.len())));
+    for id in ["FIRST", "ZZZ"] {
+        assert_eq!(points(&cloud, id, "1h", START).await.len(), 1, "{id}");
+    }
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

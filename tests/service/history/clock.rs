@@ -3,7 +3,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use local::Options;
 use serde_json::{Value, json};
 
 use super::chart::{points, times};
@@ -11,9 +10,7 @@ use super::market::{Market, RECORDER, quote};
 use super::table;
 use super::{HOUR, MINUTE, failure, rfc3339, start};
 use crate::auction_prices::house;
-use crate::support::{
-    RECORDERS, await_logs, expect_clean_logs, invoke, one_instance_each, simulator, start_with,
-};
+use crate::support::{RECORDERS, await_logs, expect_clean_logs, invoke, simulator};
 
 /// The time of the system's clock in Unix seconds.
 fn clock() -> i64 {
@@ -91,23 +88,4 @@ async fn an_event_is_filed_under_its_own_minute_and_a_late_one_under_the_minute_
         assert!(!response.headers.contains_key("x-amz-function-error"), "{recorder}: {}", response.text);
     }
     expect_clean_logs(&cloud);
-}
-
-/// With the schedules of the template, by the system's clock.
-#[tokio::test]
-async fn the_local_cloud_sends_events_of_the_present_at_the_start() {
-    let before = clock();
-    let options = Options { schedules: true, schedules_at_start: true, ..one_instance_each() };
-    let cloud = start_with(options).await;
-    for recorder in RECORDERS.into_iter().filter(|recorder| *recorder != "record-candles") {
-        let line = await_logs(&cloud, 1, |line| line["function"] == recorder).await.remove(0);
-        assert_eq!(line["message"], "recorded", "{line}");
-        let events = [before, clock()].map(|time| time - time.rem_euclid(MINUTE));
-        let is_filed = |event: i64| (before..=clock() + 1).any(|time| line["tick"] == filed(event, time));
-        assert!(events.into_iter().any(is_filed), "{line}");
-    }
-    // A backfill would note that candles may lack its minute.
-    let rows = table::dump(&cloud).await.into_values();
-    assert_eq!(rows.filter(|row| row.contains_key("added")).count(), 0);
-    cloud.shutdown().await;
 }

@@ -48,11 +48,8 @@ async fn a_corrupt_quote_hides_no_other_point() {
         quote(json!({"S": "1,2,3,4"})),
         quote(json!({"L": [{"S": "1"}, {"S": "2"}, {"S": "3"}, {"S": "4"}]})),
         numbers(&["1", "2", "3"]),
-        numbers(&["1", "2", "3", "4", "5"]),
         numbers(&["-1", "2", "3", "4"]),
-        numbers(&["1", "2E12", "3", "4"]),
         numbers(&["1", "2", "3.5", "4"]),
-        numbers(&["1", "2", "3", "-4"]),
     ];
     // DynamoDB returns only what the projection names, so such a row looks like a minute without the product.
     let missing = [with(row, "products", json!({"S": "all"})), with(row, "products", json!({"L": []}))];
@@ -77,22 +74,6 @@ async fn a_corrupt_quote_hides_no_other_point() {
         assert_eq!(points.len(), 3, "{key}");
         expect_warning(&cloud, (partition.clone(), key.to_owned()), "sk", number).await;
         table::delete(&cloud, &partition, key).await;
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_corrupt_marker_does_not_stop_the_recorder() {
-    let cloud = start().await;
-    let market = Market::of("A", quote("1.0", "2.0", 3, 4));
-    market.record(&cloud, START).await;
-    let clean = table::dump(&cloud).await;
-    for rows in [json!({"S": "soon"}), json!({"N": "1.5"}), json!({"NULL": true})] {
-        let corrupt = with(&clean[&("bazaar#1m".to_owned(), START.to_string())], "rows", rows.clone());
-        table::put(&cloud, [corrupt]).await;
-        // The minute counts as incomplete.
-        assert_eq!(market.record(&cloud, START).await["products"], 1, "{rows}");
-        table::expect_same(&table::dump(&cloud).await, &clean, &rows.to_string());
     }
     expect_clean_logs(&cloud);
 }
@@ -127,6 +108,10 @@ async fn a_corrupt_row_stops_no_recorder() {
                 table::put(&cloud, dump.values().cloned()).await;
                 table::put(&cloud, [with(row, attribute, value)]).await;
                 record_all(&what).await;
+                // With a corrupt marker, a minute counts as incomplete.
+                if attribute == "rows" && key.0 == "bazaar#1m" {
+                    assert_eq!(&table::dump(&cloud).await[key], row, "{what}");
+                }
             }
         }
     }

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use common::response::error::INTERNAL_MESSAGE;
 use futures_util::StreamExt;
 use futures_util::future::{join, join_all};
 use local::{Cloud, Fault, Options, Refusal};
@@ -12,9 +11,10 @@ use serde_json::{Value, json};
 use super::market::{Market, RECORDER, quote};
 use super::{HOUR, MINUTE, ROUTES, START, event, failure, record, recorded, rfc3339, start, table};
 use crate::support::{
-    Response, await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines,
-    one_instance_each, simulator, start_with,
+    await_logs, cache_authorization, expect_clean_logs, get, get_at, invoke, log_lines, one_instance_each,
+    simulator, start_with,
 };
+use crate::upstream_faults::expect_failure;
 
 /// Lasting faults of the table, each with a word that the log must contain.
 fn faults() -> [(&'static str, Fault, &'static str); 6] {
@@ -26,14 +26,6 @@ fn faults() -> [(&'static str, Fault, &'static str); 6] {
         ("slow", Fault::delay(Duration::from_secs(15)), "in time"),
         ("silent", Fault::hang(), "in time"),
     ]
-}
-
-/// Panics unless the response is the 500 envelope with a `Retry-After`.
-#[track_caller]
-fn expect_failure(response: &Response, what: &str) {
-    assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{what}");
-    let wait: u64 = response.headers["retry-after"].to_str().unwrap().parse().unwrap();
-    assert!((1..=3_600).contains(&wait), "{what}: {wait}");
 }
 
 /// Panics unless the cause names the table and the operation, and contains the word.
@@ -122,24 +114,6 @@ async fn while_the_table_fails_a_stale_response_serves_for_ten_further_ttls() {
         assert!(!get_at(&cloud, path, (START + HOUR) * 1_000).await.cached(), "{path}");
     }
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn while_the_table_hangs_only_the_first_request_waits() {
-    let cloud = start().await;
-    record_something(&cloud).await;
-    let good = join_all(ROUTES.map(async |path| get_at(&cloud, path, START * 1_000).await)).await;
-    cloud.dynamodb().set_fault(Fault::hang());
-    let request_all = async |seconds: i64| {
-        let now = (START + 6 * MINUTE + seconds) * 1_000;
-        let again = join_all(ROUTES.map(async |path| get_at(&cloud, path, now).await)).await;
-        again.iter().zip(&good).for_each(|(again, good)| again.expect_replay_of(good));
-    };
-    request_all(0).await;
-    let queries = cloud.dynamodb().requests("Query");
-    // At this time, the eight seconds that the first ones waited are over.
-    request_all(8).await;
-    assert_eq!(cloud.dynamodb().requests("Query"), queries);
 }
 
 /// The recorders and the operations that they use.
@@ -254,7 +228,6 @@ async fn a_short_fault_of_the_table_is_retried() {
                 ("GetItem", Fault::throttled().times(3)),
                 // More often than the SDK itself retries.
                 ("BatchWriteItem", Fault::throttled().times(40)),
-                ("BatchWriteItem", Fault::refusal(Refusal::Throttling).after(1).times(4)),
                 ("BatchWriteItem", Fault::unprocessed_after(24)),
                 ("BatchWriteItem", Fault::close().times(2)),
                 ("BatchWriteItem", Fault::refusal(Refusal::InternalServerError).times(3)),
@@ -266,11 +239,8 @@ async fn a_short_fault_of_the_table_is_retried() {
             BUILDER,
             vec![
                 ("Query", Fault::throttled().times(3)),
-                ("Query", Fault::refusal(Refusal::InternalServerError).after(40).times(3)),
                 ("Query", Fault::close().after(2).times(2)),
-                ("GetItem", Fault::throttled().times(3)),
                 ("UpdateItem", Fault::throttled().times(3)),
-                ("PutItem", Fault::throttled().times(3)),
             ],
         ),
         ("record-mayor", vec![("PutItem", Fault::throttled().times(3)), ("PutItem", Fault::hang().times(1))]),

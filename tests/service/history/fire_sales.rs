@@ -96,57 +96,26 @@ async fn sales_in_any_order_and_repeated_leave_one_row_each_with_the_first_time_
 }
 
 #[tokio::test]
-async fn an_item_id_may_have_any_characters() {
-    let cloud = start().await;
-    let longest = "x".repeat(256);
-    let ids = ["A", "A#B", "#", "'", "\"", "\\", " ", "ä", "\u{1f525}", "\u{0}\u{1f}", ":item", &longest];
-    let sales: Vec<_> = (1..).zip(ids).map(|(amount, id)| sale(id, BEGINS, amount, 7)).collect();
-    assert_eq!(record_sales(&cloud, &sales, START).await, 12);
-    assert_eq!(record_sales(&cloud, &sales, START).await, 0);
-    let mut ids = ids;
-    ids.sort_unstable_by(|a, b| b.cmp(a));
-    let history = history(&cloud, 100).await;
-    let shown: Vec<_> = history.iter().map(|sale| sale["item_id"].as_str().unwrap()).collect();
-    assert_eq!(shown, ids, "sales that begin together are sorted by item");
-    for sale in sales {
-        assert!(history.contains(&entry(&sale, START)), "{sale}");
-    }
-    expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
 async fn an_invalid_sale_is_left_out_with_a_warning() {
     let cloud = start().await;
     let too_long = "x".repeat(257);
+    let longest = "x".repeat(256);
     let bad = [
-        (sale("", BEGINS, 1, 1), "item_id"),
-        (sale(&too_long, BEGINS, 1, 1), "item_id"),
-        (sale("IN_SECONDS", BEGINS / 1_000, 1, 1), "start"),
-        (sale("LATE", 10_000_000_000_000, 1, 1), "start"),
-        (json!({"item_id": "B"}), "missing field"),
-        (json!({"item_id": 5, "start": BEGINS, "end": 1, "amount": 1, "price": 1}), "expected"),
-        (json!({"item_id": "C", "start": BEGINS, "end": 1, "amount": null, "price": 1}), "invalid type"),
-        (
-            json!({"item_id": "BACKWARDS", "start": BEGINS, "end": BEGINS - 1, "amount": 1, "price": 1}),
-            "end is before",
-        ),
-        (json!(null), "invalid type"),
+        sale(&too_long, BEGINS, 1, 1),
+        sale("LATE", 10_000_000_000_000, 1, 1),
+        json!({"item_id": "B"}),
+        json!(null),
     ];
-    let good = [sale("FIRST", BEGINS, 1, 1), sale("LAST", BEGINS, 0, 0)];
+    let good = [sale("#A \u{1f525}", BEGINS, 1, 1), sale(&longest, BEGINS, 0, 0)];
     let mut sales = vec![good[0].clone()];
-    sales.extend(bad.iter().map(|(sale, _)| sale.clone()));
+    sales.extend(bad.iter().cloned());
     sales.push(good[1].clone());
     assert_eq!(record_sales(&cloud, &sales, START).await, 2);
     assert_eq!(history(&cloud, 10).await, [entry(&good[1], START), entry(&good[0], START)]);
     let is_warning = |line: &Value| line["message"] == "invalid fire sales are not recorded";
     let warning = await_logs(&cloud, 1, is_warning).await.remove(0);
     assert_eq!((&warning["level"], &warning["count"]), (&json!("WARN"), &json!(bad.len())));
-    // One at a time, because the log has only the first reason.
-    for (number, (sale, reason)) in bad.iter().enumerate() {
-        record_sales(&cloud, std::slice::from_ref(sale), START + MINUTE).await;
-        let warning = await_logs(&cloud, number + 2, is_warning).await.pop().unwrap();
-        let first = warning["first"].as_str().unwrap();
-        assert!(first.contains(reason) && first.len() < 300, "{warning}");
-    }
+    // The log has only the first reason, of a row that cannot be read.
+    assert!(warning["first"].as_str().unwrap().contains("missing field"), "{warning}");
     expect_clean_logs(&cloud);
 }

@@ -56,21 +56,11 @@ async fn events_in_any_order_leave_the_same_table() {
         // Some are repeated at the end.
         twice.extend(random.choose_multiple(ticks, 5));
         table::expect_same(&table_after(&cloud, &twice).await, &in_order, &format!("{minutes:?}"));
+        // The same event again changes nothing, even if the provider has refreshed.
+        assert_eq!(market_at(START + 1).record(&cloud, ticks[0] + 59).await, nothing());
+        table::expect_same(&table::dump(&cloud).await, &in_order, "after the same event again");
     }
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_repeated_event_changes_nothing_even_if_the_provider_has_refreshed() {
-    let cloud = start().await;
-    market_at(START).record(&cloud, START).await;
-    let later = START + MINUTE;
-    market_at(later).record(&cloud, later).await;
-    let once = table::dump(&cloud).await;
-    for time in [START, START + 59, later] {
-        assert_eq!(market_at(START + 1).record(&cloud, time).await, nothing());
-        table::expect_same(&table::dump(&cloud).await, &once, "after the same event again");
-    }
 }
 
 #[tokio::test]
