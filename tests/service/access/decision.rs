@@ -104,50 +104,29 @@ async fn a_decision_follows_from_the_key_the_account_and_the_time() {
         ("pro", Some(account_row("bots", "pro", "active", NOW))),
         ("suspended", Some(account_row("bots", "pro", "suspended", NOW + DAY))),
     ];
-    // A day and a second before the end, the last paid second, a second and a day after it.
-    let times = [NOW - DAY, NOW - 1, NOW, NOW + 1, NOW + DAY];
-    let no = "Unauthorized";
-    #[rustfmt::skip]
-    let expected = [
-        //   key        account        day before  just before  at the end  just after  day after
-        ("unknown", "none",      [no,        no,        no,        no,     no]),
-        ("unknown", "starter",   [no,        no,        no,        no,     no]),
-        ("unknown", "pro",       [no,        no,        no,        no,     no]),
-        ("unknown", "suspended", [no,        no,        no,        no,     no]),
-        ("pending", "none",      [no,        no,        no,        no,     no]),
-        ("pending", "starter",   [no,        no,        no,        no,     no]),
-        ("pending", "pro",       [no,        no,        no,        no,     no]),
-        ("pending", "suspended", [no,        no,        no,        no,     no]),
-        ("issued",  "none",      ["deny",    "deny",    "deny",    "deny", "deny"]),
-        ("issued",  "starter",   ["starter", "starter", "starter", "deny", "deny"]),
-        ("issued",  "pro",       ["pro",     "pro",     "pro",     "deny", "deny"]),
-        ("issued",  "suspended", ["deny",    "deny",    "deny",    "deny", "deny"]),
-        ("revoked", "none",      [no,        no,        no,        no,     no]),
-        ("revoked", "starter",   [no,        no,        no,        no,     no]),
-        ("revoked", "pro",       [no,        no,        no,        no,     no]),
-        ("revoked", "suspended", [no,        no,        no,        no,     no]),
-    ];
-    let mut expected = expected.into_iter();
     let mut number = 0;
     for (key_state, row) in keys {
         for (account_state, account) in &accounts {
-            let (expected_key, expected_account, decisions) = expected.next().unwrap();
-            assert_eq!((key_state, *account_state), (expected_key, expected_account));
             delete(&cloud, &account_row("bots", "", "", 0)).await;
             if let Some(account) = account {
                 put(&cloud, account).await;
             }
-            for (time, expected) in times.into_iter().zip(decisions) {
+            // A day and a second before the end, the last paid second, a second and a day after it.
+            for time in [NOW - DAY, NOW - 1, NOW, NOW + 1, NOW + DAY] {
                 number += 1;
                 if let Some(row) = row(number) {
                     put(&cloud, &row).await;
                 }
+                let expected = match (key_state, *account_state) {
+                    ("issued", "starter" | "pro") if time <= NOW => account_state,
+                    ("issued", _) => "deny",
+                    _ => "Unauthorized",
+                };
                 let decided = decide(&cloud, key(number).expose(), time).await;
                 assert_eq!(decided, expected, "{key_state} key, {account_state} account, {} s", time - NOW);
             }
         }
     }
-    assert!(expected.next().is_none());
     expect_clean_logs(&cloud);
 }
 
@@ -159,39 +138,28 @@ async fn malformed_keys_are_refused_without_a_read() {
     put(&cloud, &account_row("bots", "pro", "active", NOW)).await;
     let good = good.expose();
     let typo = good.replace("TestsOnly", "TestsOnlv");
-    let long = "x".repeat(10_240);
-    let padded = format!("{good}{long}");
-    let of_two = [format!("{good},{good}"), format!("{good} {good}"), format!("Bearer {good}")];
+    let padded = format!("{good}{}", "x".repeat(10_240));
+    let of_two = [format!("{good},{good}"), format!("Bearer {good}")];
     let malformed = [
         "",
         " ",
         "gd_",
-        "null",
         &good[1..],
         &good[..40],
         &typo,
-        &good.to_uppercase(),
         &good.to_lowercase(),
-        &long,
         &padded,
         "gd_ключ",
         "\u{0}",
         &of_two[0],
         &of_two[1],
-        &of_two[2],
+        &format!("{good} "),
+        &format!(" {good}"),
+        &format!("{good}\r\nX-Evil: 1"),
     ];
     let before = reads(&cloud);
     for text in malformed {
-        assert_eq!(decide(&cloud, text, NOW).await, "Unauthorized", "{text}");
-    }
-    for text in [
-        format!("{good} "),
-        format!(" {good}"),
-        format!("{good}\n"),
-        format!("{good}\r\nX-Evil: 1"),
-        format!("{good}\u{0}"),
-    ] {
-        assert_eq!(decide(&cloud, &text, NOW).await, "Unauthorized", "{text:?}");
+        assert_eq!(decide(&cloud, text, NOW).await, "Unauthorized", "{text:?}");
     }
     // Two headers: the gateway would cache the decision under one of them.
     for two in [[good, good], [good, "other"], ["other", good]] {
@@ -278,10 +246,7 @@ async fn invalid_rows_fail_the_decision() {
     let account = account_row("bots", "pro", "active", NOW + DAY);
     let corrupt_accounts = [
         with(&account, "tier", json!({"S": "gold"})),
-        with(&account, "tier", Value::Null),
         with(&account, "status", json!({"S": "ACTIVE"})),
-        with(&account, "status", json!({"BOOL": true})),
-        with(&account, "paid_until", json!({"S": "2999-01-01"})),
         with(&account, "paid_until", json!({"N": "1e40"})),
         with(&account, "paid_until", Value::Null),
     ];
@@ -303,9 +268,7 @@ async fn invalid_rows_fail_the_decision() {
     put(&cloud, &account).await;
     for (attribute, value) in [
         ("sha256", Value::Null),
-        ("sha256", json!({"S": "00"})),
         ("sha256", json!({"S": "0".repeat(64)})),
-        ("account", Value::Null),
         ("account", json!({"S": "b o t s"})),
         ("label", json!({"S": ""})),
         ("created_at", json!({"S": "now"})),

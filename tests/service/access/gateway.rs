@@ -11,7 +11,7 @@ use simulator::Fault as UpstreamFault;
 use super::expect_no_secrets;
 use super::rows::{account_row, key, key_row, put};
 use crate::support::{
-    KEY_HEADER, Response, examples, expect_clean_logs, get, one_instance_each, record_prices, send_with,
+    KEY_HEADER, Response, examples, expect_clean_logs, one_instance_each, record_prices, send_with,
     simulator, start_with, with_parameters,
 };
 
@@ -76,6 +76,12 @@ async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
                 assert!(message.contains(part), "{what}, cache {gateway_cache}: {message}");
             }
         }
+        // Also if a key is in the query, and if it cannot be checked.
+        get_with(&cloud, &format!("/v1/nowhere?key={starter}"), &[(KEY_HEADER, starter)]).await;
+        cloud.dynamodb().set_fault(Fault::close());
+        cloud.clock().advance(DECISION_CACHED_FOR);
+        get_with(&cloud, PATH, &[(KEY_HEADER, starter)]).await.error("INTERNAL_ERROR");
+        expect_no_secrets(&cloud, &[starter, lapsed, revoked, unknown]);
         expect_clean_logs(&cloud);
     }
 }
@@ -106,26 +112,6 @@ async fn too_many_requests_are_rate_limited_for_one_key_only() {
         get_with_key(&cloud, PATH, &keys.starter).await.error("RATE_LIMITED");
         expect_clean_logs(&cloud);
     }
-}
-
-#[tokio::test]
-async fn every_route_requires_a_key_and_accepts_that_of_a_paid_account() {
-    let cloud = start("off").await;
-    record_prices(&cloud, cloud.clock().now_ms()).await;
-    let keys = cloud.keys().unwrap();
-    for example in examples().filter(|example| example.route.requires_key) {
-        get_with(&cloud, example.path, &[]).await.error("UNAUTHORIZED");
-        get_with_key(&cloud, example.path, &keys.revoked).await.error("UNAUTHORIZED");
-        get_with_key(&cloud, example.path, &keys.lapsed).await.error("FORBIDDEN");
-        for path in &example.upstream {
-            assert_eq!(simulator(&cloud).requests(path), 0, "{}", example.path);
-        }
-        for key in [&keys.starter, &keys.pro] {
-            assert!(get_with_key(&cloud, example.path, key).await.data().is_object(), "{}", example.path);
-        }
-    }
-    assert_eq!(get_with(&cloud, "/", &[]).await.data()["api_version"], "v1");
-    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]
@@ -191,11 +177,15 @@ async fn a_key_counts_only_in_its_header_and_only_once() {
 }
 
 #[tokio::test]
-async fn a_cached_response_is_served_only_to_valid_keys() {
+async fn every_route_requires_a_valid_key_also_for_a_cached_response() {
     let cloud = start("on").await;
     record_prices(&cloud, cloud.clock().now_ms()).await;
     let keys = cloud.keys().unwrap();
     for example in examples().filter(|example| example.route.requires_key) {
+        get_with(&cloud, example.path, &[]).await.error("UNAUTHORIZED");
+        for path in example.upstream {
+            assert_eq!(simulator(&cloud).requests(path), 0, "{}", example.path);
+        }
         let first = get_with_key(&cloud, example.path, &keys.pro).await;
         assert!(first.data().is_object());
         for cache_control in [None, Some("max-age=0"), Some("no-cache"), Some("no-store")] {
@@ -257,20 +247,4 @@ async fn when_keys_cannot_be_checked_requests_fail_and_the_failure_is_not_cached
         assert!(get_with_key(&cloud, PATH, &keys.pro).await.data().is_object());
         expect_clean_logs(&cloud);
     }
-}
-
-#[tokio::test]
-async fn no_key_appears_in_a_log() {
-    let cloud = start("on").await;
-    let (pro, unknown) = (cloud.keys().unwrap().pro.clone(), key(1));
-    for key in [&pro, &unknown] {
-        get_with_key(&cloud, PATH, key).await;
-        get_with(&cloud, &format!("/v1/nowhere?key={}", key.expose()), &[(KEY_HEADER, key.expose())]).await;
-        cloud.dynamodb().set_fault(Fault::close());
-        cloud.clock().advance(DECISION_CACHED_FOR);
-        get_with_key(&cloud, PATH, key).await.error("INTERNAL_ERROR");
-        cloud.dynamodb().clear_faults();
-    }
-    expect_no_secrets(&cloud, &[pro.expose(), unknown.expose()]);
-    assert!(get(&cloud, PATH).await.data().is_object());
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use common::response::error::INTERNAL_MESSAGE;
-use local::{Cloud, Fault};
+use local::Cloud;
 
 use crate::support::{
-    Response, await_logs, expect_clean_logs, get, get_at, log_lines, one_instance_each, record_prices,
-    record_prices_of, start_with, with_parameters,
+    Response, await_logs, expect_clean_logs, get, get_at, one_instance_each, record_prices, record_prices_of,
+    start_with, with_parameters,
 };
 
 /// 2026-04-28 15:03:20 UTC, in Unix milliseconds.
@@ -110,23 +110,6 @@ async fn prices_are_served_for_ten_minutes_after_the_last_run() {
             }
         }
     }
-}
-
-#[tokio::test]
-async fn the_last_prices_are_served_while_the_table_fails() {
-    let cloud = start().await;
-    record_prices(&cloud, NOW).await;
-    let first = get_at(&cloud, PATH, NOW).await;
-    cloud.dynamodb().set_fault(Fault::missing_table().on("Query"));
-    let stale = get_at(&cloud, PATH, NOW + 9 * MINUTE).await;
-    stale.expect_replay_of(&first);
-    assert!(
-        log_lines(&cloud).iter().any(|line| line["message"] == "served a stale value: the refresh failed")
-    );
-    get_at(&cloud, PATH, NOW + 10 * MINUTE).await.error("INTERNAL_ERROR");
-    cloud.dynamodb().clear_faults();
-    record_prices(&cloud, NOW + 10 * MINUTE).await;
-    assert!(!get_at(&cloud, PATH, NOW + 10 * MINUTE).await.cached());
 }
 
 /// AWS splits a query at a raw `;`, and the rest is not part of the key of the stage cache.

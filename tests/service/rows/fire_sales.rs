@@ -1,9 +1,6 @@
 //! Fire sales: `sales`.
 
-use serde_json::json;
-
-use super::table::{Field, ONE_IS_ENOUGH, Route, START, bare, in_braces, texts};
-use crate::support::{get_at, one_instance_each, start_with};
+use super::table::{Field, ONE_IS_ENOUGH, Route, bare, in_braces, texts};
 
 const SALES: Route = Route {
     path: "/v1/fire-sales",
@@ -54,20 +51,4 @@ async fn a_sale_that_makes_no_sense_is_left_out() {
 #[tokio::test]
 async fn fire_sales_fail_only_if_none_of_them_makes_sense() {
     SALES.expect_limit().await;
-}
-
-#[tokio::test]
-async fn of_two_sales_of_an_item_with_the_same_start_the_first_counts() {
-    let cloud = start_with(one_instance_each()).await;
-    let sale = |price| {
-        json!({"item_id": "B", "start": 1_777_388_000_000_i64, "end": 1_777_399_000_000_i64, "amount": 1, "price": price})
-            .to_string()
-    };
-    let response = SALES.expect_first_of_two(&cloud, &sale(1), &sale(2)).await;
-    assert_eq!(response.data()["sales"][1]["price"], 1);
-    // The same item may be sold again.
-    let later = sale(2).replace("1777388000000", "1777388000001");
-    SALES.show(&cloud, &[sale(1), later]);
-    let sales = get_at(&cloud, SALES.path, START + 60_000).await.data();
-    assert_eq!(texts(&sales["sales"], "item_id"), ["B", "B"]);
 }

@@ -1,9 +1,6 @@
 //! The item catalogue: `items`.
 
-use serde_json::json;
-
 use super::table::{Field, Route, bare, in_braces, texts};
-use crate::support::{one_instance_each, start_with};
 
 const ITEMS: Route = Route {
     path: "/v1/items",
@@ -30,13 +27,4 @@ async fn an_item_that_makes_no_sense_is_left_out() {
 #[tokio::test]
 async fn the_catalogue_fails_only_if_most_items_make_no_sense() {
     ITEMS.expect_limit().await;
-}
-
-#[tokio::test]
-async fn of_two_items_with_the_same_id_the_first_counts() {
-    let cloud = start_with(one_instance_each()).await;
-    let item = |name: &str| json!({"id": "B", "name": name, "material": "STONE"}).to_string();
-    let response = ITEMS.expect_first_of_two(&cloud, &item("first"), &item("second")).await;
-    let expected = json!({"id": "B", "name": "first", "material": "STONE", "tier": "COMMON"});
-    assert_eq!(response.data()["items"][1], expected);
 }

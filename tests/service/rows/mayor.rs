@@ -3,9 +3,10 @@
 use serde_json::json;
 use simulator::Fault;
 
-use super::table::{Field, ONE_IS_ENOUGH, Route, START, bare, expect_failure, in_braces, texts};
+use super::table::{Field, ONE_IS_ENOUGH, Route, START, bare, in_braces, texts};
 use crate::history::event;
-use crate::support::{get_at, invoke, one_instance_each, simulator, start_with, without_repeated_fetches};
+use crate::support::{get_at, invoke, simulator, start_with, without_repeated_fetches};
+use crate::upstream_faults::expect_failure;
 
 const PERKS: Route = Route {
     path: "/v1/mayor",
@@ -34,14 +35,6 @@ async fn the_mayor_fails_only_if_no_perk_makes_sense() {
 }
 
 #[tokio::test]
-async fn of_two_perks_with_the_same_name_the_first_counts() {
-    let cloud = start_with(one_instance_each()).await;
-    let perk = |text: &str| json!({"name": "B", "description": text}).to_string();
-    let response = PERKS.expect_first_of_two(&cloud, &perk("first"), &perk("second")).await;
-    assert_eq!(response.data()["mayor"]["perks"][1]["description"], "first");
-}
-
-#[tokio::test]
 async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() {
     let cloud = start_with(without_repeated_fetches()).await;
     let good = (PERKS.body)(&PERKS.usual("A"));
@@ -67,7 +60,7 @@ async fn without_a_mayor_who_makes_sense_both_the_route_and_the_recorder_fail() 
         let body = good.replacen(part, other, 1);
         assert_ne!(body, good, "{part}");
         simulator(&cloud).set_fault(PERKS.upstream, Fault::default().with_body(&body));
-        expect_failure(&get_at(&cloud, PERKS.path, now).await);
+        expect_failure(&get_at(&cloud, PERKS.path, now).await, part);
         let recorded = invoke(&cloud, "record-mayor", event(START / 1_000)).await;
         assert!(recorded.headers.contains_key("x-amz-function-error"), "{body}: {}", recorded.text);
     }

@@ -5,10 +5,11 @@ use local::Cloud;
 use serde_json::Value;
 use simulator::Fault;
 
-use super::table::{START, expect_failure};
+use super::table::START;
 use crate::support::{
     Response, await_logs, expect_clean_logs, get_at, one_instance_each, simulator, start_with,
 };
+use crate::upstream_faults::expect_failure;
 
 const BAZAAR: &str = "/v2/skyblock/bazaar";
 const FULL: &str = "/v1/bazaar?mode=full";
@@ -72,7 +73,7 @@ async fn after_a_response_that_is_half_readable_the_last_good_one_serves_all_mod
             assert_eq!((&line["level"], &line["cached"]), (&"WARN".into(), &true.into()), "{line}");
         }
         for path in MODES {
-            expect_failure(&get_at(&cloud, path, START + 11 * TTL + 1).await);
+            expect_failure(&get_at(&cloud, path, START + 11 * TTL + 1).await, &body);
         }
         serve(&cloud, GOOD);
         for (position, response) in get_all(&cloud, START + 20 * TTL).await.into_iter().enumerate() {
@@ -95,7 +96,7 @@ async fn orders_that_are_not_json_never_pass_through() {
         get_at(&cloud, path, START + TTL + 1_001).await.data();
     }
     for path in [FULL, book] {
-        expect_failure(&get_at(&cloud, path, START + TTL + 1_002).await);
+        expect_failure(&get_at(&cloud, path, START + TTL + 1_002).await, path);
     }
     assert_eq!(simulator(&cloud).requests(BAZAAR), 3);
     expect_clean_logs(&cloud);

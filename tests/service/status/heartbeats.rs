@@ -15,7 +15,7 @@ use super::{
     DAY, HOUR, MINUTE, Row, START, delete_heartbeats, event, gap, heartbeat, heartbeats, last_gap, put,
     record, rfc3339, start, start_with_instances,
 };
-use crate::support::{expect_clean_logs, invoke, simulator, start_with, without_repeated_fetches};
+use crate::support::{expect_clean_logs, invoke, simulator};
 
 const FEED: &str = "fire-sales";
 const RECORDER: &str = "record-fire-sales";
@@ -107,17 +107,6 @@ async fn a_backfill_of_the_past_is_no_heartbeat_and_leaves_no_gap() {
 }
 
 #[tokio::test]
-async fn a_failed_run_is_no_heartbeat() {
-    let cloud = start_with(without_repeated_fetches()).await;
-    simulator(&cloud).set_fault("*", UpstreamFault::status(503));
-    for feed in ["bazaar", "mayor", FEED] {
-        let response = invoke(&cloud, &format!("record-{feed}"), event(START, START)).await;
-        assert!(response.headers.contains_key("x-amz-function-error"), "{}", response.text);
-    }
-    assert_eq!(heartbeats(&cloud).await, BTreeMap::new());
-}
-
-#[tokio::test]
 async fn a_gap_is_longer_than_two_intervals_and_disappears_when_late_events_fill_it() {
     let cloud = start().await;
     show_a_sale(&cloud);
@@ -180,17 +169,6 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     record("candles", 102).await;
     assert_eq!(candles().await, built(5, 100, &[(70, 100)]));
     expect_clean_logs(&cloud);
-}
-
-#[tokio::test]
-async fn a_heartbeat_with_other_attributes_is_replaced() {
-    let cloud = start().await;
-    show_a_sale(&cloud);
-    let mut odd = heartbeat(FEED, START, START, &[]);
-    odd.insert("note".to_owned(), json!({"S": "by hand"}));
-    put(&cloud, &odd).await;
-    record(&cloud, FEED, START + MINUTE).await;
-    assert_eq!(only(&cloud).await, heartbeat(FEED, START, START + MINUTE, &[]));
 }
 
 #[tokio::test]

@@ -1,11 +1,8 @@
 //! The responses of the route, the rows that it reads, and its errors when it cannot read them.
 
-use std::num::NonZeroU16;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use common::response::error::INTERNAL_MESSAGE;
-use hyper::Method;
-use local::{Cloud, Fault, Refusal};
+use local::{Fault, Refusal};
 use serde_json::{Value, json};
 use simulator::Fault as UpstreamFault;
 use tables::feed;
@@ -16,10 +13,9 @@ use super::{
 };
 use crate::auction_prices::house;
 use crate::history::market::{Market, quote};
-use crate::support::{
-    RECORDERS, await_logs, expect_clean_logs, get_at, in_repository, one_instance_each, send, simulator,
-    start_with, template, without_repeated_fetches,
-};
+use crate::history::table;
+use crate::support::{RECORDERS, await_logs, expect_clean_logs, get_at, in_repository, simulator, template};
+use crate::upstream_faults::expect_failure;
 
 #[test]
 fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() {
@@ -38,22 +34,9 @@ fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() 
     }
 }
 
-fn mayor(year: u32) -> Row {
-    let row = json!({
-        "pk": {"S": "mayors"}, "sk": {"S": format!("{year:04}")}, "name": {"S": "M"}, "key": {"S": "k"},
-        "perks": {"L": []},
-    });
-    row.as_object().unwrap().clone()
-}
-
+/// A sale that starts and was first recorded at these times in Unix seconds.
 fn sale(start: i64, recorded_at: i64) -> Row {
-    let row = json!({
-        "pk": {"S": "fire-sales"}, "sk": {"S": format!("{}#A", start * 1_000)}, "item_id": {"S": "A"},
-        "start": {"N": (start * 1_000).to_string()}, "end": {"N": (start * 1_000).to_string()},
-        "amount": {"N": "1"}, "price": {"N": "5"}, "recorded_at": {"N": recorded_at.to_string()},
-        "seen_at": {"N": recorded_at.to_string()},
-    });
-    row.as_object().unwrap().clone()
+    table::sale("A", start * 1_000, recorded_at)
 }
 
 /// The marker of a slot of a series.
@@ -73,8 +56,8 @@ async fn a_response_has_the_documented_fields_in_order() {
         marker("candles#5m", START + HOUR),
         marker("candles#1d", START - 15 * HOUR),
         heartbeat("mayor", START + DAY - 4 * MINUTE, START + DAY - 4 * MINUTE, &[]),
-        mayor(515),
-        mayor(516),
+        table::mayor(515),
+        table::mayor(516),
         sale(START, START - DAY),
         marker("auctions#1m", START),
         heartbeat("auctions", START, START + DAY - MINUTE, &[]),
@@ -200,7 +183,9 @@ async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_ala
 #[tokio::test]
 async fn recorded_since_is_the_oldest_record_that_is_still_there() {
     let cloud = start().await;
-    for row in [mayor(515), mayor(512), sale(START, START - HOUR), sale(START - DAY, START - 3 * DAY)] {
+    for row in
+        [table::mayor(515), table::mayor(512), sale(START, START - HOUR), sale(START - DAY, START - 3 * DAY)]
+    {
         put(&cloud, &row).await;
     }
     let status = status(&cloud, START).await;
@@ -239,7 +224,7 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
         let year = 515 - u32::try_from(number).unwrap();
         let markers = [("candles#1d", day), ("candles#5m", time), ("auctions#1d", day)];
         let markers = markers.map(|(series, slot)| marker(series, slot));
-        for row in [mayor(year), sale(time, time)].into_iter().chain(markers) {
+        for row in [table::mayor(year), sale(time, time)].into_iter().chain(markers) {
             put(&cloud, &padded(row)).await;
         }
     }
@@ -279,16 +264,12 @@ async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_agai
     let mut cases = vec![
         (gap(START, START - 1), "gaps".to_owned()),
         (gap(START - 2 * HOUR, START), "gaps".to_owned()),
-        (gap(START - 1, START + 1), "gaps".to_owned()),
+        with("gaps", Some(json!({"L": [{"M": {"from": {"N": "5"}, "to": {"S": "6"}}}]}))),
     ];
     for attribute in ["first_recorded_at", "last_recorded_at", "gaps"] {
-        let others = [json!({"S": "soon"}), json!({"N": "1.5"}), json!({"NULL": true}), json!({"M": {}})];
-        cases.extend(others.map(Some).into_iter().chain([None]).map(|value| with(attribute, value)));
-    }
-    for value in
-        [json!([{"S": "x"}]), json!([{"M": {}}]), json!([{"M": {"from": {"N": "5"}, "to": {"S": "6"}}}])]
-    {
-        cases.push(with("gaps", Some(json!({ "L": value }))));
+        cases.extend(
+            [Some(json!({"S": "soon"})), Some(json!({"N": "1.5"})), None].map(|value| with(attribute, value)),
+        );
     }
     let is_warning = |line: &Value| line["level"] == "WARN" && line["message"] == "a corrupt row is skipped";
     let mut warnings = 0;
@@ -319,7 +300,7 @@ async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_agai
 #[tokio::test]
 async fn a_corrupt_oldest_record_is_null() {
     let cloud = start().await;
-    let mut bad = [mayor(515), sale(START, START), marker("candles#1d", START - 15 * HOUR)];
+    let mut bad = [table::mayor(515), sale(START, START), marker("candles#1d", START - 15 * HOUR)];
     for (row, attribute) in bad.iter_mut().zip(["name", "price"]) {
         row.remove(attribute);
     }
@@ -334,12 +315,6 @@ async fn a_corrupt_oldest_record_is_null() {
     let is_warning = |line: &Value| line["level"] == "WARN" && line["message"] == "a corrupt row is skipped";
     await_logs(&cloud, 3, is_warning).await;
     expect_clean_logs(&cloud);
-}
-
-/// Panics unless the response is the 500 envelope.
-#[track_caller]
-fn expect_failure(response: &crate::support::Response, what: &str) {
-    assert_eq!(response.error("INTERNAL_ERROR"), INTERNAL_MESSAGE, "{what}");
 }
 
 #[tokio::test]
@@ -366,96 +341,4 @@ async fn when_the_table_fails_so_does_the_route_and_an_old_status_is_not_served(
     }
     assert!(!get_at(&cloud, PATH, (now + MINUTE) * 1_000).await.cached());
     expect_clean_logs(&cloud);
-}
-
-/// Waits until the recorder of the feed has recorded the minute, or a later one: on a busy machine, the schedule skips a minute while
-/// earlier events are repeated.
-async fn await_recorded(cloud: &Cloud, feed: &str, time: i64) {
-    let started = Instant::now();
-    let is_recorded = |row: &Row| {
-        let last = row["last_recorded_at"]["N"].as_str().and_then(|last| last.parse::<i64>().ok());
-        last.is_some_and(|last| last >= time)
-    };
-    while !super::heartbeats(cloud).await.get(feed).is_some_and(is_recorded) {
-        assert!(started.elapsed() < Duration::from_mins(3), "{feed} is not recorded: {:#?}", cloud.logs());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-/// With the schedules of the template, by the local cloud's clock.
-#[tokio::test]
-async fn a_recorder_that_stops_shows_within_two_of_its_intervals_and_110_seconds() {
-    let options =
-        local::Options { schedules: true, concurrency: NonZeroU16::MIN, ..without_repeated_fetches() };
-    options.clock.set((START - 1) * 1_000);
-    let cloud = start_with(options).await;
-    let recorded = [("bazaar", MINUTE), ("mayor", 5 * MINUTE), ("fire-sales", MINUTE)];
-    let paths = ["/v2/skyblock/bazaar", "/v2/resources/skyblock/election", "/v2/skyblock/firesales"];
-    let mut time = START;
-    for ((stopped, interval), path) in recorded.into_iter().zip(paths) {
-        // The others go on: the clock advances by their interval.
-        let healthy_at = async |time: i64, feeds: &[&str]| {
-            cloud.clock().set(time * 1_000 + 1_000);
-            for feed in feeds {
-                let interval = recorded.iter().find(|(name, _)| name == feed).unwrap().1;
-                await_recorded(&cloud, feed, time - time.rem_euclid(interval)).await;
-            }
-            let status = send(&cloud.url(), Method::GET, PATH).await.data();
-            let healthy = recorded.into_iter().filter(|(feed, _)| entry(&status, feed)["is_healthy"] == true);
-            healthy.map(|(feed, _)| feed).collect::<Vec<_>>()
-        };
-        let all = recorded.map(|(feed, _)| feed);
-        let others: Vec<_> = all.into_iter().filter(|feed| *feed != stopped).collect();
-        assert_eq!(healthy_at(time, &all).await, all);
-        simulator(&cloud).set_fault(path, UpstreamFault::status(503));
-        // On a busy machine the recorder may have run once more before the fault.
-        let latest = time - time.rem_euclid(interval) + interval;
-        let mut healthy = all.to_vec();
-        while healthy != others {
-            assert_eq!(healthy, all);
-            assert!(
-                time <= latest + 2 * interval + delay(stopped),
-                "{stopped} has stopped, but is healthy at {}",
-                rfc3339(time)
-            );
-            time += MINUTE;
-            healthy = healthy_at(time, &others).await;
-        }
-        let last = &super::heartbeats(&cloud).await[stopped]["last_recorded_at"];
-        let last: i64 = last["N"].as_str().unwrap().parse().unwrap();
-        assert!(
-            time >= last + 2 * interval + delay(stopped),
-            "{stopped} is unhealthy {} s after its tick",
-            time - last
-        );
-        simulator(&cloud).clear_faults();
-        time += 5 * MINUTE - time.rem_euclid(5 * MINUTE);
-    }
-    cloud.shutdown().await;
-}
-
-/// On AWS, a schedule of `rate(1 minute)` begins at the second at which it was created.
-#[tokio::test]
-async fn schedules_that_begin_in_the_last_second_of_a_minute_make_no_feed_unhealthy() {
-    let begin_after = Duration::from_secs(59);
-    let options =
-        local::Options { schedules: true, schedules_begin_after: begin_after, ..one_instance_each() };
-    options.clock.set((START + 58) * 1_000);
-    let cloud = start_with(options).await;
-    let feeds = ["bazaar", "mayor", "fire-sales"];
-    for feed in feeds {
-        await_recorded(&cloud, feed, START).await;
-    }
-    // The next runs are due, but take some seconds.
-    simulator(&cloud).set_fault("*", UpstreamFault::status(503));
-    let during_the_run = START + MINUTE + 59 + 10;
-    cloud.clock().set(during_the_run * 1_000);
-    let status = status(&cloud, during_the_run).await;
-    for feed in feeds {
-        assert_eq!(entry(&status, feed)["is_healthy"], true, "{feed}: {status}");
-        assert_eq!(entry(&status, feed)["age_seconds"], 129, "{feed}");
-    }
-    simulator(&cloud).clear_faults();
-    await_recorded(&cloud, "bazaar", START + MINUTE).await;
-    cloud.shutdown().await;
 }
