@@ -31,9 +31,9 @@ const PRICE: u64 = 21_900_000_000;
 /// The number of items that are listed: as many as there are in the game.
 const ITEMS: usize = 6_500;
 
-/// Hours of a week, and days of two months.
-const HOURS: i64 = 168;
-const DAYS: i64 = 60;
+/// Hours of three days, and days of a month.
+const HOURS: i64 = 72;
+const DAYS: i64 = 30;
 
 const HOUR: i64 = 3_600;
 

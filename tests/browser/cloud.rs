@@ -46,10 +46,12 @@ pub(crate) async fn start_with(options: Options) -> Cloud {
     cloud
 }
 
-/// The service with a past, apart from that of auctions.
+/// The service with a past, apart from that of auctions: candles of one product, some minutes of all products, mayors and fire sales.
 pub(crate) async fn start_with_past() -> Cloud {
     let cloud = start().await;
-    record_past(&cloud).await;
+    store_candles(&cloud).await;
+    record_mayors(&cloud).await;
+    record_minutes(&cloud).await;
     cloud
 }
 
@@ -60,13 +62,6 @@ pub(crate) async fn start_with_past_of_auctions() -> Cloud {
     cloud
 }
 
-/// Gives the service its past: candles of one product, some minutes of all products, mayors and fire sales.
-pub(crate) async fn record_past(cloud: &Cloud) {
-    store_candles(cloud).await;
-    record_mayors(cloud).await;
-    record_minutes(cloud).await;
-}
-
 /// The key of the account with the tier `pro`.
 pub(crate) fn key(cloud: &Cloud) -> String {
     cloud.keys().unwrap().pro.expose().to_owned()
@@ -75,7 +70,7 @@ pub(crate) fn key(cloud: &Cloud) -> String {
 /// Lets the recorder see the mayors of the last terms.
 async fn record_mayors(cloud: &Cloud) {
     let present = cloud.clock().now_ms();
-    for term in (1..=20).rev() {
+    for term in (1..=3).rev() {
         cloud.clock().set(present - term * TERM_MS);
         let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
         let event = json!({"time": time.to_string(), "backfill": true}).to_string();

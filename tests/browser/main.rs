@@ -10,7 +10,6 @@
 
 mod auctions;
 mod cloud;
-mod hostile;
 mod market;
 mod reference;
 mod stage;

@@ -1,9 +1,10 @@
-//! An item's figures and its chart have the values of the API.
+//! An item's chart has the values of the API.
 
 use serde_json::{Value, json};
 
+use super::defects::go;
 use super::item::drawn;
-use super::{open, texts_of};
+use super::open;
 use crate::cloud::{ITEM, start_with_past};
 use crate::window::Window;
 
@@ -39,60 +40,14 @@ pub(super) async fn data(window: &Window, path: &str) -> Value {
     window.evaluate(&request).await["data"].take()
 }
 
-/// Shows the item at this range without loading the page.
-async fn go(window: &Window, range: &str) {
-    let query = format!("?item={ITEM}&range={range}");
-    window
-        .evaluate(&format!(
-            "history.pushState(null, '', {query:?}); dispatchEvent(new PopStateEvent('popstate'))"
-        ))
-        .await;
-    window.wait_for("heading", crate::cloud::NAME).await;
-    drawn(window).await;
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn prices_and_orders_are_those_of_the_api() {
-    let cloud = start_with_past().await;
-    let window = open(&cloud, &format!("?item={ITEM}&range=1h")).await;
-    drawn(&window).await;
-    // Prices can move a little between the requests of the page and these.
-    let item = data(&window, &format!("v1/bazaar?mode=item&id={ITEM}")).await;
-    let book = data(&window, &format!("v1/bazaar?mode=book&id={ITEM}")).await;
-    let number = |text: &str| text.replace([',', '%'], "").parse::<f64>().unwrap();
-    // The notes below the figures are of another element.
-    let shown = "[...document.querySelectorAll('.tiles dd')].map((figure) => figure.firstChild.textContent)";
-    let mut shown: Vec<String> = serde_json::from_value(window.evaluate(shown).await).unwrap();
-    let age = shown.remove(3);
-    assert!(age.ends_with(" ago"), "{age}");
-    let [order, offer] = ["topBuyOrder", "topSellOffer"].map(|field| book[field].as_f64().unwrap());
-    let fields = ["sellVolume", "buyVolume", "sellMovingWeek", "buyMovingWeek", "sellPrice", "buyPrice"];
-    let fields = fields.map(|field| (field, item[field].as_f64().unwrap()));
-    let figures = [("order", order), ("offer", offer), ("spread", offer - order)];
-    assert_eq!(shown.len(), figures.len() + fields.len());
-    for (text, (field, expected)) in shown.iter().zip(figures.into_iter().chain(fields)) {
-        assert!(
-            (number(text) - expected).abs() < 0.006 + expected / 100.0,
-            "{field}: {text}, not {expected}"
-        );
-    }
-    assert!(number(&shown[0]) < number(&shown[1]), "{shown:?}");
-    for (side, field) in [("first", "buyOrders"), ("second", "sellOffers")] {
-        let cells = texts_of(&window, &format!(".book table.{side} tbody tr:first-child td")).await;
-        let expected = book[field][0]["price"].as_f64().unwrap();
-        assert!((number(&cells[0]) - expected).abs() < 0.006 + expected / 100.0, "{field}: {cells:?}");
-    }
-    window.expect_clean(&[]);
-}
-
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_chart_draws_prices_with_bands_gaps_volumes_and_names_of_mayors() {
     let cloud = start_with_past().await;
     let window = open(&cloud, "?view=status").await;
     window.evaluate(WATCH).await;
-    go(&window, "7d").await;
+    go(&window, &format!("?item={ITEM}&range=7d")).await;
+    drawn(&window).await;
     let candles = data(&window, &format!("v1/bazaar/candles?item_id={ITEM}&interval=30m&limit=5")).await;
     let candle = &candles["candles"][1];
     // A candle is drawn at its end.
@@ -122,5 +77,8 @@ async fn the_chart_draws_prices_with_bands_gaps_volumes_and_names_of_mayors() {
 
     let mayors = data(&window, "v1/mayor/history?limit=1").await;
     window.wait(&format!("drawnTexts.includes({})", mayors["history"][0]["name"])).await;
+    go(&window, "?view=status").await;
+    window.wait("!document.querySelector('.plots')").await;
+    assert_eq!(window.evaluate("uPlot.sync('item').plots.length").await, 0, "no chart is left behind");
     window.expect_clean(&[]);
 }

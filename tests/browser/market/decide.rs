@@ -1,10 +1,11 @@
-//! What helps to decide: the table of all products, flips of both markets with their limits, and what moves.
+//! What helps to decide: the table of all products, and flips of both markets with their limits.
 
 use serde_json::{Value, json};
 
 use super::defects::{go, replace};
-use super::{NOTHING, open, settle, texts_of};
-use crate::cloud::{ITEM, start, start_with_past, start_with_past_of_auctions};
+use super::item::download;
+use super::{open, settle, texts_of};
+use crate::cloud::start;
 use crate::window::Window;
 
 /// A product with these best orders and averages, which is traded this much in a week.
@@ -31,7 +32,7 @@ async fn rows(window: &Window) -> Vec<Vec<String>> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
     let cloud = start().await;
-    let mut window = open(&cloud, "?view=sales").await;
+    let window = open(&cloud, "?view=sales").await;
     let csv = |close: u32| format!("item_id,buy_close,samples\\nCOAL,{close},1440\\n");
     let day =
         |close| format!("new Response('{}', {{ headers: {{ 'content-type': 'text/csv' }} }})", csv(close));
@@ -50,24 +51,7 @@ async fn all_products_have_a_row_with_prices_margin_volume_and_changes() {
     window.wait("document.querySelector('tbody td:nth-child(7)')?.innerText.endsWith('%')").await;
     let expected = ["Coal", "100.00", "110.00", "8.63%", "60M\n60,000,000", "+20.0%", "+100.0%"];
     assert_eq!(rows(&window).await, [expected]);
-    assert_eq!(window.inspect("market-items-computed").await, NOTHING);
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whole_days_are_transferred_once() {
-    let cloud = start_with_past().await;
-    let window = open(&cloud, &format!("?view=items&filter={ITEM}")).await;
-    let sizes = "performance.getEntriesByType('resource').filter(({ name, responseStatus }) => name.includes('candles/all') && responseStatus === 200).map(({ transferSize }) => transferSize)";
-    for is_first in [true, false] {
-        window.wait("[...document.querySelectorAll('tbody td:nth-child(6)')].some((cell) => cell.innerText.endsWith('%'))").await;
-        // Of two recorded days, the last is not requested until two in the morning.
-        window.wait(&format!("{sizes}.length === 2 - (new Date().getUTCHours() < 2)")).await;
-        let sizes: Vec<u64> = serde_json::from_value(window.evaluate(sizes).await).unwrap();
-        assert!(sizes.iter().all(|size| (*size > 0) == is_first), "{sizes:?}");
-        window.reload().await;
-    }
+    window.inspect("market-items-computed").await;
     window.expect_clean(&[]);
 }
 
@@ -75,7 +59,7 @@ async fn whole_days_are_transferred_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     let cloud = start().await;
-    let mut window = open(&cloud, "?view=status").await;
+    let window = open(&cloud, "?view=status").await;
     let products = [
         product("COAL", [100.0, 110.0], [100.0, 110.0], 168_000),
         product("DIAMOND", [1_000_000.0, 1_200_000.0], [1_000_000.0, 1_200_000.0], 1_680),
@@ -95,7 +79,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     let ice = row("Ice", &["2,700", "2.70", "2.70%", "100.00", "104.00", "1,000", "–"]);
     assert_eq!(rows(&window).await, [&diamond, &coal, &ice].map(Clone::clone));
     assert_eq!(texts_of(&window, ".unsure").await, ["≠ averages"]);
-    assert_eq!(window.inspect("market-flips-computed").await, NOTHING);
+    window.inspect("market-flips-computed").await;
 
     for (query, expected) in [
         ("&least=200", vec![&coal, &ice]),
@@ -114,7 +98,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     window.type_text("0").await;
     window.wait("location.search.includes('tax=0')").await;
     window.wait("document.querySelector('tbody td:nth-child(3)').innerText === '10.00'").await;
-    let (name, text) = window.download(window.click("button", "Download CSV")).await;
+    let (name, text) = download(&window).await;
     assert_eq!(name, "flips.csv");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(
@@ -128,7 +112,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
     let cloud = start().await;
-    let mut window = open(&cloud, "?view=status").await;
+    let window = open(&cloud, "?view=status").await;
     let listed = [("A", 800_000), ("B", 8_000_000), ("C", 990_000), ("D", 1)];
     let listed =
         listed.map(|(id, lowest)| json!({"id": id, "lowest": lowest, "second": null, "listings": 3}));
@@ -151,7 +135,7 @@ async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
         .map(|row| row.into_iter().map(|cell| cell.lines().next().unwrap_or("").to_owned()).collect())
         .collect();
     assert_eq!(shown, expected);
-    assert_eq!(window.inspect("market-flips-auctions").await, NOTHING);
+    window.inspect("market-flips-auctions").await;
     window.expect_clean(&[]);
 }
 
@@ -174,21 +158,5 @@ async fn every_table_names_its_requests_without_the_key_until_that_is_asked_for(
     }
     window.click("checkbox", "With my key").await;
     assert_eq!(text().await, format!("curl -H 'X-API-Key: {key}' '{address}'"));
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_view_shows_what_is_watched_first_and_then_what_moves() {
-    let cloud = start_with_past_of_auctions().await;
-    let mut window = open(&cloud, "").await;
-    settle(&window).await;
-    window.evaluate(&format!("localStorage.setItem('watched', '[{{\"id\":\"{ITEM}\"}}]')")).await;
-    window.reload().await;
-    settle(&window).await;
-    let headings = ["Watched", "Movers", "Most traded", "Most sold in auctions", "Mayor", "Fire sales"];
-    assert_eq!(texts_of(&window, "h2").await, headings);
-    window.wait("document.querySelector('[aria-labelledby=movers] td')?.innerText.endsWith('%')").await;
-    assert_eq!(window.inspect("market-overview-watched").await, NOTHING);
     window.expect_clean(&[]);
 }

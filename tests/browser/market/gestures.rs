@@ -26,7 +26,7 @@ async fn next(window: &Window, before: [Option<f64>; 2]) -> [Option<f64>; 2] {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_wheel_zooms_only_with_ctrl_or_focus_and_so_do_two_fingers() {
+async fn wheel_and_two_fingers_zoom_and_mouse_and_keys_move_the_cursor() {
     let cloud = start_with_past().await;
     let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
     drawn(&window).await;
@@ -74,41 +74,33 @@ async fn the_wheel_zooms_only_with_ctrl_or_focus_and_so_do_two_fingers() {
     // What was a fifth of a week is three fifths of the part.
     let share = next(&window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
-    window.expect_clean(&[]);
-}
 
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_move_the_cursor_of_the_focused_chart_and_zoom() {
-    let cloud = start_with_past().await;
-    let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
-    drawn(&window).await;
     let label = format!(
         "Prices of {NAME}. The table below the chart has the same data. Arrow keys move the cursor, plus and minus zoom."
     );
-    let press = async |key: &str| {
-        for kind in ["keyDown", "keyUp"] {
-            window.call("Input.dispatchKeyEvent", json!({"type": kind, "key": key})).await;
-        }
-    };
+    window.click("button", "7d").await;
+    drawn(&window).await;
     window.focus("application", &label).await;
     let time = "document.querySelector('.legend dd').innerText";
     let latest = texts_of(&window, ".legend dd").await;
-    press("ArrowLeft").await;
-    press("ArrowLeft").await;
+    window.press("ArrowLeft").await;
+    window.press("ArrowLeft").await;
     window.wait(&format!("{time} !== {}", json!(latest[0]))).await;
     let earlier = texts_of(&window, ".legend dd").await;
-    press("ArrowRight").await;
+    window.press("ArrowRight").await;
     window.wait(&format!("{time} === {}", json!(latest[0]))).await;
     assert_ne!(earlier[1], latest[1]);
     let whole = state(&window).await;
-    press("+").await;
+    window.press("+").await;
     let part = next(&window, whole).await;
-    press("-").await;
+    window.press("-").await;
     assert_eq!(
         [part[1], next(&window, part).await[1]],
         [Some(302_400_000.0), None],
         "half of a week, and all of it"
     );
+    let [x, y, width, height] = window.place(".plots .u-over").await;
+    window.mouse("mouseMoved", x + width * 0.3, y + height / 2.0).await;
+    window.wait(&format!("{time} !== {}", json!(latest[0]))).await;
     window.expect_clean(&[]);
 }

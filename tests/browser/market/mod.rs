@@ -8,8 +8,6 @@ mod decide;
 mod defects;
 mod elections;
 mod errors;
-mod feeds;
-mod figures;
 mod formats;
 mod gestures;
 mod hours;
@@ -18,6 +16,7 @@ mod key;
 mod prices;
 mod search;
 mod series;
+mod size;
 mod texts;
 mod views;
 mod visitor;
@@ -29,18 +28,10 @@ use local::Cloud;
 use crate::cloud::key;
 use crate::window::Window;
 
-/// Nothing that axe finds wrong.
-const NOTHING: [String; 0] = [];
-
 /// A window that shows the market page at this query, such as `?view=flips`. The page has the key.
 async fn open(cloud: &Cloud, query: &str) -> Window {
-    open_at(&cloud.url(), cloud, query).await
-}
-
-/// The same through the proxy at `base`.
-async fn open_at(base: &str, cloud: &Cloud, query: &str) -> Window {
     let key = key(cloud);
-    let window = Window::new(base, &key).await;
+    let window = Window::new(&cloud.url(), &key).await;
     window.open(&format!("/market{query}#key={key}")).await;
     window.wait_for("button", "Key").await;
     window
@@ -57,7 +48,7 @@ async fn settle(window: &Window) {
     window.wait("!document.querySelector('[aria-busy=true]')").await;
 }
 
-/// The titles of the page's parts, for tests that look at several.
+/// The texts of all elements that match the selector.
 async fn texts_of(window: &Window, selector: &str) -> Vec<String> {
     let expression =
         format!("[...document.querySelectorAll({selector:?})].map((element) => element.innerText.trim())");

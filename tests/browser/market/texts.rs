@@ -1,8 +1,51 @@
 //! Names and texts of the provider are text, never markup.
 
+use local::Cloud;
+use serde_json::{Value, json};
+use simulator::Fault;
+
 use super::{open, settle};
 use crate::cloud::{ITEM, NAME, start};
-use crate::hostile::{MARKUP, make_hostile};
+
+/// What the hostile provider appends to every name and description. Run as a script, it sets `window.isHarmed`.
+const MARKUP: &str = "<img src=x onerror=\"isHarmed=1\"><script>isHarmed=1</script>";
+
+/// The same, with codes that are not shown.
+const TEXT: &str = "<img src=x onerror=\"isHarmed=1\">%%green%%<script>isHarmed=1</script>§c\u{202e}";
+
+/// Fields whose values the service or the game's calendar depends on.
+const KEPT: [&str; 8] = ["id", "key", "item_id", "product_id", "tier", "material", "category", "lastUpdated"];
+
+/// Makes the provider of this cloud hostile.
+fn make_hostile(cloud: &Cloud) {
+    let now = cloud.clock().now_ms();
+    let simulator = cloud.simulator().unwrap();
+    let sale = json!({"item_id": "RUNE_<img src=x onerror=isHarmed=1>", "start": now - 3_600_000, "end": now + 3_600_000, "amount": 1, "price": 1});
+    let sales = json!({"success": true, "sales": [sale]});
+    let bodies = [
+        ("/v2/resources/skyblock/items", simulator::items::body(1, now)),
+        ("/v2/resources/skyblock/election", simulator::election::body(1, now)),
+        ("/v2/skyblock/firesales", sales.to_string()),
+    ];
+    for (path, body) in bodies {
+        let mut body: Value = serde_json::from_str(&body).unwrap();
+        spoil(&mut body);
+        simulator.set_fault(path, Fault::status(200).with_body(body.to_string()));
+    }
+}
+
+fn spoil(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(spoil),
+        Value::Object(fields) => {
+            for (_, value) in fields.iter_mut().filter(|(name, _)| !KEPT.contains(&name.as_str())) {
+                spoil(value);
+            }
+        }
+        Value::String(text) => text.push_str(TEXT),
+        _ => {}
+    }
+}
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -31,6 +74,6 @@ async fn markup_in_names_is_shown_as_text_and_codes_are_not_shown() {
         assert_eq!(window.evaluate("document.querySelectorAll('#app img, #app script').length").await, 0);
         assert_eq!(window.evaluate("typeof isHarmed").await, "undefined");
     }
-    assert_eq!(window.title().await, format!("{NAME}{MARKUP} – Market"));
+    assert_eq!(window.evaluate("document.title").await, format!("{NAME}{MARKUP} – Market"));
     window.expect_clean(&[]);
 }

@@ -1,63 +1,48 @@
-//! Every view except that of an item: its content, its title, and its accessibility.
+//! Every view except that of an item: its content, its title, its accessibility, and the status of the feeds.
 
-use std::time::Duration;
+use super::{open, settle, texts_of};
+use crate::cloud::{ITEM, key, start, start_with_past_of_auctions};
+use crate::window::Window;
 
-use simulator::Fault;
-
-use super::{NOTHING, open, open_at, settle, texts_of};
-use crate::cloud::{start, start_with_past_of_auctions};
-use crate::stage::Stage;
-use crate::window::{PHONE, is_of_days};
-
-/// The views with their headings.
-const VIEWS: [(&str, &str); 7] = [
-    ("items", "Items"),
-    ("flips", "Flips"),
-    ("auctions", "Auctions"),
-    ("watch", "Watched items"),
-    ("mayor", "Mayor and election"),
-    ("sales", "Fire sales"),
-    ("status", "Status"),
+/// The views with the names of their links and their headings.
+const VIEWS: [(&str, &str, &str); 7] = [
+    ("items", "Items", "Items"),
+    ("flips", "Flips", "Flips"),
+    ("auctions", "Auctions", "Auctions"),
+    ("watch", "Watched", "Watched items"),
+    ("mayor", "Mayor", "Mayor and election"),
+    ("sales", "Fire sales", "Fire sales"),
+    ("status", "Status", "Status"),
 ];
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_view_can_be_used_by_everyone_in_both_schemes_and_widths() {
+async fn every_view_has_an_address_and_a_title_and_can_be_used_by_everyone() {
     let cloud = start_with_past_of_auctions().await;
-    let mut window = open(&cloud, "").await;
+    let window = open(&cloud, "").await;
+    window.evaluate(&format!("localStorage.setItem('watched', '[{{\"id\":\"{ITEM}\"}}]')")).await;
+    window.reload().await;
     settle(&window).await;
-    let mut found = window.inspect_whole("market-overview", PHONE).await;
-    for (view, heading) in VIEWS {
-        window.open(&format!("/market?view={view}")).await;
+    let headings = ["Watched", "Movers", "Most traded", "Most sold in auctions", "Mayor", "Fire sales"];
+    assert_eq!(texts_of(&window, "h2").await, headings);
+    window.wait("document.querySelector('[aria-labelledby=movers] td')?.innerText.endsWith('%')").await;
+    window.inspect("market-overview").await;
+    for (view, label, heading) in VIEWS {
+        window.click("link", label).await;
         window.wait_for("heading", heading).await;
+        assert_eq!(window.address().await, format!("/market?view={view}"));
+        assert_eq!(window.evaluate("document.title").await, format!("{label} – Market"));
         settle(&window).await;
-        found.extend(window.inspect_whole(&format!("market-{view}"), PHONE).await);
+        window.inspect(&format!("market-{view}")).await;
+    }
+    window.reload().await;
+    for (view, _, heading) in VIEWS.into_iter().rev() {
+        window.wait_for("heading", heading).await;
+        assert_eq!(window.address().await, format!("/market?view={view}"));
+        window.back().await;
     }
     window.open("/market?view=nothing").await;
     window.wait_for("heading", "Not found").await;
-    found.extend(window.inspect_whole("market-no-such-view", PHONE).await);
-    assert_eq!(found, NOTHING);
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_view_has_an_address_and_a_title_that_survive_reload_and_back() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=flips").await;
-    let titles = [("Flips", "flips"), ("Mayor", "mayor"), ("Fire sales", "sales"), ("Status", "status")];
-    for (label, view) in titles {
-        window.click("link", label).await;
-        window.wait(&format!("document.title === '{label} – Market'")).await;
-        assert_eq!(window.address().await, format!("/market?view={view}"));
-        window.reload().await;
-        window.wait(&format!("document.title === '{label} – Market'")).await;
-    }
-    for (label, view) in titles.into_iter().rev().skip(1) {
-        window.back().await;
-        window.wait(&format!("document.title === '{label} – Market'")).await;
-        assert_eq!(window.address().await, format!("/market?view={view}"));
-    }
     window.expect_clean(&[]);
 }
 
@@ -94,30 +79,15 @@ async fn flips_are_sorted_and_filtered_and_each_leads_to_its_item() {
     window.reload().await;
     settle(&window).await;
     assert_eq!(texts_of(&window, "tbody th a").await, filtered, "sort and filter survive a reload");
-    window.click("link", &filtered[0]).await;
-    window.wait("location.search.startsWith('?item=')").await;
-    window.back().await;
-    window.wait_for("heading", "Flips").await;
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_item_is_opened_at_its_top_with_the_focus_in_it() {
-    let cloud = start().await;
-    let window = open(&cloud, "?view=flips").await;
-    for act in [
-        "document.querySelector('tbody tr:last-child td').click()",
-        "document.querySelector('tbody tr:last-child a').click()",
-    ] {
+    window.open("/market?view=flips").await;
+    for target in ["td", "a"] {
         window.wait_for("heading", "Flips").await;
         settle(&window).await;
         window.evaluate("scrollTo(0, document.body.scrollHeight)").await;
-        assert_ne!(window.evaluate("scrollY").await, 0);
-        window.evaluate(act).await;
+        window.evaluate(&format!("document.querySelector('tbody tr:last-child {target}').click()")).await;
         window.wait("location.search.startsWith('?item=') && document.querySelector('.tiles')").await;
         let state = window.evaluate("[scrollY, document.activeElement.id]").await;
-        assert_eq!(state, serde_json::json!([0, "main"]));
+        assert_eq!(state, serde_json::json!([0, "main"]), "it is shown from its top");
         window.back().await;
     }
     window.expect_clean(&[]);
@@ -125,49 +95,16 @@ async fn an_item_is_opened_at_its_top_with_the_focus_in_it() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_data_load_there_are_skeletons_and_nothing_moves_when_they_come() {
+async fn each_feed_says_in_words_whether_it_is_healthy_and_without_a_key() {
     let cloud = start().await;
-    let mut window = open(&cloud, "?view=status").await;
-    let slow = |path: &str| cloud.simulator().unwrap().set_fault(path, Fault::delay(Duration::from_secs(4)));
-    slow("/v2/skyblock/bazaar");
-    slow("/v2/resources/skyblock/election");
-    slow("/v2/skyblock/firesales");
-    let mut shifts = Vec::new();
-    for (view, heading) in VIEWS {
-        window.open(&format!("/market?view={view}")).await;
-        window.wait_for("heading", heading).await;
-        if view == "flips" {
-            assert_eq!(window.inspect("market-loading").await, NOTHING);
-            window.open("/market?view=mayor").await;
-            window.open("/market?view=flips").await;
-        }
-        let before = window.seen().layout_shift();
-        settle(&window).await;
-        shifts.push((view, window.seen().layout_shift() - before));
-    }
-    // Browsers call up to 0.1 good. What moves depends on the order in which the responses arrive.
-    println!("layout shifts: {shifts:?}");
-    window.expect_clean(&[]);
-}
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn behind_a_stage_everything_works_as_at_a_root() {
-    let cloud = start().await;
-    let stage = Stage::of(&cloud).await;
-    let window = open_at(stage.url(), &cloud, "/?view=flips").await;
-    assert_eq!(window.address().await, "/market?view=flips", "the slash at the end is gone");
-    settle(&window).await;
-    for (label, heading) in [("Mayor", "Mayor and election"), ("Status", "Status")] {
-        window.click("link", label).await;
-        window.wait_for("heading", heading).await;
-        settle(&window).await;
-    }
-    window.reload().await;
-    window.wait_for("heading", "Status").await;
-    let seen = window.seen();
-    let requests = seen.requests().filter(|request| !is_of_days(&request.url));
-    let statuses: Vec<_> = requests.filter_map(|request| request.status).collect();
-    assert!(statuses.iter().all(|status| *status < 400), "{statuses:?}");
+    let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
+    cloud.invoke("record-mayor", format!(r#"{{"time":"{time}","backfill":true}}"#)).await.unwrap();
+    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    window.open("/market?view=status").await;
+    window.wait_for_text("Not healthy: Bazaar prices, Candles, Fire sales, Auction prices.").await;
+    let states = texts_of(&window, "[data-feed] > p").await;
+    assert_eq!(states, ["✕ Not healthy", "✕ Not healthy", "✓ Healthy", "✕ Not healthy", "✕ Not healthy"]);
+    assert_eq!(texts_of(&window, "[data-feed=bazaar] dd").await[..2], ["Nothing yet", "–"]);
+    window.inspect("market-status-unhealthy").await;
     window.expect_clean(&[]);
 }

@@ -3,28 +3,43 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::{open, settle};
 use crate::cloud::start;
-use crate::window::Window;
+use crate::window::{Request, Window};
 
 /// Panics if a request was repeated sooner after a response of this status than its `Retry-After` says, or if none was.
 #[track_caller]
 pub(super) fn expect_waits(window: &Window, status: u64) {
-    let seen = window.seen();
     let mut latest = BTreeMap::new();
     let mut waits = 0;
-    for request in seen.requests() {
-        if let Some((refused_at, seconds)) = latest.remove(&request.url) {
-            let waited: f64 = (request.sent_at_ms - refused_at) / 1_000.0;
-            assert!(waited >= seconds, "{} was repeated after {waited} s, not {seconds} s", request.url);
+    for Request { url, sent_at_ms, response, .. } in window.requests("") {
+        if let Some((refused_at, seconds)) = latest.remove(&url) {
+            let waited: f64 = (sent_at_ms - refused_at) / 1_000.0;
+            assert!(waited >= seconds, "{url} was repeated after {waited} s, not {seconds} s");
             waits += 1;
         }
-        if request.status == Some(status) {
-            let seconds: f64 = request.response_headers["retry-after"].parse().unwrap();
-            latest.insert(request.url.clone(), (request.sent_at_ms, seconds));
+        if response["status"] == status {
+            let seconds: f64 = response["headers"]["retry-after"].as_str().unwrap().parse().unwrap();
+            latest.insert(url, (sent_at_ms, seconds));
         }
     }
     assert!(waits > 0, "no request was repeated");
+}
+
+/// Minimizes the window, which hides its page, or restores it.
+async fn hide(window: &Window, is_hidden: bool) {
+    let state = if is_hidden { "minimized" } else { "normal" };
+    let id = window.call("Browser.getWindowForTarget", json!({})).await["windowId"].take();
+    let bounds = json!({"windowId": id, "bounds": {"windowState": state}});
+    window.call("Browser.setWindowBounds", bounds).await;
+    window.wait(&format!("document.hidden === {is_hidden}")).await;
+}
+
+/// When the prices were requested, in Unix milliseconds.
+fn sent(window: &Window) -> Vec<f64> {
+    window.requests("/v1/bazaar?mode=prices").iter().map(|request| request.sent_at_ms).collect()
 }
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
@@ -33,25 +48,18 @@ async fn data_are_requested_again_when_they_expire_but_not_while_the_tab_is_hidd
     let cloud = start().await;
     let window = open(&cloud, "?view=flips").await;
     settle(&window).await;
-    let count = |window: &Window| window.seen().requests_for("/v1/bazaar?mode=prices").len();
-    while count(&window) < 2 {
+    while sent(&window).len() < 2 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    settle(&window).await;
-    let sent: Vec<f64> = window
-        .seen()
-        .requests_for("/v1/bazaar?mode=prices")
-        .iter()
-        .map(|request| request.sent_at_ms)
-        .collect();
     // Prices are fresh for five seconds, by headers with whole seconds.
-    assert!(sent.windows(2).all(|pair| pair[1] - pair[0] > 3_000.0), "{sent:?}");
-    window.hide(true).await;
-    let before = count(&window);
-    tokio::time::sleep(Duration::from_secs(12)).await;
-    assert_eq!(count(&window), before, "nothing is requested while the tab is hidden");
-    window.hide(false).await;
-    while count(&window) == before {
+    let before = sent(&window);
+    assert!(before[1] - before[0] > 3_000.0, "{before:?}");
+    hide(&window, true).await;
+    let before = sent(&window);
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    assert_eq!(sent(&window), before, "nothing is requested while the tab is hidden");
+    hide(&window, false).await;
+    while sent(&window).len() == before.len() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     window.expect_clean(&[]);

@@ -1,8 +1,8 @@
 //! Checks with axe-core. It is injected through the debugging protocol, because the policies of the pages block its script.
 
-use serde_json::Value;
+use serde_json::json;
 
-use super::{LAPTOP, PHONE, Scheme, Window, takes_pictures};
+use super::Window;
 
 const AXE: &str = include_str!("../vendor/axe.min.js");
 
@@ -11,51 +11,30 @@ const RUN: &str = "axe.run(document, { resultTypes: ['violations'], preload: fal
     violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target, html, failureSummary }) => \
     `${impact} ${id}: ${target} ${html.slice(0, 200)} ${failureSummary}`)))";
 
+/// Waits until the page has drawn itself anew, and what appears slowly is there.
+const DRAWN: &str = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() => \
+    Promise.all(document.getAnimations().filter((animation) => animation.effect.getTiming().iterations !== Infinity) \
+    .map((animation) => animation.finished))).then(() => {})";
+
 impl Window {
-    /// Returns what axe finds wrong with the state, dark on a phone and light on a laptop. Where pictures are wanted, it is shown in all
-    /// four ways. The page must stay in its state when it is resized.
-    pub(crate) async fn inspect(&mut self, state: &str) -> Vec<String> {
-        if takes_pictures() {
-            return self.inspect_whole(state, PHONE).await;
-        }
-        self.inspect_as(state, &[(Scheme::Dark, PHONE), (Scheme::Light, LAPTOP)]).await
-    }
-
-    /// The same in both schemes on this phone and on a laptop. It takes twice as long, so it is for views as a whole.
-    pub(crate) async fn inspect_whole(&mut self, state: &str, phone: (u32, u32)) -> Vec<String> {
-        let looks = [phone, LAPTOP].map(|size| [(Scheme::Dark, size), (Scheme::Light, size)]);
-        self.inspect_as(state, looks.as_flattened()).await
-    }
-
-    async fn inspect_as(&mut self, state: &str, looks: &[(Scheme, (u32, u32))]) -> Vec<String> {
-        let mut found = Vec::new();
-        for (scheme, size) in looks {
-            self.show_as(*scheme, *size).await;
-            // Two frames: the page has drawn itself anew.
-            let frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
-            self.evaluate(frames).await;
-            self.evaluate("Promise.all(document.getAnimations().filter((animation) => \
-                animation.effect.getTiming().iterations !== Infinity).map((animation) => animation.finished)).then(() => {})").await;
-            self.screenshot(state).await;
-            let place = format!("{state}, {scheme:?}, {} px", size.0);
-            found
-                .extend(self.violations().await.into_iter().map(|violation| format!("{place}: {violation}")));
-            let width = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-            let beyond = self.evaluate(width).await.as_f64().unwrap();
-            if beyond > 0.0 {
-                found.push(format!("{place}: the page is {beyond} px wider than the window"));
-            }
-        }
-        found
-    }
-
-    /// What axe finds wrong with what is shown.
-    async fn violations(&self) -> Vec<String> {
+    /// Panics if axe finds fault with the state, dark on a narrow telephone or light on a laptop, or if the page is wider than the
+    /// window. The page must stay in its state when it is resized.
+    pub(crate) async fn inspect(&self, state: &str) {
         if self.evaluate("typeof axe").await == "undefined" {
             self.evaluate(&format!("{AXE}; void 0")).await;
         }
-        let found = self.evaluate(RUN).await;
-        let Value::Array(found) = found else { panic!("axe has returned {found}") };
-        found.iter().map(|violation| violation.as_str().unwrap().to_owned()).collect()
+        for (scheme, width, height) in [("dark", 360, 740), ("light", 1_280, 900)] {
+            let is_phone = scheme == "dark";
+            let metrics =
+                json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone});
+            self.call("Emulation.setDeviceMetricsOverride", metrics).await;
+            let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+            self.call("Emulation.setEmulatedMedia", json!({"features": features})).await;
+            self.evaluate(DRAWN).await;
+            let found = self.evaluate(RUN).await;
+            assert_eq!(found, json!([]), "{state}, {scheme}, {width} px: {found:#}");
+            let beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(self.evaluate(beyond).await, 0, "{state}, {scheme}: wider than {width} px");
+        }
     }
 }

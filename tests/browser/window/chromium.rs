@@ -1,24 +1,28 @@
-//! The process of Chromium that all tests share, and what of it belongs to one window.
+//! The process of Chromium that all tests share, and its debugging protocol: JSON messages over two pipes, each with a zero byte at its
+//! end.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
 use std::process::Stdio;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
-use serde_json::json;
-use tokio::process::{Child, Command};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 
-use super::protocol::{Connection, Page};
-use super::seen::{REPORT, SCRIPT, Seen};
+use super::seen::Seen;
 
-/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. It ends when the test program does, because its
-/// pipes end. The shell then removes its profile.
-const WITH_PIPES: &str = r#"trap "" INT
-"$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1
-rm -rf "$PROFILE" || { sleep 1; rm -rf "$PROFILE"; }"#;
+/// How long a response may take. Starting a browser on a busy machine is slow.
+const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A browser that does nothing of its own accord.
-const ARGUMENTS: [&str; 20] = [
+/// Chromium reads commands from descriptor 3 and writes messages to descriptor 4. It ends when its pipes do, with the test program.
+const WITH_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
+
+/// A browser that does nothing of its own accord, with a window of the size of a laptop. The headless shell keeps nothing on the disk.
+const ARGUMENTS: [&str; 12] = [
     "--headless",
     "--remote-debugging-pipe",
     // A process of root cannot have a sandbox. The pages are our own.
@@ -26,20 +30,12 @@ const ARGUMENTS: [&str; 20] = [
     "--disable-background-networking",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
-    "--disable-breakpad",
-    "--disable-component-update",
-    "--disable-default-apps",
     "--disable-dev-shm-usage",
-    "--disable-extensions",
     "--disable-gpu",
     "--disable-renderer-backgrounding",
-    "--disable-sync",
-    "--force-color-profile=srgb",
     "--hide-scrollbars",
     "--lang=en_US",
-    "--no-default-browser-check",
-    "--no-first-run",
-    "--no-pings",
+    "--window-size=1280,900",
 ];
 
 /// Outlives the runtimes of the tests.
@@ -51,59 +47,89 @@ static CHROMIUM: LazyLock<Chromium> = LazyLock::new(Chromium::start);
 
 /// A running browser.
 struct Chromium {
-    _process: Child,
-    connection: Connection,
-    profile: PathBuf,
+    commands: UnboundedSender<String>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The id of the latest command.
+    latest: u64,
+    /// Where the responses go that are still missing, by the ids of their commands.
+    waiting: HashMap<u64, oneshot::Sender<Value>>,
+    /// What each tab has seen, by its session.
+    seen: HashMap<String, Seen>,
 }
 
 impl Chromium {
     fn start() -> Self {
         let _runtime = RUNTIME.enter();
-        let profile = local::Options::default()
-            .template
-            .with_file_name(format!("target/tmp/browser/{}", std::process::id()));
-        std::fs::create_dir_all(&profile).unwrap();
-        // Chromium completes no download to a path with `..`.
-        let profile = profile.canonicalize().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", WITH_PIPES, env!("CHROMIUM")]).args(ARGUMENTS);
-        command.arg(format!("--user-data-dir={}", profile.display())).env("PROFILE", &profile);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (commands, messages) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
-        Self { _process: process, connection: Connection::new(commands, messages), profile }
+        let (commands, queue) = unbounded_channel();
+        let state = Arc::default();
+        tokio::spawn(write(queue, process.stdin.take().unwrap()));
+        tokio::spawn(read(process.stdout.take().unwrap(), Arc::clone(&state)));
+        Self { commands, state }
+    }
+}
+
+/// A test that ends while it sends a command must not leave half of one in the pipe.
+async fn write(mut queue: UnboundedReceiver<String>, mut pipe: ChildStdin) {
+    while let Some(command) = queue.recv().await {
+        pipe.write_all(command.as_bytes()).await.unwrap();
+    }
+}
+
+async fn read(pipe: ChildStdout, state: Arc<Mutex<State>>) {
+    let mut messages = BufReader::new(pipe).split(0);
+    while let Ok(Some(message)) = messages.next_segment().await {
+        let message: Value = serde_json::from_slice(&message).unwrap();
+        let mut state = state.lock().unwrap();
+        if let Some(id) = message["id"].as_u64() {
+            // A window that is closed awaits no response.
+            let _ = state.waiting.remove(&id).map(|waiting| waiting.send(message));
+        } else if let Some(seen) = message["sessionId"].as_str().and_then(|tab| state.seen.get_mut(tab)) {
+            seen.note(message["method"].as_str().unwrap(), &message["params"]);
+        }
+    }
+    // The browser has ended.
+    state.lock().unwrap().waiting.clear();
+}
+
+/// The response of the tab with this session, or of the browser itself, to the command; or the reason why it is missing.
+async fn call(session: Option<&str>, method: &str, parameters: Value) -> Result<Value, String> {
+    let mut command = json!({"method": method, "params": parameters});
+    if let Some(session) = session {
+        command["sessionId"] = json!(session);
+    }
+    let (sender, response) = oneshot::channel();
+    {
+        let mut state = CHROMIUM.state.lock().unwrap();
+        state.latest += 1;
+        command["id"] = json!(state.latest);
+        let id = state.latest;
+        state.waiting.insert(id, sender);
+    }
+    CHROMIUM.commands.send(format!("{command}\0")).map_err(|error| error.to_string())?;
+    let response = tokio::time::timeout(PATIENCE, response).await.map_err(|_| "no response in time")?;
+    let mut response = response.map_err(|_| "the browser has ended")?;
+    match response.get("error") {
+        Some(error) => Err(error.to_string()),
+        None => Ok(response["result"].take()),
     }
 }
 
 /// A session of the browser that shares nothing with others, as a private window does. Dropping it closes its tabs.
 pub(super) struct Context {
-    id: String,
+    id: Value,
 }
 
 impl Context {
     pub(super) async fn new() -> Self {
-        let created = CHROMIUM.connection.call(None, "Target.createBrowserContext", json!({})).await.unwrap();
-        Self { id: created["browserContextId"].as_str().unwrap().to_owned() }
-    }
-
-    /// A page that reports what it does.
-    pub(super) async fn page(&self, base: &str, key: &str) -> Page {
-        let page = Page::open(&CHROMIUM.connection, &self.id, Seen::of(base, key)).await;
-        for domain in ["Accessibility", "Audits", "Log", "Network", "Page", "Runtime"] {
-            page.call(&format!("{domain}.enable"), json!({})).await;
-        }
-        page.call("Runtime.addBinding", json!({"name": REPORT})).await;
-        page.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": SCRIPT})).await;
-        page
-    }
-
-    /// The empty folder in which all downloads are saved from now on.
-    pub(super) async fn download_folder(&self) -> PathBuf {
-        let folder = CHROMIUM.profile.join(format!("downloads-{}", self.id));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        let behaviour = json!({"behavior": "allow", "downloadPath": folder, "browserContextId": self.id});
-        CHROMIUM.connection.call(None, "Browser.setDownloadBehavior", behaviour).await.unwrap();
-        folder
+        let mut created = call(None, "Target.createBrowserContext", json!({})).await.unwrap();
+        Self { id: created["browserContextId"].take() }
     }
 }
 
@@ -111,6 +137,38 @@ impl Drop for Context {
     fn drop(&mut self) {
         let context = json!({"browserContextId": self.id});
         // The test's own runtime may end before the response.
-        RUNTIME.spawn(CHROMIUM.connection.call(None, "Target.disposeBrowserContext", context));
+        RUNTIME.spawn(call(None, "Target.disposeBrowserContext", context));
+    }
+}
+
+/// A tab.
+pub(super) struct Tab {
+    session: String,
+}
+
+impl Tab {
+    /// Opens an empty tab. Everything that it does is added to `seen`.
+    pub(super) async fn open(context: &Context, seen: Seen) -> Self {
+        let empty = json!({"url": "about:blank", "browserContextId": context.id});
+        let target = call(None, "Target.createTarget", empty).await.unwrap()["targetId"].take();
+        let attached = json!({"targetId": target, "flatten": true});
+        let created = call(None, "Target.attachToTarget", attached).await.unwrap();
+        let session = created["sessionId"].as_str().unwrap().to_owned();
+        CHROMIUM.state.lock().unwrap().seen.insert(session.clone(), seen);
+        let tab = Self { session };
+        for domain in ["Accessibility", "Log", "Network", "Page", "Runtime"] {
+            tab.call(&format!("{domain}.enable"), json!({})).await.unwrap();
+        }
+        tab
+    }
+
+    /// What the tab has seen so far.
+    pub(super) fn seen(&self) -> Seen {
+        CHROMIUM.state.lock().unwrap().seen[&self.session].clone()
+    }
+
+    /// The response to the command, or the reason why it is missing.
+    pub(super) async fn call(&self, method: &str, parameters: Value) -> Result<Value, String> {
+        call(Some(&self.session), method, parameters).await
     }
 }

@@ -1,45 +1,37 @@
-//! Elements as people find them: by role and name, as a screen reader announces them.
+//! Elements as people find them: by role and name, as a screen reader announces them. Keyboard and mouse.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::{PATIENCE, Window};
+use super::Window;
 
 impl Window {
-    /// The ids of the elements with this role and exactly this name. Hidden elements have no role.
-    async fn find(&self, role: &str, name: &str) -> Vec<Value> {
-        let document = json!({"expression": "document"});
-        let Ok(document) = self.page.try_call("Runtime.evaluate", document).await else { return Vec::new() };
-        let object = &document["result"]["objectId"];
-        let mut query = json!({"objectId": object, "role": role});
+    /// The first element with this role and exactly this name, if there is one. Hidden elements have no role.
+    async fn find(&self, role: &str, name: &str) -> Option<Value> {
+        let document = self.tab.call("Runtime.evaluate", json!({"expression": "document"})).await.ok()?;
+        let mut query = json!({"objectId": document["result"]["objectId"], "role": role});
         if !name.is_empty() {
             query["accessibleName"] = json!(name);
         }
-        let Ok(found) = self.page.try_call("Accessibility.queryAXTree", query).await else {
-            return Vec::new();
-        };
-        let nodes = found["nodes"].as_array().cloned().unwrap_or_default();
-        let nodes = nodes.into_iter().filter(|node| node["ignored"] != true);
-        nodes.map(|node| node["backendDOMNodeId"].clone()).collect()
-    }
-
-    /// Waits for an element with this role and name.
-    pub(crate) async fn wait_for(&self, role: &str, name: &str) {
-        self.first(role, name).await;
+        let found = self.tab.call("Accessibility.queryAXTree", query).await.ok()?;
+        let node = found["nodes"].as_array()?.iter().find(|node| node["ignored"] != true)?;
+        Some(node["backendDOMNodeId"].clone())
     }
 
     async fn first(&self, role: &str, name: &str) -> Value {
         let begun = Instant::now();
         loop {
-            if let Some(node) = self.find(role, name).await.into_iter().next() {
+            if let Some(node) = self.find(role, name).await {
                 return node;
             }
-            if begun.elapsed() > PATIENCE {
-                self.give_up(&format!("{role} {name:?} is shown")).await;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.pause(begun, &format!("{role} {name:?} is shown")).await;
         }
+    }
+
+    /// Waits for an element with this role and name.
+    pub(crate) async fn wait_for(&self, role: &str, name: &str) {
+        self.first(role, name).await;
     }
 
     /// Clicks on the first element with this role and name, as soon as there is one.
@@ -49,8 +41,7 @@ impl Window {
         let quads = self.call("DOM.getContentQuads", json!({"backendNodeId": node})).await;
         let corners: Vec<_> =
             quads["quads"][0].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
-        let middle = |one: f64, other: f64| f64::midpoint(one, other);
-        self.click_at(middle(corners[0], corners[4]), middle(corners[1], corners[5])).await;
+        self.click_at(f64::midpoint(corners[0], corners[4]), f64::midpoint(corners[1], corners[5])).await;
     }
 
     /// Focuses the first element with this role and name.
@@ -61,12 +52,46 @@ impl Window {
 
     /// The left, top, width and height of the first element that matches the selector, in the window.
     pub(crate) async fn place(&self, selector: &str) -> [f64; 4] {
-        self.wait(&format!("document.querySelector({})", json!(selector))).await;
-        let expression = format!(
-            "(() => {{ const element = document.querySelector({}); element.scrollIntoView({{ block: 'center' }}); \
-             const {{ x, y, width, height }} = element.getBoundingClientRect(); return [x, y, width, height]; }})()",
-            json!(selector)
+        let element = format!("document.querySelector({})", json!(selector));
+        self.wait(&element).await;
+        self.evaluate(&format!("{element}.scrollIntoView({{ block: 'center' }})")).await;
+        let place = format!(
+            "(({{ x, y, width, height }}) => [x, y, width, height])({element}.getBoundingClientRect())"
         );
-        serde_json::from_value(self.evaluate(&expression).await).unwrap()
+        serde_json::from_value(self.evaluate(&place).await).unwrap()
+    }
+
+    /// Presses and releases a key, such as `Enter`, `ArrowDown` or `/`.
+    pub(crate) async fn press(&self, key: &str) {
+        // Chromium acts by the code, and types the text.
+        let (code, text) = match key {
+            "Enter" => (13, "\r"),
+            "Tab" => (9, ""),
+            "/" => (191, key),
+            _ => (0, ""),
+        };
+        for (kind, text) in [("keyDown", text), ("keyUp", "")] {
+            let event = json!({"type": kind, "key": key, "windowsVirtualKeyCode": code, "text": text});
+            self.call("Input.dispatchKeyEvent", event).await;
+        }
+    }
+
+    /// Types the text into the focused field.
+    pub(crate) async fn type_text(&self, text: &str) {
+        self.call("Input.insertText", json!({"text": text})).await;
+    }
+
+    /// Clicks at this point of the window.
+    pub(crate) async fn click_at(&self, x: f64, y: f64) {
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            self.mouse(kind, x, y).await;
+        }
+    }
+
+    /// Lets the mouse do this at this point: `mouseMoved`, `mousePressed` or `mouseReleased`.
+    pub(crate) async fn mouse(&self, kind: &str, x: f64, y: f64) {
+        let button = if kind == "mouseMoved" { "none" } else { "left" };
+        let event = json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1});
+        self.call("Input.dispatchMouseEvent", event).await;
     }
 }

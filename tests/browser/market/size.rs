@@ -1,0 +1,38 @@
+//! The size of the page: what a visit transfers.
+
+use crate::cloud::{ITEM, key, start};
+use crate::window::Window;
+
+/// The bytes of the page, its scripts and styles as they are sent.
+const MOST_BYTES: f64 = 45_000.0;
+
+/// The same with an item. The catalogue is data.
+const MOST_BYTES_WITH_ITEM: f64 = 80_000.0;
+
+/// Each file that the page has loaded, with its size as gzip makes it. The local cloud compresses faster and less.
+const SIZES: &str = "Promise.all([location.href, ...performance.getEntriesByType('resource').map(({ name }) => name)]\
+    .filter((name) => !name.includes('/v1/')).map(async (name) => { \
+    const stream = (await fetch(name)).body.pipeThrough(new CompressionStream('gzip')); \
+    return [name.split('/').pop(), (await new Response(stream).arrayBuffer()).byteLength]; }))";
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_has_at_most_45_kb_without_data_and_80_kb_with_an_item() {
+    let cloud = start().await;
+    let key = key(&cloud);
+    let window = Window::new(&cloud.url(), &key).await;
+    window.open("/market").await;
+    window.wait_for("heading", "Your API key").await;
+    expect_size(&window, MOST_BYTES).await;
+    window.open(&format!("/market?item={ITEM}#key={key}")).await;
+    window.wait("document.querySelector('.plots[aria-busy=false] canvas')").await;
+    expect_size(&window, MOST_BYTES_WITH_ITEM).await;
+    window.expect_clean(&[]);
+}
+
+/// Panics if the page has loaded more bytes than this.
+async fn expect_size(window: &Window, most: f64) {
+    let sizes: Vec<(String, f64)> = serde_json::from_value(window.evaluate(SIZES).await).unwrap();
+    let sum: f64 = sizes.iter().map(|(_, bytes)| bytes).sum();
+    assert!(sum <= most, "{sum} bytes: {sizes:?}");
+}
