@@ -10,7 +10,7 @@
 
 mod auctions;
 mod cloud;
+mod docs;
 mod market;
-mod reference;
 mod stage;
 mod window;
