@@ -28,8 +28,8 @@ const AUCTION: u128 = 0xc6d2_267d_73a0_4f2f_9d0c_5b1e_8f6a_4b32;
 /// The price of all items, in hundredths of a coin.
 const PRICE: u64 = 21_900_000_000;
 
-/// The number of items that are listed: as many as there are in the game.
-const ITEMS: usize = 6_500;
+/// The number of items that are listed, for a table of seven pages.
+const ITEMS: usize = 650;
 
 /// Hours of three days, and days of a month.
 const HOURS: i64 = 72;

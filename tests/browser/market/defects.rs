@@ -246,5 +246,11 @@ async fn odd_addresses_show_a_view_and_its_buttons_work() {
         settle(&window).await;
         assert!(!window.text().await.contains("defect"), "{query}");
     }
+    go(&window, "?item=NO_SUCH_ITEM").await;
+    window.wait_for("heading", "Unknown item").await;
+    assert_eq!(window.evaluate("document.title").await, "Unknown item – Market");
+    window.inspect("market-unknown-item").await;
+    window.click("button", "Search for an item").await;
+    window.wait("document.activeElement.id === 'search'").await;
     window.expect_clean(&["Failed to load resource"]);
 }

@@ -124,16 +124,3 @@ async fn without_a_connection_old_data_stay_and_new_ones_come_when_it_is_back() 
     window.wait("!document.querySelector('[data-status]')").await;
     window.expect_clean(FAILED);
 }
-
-#[cfg_attr(not(chromium), ignore = "needs chromium")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_unknown_item_leads_to_the_search() {
-    let cloud = start().await;
-    let window = open(&cloud, "?item=NO_SUCH_ITEM").await;
-    window.wait_for("heading", "Unknown item").await;
-    assert_eq!(window.evaluate("document.title").await, "Unknown item – Market");
-    window.inspect("market-unknown-item").await;
-    window.click("button", "Search for an item").await;
-    window.wait("document.activeElement.id === 'search'").await;
-    window.expect_clean(FAILED);
-}
