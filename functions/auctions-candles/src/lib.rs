@@ -1,8 +1,8 @@
 //! `GET /v1/auctions/candles`: how the lowest price of an item in auctions moved during hours or days, and for how much it was sold.
 
 use common::request::auction_item_id::AuctionItemId;
-use common::request::{Request, missing_parameter};
 use common::request::split::split_id;
+use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
 use common::response::error::ApiError;
 use common::response::openapi::{Describe, Description};

@@ -183,7 +183,7 @@ async fn every_route_requires_a_valid_key_also_for_a_cached_response() {
     let keys = cloud.keys().unwrap();
     for example in examples().filter(|example| example.route.requires_key) {
         get_with(&cloud, example.path, &[]).await.error("UNAUTHORIZED");
-        for path in example.upstream {
+        for path in &example.upstream {
             assert_eq!(simulator(&cloud).requests(path), 0, "{}", example.path);
         }
         let first = get_with_key(&cloud, example.path, &keys.pro).await;
