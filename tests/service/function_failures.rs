@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::response::error::INTERNAL_MESSAGE;
+use common::error::INTERNAL_MESSAGE;
 use local::{Cloud, Options};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use common::response::error::INTERNAL_MESSAGE;
+use common::error::INTERNAL_MESSAGE;
 use common::routes::{MAYOR, OPENAPI, VERSION_1};
 use conformance::{Document, JSON, Operation, parameter_value};
 use hyper::Method;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::response::error::INTERNAL_MESSAGE;
+use common::error::INTERNAL_MESSAGE;
 use local::{Cloud, Options, Upstream};
 use serde_json::{Value, json};
 use simulator::{Clock, Fault, Garbage, Simulator};

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use common::config::{Config, ConfigError};
 use common::lambda::StartError;
-use common::lambda::config::{Config, ConfigError};
 use common::time::UnixSeconds;
 use common::upstream::http;
 use futures_util::TryStreamExt;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use crate::response::error::ApiError;
+use crate::error::ApiError;
 
 /// An error of a source that a cache fetches from.
 pub trait SourceError: Error + 'static {

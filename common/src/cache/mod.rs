@@ -20,8 +20,8 @@ use self::entries::{Entries, Entry};
 pub use self::failure::{Failure, SourceError};
 use self::pauses::Pauses;
 pub use self::weight::Weight;
-use crate::lambda::invocation::Invocation;
-use crate::response::error::chain;
+use crate::error::chain;
+use crate::invocation::Invocation;
 use crate::time::UnixMilliseconds;
 
 /// A value may be served stale for this many TTLs after it has expired …

@@ -10,19 +10,19 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::config::{Config, GatewayCache};
 use super::guard::guard;
-use super::invocation::Invocation;
 use super::log::milliseconds;
 use super::runtime::{block_on, deadline, failed_invocation, serve};
 use super::start::{IsCold, LogName, StartError, set_up};
 use crate::auth::without_keys;
+use crate::config::{Config, GatewayCache};
+use crate::error::ApiError;
+use crate::invocation::Invocation;
+use crate::request::route::Route;
 use crate::request::{ProxyEvent, Request};
 use crate::response::envelope::Body;
-use crate::response::error::ApiError;
 use crate::response::file::File;
 use crate::response::{Data, Response};
-use crate::routes::Route;
 
 /// How many bytes an escaped body may have: Lambda's limit of 6 MB for a response, less the rest of the response.
 const LARGEST_BODY: usize = 6 * 1024 * 1024 - 1_024;

@@ -1,8 +1,6 @@
 //! Runs functions on Lambda. A [`Handler`] handles requests behind the gateway. The recorders (`tables`) and the authorizer
 //! have events of their own and use the same building blocks: set-up, the log, a deadline and an end for panics.
 
-pub mod config;
-pub mod invocation;
 pub mod provider_route;
 
 mod guard;

@@ -3,15 +3,15 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::config::Config;
 use super::handler::Handler;
 use super::start::StartError;
 use crate::cache::Cache;
+use crate::config::Config;
+use crate::error::ApiError;
 use crate::request::Request;
+use crate::request::route::Route;
 use crate::response::Response;
 use crate::response::envelope::Document;
-use crate::response::error::ApiError;
-use crate::routes::Route;
 use crate::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 
 /// A route whose data is a transformation of one response of the provider.

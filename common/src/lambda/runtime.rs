@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Builder;
 use tokio::time::Instant;
 
-use crate::response::error::Code;
+use crate::error::Code;
 
 /// A function stops working on an event this long before Lambda ends the invocation.
 const DEADLINE_MARGIN: Duration = Duration::from_secs(1);

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::config::{Config, ConfigError};
 use super::{guard, log};
-use crate::response::error::chain;
+use crate::config::{Config, ConfigError};
+use crate::error::chain;
 use crate::upstream::http::ClientError;
 
 /// Why a function cannot start.

@@ -6,6 +6,7 @@
 pub mod auction_item_id;
 pub mod ids;
 pub mod parameters;
+pub mod route;
 pub mod split;
 
 use std::borrow::Cow;
@@ -15,12 +16,12 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode
 use serde::Deserialize;
 
 use self::parameters::{Allowed, InvalidValue, Value};
-use crate::lambda::invocation::Invocation;
-use crate::response::error::ApiError;
-use crate::response::excerpt::Excerpt;
-use crate::routes::{Location, Parameter, Route};
+use self::route::{Location, Parameter, Route};
+use crate::error::ApiError;
+use crate::excerpt::Excerpt;
+use crate::invocation::Invocation;
+use crate::json::Members;
 use crate::time::UnixMilliseconds;
-use crate::upstream::json::Members;
 
 /// How many characters of each value the error about two different values shows.
 const CONFLICT_EXCERPT: usize = 32;
@@ -282,7 +283,7 @@ mod tests {
 
     use super::parameters::{Limit, PageNumber};
     use super::*;
-    use crate::response::error::Code;
+    use crate::error::Code;
     use crate::routes::{self, FlipsLimit};
 
     fn request(event: &str) -> Request {

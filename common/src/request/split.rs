@@ -1,8 +1,8 @@
 //! Ids of items in auctions that are not percent-encoded: what API Gateway leaves of them.
 
 use super::Request;
-use crate::response::error::ApiError;
-use crate::response::excerpt::Excerpt;
+use crate::error::ApiError;
+use crate::excerpt::Excerpt;
 
 /// The largest number of digits behind the `;` of an id: levels go up to 10.
 const LONGEST_LEVEL: usize = 2;

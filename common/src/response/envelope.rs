@@ -8,12 +8,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use super::error::ApiError;
 use super::file::File;
 use super::json_string::JsonString;
 use super::pieces::Pieces;
 use crate::cache::Weight;
-use crate::upstream::Text;
+use crate::error::ApiError;
+use crate::text::Text;
 
 /// `meta.api_version` of every route.
 pub const API_VERSION: &str = "v1";

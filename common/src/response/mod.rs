@@ -1,11 +1,8 @@
 //! What a handler returns: data and where they come from, or a file for browsers.
 
 pub mod envelope;
-pub mod error;
-pub mod excerpt;
 pub mod file;
 mod json_string;
-pub mod openapi;
 mod pieces;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Error;
 
-use crate::upstream::Text;
+use crate::text::Text;
 
 /// A shorter part of the body is copied: a piece takes as long as copying a few hundred bytes.
 const SHORTEST_PASSED: usize = 4096;
@@ -118,8 +118,8 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
+    use crate::json::{ObjectText, StringText};
     use crate::upstream::UpstreamResponse;
-    use crate::upstream::json::{ObjectText, StringText};
 
     #[derive(Deserialize, Serialize)]
     struct Data<'a> {

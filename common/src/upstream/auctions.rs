@@ -18,10 +18,10 @@ use super::StatusCode;
 use super::bazaar::HIGHEST_PRICE;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
-use super::json::{Object, StringText, whole_number};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
-use crate::lambda::invocation::Invocation;
+use crate::invocation::Invocation;
+use crate::json::{Object, StringText, whole_number};
 use crate::request::parameters::PageNumber;
 
 /// The provider's path.

@@ -7,8 +7,8 @@ use libdeflater::{DecompressionError, Decompressor};
 use memchr::memmem;
 
 use super::error::UpstreamError;
-use super::text::{Spare, Text};
-use crate::response::error::chain;
+use crate::error::chain;
+use crate::text::{Spare, Text};
 
 /// How many bytes a body may have, compressed and decompressed.
 const LARGEST_BODY: usize = 32 * 1024 * 1024;

@@ -14,14 +14,14 @@ use tokio::time::timeout_at;
 use super::body;
 use super::error::UpstreamError;
 use super::http::{self, ClientError};
-use super::json::Object;
 use super::rate_limit::{LONGEST_WAIT, requested_wait, wait_for_pace};
 use super::response::UpstreamResponse;
 use super::secrets::Secrets;
-use super::text::{Spare, Text};
-use crate::lambda::config::Config;
-use crate::lambda::invocation::Invocation;
-use crate::response::error::chain;
+use crate::config::Config;
+use crate::error::chain;
+use crate::invocation::Invocation;
+use crate::json::Object;
+use crate::text::{Spare, Text};
 use crate::time::UnixMilliseconds;
 
 /// The pause before the retry is drawn from this range, in milliseconds.

@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::UpstreamError;
-use super::json::{Object, ObjectText, StringText, object, whole_number};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
+use crate::json::{Object, ObjectText, StringText, object, whole_number};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/election";

@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use super::auctions::{AuctionId, check_price};
 use super::error::UpstreamError;
-use super::json::whole_number;
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
+use crate::json::whole_number;
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/auctions_ended";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lambda_http::http::StatusCode;
 
 use crate::cache::SourceError;
-use crate::response::error::ApiError;
+use crate::error::ApiError;
 
 /// Why an upstream gave no usable response. For the log; it holds no key, and neither name nor id of the player whom the request is about.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::UpstreamError;
-use super::json::{Object, StringText, whole_number};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows, check_period};
+use crate::json::{Object, StringText, whole_number};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/firesales";

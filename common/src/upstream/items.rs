@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::error::UpstreamError;
-use super::json::{Object, StringText};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
+use crate::json::{Object, StringText};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/resources/skyblock/items";

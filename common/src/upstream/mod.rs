@@ -24,7 +24,6 @@ mod response;
 mod rhythm;
 mod rows;
 mod secrets;
-mod text;
 
 pub mod auctions;
 pub mod bazaar;
@@ -34,7 +33,6 @@ pub mod ended_auctions;
 pub mod fire_sales;
 pub mod http;
 pub mod items;
-pub mod json;
 pub mod mojang;
 pub mod profiles;
 
@@ -45,4 +43,3 @@ pub use self::error::UpstreamError;
 pub use self::response::{Success, UpstreamResponse};
 pub use self::rhythm::{Refresh, Rhythm};
 pub use self::rows::{Entry, Row, Rows, Skipped};
-pub use self::text::Text;

@@ -12,7 +12,7 @@ use super::StatusCode;
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
 use crate::cache::Weight;
-use crate::lambda::invocation::Invocation;
+use crate::invocation::Invocation;
 use crate::request::parameters::Username;
 
 /// The path to a player.

@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use super::client::{Upstream, UpstreamRequest};
 use super::error::UpstreamError;
-use super::json::{Object, ObjectText, StringText};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, Row, Rows};
-use crate::lambda::invocation::Invocation;
+use crate::invocation::Invocation;
+use crate::json::{Object, ObjectText, StringText};
 
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/profiles";

@@ -7,10 +7,10 @@ use lambda_http::http::StatusCode;
 use serde::Deserialize;
 
 use super::error::UpstreamError;
-use super::json::Object;
 use super::secrets::Secrets;
-use super::text::Text;
-use crate::response::excerpt::Excerpt;
+use crate::excerpt::Excerpt;
+use crate::json::Object;
+use crate::text::Text;
 
 /// How many characters of an upstream's text a cause repeats.
 const LONGEST_CAUSE: usize = 256;

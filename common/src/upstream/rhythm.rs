@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::lambda::config::{Config, GatewayCache};
+use crate::config::{Config, GatewayCache};
 use crate::time::UnixMilliseconds;
 
 /// How far the provider's clock may be ahead, in milliseconds.

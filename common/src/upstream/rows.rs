@@ -11,9 +11,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::error::UpstreamError;
-use super::json::Object;
 use super::response::UpstreamResponse;
-use crate::response::excerpt::Excerpt;
+use crate::excerpt::Excerpt;
+use crate::json::Object;
 
 /// How many ids of skipped rows a log line has.
 const NAMED: usize = 5;

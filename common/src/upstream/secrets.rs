@@ -2,7 +2,7 @@
 
 use lambda_http::http::header::HeaderValue;
 
-use crate::response::excerpt::Excerpt;
+use crate::excerpt::Excerpt;
 
 /// How much of a body is searched for secrets: the rest is longer than an excerpt, even if the body repeats nothing else.
 const SEARCHED: usize = 8_192;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::lambda::config::Config;
+use common::config::Config;
+use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::parameters::Before;
 use common::response::Response;
 use common::response::envelope::Document;
-use common::response::error::ApiError;
 use common::routes::{CandlesLimit, Route};
 use common::time::{UnixMilliseconds, UnixSeconds};
 

@@ -15,8 +15,8 @@ use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{
     Builder, Credentials, ProvideCredentials, SharedHttpClient, StalledStreamProtectionConfig,
 };
-use common::lambda::config::{Config, ConfigError};
-use common::response::error::chain;
+use common::config::{Config, ConfigError};
+use common::error::chain;
 use common::upstream::http::{self, ClientError};
 use reqwest::Url;
 

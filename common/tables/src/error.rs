@@ -4,7 +4,7 @@ use std::error::Error as StandardError;
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use common::cache::SourceError;
-use common::response::error::{ApiError, chain};
+use common::error::{ApiError, chain};
 
 /// Why an operation on a table failed. For the log and for the operators' tools.
 #[derive(Debug, Clone, thiserror::Error)]

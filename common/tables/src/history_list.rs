@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::lambda::config::Config;
+use common::config::Config;
+use common::description::Description;
+use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::parameters::{Before, Value};
 use common::response::Response;
 use common::response::envelope::Document;
-use common::response::error::ApiError;
-use common::response::openapi::Description;
 use common::routes::Route;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use schemars::JsonSchema;
@@ -89,7 +89,7 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
 }
 
 impl<L: HistoryList<Entry: JsonSchema>> HistoryListHandler<L> {
-    /// Returns the description of the route. For `example`, see [`common::response::openapi::Kind::example`].
+    /// Returns the description of the route. For `example`, see [`common::description::Kind::example`].
     #[must_use]
     pub fn description(example: &'static str) -> Description {
         Description::of::<Data<L::Entry>>(L::ROUTE, example)

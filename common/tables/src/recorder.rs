@@ -18,13 +18,13 @@
 use std::error::Error as StandardError;
 use std::time::Duration;
 
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
+use common::config::Config;
+use common::error::chain;
+use common::invocation::Invocation;
 use common::lambda::{
     Diagnostic, Error, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, failed_invocation,
     guard, milliseconds, serve, set_up,
 };
-use common::response::error::chain;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::UpstreamError;
 use serde::{Deserialize, Serialize};

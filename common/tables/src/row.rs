@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use common::upstream::json::Members;
+use common::json::Members;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 

@@ -12,8 +12,8 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest};
-use common::lambda::invocation::Invocation;
-use common::response::error::chain;
+use common::error::chain;
+use common::invocation::Invocation;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 

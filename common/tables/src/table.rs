@@ -1,7 +1,7 @@
 //! One table: its client and its name. A `Session` operates on it.
 
 use aws_sdk_dynamodb::Client;
-use common::lambda::config::Config;
+use common::config::Config;
 use common::upstream::http::{self, ClientError};
 use reqwest::Url;
 

@@ -1,11 +1,11 @@
 //! `GET /v1/auctions/candles`: how the lowest price of an item in auctions moved during hours or days, and for how much it was sold.
 
+use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::request::auction_item_id::AuctionItemId;
 use common::request::split::split_id;
 use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
-use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;

@@ -5,13 +5,13 @@ mod snapshot;
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::lambda::config::Config;
+use common::config::Config;
+use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::split::split_id;
 use common::response::Response;
-use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, AuctionIds, Route};
 use tables::auctions::{self, RecordedMinute};
 use tables::{ResponseError, Table};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use common::cache::{Cache, Weight};
-use common::lambda::config::Config;
+use common::config::Config;
+use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::parameters::PageNumber;
 use common::response::Response;
 use common::response::envelope::Document;
-use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::{self, Auction, AuctionsPage};

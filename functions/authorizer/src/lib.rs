@@ -11,12 +11,12 @@ use std::error::Error as StandardError;
 use std::time::Duration;
 
 use common::auth::{ApiKey, Decision, Refusal};
-use common::lambda::invocation::Invocation;
+use common::error::{INTERNAL_MESSAGE, chain};
+use common::invocation::Invocation;
 use common::lambda::{
     Context, Diagnostic, Error, IsCold, LambdaEvent, LogName, block_on, deadline, failed_invocation, guard,
     milliseconds, serve, set_up,
 };
-use common::response::error::{INTERNAL_MESSAGE, chain};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use common::auth::{Account, ApiKey, Decision, KeyDigest, KeyRecord, decide};
 use common::cache::{Cache, Failure, Weight};
+use common::config::Config;
+use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
 use tables::{Error, Table, access};
 
 /// The TTL of the records of a key. The gateway caches the response for another minute, so a revoked key is refused after 65

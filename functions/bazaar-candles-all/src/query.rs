@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use common::error::ApiError;
+use common::excerpt::Excerpt;
 use common::request::Request;
 use common::request::parameters::{Allowed, OpenedAt};
-use common::response::error::ApiError;
-use common::response::excerpt::Excerpt;
 use common::routes::SLOT_INTERVALS;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use tables::bazaar;

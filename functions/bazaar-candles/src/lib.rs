@@ -1,10 +1,10 @@
 //! `GET /v1/bazaar/candles`: how the prices of a product moved during intervals of five minutes to a day.
 
+use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::request::parameters::ItemId;
 use common::request::{Request, missing_parameter};
 use common::response::envelope::Document;
-use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;

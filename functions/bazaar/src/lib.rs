@@ -11,12 +11,12 @@ mod snapshot;
 use std::sync::Arc;
 
 use common::cache::Cache;
-use common::lambda::config::Config;
+use common::config::Config;
+use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::{Request, missing_parameter};
 use common::response::Response;
-use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::bazaar::prices::Prices;
 use common::upstream::bazaar::{Orders, PATH, REFRESH};

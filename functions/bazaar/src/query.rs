@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
+use common::error::ApiError;
+use common::excerpt::Excerpt;
 use common::request::Request;
 use common::request::parameters::{Allowed, InvalidValue, Value};
-use common::response::error::ApiError;
-use common::response::excerpt::Excerpt;
 use common::routes::{BazaarIds, FlipsLimit};
 
 /// A request to this route, with the parameters of its mode.

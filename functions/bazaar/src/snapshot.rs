@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use common::cache::Weight;
+use common::error::ApiError;
 use common::response::envelope::Document;
-use common::response::error::ApiError;
 use common::time::UnixMilliseconds;
 use common::upstream::bazaar::{self, Orders, Product, order_book};
 use common::upstream::{Refresh, UpstreamError, UpstreamResponse};

@@ -3,11 +3,11 @@
 
 mod schema;
 
+use common::description::{Describe, Description};
+use common::json::ObjectText;
 use common::lambda::provider_route::ProviderRoute;
 use common::response::envelope::Document;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
-use common::upstream::json::ObjectText;
 use common::upstream::{Success, UpstreamError, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! `GET /v1/fire-sales/history`: the recorded fire sales, newest first.
 
-use common::response::openapi::{Describe, Description};
+use common::description::{Describe, Description};
 use common::routes::{self, FireSalesLimit, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! `GET /v1/fire-sales`: the fire sales that are running or announced.
 
+use common::description::{Describe, Description};
 use common::lambda::provider_route::ProviderRoute;
 use common::response::envelope::Document;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::fire_sales::{self, FireSale};
 use common::upstream::{UpstreamError, UpstreamResponse};

@@ -1,15 +1,15 @@
 //! `GET /`, which lists the endpoints, `GET /openapi.json`, `GET /docs.md` and `GET /llms.txt`, which describe them, the CORS preflight
 //! of every path, and the 404 of every request that no other route matches.
 
-use common::lambda::config::Config;
+use common::config::Config;
+use common::description::{Describe, Description};
+use common::error::ApiError;
+use common::excerpt::Excerpt;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::response::Response;
 use common::response::envelope::{API_VERSION, Document};
-use common::response::error::ApiError;
-use common::response::excerpt::Excerpt;
 use common::response::file::File;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Parameter, Route};
 use schemars::JsonSchema;
 use serde::Serialize;

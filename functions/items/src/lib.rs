@@ -1,10 +1,10 @@
 //! `GET /v1/items`: the complete item catalogue.
 
+use common::description::{Describe, Description};
+use common::json::StringText;
 use common::lambda::provider_route::ProviderRoute;
 use common::response::envelope::Document;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
-use common::upstream::json::StringText;
 use common::upstream::{UpstreamError, UpstreamResponse, items};
 use schemars::JsonSchema;
 use serde::Serialize;

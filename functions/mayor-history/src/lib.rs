@@ -1,6 +1,6 @@
 //! `GET /v1/mayor/history`: the mayors whose terms have ended, newest first.
 
-use common::response::openapi::{Describe, Description};
+use common::description::{Describe, Description};
 use common::routes::{self, MayorsLimit, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;

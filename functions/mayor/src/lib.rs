@@ -2,12 +2,12 @@
 
 mod schema;
 
+use common::description::{Describe, Description};
+use common::json::{ObjectText, StringText};
 use common::lambda::provider_route::ProviderRoute;
 use common::response::envelope::Document;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::upstream::election::{self, Elections, Perk};
-use common::upstream::json::{ObjectText, StringText};
 use common::upstream::{UpstreamError, UpstreamResponse};
 use schemars::JsonSchema;
 use serde::Serialize;

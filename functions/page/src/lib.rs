@@ -4,13 +4,13 @@
 //! The pages are in `docs/` and `market/`; `vendor/` holds libraries as their authors publish them. The build script chooses the
 //! headers of each file. The addresses of the files contain a hash of all of them, so that browsers can keep them for ever.
 
-use common::lambda::config::Config;
+use common::config::Config;
+use common::error::ApiError;
+use common::excerpt::Excerpt;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::response::Response;
-use common::response::error::ApiError;
-use common::response::excerpt::Excerpt;
 use common::response::file::File;
 use common::routes::{self, Route};
 

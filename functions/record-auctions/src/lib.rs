@@ -15,10 +15,10 @@ use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use common::config::Config;
+use common::error::chain;
+use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
-use common::response::error::chain;
 use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, auctions, ended_auctions};
 use files::{Files, Form, Market, Price, PriceRow, advance};

@@ -3,9 +3,9 @@
 
 use std::error::Error;
 
+use common::config::Config;
+use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
 use common::time::{Tick, UnixMilliseconds};
 use common::upstream::bazaar::prices::{Prices, prices};
 use common::upstream::bazaar::{Orders, PATH, Product, market};

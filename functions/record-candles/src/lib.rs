@@ -7,10 +7,10 @@ use std::error::Error;
 use std::time::Duration;
 
 use ::files::Files;
+use common::config::Config;
+use common::error::chain;
+use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
-use common::response::error::chain;
 use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
 use tables::auctions::{self, MINUTES, build_averages};

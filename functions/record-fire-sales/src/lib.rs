@@ -3,10 +3,10 @@
 
 use std::error::Error;
 
+use common::config::Config;
+use common::excerpt::Excerpt;
+use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
-use common::response::excerpt::Excerpt;
 use common::time::Tick;
 use common::upstream::fire_sales::{self, FireSale, PATH};
 use common::upstream::{Rows, Skipped, Upstream, UpstreamRequest};

@@ -5,9 +5,9 @@
 use std::error::Error;
 use std::time::Duration;
 
+use common::config::Config;
+use common::invocation::Invocation;
 use common::lambda::StartError;
-use common::lambda::config::Config;
-use common::lambda::invocation::Invocation;
 use common::time::{Tick, UnixMilliseconds};
 use common::upstream::calendar::ElectionYear;
 use common::upstream::election::{self, Elections, PATH};

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::cache::Cache;
-use common::lambda::config::Config;
+use common::config::Config;
+use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
 use common::response::Response;
 use common::response::envelope::Document;
-use common::response::error::ApiError;
-use common::response::openapi::{Describe, Description};
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use futures_util::FutureExt;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use common::auth::{AccountName, KeyId, Label, MalformedKey};
-use common::lambda::config::ConfigError;
+use common::config::ConfigError;
 use common::upstream::http::ClientError;
 use tables::ProfileError;
 

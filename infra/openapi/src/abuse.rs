@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use common::response::openapi::{Describe, Description};
+use common::description::{Describe, Description};
 use common::routes::{
     ASSETS, DOCS, DOCS_MARKDOWN, FAVICON, LLMS, MARKET, OPENAPI, REFERENCE_SCRIPT, Route, STATUS, VERSION_1,
 };

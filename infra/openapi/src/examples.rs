@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use common::description::{Description, Failure, Kind};
+use common::error::Code;
 use common::request::invalid_parameter;
 use common::request::parameters::InvalidValue;
-use common::response::error::Code;
-use common::response::openapi::{Description, Failure, Kind};
 use common::routes::{Location, Parameter, Route};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;

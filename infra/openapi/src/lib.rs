@@ -20,9 +20,9 @@ mod table;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use common::description::{Describe, Description};
+use common::error::Code;
 use common::response::envelope::API_VERSION;
-use common::response::error::Code;
-use common::response::openapi::{Describe, Description};
 use common::routes::{INDEX, OPENAPI, Route, Tag, VERSION_1};
 use serde_json::{Map, Value, json};
 

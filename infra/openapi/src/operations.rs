@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
+use common::description::Description;
 use common::request::parameters::Allowed;
-use common::response::openapi::Description;
 use common::routes::{Location, OPENAPI, Parameter, Route};
 use serde_json::{Map, Value, json};
 

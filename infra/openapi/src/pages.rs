@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::cache::longest_stale;
-use common::response::openapi::{Description, Kind};
+use common::description::{Description, Kind};
 use common::routes::{Expiry, INDEX, OPENAPI, PAGES, Parameter, Route, TEXTS, VERSION_1};
 use serde_json::Value;
 use simulator::RESOURCES;

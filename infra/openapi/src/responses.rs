@@ -1,8 +1,8 @@
 //! Responses: the two envelopes, and the errors that every route can return.
 
+use common::description::Describe;
+use common::error::{Code, INTERNAL_MESSAGE};
 use common::response::envelope::API_VERSION;
-use common::response::error::{Code, INTERNAL_MESSAGE};
-use common::response::openapi::Describe;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;

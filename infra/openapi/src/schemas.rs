@@ -1,6 +1,6 @@
 //! The schemas of the functions' types, as the document has them.
 
-use common::response::openapi::SchemaOf;
+use common::description::SchemaOf;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};

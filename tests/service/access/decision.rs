@@ -228,7 +228,7 @@ async fn every_fault_of_the_table_fails_the_decision() {
         assert_eq!(decide(&cloud, key.expose(), time).await, "pro", "before {name}");
         cloud.dynamodb().set_fault(fault);
         let response = decide(&cloud, key.expose(), time + CACHED_FOR).await;
-        assert_eq!(response, common::response::error::INTERNAL_MESSAGE, "{name}");
+        assert_eq!(response, common::error::INTERNAL_MESSAGE, "{name}");
         cloud.dynamodb().clear_faults();
         assert_eq!(decide(&cloud, key.expose(), time + CACHED_FOR).await, "pro", "after {name}");
     }
@@ -259,11 +259,7 @@ async fn invalid_rows_fail_the_decision() {
         let key = next_key();
         put(&cloud, &key_row(&key, "bots")).await;
         put(&cloud, corrupt).await;
-        assert_eq!(
-            decide(&cloud, key.expose(), NOW).await,
-            common::response::error::INTERNAL_MESSAGE,
-            "{corrupt}"
-        );
+        assert_eq!(decide(&cloud, key.expose(), NOW).await, common::error::INTERNAL_MESSAGE, "{corrupt}");
     }
     put(&cloud, &account).await;
     for (attribute, value) in [
@@ -278,7 +274,7 @@ async fn invalid_rows_fail_the_decision() {
         let key = next_key();
         put(&cloud, &with(&key_row(&key, "bots"), attribute, value.clone())).await;
         let response = decide(&cloud, key.expose(), NOW).await;
-        assert_eq!(response, common::response::error::INTERNAL_MESSAGE, "{attribute}: {value}");
+        assert_eq!(response, common::error::INTERNAL_MESSAGE, "{attribute}: {value}");
     }
     // The digest of another key whose id is the same: the id is only a part of the digest.
     let key = next_key();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::response::error::INTERNAL_MESSAGE;
+use common::error::INTERNAL_MESSAGE;
 use local::Cloud;
 
 use crate::support::{

@@ -1,6 +1,6 @@
 //! The requests of the storm.
 
-use common::response::error::Code;
+use common::error::Code;
 use common::routes::{Route, VERSION_1};
 use fastrand::Rng;
 use openapi::failing_requests;

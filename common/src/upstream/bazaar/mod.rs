@@ -29,9 +29,9 @@ use serde_json::value::RawValue;
 
 use self::outline::Outline;
 use super::error::UpstreamError;
-use super::json::{Members, Object, whole_number};
 use super::response::{Success, UpstreamResponse};
 use super::rows::{Entry, KeySet, Rows, Skipped};
+use crate::json::{Members, Object, whole_number};
 
 /// The highest price of one item, in coins: the purses of the game hold less.
 pub const HIGHEST_PRICE: f64 = 1e12;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Level, Product, QuickStatus, RawOrders, Side, levels, value_at};
+use crate::json::Object;
 use crate::upstream::UpstreamResponse;
-use crate::upstream::json::Object;
 use crate::upstream::rows::Skipped;
 
 /// The prices of all products.

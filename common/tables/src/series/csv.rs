@@ -1,6 +1,6 @@
 //! The candles of a slot as CSV.
 
-use common::upstream::json::Members;
+use common::json::Members;
 use serde_json::value::RawValue;
 
 use super::candle::{Candle, Candles};

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use clap::Args;
 use common::auth::{Account, AccountName, KeyRecord};
-use common::lambda::config::Config;
+use common::config::Config;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::TryStreamExt;
 use tables::{Session, Table};

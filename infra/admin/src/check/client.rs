@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use common::auth::ApiKey;
-use common::response::error::chain;
+use common::error::chain;
 use conformance::{Mismatch, excerpt, header_text, single_header};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{Method, RequestBuilder};

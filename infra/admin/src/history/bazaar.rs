@@ -1,7 +1,7 @@
 //! Prices of the bazaar, one line per minute or candle interval.
 
+use common::json::whole_number;
 use common::time::Tick;
-use common::upstream::json::whole_number;
 use serde_json::{Number, Value, json};
 use tables::Session;
 use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, record};

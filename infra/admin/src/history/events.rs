@@ -2,8 +2,8 @@
 
 use std::pin::pin;
 
+use common::json::whole_number;
 use common::time::{UnixMilliseconds, UnixSeconds};
-use common::upstream::json::whole_number;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

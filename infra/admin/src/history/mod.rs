@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use common::lambda::config::Config;
+use common::config::Config;
 use tables::Table;
 
 use self::events::Events;

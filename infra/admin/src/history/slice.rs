@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
+use common::excerpt::Excerpt;
+use common::json::Members;
 use common::request::parameters::InvalidValue;
-use common::response::excerpt::Excerpt;
 use common::time::UnixSeconds;
-use common::upstream::json::Members;
 use futures_util::{StreamExt as _, stream};
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;

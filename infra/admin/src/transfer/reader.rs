@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use common::auth::without_keys;
-use common::response::excerpt::Excerpt;
+use common::excerpt::Excerpt;
 use tokio::fs::File;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use common::auth::without_keys;
-use common::response::excerpt::Excerpt;
+use common::excerpt::Excerpt;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use crate::response::error::ApiError;
-use crate::routes::Route;
+use crate::error::ApiError;
+use crate::json::Verbatim;
+use crate::request::route::Route;
 use crate::time::UnixSeconds;
-use crate::upstream::json::Verbatim;
 
 /// Generates the schema of a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;

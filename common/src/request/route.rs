@@ -1,0 +1,222 @@
+//! What a route is: the types of the table of routes.
+
+use std::time::Duration;
+
+use super::parameters::Allowed;
+
+/// Where a parameter is in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// In the path, as `{name}`.
+    Path,
+    /// In the query string.
+    Query,
+}
+
+impl Location {
+    /// The word for it in an OpenAPI document.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Query => "query",
+        }
+    }
+}
+
+/// A parameter that a route reads. It is part of the route's cache key.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name.
+    pub name: &'static str,
+    /// Where it is.
+    pub location: Location,
+    /// Whether every request needs it. (`id` of the bazaar is required in two modes only, so this is `false` for it.)
+    pub required: bool,
+    /// What it means, as the beginning of a sentence that goes on with what is allowed.
+    pub meaning: &'static str,
+    /// The values that it may have.
+    pub allowed: Allowed,
+}
+
+impl Parameter {
+    pub(crate) const fn query(name: &'static str, meaning: &'static str, allowed: Allowed) -> Self {
+        Self { name, location: Location::Query, required: false, meaning, allowed }
+    }
+
+    /// Returns what it means, what is allowed and what its absence means, in one sentence without a full stop.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let Self { meaning, allowed, .. } = self;
+        match allowed {
+            Allowed::WholeNumber { min, max, default } => {
+                format!("{meaning}: {min} to {max}; {default} if absent")
+            }
+            Allowed::OneOf { words, default } => {
+                let (last, others) = words.split_last().unwrap_or((default, &[]));
+                format!("{meaning}: {} or {last}; {default} if absent", others.join(", "))
+            }
+            Allowed::Characters { .. } | Allowed::List { .. } | Allowed::Time { default: None } => {
+                format!("{meaning}: {allowed}")
+            }
+            Allowed::AnyText => (*meaning).to_owned(),
+            Allowed::Time { default: Some(default) } => format!("{meaning}: {allowed}; {default} if absent"),
+        }
+    }
+}
+
+/// A group of operations in the OpenAPI document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tag {
+    /// The mayor and past mayors.
+    Mayor,
+    /// Fire sales and past fire sales.
+    FireSales,
+    /// The bazaar and its prices over time.
+    Bazaar,
+    /// The auction house.
+    Auctions,
+    /// Collections.
+    Collections,
+    /// The item catalogue.
+    Items,
+    /// Players.
+    Profiles,
+    /// The service itself.
+    Service,
+}
+
+impl Tag {
+    /// Every tag, in the order of the OpenAPI document.
+    pub const ALL: [Self; 8] = [
+        Self::Mayor,
+        Self::FireSales,
+        Self::Bazaar,
+        Self::Auctions,
+        Self::Collections,
+        Self::Items,
+        Self::Profiles,
+        Self::Service,
+    ];
+
+    /// The name of the group.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mayor => "Mayor",
+            Self::FireSales => "Fire sales",
+            Self::Bazaar => "Bazaar",
+            Self::Auctions => "Auctions",
+            Self::Collections => "Collections",
+            Self::Items => "Items",
+            Self::Profiles => "Profiles",
+            Self::Service => "Service",
+        }
+    }
+
+    /// Returns what the group is about, as Markdown.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Mayor => "The mayor of SkyBlock, the elections and past mayors.",
+            Self::FireSales => "Sales of a limited number of items for gems.",
+            Self::Bazaar => "Products that players trade by orders, and their prices over time.",
+            Self::Auctions => AUCTIONS_DESCRIPTION,
+            Self::Collections => "What players unlock when they collect items.",
+            Self::Items => "The item catalogue of the game.",
+            Self::Profiles => "Players and their profiles.",
+            Self::Service => "The service itself: its health, its routes and this description.",
+        }
+    }
+}
+
+/// What every client of prices of auctions needs to know. The contract has more.
+const AUCTIONS_DESCRIPTION: &str = "\
+**Ids.** An item has the internal name that most mods use: `HYPERION`; a pet `TYPE;TIER` with the tier from 0 (common) to 5 (mythic), all \
+levels together, and `SHEEP;4+100` for those of level 100 and above, `+200` at 200; an enchanted book `GROWTH;5`; a rune `ICE_RUNE;1`; an \
+attribute shard `ATTRIBUTE_SHARD_NAME;1`; a potion `POTION_SPEED;8`; `NEW_YEAR_CAKE+486` for a year; `GLACITE_BOOTS+PERFECT` for a stat \
+boost of 50 %; `LOG-2` where the catalogue and the bazaar have `LOG:2`, and `GROWTH;5` where the bazaar has `ENCHANTMENT_GROWTH_5`. An item with a `+` also counts under the id before it. Reforges, \
+stars and other upgrades are in no id.\n\n\
+**Which price.** To buy now: `lowest` of `/v1/auctions/prices`. To value what a player owns: `sale_median` of `/v1/auctions/averages`, or \
+`lowest` there for items that are seldom sold. Sales per day are `sales / minutes * 1440`. Clean copies have no reforge, stars, recombobulator, gems, \
+books and skin; the level of a pet does not matter.\n\n\
+**History.** Hourly candles are kept for 90 days, daily ones for ever. An hour is there seven to twelve minutes after its end.";
+
+/// What a route reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// The resource of the provider at this path, whose content passes through byte for byte.
+    Passed(&'static str),
+    /// These paths of the provider, in the order in which they are requested, with path parameters in braces.
+    Provider(&'static [&'static str]),
+    /// The table `History`.
+    History,
+}
+
+impl Reads {
+    /// Returns the provider's paths.
+    #[must_use]
+    pub const fn paths(&self) -> &[&'static str] {
+        match self {
+            Self::Passed(path) => std::slice::from_ref(path),
+            Self::Provider(paths) => paths,
+            Self::Nothing | Self::History => &[],
+        }
+    }
+}
+
+/// What happens to a response after its TTL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// It may be served for a while, as long as refreshes fail.
+    Stale,
+    /// It is not served any more.
+    Gone,
+    /// It never changes, so clients may keep it.
+    Never,
+}
+
+/// One route of the service.
+#[derive(Debug)]
+pub struct Route {
+    /// The name of the function that handles it: its crate, its binary, its folder.
+    pub function: &'static str,
+    /// The path, parameters in braces.
+    pub path: &'static str,
+    /// The TTL of a response. Zero: it is never cached.
+    pub cache: Duration,
+    /// What happens to a response after its TTL.
+    pub expiry: Expiry,
+    /// What the function reads.
+    pub reads: Reads,
+    /// Whether it requires an API key.
+    pub requires_key: bool,
+    /// The title: at most 50 characters.
+    pub summary: &'static str,
+    /// What the response holds, in full sentences.
+    pub description: &'static str,
+    /// The group that it belongs to.
+    pub tag: Tag,
+    /// Every parameter that the function reads.
+    pub parameters: &'static [Parameter],
+}
+
+impl Route {
+    /// Returns the parameter `name`, if the route reads it.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Returns the header `Cache-Control` of successful responses. They require a key, which a shared cache between client and service does
+    /// not check.
+    #[must_use]
+    pub const fn cache_control(&self) -> &'static str {
+        match self.expiry {
+            Expiry::Stale | Expiry::Gone => "private",
+            Expiry::Never => "private, max-age=86400, immutable",
+        }
+    }
+}
