@@ -38,9 +38,7 @@ pub struct Failure {
 /// A route with its responses.
 #[derive(Debug)]
 pub struct Description {
-    /// The route.
     pub route: &'static Route,
-    /// The kinds of responses.
     pub kinds: Vec<Kind>,
     /// Whether a response can also be CSV.
     pub has_csv: bool,
@@ -91,7 +89,6 @@ impl Description {
 
 /// A function that describes its responses.
 pub trait Describe {
-    /// Returns the description.
     fn description() -> Description;
 }
 

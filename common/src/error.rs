@@ -108,13 +108,11 @@ impl ApiError {
         self.may_be_stored
     }
 
-    /// The kind of error.
     #[must_use]
     pub const fn code(&self) -> Code {
         self.code
     }
 
-    /// The message for the client.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

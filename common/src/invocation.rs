@@ -14,7 +14,6 @@ const UPSTREAM_TIMEOUT: Duration = Duration::from_secs(8);
 /// The time that is reserved for writing the response after the last such request.
 const RESERVED_TIME: Duration = Duration::from_millis(500);
 
-/// One invocation of a function.
 #[derive(Debug)]
 pub struct Invocation {
     now: UnixMilliseconds,

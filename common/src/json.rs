@@ -20,7 +20,6 @@ pub type StringText<'a> = Verbatim<'a, b'"'>;
 pub type ObjectText<'a> = Verbatim<'a, b'{'>;
 
 impl<'a, const FIRST: u8> Verbatim<'a, FIRST> {
-    /// The text.
     #[must_use]
     pub fn get(self) -> &'a str {
         self.0.get()

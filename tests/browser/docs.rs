@@ -14,7 +14,6 @@ const PAUSE: Duration = Duration::from_millis(700);
 /// Whether the client is open in which readers send requests.
 const CLIENT_IS_OPEN: &str = "document.querySelector('.scalar-client--open [role=dialog]')";
 
-/// The field for the key.
 const KEY_FIELD: &str = "document.querySelector('input.scalar-password-input')";
 
 /// The button that sends the request; there are two, one for each width of the window.

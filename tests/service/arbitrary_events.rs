@@ -49,12 +49,10 @@ fn invoke(runtime: &Runtime, cloud: &Cloud, function: &str, event: &str) -> Opti
     }
 }
 
-/// The events for a function.
 struct Events {
     function: &'static str,
     /// It responds to this one.
     good: Value,
-    /// The event that is changed.
     changed: Value,
 }
 

@@ -15,7 +15,6 @@ async fn cause_of_failure(cloud: &Cloud) -> String {
     lines[0]["cause"].as_str().unwrap().to_owned()
 }
 
-/// The numbers in a text.
 fn numbers(text: &str) -> Vec<u64> {
     text.split(|character: char| !character.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
 }

@@ -16,12 +16,9 @@ const ATTEMPTS: usize = 5;
 /// How far ahead of the clock the provider's time may be, in seconds. A later one is wrong, and must not stop the file.
 const LARGEST_LEAD: i64 = 120;
 
-/// A market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Market {
-    /// Auctions.
     Auctions,
-    /// The bazaar.
     Bazaar,
 }
 
@@ -29,12 +26,10 @@ pub enum Market {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "market", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum Price {
-    /// In auctions.
     Auctions {
         /// The lowest buy-it-now price of one item.
         lowest: f64,
     },
-    /// In the bazaar.
     Bazaar {
         /// The price of the best buy order, which an instant sale gets; null without one.
         top_buy_order: Option<f64>,
@@ -43,12 +38,10 @@ pub enum Price {
     },
 }
 
-/// A row of the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PriceRow {
     /// The item's id.
     pub id: String,
-    /// Its prices.
     #[serde(flatten)]
     pub price: Price,
 }
@@ -69,7 +62,6 @@ struct Times {
     bazaar: Option<UnixSeconds>,
 }
 
-/// The file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Document {
     updated_at: Times,
@@ -145,7 +137,6 @@ mod tests {
         advance(files, Market::Auctions, time, NOW, &rows(lowest)).await.unwrap()
     }
 
-    /// The prices in the file.
     fn shown(folder: &TempDir) -> Vec<PriceRow> {
         let text = std::fs::read(folder.path().join(NAME)).unwrap();
         serde_json::from_slice::<Document>(&text).unwrap().prices

@@ -15,7 +15,6 @@ pub struct AccountName(String);
 impl AccountName {
     const LONGEST: usize = 64;
 
-    /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -88,7 +87,6 @@ pub enum SubscriptionStatus {
 }
 
 impl SubscriptionStatus {
-    /// Every status.
     pub const ALL: [Self; 2] = [Self::Active, Self::Suspended];
 
     /// The word for it in the table, in tools and in logs.
@@ -110,7 +108,6 @@ impl fmt::Display for SubscriptionStatus {
 /// The subscription of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Subscription {
-    /// The tier.
     pub tier: Tier,
     /// Whether it is active.
     pub status: SubscriptionStatus,
@@ -121,9 +118,7 @@ pub struct Subscription {
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// The name.
     pub name: AccountName,
-    /// The subscription.
     #[serde(flatten)]
     pub subscription: Subscription,
 }

@@ -8,7 +8,6 @@ use crate::time::UnixSeconds;
 /// The decision about a request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The request is allowed.
     Allow {
         /// The account of the key.
         account: String,
@@ -26,7 +25,6 @@ pub enum Decision {
 /// Why a key is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It is malformed.
     #[error("the key is malformed: {0}")]
     Malformed(#[from] MalformedKey),
     /// It was never issued.

@@ -67,7 +67,6 @@ pub struct KeyId(String);
 impl KeyId {
     const LENGTH: usize = 24;
 
-    /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -102,7 +101,6 @@ pub struct Label(String);
 impl Label {
     const LONGEST: usize = 64;
 
-    /// The label.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -137,7 +135,6 @@ impl FromStr for Label {
     }
 }
 
-/// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
     /// It is being issued: its owner has not seen it yet, and API Gateway may not know it.
@@ -164,7 +161,6 @@ pub struct KeyRecord {
     pub created_at: UnixSeconds,
     /// Its last four characters.
     pub last_four: String,
-    /// Its state.
     pub state: KeyState,
 }
 

@@ -21,7 +21,6 @@ pub enum Failure<E> {
     /// The fetch failed.
     #[error("{source}")]
     Fetch {
-        /// The error of the source.
         source: E,
         /// How long requests pause now; `None` if they do not.
         pause: Option<Duration>,

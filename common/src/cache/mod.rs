@@ -65,7 +65,6 @@ enum Found<V> {
 /// The result of a lookup: a value from the cache or from its source.
 #[derive(Debug, Clone)]
 pub struct Lookup<V> {
-    /// The value.
     pub value: V,
     /// When it was fetched.
     pub fetched_at: UnixMilliseconds,

@@ -16,7 +16,6 @@ impl AuctionItemId {
     /// The longest of 3,988 real ids has 45 characters.
     const LONGEST: usize = 64;
 
-    /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

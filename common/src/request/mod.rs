@@ -106,7 +106,6 @@ impl Request {
         &self.event.resource
     }
 
-    /// The path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.event.path

@@ -25,7 +25,6 @@ pub enum Allowed {
     },
     /// One of a few words, in exactly this spelling.
     OneOf {
-        /// The words.
         words: &'static [&'static str],
         /// The value of an absent parameter.
         default: &'static str,
@@ -122,7 +121,6 @@ impl fmt::Display for Allowed {
     }
 }
 
-/// The type of a parameter.
 pub trait Value: FromStr<Err = InvalidValue> {
     /// The values that it may have.
     const ALLOWED: Allowed;
@@ -132,7 +130,6 @@ pub trait Value: FromStr<Err = InvalidValue> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it must be {allowed}")]
 pub struct InvalidValue {
-    /// The values that are allowed.
     pub allowed: Allowed,
 }
 
@@ -191,13 +188,11 @@ impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> FromStr for Limit<MIN, 
 pub struct PageNumber(u32);
 
 impl PageNumber {
-    /// The page with this number.
     #[must_use]
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// The number.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -262,7 +257,6 @@ pub struct ItemId(Box<str>);
 impl ItemId {
     const LONGEST: usize = 64;
 
-    /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -340,7 +334,6 @@ pub struct OpenedAt {
 }
 
 impl OpenedAt {
-    /// The time.
     #[must_use]
     pub const fn time(&self) -> UnixMilliseconds {
         self.time

@@ -27,7 +27,6 @@ impl Location {
 /// A parameter that a route reads. It is part of the route's cache key.
 #[derive(Debug)]
 pub struct Parameter {
-    /// The name.
     pub name: &'static str,
     /// Where it is.
     pub location: Location,
@@ -76,7 +75,6 @@ pub enum Tag {
     Bazaar,
     /// The auction house.
     Auctions,
-    /// Collections.
     Collections,
     /// The item catalogue.
     Items,
@@ -145,7 +143,6 @@ books and skin; the level of a pet does not matter.\n\n\
 /// What a route reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// Nothing.
     Nothing,
     /// The resource of the provider at this path, whose content passes through byte for byte.
     Passed(&'static str),
@@ -178,7 +175,6 @@ pub enum Expiry {
     Never,
 }
 
-/// One route of the service.
 #[derive(Debug)]
 pub struct Route {
     /// The name of the function that handles it: its crate, its binary, its folder.

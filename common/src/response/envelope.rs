@@ -139,7 +139,6 @@ pub struct Body {
 }
 
 impl Body {
-    /// The text as it is.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
         Self { json: Arc::new(JsonString::of([text])), bytes: text.len() }

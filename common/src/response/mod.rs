@@ -15,7 +15,6 @@ use crate::time::UnixMilliseconds;
 /// A successful response of a handler.
 #[derive(Debug)]
 pub enum Response {
-    /// Data.
     Data(Data),
     /// A file for browsers.
     File(&'static File),
@@ -28,7 +27,6 @@ pub enum Response {
 /// Data, and where they come from.
 #[derive(Debug)]
 pub struct Data {
-    /// The data.
     pub document: Arc<Document>,
     /// Whether the data was cached before this request.
     pub cached: bool,

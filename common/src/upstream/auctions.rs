@@ -149,7 +149,6 @@ impl<'de> Deserialize<'de> for AuctionId {
 /// What decides about the price of an item: the fields of a running auction that the recorder reads.
 #[derive(Debug, Deserialize)]
 pub struct Listing<'a> {
-    /// The auction.
     pub uuid: AuctionId,
     /// Whether it is a buy-it-now auction. Old responses have the field only if it is.
     #[serde(default)]

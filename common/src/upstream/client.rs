@@ -29,7 +29,6 @@ const RETRY_PAUSE_MS: std::ops::RangeInclusive<u64> = 50..=250;
 
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
 
-/// A request to an upstream.
 #[derive(Debug, Clone, Copy)]
 pub struct UpstreamRequest<'a> {
     /// The path, which begins with a slash.
@@ -205,7 +204,6 @@ impl Upstream {
         Err(UpstreamError::Status { path, status, body })
     }
 
-    /// The secrets of the request.
     fn secrets(&self, request: &UpstreamRequest<'_>) -> Secrets {
         Secrets::new(self.key.clone(), request.player)
     }

@@ -36,7 +36,6 @@ struct Response<'a> {
 /// An auction that a player has won. No name or id of a player is read.
 #[derive(Debug, Deserialize)]
 pub struct EndedAuction<'a> {
-    /// The auction.
     pub auction_id: AuctionId,
     /// When it was sold, in Unix milliseconds.
     #[serde(deserialize_with = "whole_number")]

@@ -13,21 +13,16 @@ pub enum UpstreamError {
     /// The connection failed, or it broke before a response began.
     #[error("cannot reach the upstream for {path}: {cause}")]
     Unreachable {
-        /// The path of the request.
         path: String,
         /// The error of the HTTP client.
         cause: String,
     },
     /// There was no response in time.
     #[error("the upstream did not respond to {path} in time")]
-    Timeout {
-        /// The path of the request.
-        path: String,
-    },
+    Timeout { path: String },
     /// The body ended early, is too large or cannot be decompressed.
     #[error("the body of the upstream response to {path} cannot be read: {cause}")]
     Unreadable {
-        /// The path of the request.
         path: String,
         /// What is wrong with the body.
         cause: String,
@@ -35,9 +30,7 @@ pub enum UpstreamError {
     /// The status is not among the expected ones.
     #[error("the upstream responded to {path} with {status}: {body}")]
     Status {
-        /// The path of the request.
         path: String,
-        /// The status.
         status: StatusCode,
         /// The beginning of the body.
         body: String,
@@ -45,9 +38,7 @@ pub enum UpstreamError {
     /// The provider itself does not accept the API key.
     #[error("the upstream refuses the API key: it responded to {path} with {status}: {body}")]
     KeyRefused {
-        /// The path of the request.
         path: String,
-        /// The status.
         status: StatusCode,
         /// The beginning of the body.
         body: String,
@@ -58,9 +49,7 @@ pub enum UpstreamError {
         wait.as_secs()
     )]
     TooManyRequests {
-        /// The path of the request.
         path: String,
-        /// The status.
         status: StatusCode,
         /// The beginning of the body.
         body: String,
@@ -76,7 +65,6 @@ pub enum UpstreamError {
     /// The body is not of the expected shape.
     #[error("the upstream response to {path} is invalid: {cause}; it begins: {body}")]
     Invalid {
-        /// The path of the request.
         path: String,
         /// What is wrong with the body.
         cause: String,

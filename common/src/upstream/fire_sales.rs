@@ -16,7 +16,6 @@ use crate::json::{Object, StringText, whole_number};
 /// The provider's path.
 pub const PATH: &str = "/v2/skyblock/firesales";
 
-/// The provider's response.
 #[derive(Deserialize)]
 struct FireSales<S> {
     #[serde(rename = "success")]

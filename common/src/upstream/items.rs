@@ -23,7 +23,6 @@ struct Items<I> {
     items: Vec<I>,
 }
 
-/// One item.
 #[derive(Debug, Deserialize)]
 pub struct Item<'a> {
     /// The id, which is unique.

@@ -18,7 +18,6 @@ use crate::request::parameters::Username;
 /// The path to a player.
 pub const PATH: &str = "/users/profiles/minecraft/{username}";
 
-/// A player.
 #[derive(Debug, Deserialize)]
 pub struct Player {
     /// The id: 32 hexadecimal digits.

@@ -30,7 +30,6 @@ struct Profiles<P> {
     profiles: Option<Vec<P>>,
 }
 
-/// One profile.
 #[derive(Debug, Deserialize)]
 pub struct Profile<'a> {
     /// The id, with dashes.
@@ -41,7 +40,6 @@ pub struct Profile<'a> {
     pub cute_name: StringText<'a>,
     /// Whether the player currently plays this profile.
     pub selected: Option<bool>,
-    /// The members by id.
     #[serde(borrow)]
     pub members: ObjectText<'a>,
 }

@@ -53,7 +53,6 @@ pub(super) fn wait_for_pace(headers: &HeaderMap) -> Duration {
     Duration::try_from_secs_f64(ahead * window / limit).unwrap_or(Duration::ZERO).min(LONGEST_WAIT)
 }
 
-/// The text of a header.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }

@@ -20,7 +20,6 @@ const LONGEST_CAUSE: usize = 256;
 pub struct UpstreamResponse {
     /// The path of the request, without the player's name.
     pub path: String,
-    /// The status.
     pub status: StatusCode,
     /// The body, decompressed.
     pub body: Arc<Text>,

@@ -24,7 +24,6 @@ const LONG: usize = 10;
 /// A set of keys. Its hash is faster than that of the standard library; every response of the provider takes thousands.
 pub(super) type KeySet<K> = HashSet<K, RandomState>;
 
-/// A row of a list.
 pub trait Row {
     /// The field whose value names a row in the log.
     const NAME: &'static str;
@@ -32,7 +31,6 @@ pub trait Row {
     /// What identifies a row. Of several rows with the same key, the first counts.
     type Key: Eq + Hash;
 
-    /// Returns the key.
     fn key(&self) -> Self::Key;
 
     /// Returns the name of the row in the log.
@@ -45,12 +43,10 @@ pub trait Row {
     fn check(&self) -> Result<(), &'static str>;
 }
 
-/// The rows of a list.
 #[derive(Debug)]
 pub struct Rows<T> {
     /// The rows that make sense, in the provider's order.
     pub usable: Vec<T>,
-    /// The others.
     pub skipped: Skipped,
 }
 
@@ -64,7 +60,6 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Adds a row.
     pub fn add(&mut self, name: impl Into<String>, reason: impl fmt::Display) {
         self.names.push(name.into());
         if self.reason.is_none() {
@@ -167,7 +162,6 @@ impl<T: Row> Rows<T> {
 /// A row of a list that is parsed row by row.
 #[derive(Debug)]
 pub enum Entry<'a, T> {
-    /// A row.
     Parsed(T),
     /// A value that is not a row, and why.
     Unparsed(&'a RawValue, String),

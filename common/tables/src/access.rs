@@ -87,12 +87,10 @@ pub fn keys_of<'a>(
     pages.map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
 }
 
-/// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
     /// An account.
     Account(Account),
-    /// A key.
     Key(KeyRecord),
 }
 

@@ -25,7 +25,6 @@ pub trait CandlePages: 'static {
     /// The route. Its parameters `interval`, `before` and `limit` are those of all such routes.
     const ROUTE: &'static Route;
 
-    /// The candles.
     type Candle: Candle;
 
     /// Returns the id in the request.

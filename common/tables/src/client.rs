@@ -70,10 +70,8 @@ pub enum ProfileError {
     /// The TLS stack cannot be set up.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// There is no region.
     #[error("no AWS region is known: set AWS_REGION, or choose a profile that has one with AWS_PROFILE")]
     NoRegion,
-    /// There are no credentials.
     #[error("no AWS credentials can be used ({0}): sign in, or choose another profile with AWS_PROFILE")]
     NoCredentials(String),
 }

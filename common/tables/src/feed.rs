@@ -13,7 +13,6 @@ pub struct Feed {
     pub recorded_after: Duration,
 }
 
-/// The prices of bazaar products.
 pub const BAZAAR: Feed =
     Feed { name: "bazaar", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
 
@@ -21,11 +20,9 @@ pub const BAZAAR: Feed =
 pub const CANDLES: Feed =
     Feed { name: "candles", interval: Duration::from_mins(5), recorded_after: Duration::from_mins(2) };
 
-/// The mayors.
 pub const MAYOR: Feed =
     Feed { name: "mayor", interval: Duration::from_mins(5), recorded_after: Duration::ZERO };
 
-/// The fire sales.
 pub const FIRE_SALES: Feed =
     Feed { name: "fire-sales", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
 

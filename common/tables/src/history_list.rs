@@ -26,13 +26,11 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A history whose newest entries a route lists.
 pub trait HistoryList: 'static {
-    /// The route.
     const ROUTE: &'static Route;
 
     /// The type of the parameter `limit`.
     type Limit: Value + Default + Into<usize>;
 
-    /// An entry of the response.
     type Entry: Serialize;
 
     /// Returns the newest entries at the time `now`, at most `limit`. With `before`, those of an earlier page.

@@ -15,7 +15,6 @@ use crate::table::Table;
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// An operation on a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation<'a> {
     pub(crate) table: &'a Table,

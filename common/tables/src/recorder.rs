@@ -297,7 +297,6 @@ impl ScheduledEvent {
     }
 }
 
-/// The response to an event.
 #[derive(Debug, Serialize)]
 struct RecorderResponse<T> {
     tick: Tick,

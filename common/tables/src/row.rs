@@ -51,7 +51,6 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the sort key.
     pub(crate) fn sort_key(&self) -> Result<&str, Corrupt> {
         self.sort_key.as_ref().and_then(Value::text).ok_or(Corrupt::new(SORT_KEY, "a string"))
     }

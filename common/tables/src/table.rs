@@ -7,7 +7,6 @@ use reqwest::Url;
 
 use crate::client;
 
-/// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
     client: Client,

@@ -17,7 +17,6 @@ use tables::auctions::{self, WINDOWS};
 
 use self::snapshot::{Data, Snapshot};
 
-/// The handler.
 #[derive(Debug)]
 pub struct AuctionsAverages {
     table: Table,

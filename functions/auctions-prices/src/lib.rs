@@ -23,7 +23,6 @@ fn not_recorded() -> ApiError {
     ApiError::internal("no run of record-auctions has succeeded for ten minutes")
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct AuctionsPrices {
     table: Table,

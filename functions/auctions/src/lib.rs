@@ -65,7 +65,6 @@ impl Weight for CachedPage {
     }
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct Auctions {
     upstream: Upstream,

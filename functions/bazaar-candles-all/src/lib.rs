@@ -40,7 +40,6 @@ struct Data<'a> {
     candles: Vec<ProductCandle<'a>>,
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct BazaarCandlesAll {
     table: Table,

@@ -11,7 +11,6 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use tables::bazaar;
 use tables::series::{Interval, Slot};
 
-/// The names of the intervals.
 pub(crate) const INTERVALS: &[&str] =
     if let Allowed::OneOf { words, .. } = SLOT_INTERVALS { words } else { &[] };
 

@@ -72,7 +72,6 @@ impl From<Point> for HistoryPoint {
     }
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct BazaarHistory {
     table: Table,

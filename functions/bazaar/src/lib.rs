@@ -26,7 +26,6 @@ use self::query::{BOOK_ID_CONDITION, ID_CONDITION, IDS_CONDITION, unknown_item};
 pub use self::query::{ProductId, Query};
 pub use self::snapshot::Snapshot;
 
-/// The handler.
 #[derive(Debug)]
 pub struct Bazaar {
     upstream: Upstream,

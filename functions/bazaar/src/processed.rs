@@ -31,7 +31,6 @@ pub(crate) struct ProcessedItem<'a> {
 }
 
 impl<'a> ProcessedItem<'a> {
-    /// The item of the product.
     pub(crate) fn of(product: &'a Product) -> Self {
         let QuickStatus { sell_price, buy_price, sell_volume, buy_volume, sell_moving_week, buy_moving_week } =
             product.status;

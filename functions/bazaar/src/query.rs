@@ -15,7 +15,6 @@ pub enum Query {
     Full,
     /// The ids of the active products.
     List,
-    /// The product with this id.
     Item(ProductId),
     /// The products with the highest spreads.
     Flips(FlipsLimit),
@@ -60,7 +59,6 @@ pub(crate) const BOOK_ID_CONDITION: &str = " with mode=book";
 pub struct ProductId(String);
 
 impl ProductId {
-    /// The id.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

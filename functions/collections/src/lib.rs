@@ -26,7 +26,6 @@ struct Data<'a> {
     collections: ObjectText<'a>,
 }
 
-/// The collections.
 #[derive(Debug)]
 pub struct Collections;
 

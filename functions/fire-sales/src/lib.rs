@@ -17,7 +17,6 @@ struct Data<'a> {
     sales: Vec<FireSale<'a>>,
 }
 
-/// The fire sales.
 #[derive(Debug)]
 pub struct FireSales;
 

@@ -14,7 +14,6 @@ use common::routes::{self, Parameter, Route};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The name of the service.
 const NAME: &str = "Game Data Query Service";
 
 /// The OpenAPI document, which `cargo generate` generates from the functions' types. A test compares the two. The build script
@@ -107,7 +106,6 @@ impl From<&Parameter> for EndpointParameter {
     }
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct Index {
     documentation: String,

@@ -51,7 +51,6 @@ impl<'a> From<Option<ObjectText<'a>>> for Election<'a> {
     }
 }
 
-/// The mayor and the elections.
 #[derive(Debug)]
 pub struct Mayor;
 

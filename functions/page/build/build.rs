@@ -62,7 +62,6 @@ const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 /// Opened by itself, a file loads nothing.
 const FILE_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// A file with its name.
 struct Source {
     name: String,
     text: String,

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Joined {
     /// The modules in it, by file name.
     pub(crate) modules: BTreeSet<String>,
-    /// The code.
     pub(crate) code: String,
 }
 

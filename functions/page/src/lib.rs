@@ -29,7 +29,6 @@ const PUBLIC_FILES: &str = "{files}";
 /// What the policy of the market page allows to connect to, apart from the public files.
 const CONNECTIONS: &str = "connect-src 'self'";
 
-/// The handler.
 #[derive(Debug)]
 pub struct Pages {
     // They last as long as the process.
@@ -113,7 +112,6 @@ fn asset(request: &Request) -> Result<&'static File, ApiError> {
     })
 }
 
-/// A segment of a path.
 struct Segment(String);
 
 impl Value for Segment {

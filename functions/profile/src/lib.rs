@@ -78,7 +78,6 @@ pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, U
     Document::passing(&data, &response.body).map_err(|error| response.invalid(error))
 }
 
-/// The handler.
 #[derive(Debug)]
 pub struct Profiles {
     provider: Upstream,

@@ -27,7 +27,6 @@ pub(crate) struct Pages {
     nonexistent: usize,
 }
 
-/// A page.
 pub(crate) struct Page {
     refresh: UnixMilliseconds,
     /// When its last row was updated.

@@ -53,7 +53,6 @@ const MOST_CREDIT: Duration = Duration::from_mins(15);
 /// The most pages. The largest number that is known of is 66.
 const MOST_PAGES: u32 = 150;
 
-/// A request to the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Request {
     /// For the list of ended auctions.

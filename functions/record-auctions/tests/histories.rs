@@ -26,7 +26,6 @@ const SECOND: i64 = 1_000;
 const LIST_PHASE: i64 = 43_162;
 const LISTED: i64 = 62_000;
 
-/// The rows of a page.
 const PAGE: usize = 20;
 
 /// How long a run may fetch.

@@ -131,7 +131,6 @@ impl Gateway {
         }
     }
 
-    /// The plan of the key.
     pub(crate) async fn plan_of(&self, key: &GatewayKey) -> Result<Plan, AwsError> {
         let plans = self.plans_of(key).await?;
         let tier = Tier::ALL.into_iter().find(|tier| plans.iter().any(|plan| plan == self.plan(*tier)));

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Text,

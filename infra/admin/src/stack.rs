@@ -13,7 +13,6 @@ const SERVICE: &str = "CloudFormation";
 /// The environment variable with the endpoint of `CloudFormation`.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_CLOUDFORMATION";
 
-/// A stack.
 #[derive(Debug)]
 pub(crate) struct Stack {
     name: String,

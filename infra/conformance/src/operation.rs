@@ -25,12 +25,10 @@ pub struct Operation<'a> {
     value: &'a Value,
 }
 
-/// An example of a response.
 #[derive(Clone, Copy)]
 pub struct Example<'a> {
     /// The path and query of the request.
     pub request: &'a str,
-    /// The body of the response.
     pub body: &'a Value,
     /// Whether the body is shortened.
     pub is_shortened: bool,
@@ -70,7 +68,6 @@ impl<'a> Operation<'a> {
         security.and_then(Value::as_array).is_some_and(|schemes| !schemes.is_empty())
     }
 
-    /// The parameters.
     #[must_use]
     pub fn parameters(&self) -> &'a [Value] {
         self.value.get("parameters").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()

@@ -314,7 +314,6 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
         .collect()
 }
 
-/// The pools of the functions.
 fn pools(
     options: &Options,
     template: &Template,

@@ -38,7 +38,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// All keys with their names.
     #[must_use]
     pub fn named(&self) -> [(&'static str, &ApiKey); 4] {
         [("starter", &self.starter), ("pro", &self.pro), ("lapsed", &self.lapsed), ("revoked", &self.revoked)]

@@ -95,7 +95,6 @@ impl Drop for Server {
     }
 }
 
-/// The body of a request.
 pub(crate) enum Body {
     Complete(Bytes),
     TooLarge,

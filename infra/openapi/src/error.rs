@@ -11,7 +11,6 @@ pub enum Error {
     Example {
         /// The route.
         path: &'static str,
-        /// The kind of response.
         kind: &'static str,
         /// The parser's error.
         cause: serde_json::Error,
@@ -21,7 +20,6 @@ pub enum Error {
     NoValue {
         /// The route.
         path: &'static str,
-        /// The parameter.
         parameter: &'static str,
     },
     /// A route that has CSV has no example of it.
@@ -39,26 +37,19 @@ pub enum Error {
     /// A page or a template cannot be read.
     #[error("{path} cannot be read: {cause}")]
     Unreadable {
-        /// Its path.
         path: &'static str,
         /// The system's reason.
         cause: std::io::Error,
     },
     /// A page has no place for a generated part.
     #[error("{path} has no comments <!-- {name}: begin --> and <!-- {name}: end -->")]
-    NoPlace {
-        /// Its path.
-        path: &'static str,
-        /// The part.
-        name: String,
-    },
+    NoPlace { path: &'static str, name: String },
     /// A template lacks a limit or a parameter.
     #[error("a template has no limit, or no number, for {0}")]
     NoLimit(String),
     /// The limits let abuse cost more than allowed.
     #[error("{abuse} can cost {dollars:.0} dollars in a month: lower a limit in template.yaml")]
     CostsTooMuch {
-        /// The kind of abuse.
         abuse: String,
         /// Its cost in a month.
         dollars: f64,

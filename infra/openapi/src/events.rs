@@ -17,7 +17,6 @@ const TIME: &str = "2026-11-16T12:00:00Z";
 /// A well-formed key that was never issued.
 const KEY: &str = "gd_ExampleKeyThatNobodyEverHad000000Yphmz";
 
-/// An event with its function.
 struct Event {
     function: String,
     /// What the event is, for the page.

@@ -20,7 +20,6 @@ use crate::schemas::SCHEMA_PREFIX;
 pub(crate) struct Example {
     /// Path and query.
     pub(crate) request: &'static str,
-    /// The data.
     pub(crate) data: Value,
     /// The same data as CSV, for routes that have it.
     pub(crate) csv: Option<String>,
@@ -61,13 +60,10 @@ fn value_in(request: &str, route: &Route, parameter: &Parameter) -> Option<Strin
 
 /// A request that fails, with the error of its response.
 pub(crate) struct FailedRequest {
-    /// The name of the example.
     pub(crate) name: &'static str,
     /// Path and query.
     pub(crate) request: &'static str,
-    /// The kind of error.
     pub(crate) code: Code,
-    /// The message for the client.
     pub(crate) message: String,
 }
 

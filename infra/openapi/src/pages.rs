@@ -15,7 +15,6 @@ use crate::reference::Reference;
 use crate::table::{code, table};
 use crate::{descriptions, events};
 
-/// The page for clients.
 const CONTRACT: &str = "functions/README.md";
 
 /// Returns the pages with their generated parts, by path from the root of the repository. `abuse` is the table of what abuse costs.

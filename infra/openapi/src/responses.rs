@@ -139,7 +139,6 @@ const OF_ROUTES: [(&str, Code, &str); 2] = [
     ),
 ];
 
-/// Returns the security scheme.
 pub(crate) fn security_schemes() -> Value {
     json!({
         SECURITY_SCHEME: {
@@ -152,7 +151,6 @@ pub(crate) fn security_schemes() -> Value {
     })
 }
 
-/// Returns the headers of responses.
 pub(crate) fn headers() -> Value {
     json!({
         "LastModified": {

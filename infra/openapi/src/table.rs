@@ -1,6 +1,5 @@
 //! Tables of Markdown.
 
-/// Returns the text as code.
 pub(crate) fn code(text: &str) -> String {
     format!("`{text}`")
 }

@@ -125,7 +125,6 @@ impl Fault {
 pub struct FaultRule {
     /// The path, without `/at/...`, with or without a query. A trailing `*` matches any rest.
     pub path: String,
-    /// The fault.
     pub fault: Fault,
 }
 

@@ -17,7 +17,6 @@ impl Writer {
         Self { text: String::with_capacity(capacity), needs_comma: false }
     }
 
-    /// The finished text.
     #[must_use]
     pub fn finish(self) -> String {
         self.text
@@ -93,7 +92,6 @@ impl Writer {
         self.text.push('"');
     }
 
-    /// An integer.
     pub fn integer(&mut self, value: i64) {
         self.separate();
         // Writing to a String cannot fail.

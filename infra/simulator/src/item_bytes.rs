@@ -10,7 +10,6 @@ use flate2::write::GzEncoder;
 use flate2::{Compress, Compression, FlushCompress};
 use serde::Serialize;
 
-/// A value of NBT.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Nbt {

@@ -95,7 +95,6 @@ pub const RESOURCES: [Resource; 6] = [
     },
 ];
 
-/// The options of a simulator.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The seed of the game. All seeds share one calendar.
@@ -115,7 +114,6 @@ pub enum Error {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
-        /// The address.
         address: SocketAddr,
         /// The system's reason.
         source: std::io::Error,

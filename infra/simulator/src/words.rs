@@ -44,7 +44,6 @@ static GEMS: Words = Words::new(|| lines(include_str!("../words/gems.txt")));
 /// From the cheapest to the dearest.
 const GEM_QUALITIES: &[&str] = &["ROUGH", "FLAWED", "FINE", "FLAWLESS", "PERFECT"];
 
-/// The kinds of essence.
 pub(crate) static ESSENCES: Words = Words::new(|| lines(include_str!("../words/essences.txt")));
 
 /// Armour sets.

@@ -32,7 +32,6 @@ const LIMIT_WINDOW_MS: i64 = 300_000;
 pub(crate) enum Target {
     /// A resource without parameters.
     Resource(Resource),
-    /// The page.
     Auctions(usize),
     /// The player's UUID, 32 lower-case hexadecimal digits.
     Profiles(String),
@@ -40,7 +39,6 @@ pub(crate) enum Target {
     Name(String),
 }
 
-/// A rendered body.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
     pub(crate) status: u16,

@@ -141,7 +141,6 @@ impl Drop for Context {
     }
 }
 
-/// A tab.
 pub(super) struct Tab {
     session: String,
 }

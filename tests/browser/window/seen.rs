@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-/// A request of a page.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     id: Value,

@@ -52,7 +52,6 @@ pub(super) async fn put(cloud: &Cloud, row: &Value) {
     call(cloud, "PutItem", &json!({"TableName": TABLE, "Item": row})).await;
 }
 
-/// Deletes the row.
 pub(super) async fn delete(cloud: &Cloud, row: &Value) {
     call(cloud, "DeleteItem", &json!({"TableName": TABLE, "Key": {"pk": row["pk"]}})).await;
 }

@@ -36,7 +36,6 @@ const READ_UNITS_OF_HOUR: f64 = 600.0;
 /// The hours of a page, and the most read units of one on average.
 const PAGE_HOURS: usize = 500;
 const READ_UNITS_OF_PAGE: f64 = 60.0;
-/// A page of a query.
 const LARGEST_PAGE: usize = 1_024 * 1_024;
 
 /// The most bytes that a stage cache stores.

@@ -51,13 +51,11 @@ impl Interval {
     }
 }
 
-/// The interval with this name.
 #[track_caller]
 fn interval(name: &str) -> &'static Interval {
     INTERVALS.iter().find(|interval| interval.name == name).unwrap()
 }
 
-/// The data of a response.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Page {

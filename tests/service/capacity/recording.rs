@@ -25,7 +25,6 @@ const STORAGE_OVERHEAD: usize = 100;
 /// The rows of one slot of prices or candles.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// The rows with products.
     pub(super) rows: Vec<Row>,
     marker: Row,
     /// The time between two slots, in seconds.
@@ -66,7 +65,6 @@ fn start_of(row: &Row) -> i64 {
     row["sk"]["S"].as_str().unwrap()[..10].parse().unwrap()
 }
 
-/// The ids in a row.
 pub(super) fn ids(row: &Row) -> Vec<&str> {
     row["products"]["M"].as_object().unwrap().keys().map(String::as_str).collect()
 }

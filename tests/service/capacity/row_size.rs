@@ -36,7 +36,6 @@ fn bytes_of_value(value: &Value) -> usize {
     }
 }
 
-/// The size of a row.
 pub(crate) fn bytes_of(row: &Row) -> usize {
     row.iter().map(|(name, value)| name.len() + bytes_of_value(value)).sum()
 }

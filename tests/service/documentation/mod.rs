@@ -13,7 +13,6 @@ use std::process::Command;
 
 use self::page::{MarkdownPage, read, repository};
 
-/// The page for clients.
 const CONTRACT: &str = "functions/README.md";
 /// The page for operators.
 const OPERATIONS: &str = "infra/README.md";

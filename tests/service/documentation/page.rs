@@ -12,13 +12,11 @@ pub(super) fn repository() -> PathBuf {
     in_repository("")
 }
 
-/// The text of a file.
 #[track_caller]
 pub(super) fn read(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A Markdown page.
 #[derive(Default)]
 pub(super) struct MarkdownPage {
     pub(super) headings: Vec<String>,

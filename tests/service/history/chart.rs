@@ -8,7 +8,6 @@ use super::market;
 use crate::oracle::Quote;
 use crate::support::{Response, get_at};
 
-/// A point of a chart.
 #[derive(Debug)]
 pub(super) struct Point {
     pub(super) recorded_at: String,

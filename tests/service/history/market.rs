@@ -56,7 +56,6 @@ pub(crate) fn quote(
 pub(crate) struct Market(pub(crate) BTreeMap<String, Quote>);
 
 impl Market {
-    /// A market with one product.
     pub(crate) fn of(id: &str, quote: Quote) -> Self {
         Self::default().with(id, quote)
     }

@@ -17,7 +17,6 @@ pub(crate) type Row = Map<String, Value>;
 /// Every row of the table, by key.
 pub(crate) type Dump = BTreeMap<(String, String), Row>;
 
-/// The name of the table.
 pub(crate) const NAME: &str = "History";
 
 /// The partition key of the heartbeats of all feeds.
@@ -30,7 +29,6 @@ pub(crate) async fn dump(cloud: &Cloud) -> Dump {
     rows
 }
 
-/// All rows of the table.
 pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     let mut dump = Dump::new();
     let mut request = json!({"TableName": NAME, "ConsistentRead": true});
@@ -47,7 +45,6 @@ pub(crate) async fn dump_with_heartbeats(cloud: &Cloud) -> Dump {
     }
 }
 
-/// The key of a row.
 #[track_caller]
 pub(crate) fn key(row: &Row) -> (String, String) {
     let text = |attribute: &str| row[attribute]["S"].as_str().unwrap().to_owned();
@@ -61,7 +58,6 @@ pub(crate) fn with(row: &Row, attribute: &str, value: Value) -> Row {
     row
 }
 
-/// The row of a mayor.
 pub(crate) fn mayor(year: u32) -> Row {
     let perk = json!({"M": {"name": {"S": "P"}, "description": {"S": "d"}}});
     row(json!({
@@ -101,7 +97,6 @@ pub(crate) async fn clear(cloud: &Cloud) {
     assert!(dump_with_heartbeats(cloud).await.is_empty(), "the table is empty");
 }
 
-/// Deletes a row.
 pub(crate) async fn delete(cloud: &Cloud, partition: &str, sort: &str) {
     delete_all(cloud, &[(partition.to_owned(), sort.to_owned())]).await;
 }

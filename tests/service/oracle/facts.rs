@@ -9,7 +9,6 @@ use simulator::Resource;
 use super::quote::{Quote, percent};
 use super::source::Source;
 
-/// The data of a response.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Data {
     Parsed(Value),

@@ -2,7 +2,6 @@
 
 use simulator::Resource;
 
-/// One resource of the upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Election,
@@ -15,6 +14,5 @@ pub(crate) enum Source {
     Passed(Resource),
     /// The profiles of the player with this id.
     Profiles(String),
-    /// The name service.
     Names,
 }

@@ -12,7 +12,6 @@ use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
 /// What the body of a Lambda response may have, with the rest of the response.
 const LARGEST_RESPONSE: usize = 6 * 1024 * 1024;
 
-/// The names of all files.
 fn names() -> BTreeSet<String> {
     let pages = PAGES.map(|(_, name)| name);
     let names = sources().into_keys().filter(|name| !pages.contains(&name.as_str()));

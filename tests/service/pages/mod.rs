@@ -10,7 +10,6 @@ use local::Cloud;
 
 use crate::support::{Response, get, in_repository};
 
-/// The pages, with their files.
 pub(crate) const PAGES: [(&str, &str); 2] = [("/docs", "docs.html"), ("/market", "market.html")];
 
 /// The script of the API reference, which is in no folder: a crate carries it.

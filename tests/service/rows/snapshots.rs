@@ -24,7 +24,6 @@ const MODES: [&str; 7] = [
     "/v1/bazaar?mode=prices",
 ];
 
-/// A TTL.
 const TTL: i64 = 5_000;
 
 const GOOD: &str = r#"{"success":true,"lastUpdated":1,"products":{"GOOD":{"sell_summary":[],"buy_summary":[],"quick_status":{"sellPrice":60000,"buyPrice":70000,"sellVolume":20000,"buyVolume":30000,"sellMovingWeek":1,"buyMovingWeek":2}}}}"#;

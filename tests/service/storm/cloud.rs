@@ -37,7 +37,6 @@ pub(super) enum Caller {
     WithoutKey,
 }
 
-/// A request and its response.
 pub(super) struct Exchange {
     pub(super) query: Query,
     pub(super) caller: Caller,
@@ -46,7 +45,6 @@ pub(super) struct Exchange {
     pub(super) response: Response,
 }
 
-/// The cloud of the storm.
 pub(super) struct StormCloud {
     pub(super) seed: u64,
     pub(super) local: Cloud,

@@ -21,7 +21,6 @@ pub(super) enum Kind {
     Whole(Source),
     Bazaar(Mode),
     Player(String),
-    /// The chart of a product.
     Chart(&'static str),
     /// Mayors or fire sales of the past.
     History,
@@ -47,7 +46,6 @@ pub(super) enum Mode {
     Items(Vec<String>),
 }
 
-/// One request.
 #[derive(Debug, Clone)]
 pub(super) struct Query {
     pub(super) path: String,

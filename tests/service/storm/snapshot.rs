@@ -21,7 +21,6 @@ const KEPT: usize = 64;
 /// each.
 pub(super) const PAGES: u32 = 3;
 
-/// One body of a resource.
 pub(super) struct Snapshot {
     pub(super) source: Source,
     pub(super) text: String,

@@ -28,7 +28,6 @@ impl Response {
         Self { status, headers, text: String::from_utf8(body.to_vec()).unwrap() }
     }
 
-    /// The body as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))

@@ -68,7 +68,6 @@ pub(crate) fn template() -> Template {
     document.evaluate(&BTreeMap::from(parameters)).unwrap()
 }
 
-/// The path in the repository.
 pub(crate) fn in_repository(path: &str) -> PathBuf {
     Options::default().template.with_file_name(path)
 }

@@ -22,7 +22,6 @@ pub(crate) const NO_SERVER: &str = "http://127.0.0.1:9";
 /// The longest time from one call of the function to the next.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A request of the function.
 enum Call {
     Poll { at: Instant, event: oneshot::Sender<Bytes> },
     Response(Bytes),

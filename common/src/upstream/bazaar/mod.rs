@@ -61,7 +61,6 @@ struct RawProduct {
     quick_status: Option<Object<QuickStatus>>,
 }
 
-/// The products and their prices.
 #[derive(Debug)]
 pub struct Market {
     /// The products, in the provider's order.
@@ -81,7 +80,6 @@ pub enum Orders {
     LeftOut,
 }
 
-/// One product and its prices.
 #[derive(Debug)]
 pub struct Product {
     /// The id, such as `INK_SACK:3`.

@@ -11,7 +11,6 @@ const KEY: &[u8] = br#"_summary""#;
 
 /// A body in which usual lists of orders are empty.
 pub(super) struct Outline<'a> {
-    /// The text.
     pub(super) text: Cow<'a, str>,
     /// Where each cut is in the text, and where it ends in the body.
     cuts: Vec<(usize, usize)>,

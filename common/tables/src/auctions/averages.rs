@@ -29,12 +29,9 @@ use crate::session::Session;
 const SEEN: &str = "seen";
 const UNTIL: &str = "until";
 
-/// A window of averages.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The name.
     pub name: &'static str,
-    /// The length.
     pub length: Duration,
 }
 
@@ -47,7 +44,6 @@ pub const WINDOWS: [Window; 3] = [
 
 const LONGEST: Duration = DAY.saturating_mul(7);
 
-/// The averages of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Averages {
     /// The end of the last hour in the window.

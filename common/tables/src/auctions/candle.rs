@@ -9,7 +9,6 @@ pub struct Lowest {
     pub open: Coins,
     /// The highest.
     pub high: Coins,
-    /// The lowest.
     pub low: Coins,
     /// At the last minute.
     pub close: Coins,

@@ -65,7 +65,6 @@ impl From<&Candle> for CandleFields {
 pub struct ItemCandle<'a> {
     /// The item's id.
     pub(crate) id: &'a str,
-    /// The candle.
     #[serde(flatten)]
     pub(crate) fields: CandleFields,
 }

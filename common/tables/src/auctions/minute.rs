@@ -65,7 +65,6 @@ pub type Prices = Vec<(AuctionItemId, Price)>;
 /// An auction that a player has won.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sale {
-    /// The auction.
     pub auction: AuctionId,
     /// The ids that the item counts under.
     pub items: Vec<AuctionItemId>,
@@ -124,7 +123,6 @@ pub struct Minute {
     pub last_updated: UnixMilliseconds,
     /// When the run, or one before it, last read all pages; `None` if that is not known.
     pub completed_at: Option<UnixMilliseconds>,
-    /// The prices.
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.
     pub lowest: Vec<AuctionId>,

@@ -59,7 +59,6 @@ pub struct RecordedMinute {
     pub hash: String,
     /// When the provider refreshed what the prices are from.
     pub last_updated: UnixMilliseconds,
-    /// The prices.
     pub prices: Prices,
     /// The sales; `None` if the list could not be fetched.
     pub sales: Option<Sales>,

@@ -68,7 +68,6 @@ pub struct ProductCandle<'a> {
 }
 
 impl<'a> ProductCandle<'a> {
-    /// The candle of the product.
     #[must_use]
     pub fn of(id: &'a ItemId, candle: &Candle) -> Self {
         Self { item_id: id.as_str(), fields: candle.into() }

@@ -46,7 +46,6 @@ const fn candles(name: &'static str, length: Duration, kept: Option<Duration>) -
 /// A range of `GET /v1/bazaar/history`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The name.
     pub name: &'static str,
     /// Its points are those of this interval: the minutes themselves, or the closes of candles.
     pub interval: &'static Interval,

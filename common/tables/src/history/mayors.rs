@@ -28,7 +28,6 @@ const LAST_UPDATED: &str = "last_updated";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mayor {
-    /// The year of the election.
     pub year: ElectionYear,
     /// The display name.
     pub name: String,
@@ -41,7 +40,6 @@ pub struct Mayor {
     pub last_updated: Option<i64>,
 }
 
-/// A perk of a mayor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Perk {

@@ -32,7 +32,6 @@ const NOTED_SLOTS: u32 = 24;
 pub struct BuiltSlot {
     /// The interval's name.
     pub interval: &'static str,
-    /// The slot.
     pub slot: UnixSeconds,
     /// The number of its rows that changed.
     pub rows: usize,
@@ -99,7 +98,6 @@ pub async fn ends<C: Candle>(table: Session<'_>, built: &Built) -> Result<Vec<Un
     Ok(ends.into_iter().collect())
 }
 
-/// One run.
 struct Run<'a, C> {
     table: Session<'a>,
     now: UnixSeconds,

@@ -14,14 +14,12 @@ use crate::error::Error;
 use crate::row::Value;
 use crate::session::Session;
 
-/// A series of prices.
 #[derive(Debug)]
 pub struct Series {
     /// The name, the front of the partition keys of candles.
     pub(crate) name: &'static str,
     /// The recorded minutes.
     pub(crate) minutes: &'static Interval,
-    /// The finest interval of candles.
     pub finest: &'static Interval,
     /// The intervals of candles, from fine to coarse. Each is a multiple of the one before.
     pub intervals: &'static [Interval],
@@ -35,13 +33,11 @@ pub struct Series {
 
 /// The prices of a product during an interval.
 pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
-    /// The id of a product.
     type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
     /// What is made of the minutes of a slot besides its candles.
     type Texts: Send;
 
-    /// The series.
     const SERIES: &'static Series;
 
     /// Returns the number of recorded minutes. Of two candles of a slot, the one with more counts.

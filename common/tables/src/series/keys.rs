@@ -23,9 +23,7 @@ const MARGIN: Duration = Duration::from_hours(3);
 pub struct Interval {
     /// The series, the first part of the partition keys.
     pub(crate) series: &'static str,
-    /// The name.
     pub name: &'static str,
-    /// The length.
     pub length: Duration,
     /// How long its rows are kept. `None`: for ever.
     pub kept: Option<Duration>,
@@ -79,17 +77,13 @@ impl Interval {
     }
 }
 
-/// A slot of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
-    /// The interval.
     pub interval: &'static Interval,
-    /// The start.
     pub start: UnixSeconds,
 }
 
 impl Slot {
-    /// Returns the end.
     #[must_use]
     pub const fn end(&self) -> UnixSeconds {
         self.interval.end(self.start)

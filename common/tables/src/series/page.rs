@@ -34,7 +34,6 @@ pub struct Page<C> {
 pub struct PagedCandle<C> {
     /// The start of the interval.
     pub opened_at: UnixSeconds,
-    /// The candle.
     pub candle: C,
     /// Whether the candle is built. Otherwise it is made of finer data, and minutes may be added to it.
     pub is_complete: bool,

@@ -16,7 +16,6 @@ pub use self::blob::{Buffers, LARGEST_NBT, LONGEST_TEXT};
 pub use self::nbt::DEEPEST;
 pub use self::reason::Reason;
 
-/// An item of an auction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Its id, the internal name that mods use.

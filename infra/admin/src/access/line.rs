@@ -27,7 +27,6 @@ struct AccountLine {
     paid_until: UnixSeconds,
 }
 
-/// A key.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeyLine {

@@ -101,7 +101,6 @@ pub(super) fn state(state: KeyState) -> String {
     }
 }
 
-/// The keys as a table.
 pub(super) fn keys(keys: &[KeyRecord]) -> String {
     let row = |key: &KeyRecord| {
         [

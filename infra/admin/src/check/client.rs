@@ -24,7 +24,6 @@ pub(super) struct Client {
     pub(super) requests: Cell<u64>,
 }
 
-/// A response.
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,

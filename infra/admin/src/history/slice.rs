@@ -33,13 +33,10 @@ const MAX_PRODUCTS: usize = 20_000;
 /// Candles that expire sooner are not gathered: `record-candles` may take hours until it has built coarser ones of a long file.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
-/// A candle that lines have.
 pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> {
-    /// The field with the candles.
     const FIELD: &'static str;
     /// What a candle must be.
     const ALLOWED: &'static str;
-    /// The candle in a line.
     type Text: DeserializeOwned;
 
     /// The intervals of lines, from fine to coarse.

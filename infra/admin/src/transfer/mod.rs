@@ -21,7 +21,6 @@ use crate::console::{self, Progress};
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
 
-/// A kind of rows.
 pub(crate) trait Kind {
     /// The content of a line.
     type Row;

@@ -24,7 +24,6 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The file of an import, or standard input.
 pub(super) struct Reader {
-    /// Its name in messages.
     name: String,
     input: BufReader<Box<dyn AsyncRead + Unpin>>,
     /// The number of the last line, starting at 1.

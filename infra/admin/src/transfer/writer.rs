@@ -23,7 +23,6 @@ const USUAL_MODE: u32 = 0o666;
 /// The file of an export, or standard output.
 pub(crate) struct Writer {
     output: BufWriter<Box<dyn AsyncWrite + Unpin>>,
-    /// Its name in messages.
     name: String,
     /// `None` for standard output.
     file: Option<TemporaryFile>,

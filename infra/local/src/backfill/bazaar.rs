@@ -54,7 +54,6 @@ impl Game for Bazaar {
         finer.unwrap_or(&MINUTES).length
     }
 
-    /// The prices at the start.
     fn part(&self, start: UnixSeconds, _: Duration) -> Candles {
         self.quotes_at(start).into_iter().map(|(id, quote)| (id, Candle::of(quote, start))).collect()
     }

@@ -8,9 +8,7 @@ const WRITES: [&str; 5] = ["BatchWriteItem", "DeleteItem", "PutItem", "TransactW
 /// Capacity units.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Consumed {
-    /// Read request units.
     pub read_units: f64,
-    /// Write request units.
     pub write_units: f64,
 }
 

@@ -55,7 +55,6 @@ impl Fault {
         Self { processed: Some(processed), ..Self::default() }
     }
 
-    /// Delays the response.
     #[must_use]
     pub fn delay(delay: Duration) -> Self {
         Self { delay, ..Self::default() }

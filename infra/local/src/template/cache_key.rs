@@ -6,9 +6,7 @@ use crate::error::Error;
 /// A request parameter that is part of the cache key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheKey {
-    /// A path parameter.
     Path(String),
-    /// A query parameter.
     Query(String),
 }
 

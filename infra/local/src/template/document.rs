@@ -24,13 +24,11 @@ pub struct Document {
 /// A template for one choice of parameters.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// The values of the parameters.
     pub parameters: BTreeMap<String, String>,
     /// The functions, by logical id.
     pub functions: BTreeMap<String, Function>,
     /// The tables, by logical id.
     pub tables: BTreeMap<String, Table>,
-    /// The API.
     pub api: Api,
     /// The usage plans of the tiers.
     pub usage_plans: Vec<UsagePlan>,

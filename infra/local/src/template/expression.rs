@@ -10,7 +10,6 @@ use crate::arn::{REGION, function_arn, table_arn};
 /// What expressions can refer to.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    /// The values of the parameters.
     pub(super) parameters: BTreeMap<String, String>,
     /// Whether each condition holds, or why it cannot be evaluated.
     pub(super) conditions: BTreeMap<String, Result<bool, String>>,

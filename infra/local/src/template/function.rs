@@ -19,7 +19,6 @@ const DEFAULT_MEMORY_MB: u64 = 128;
 /// An `AWS::Serverless::Function`.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// Its logical id.
     pub logical_id: String,
     /// `Metadata.BuildProperties.Binary`: the name of its binary and its package.
     pub binary: String,
@@ -29,7 +28,6 @@ pub struct Function {
     pub memory_mb: u64,
     /// Its environment variables.
     pub environment: BTreeMap<String, String>,
-    /// Its schedules.
     pub schedules: Vec<Schedule>,
 }
 

@@ -10,7 +10,6 @@ use crate::error::Error;
 pub struct GatewayResponse {
     /// `StatusCode`, if it differs from the default of the response type.
     pub status: Option<u16>,
-    /// Header names and values.
     pub headers: BTreeMap<String, String>,
     /// The body for `application/json`.
     pub body: Option<String>,

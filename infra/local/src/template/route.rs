@@ -16,7 +16,6 @@ pub struct Route {
     pub path: String,
     /// The logical id of the function.
     pub function: String,
-    /// The name of the authorizer.
     pub authorizer: Option<String>,
     /// Whether it requires a key of a usage plan.
     pub key_required: bool,

@@ -11,7 +11,6 @@ use crate::error::Error;
 /// An `AWS::DynamoDB::Table`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Its logical id.
     pub logical_id: String,
     /// `TableName`, or the logical id.
     pub name: String,

@@ -15,9 +15,7 @@ const TAG: &str = "tier";
 /// An `AWS::ApiGateway::UsagePlan`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsagePlan {
-    /// Its logical id.
     pub logical_id: String,
-    /// The tier of its keys.
     pub tier: String,
     /// The rate of each of its keys, if it is limited.
     pub throttle: Option<Throttle>,

@@ -37,7 +37,6 @@ fn command(test: &str, options: &[&str]) -> Command {
     command
 }
 
-/// The status of the response.
 async fn get(url: &str, target: &str) -> u16 {
     // For the parrot as authorizer, this is a key of the tier pro.
     let headers = "host: here\r\nconnection: close\r\nx-api-key: pro-1\r\n";

@@ -74,7 +74,6 @@ impl Access {
         self.dynamodb.rows("Access")
     }
 
-    /// The rows that are keys.
     pub(crate) fn key_rows(&self) -> Vec<Value> {
         let is_key = |row: &Value| row["pk"]["S"].as_str().unwrap().starts_with("key#");
         self.rows().into_iter().filter(is_key).collect()
