@@ -26,7 +26,7 @@ pub struct Kind {
 
 /// A request that fails.
 #[derive(Debug)]
-pub struct Failure {
+pub struct FailingRequest {
     /// The name of the example in the document.
     pub name: &'static str,
     /// Path and query.
@@ -43,7 +43,7 @@ pub struct Description {
     /// Whether a response can also be CSV.
     pub has_csv: bool,
     /// A request for each error that is not an error of every route.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailingRequest>,
 }
 
 impl Description {
@@ -75,14 +75,14 @@ impl Description {
     /// Adds a request in which `parameter` has a value that is not allowed.
     #[must_use]
     pub fn invalid(mut self, parameter: &'static str, request: &'static str) -> Self {
-        self.failures.push(Failure { name: parameter, request, error: None });
+        self.failures.push(FailingRequest { name: parameter, request, error: None });
         self
     }
 
     /// Adds a request that fails with this error.
     #[must_use]
     pub fn fails(mut self, name: &'static str, request: &'static str, error: ApiError) -> Self {
-        self.failures.push(Failure { name, request, error: Some(error) });
+        self.failures.push(FailingRequest { name, request, error: Some(error) });
         self
     }
 }

@@ -63,7 +63,7 @@ struct Times {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Document {
+struct PriceList {
     updated_at: Times,
     prices: Vec<PriceRow>,
 }
@@ -97,7 +97,7 @@ pub async fn advance(
             tracing::warn!(cause = %error, "{NAME} is corrupt and is written again");
             None
         });
-        let Document { updated_at: mut times, prices: before } = document.unwrap_or_default();
+        let PriceList { updated_at: mut times, prices: before } = document.unwrap_or_default();
         let updated_before = times.of(market).replace(updated_at);
         if updated_before
             .is_some_and(|before| before > updated_at && before.get() <= now.get() + LARGEST_LEAD)
@@ -110,7 +110,7 @@ pub async fn advance(
         if updated_before == Some(updated_at) && prices == before {
             return Ok(true);
         }
-        let document = serde_json::to_vec(&Document { updated_at: times, prices })?;
+        let document = serde_json::to_vec(&PriceList { updated_at: times, prices })?;
         if files.replace(seen, &document).await? {
             return Ok(true);
         }
@@ -139,7 +139,7 @@ mod tests {
 
     fn shown(folder: &TempDir) -> Vec<PriceRow> {
         let text = std::fs::read(folder.path().join(NAME)).unwrap();
-        serde_json::from_slice::<Document>(&text).unwrap().prices
+        serde_json::from_slice::<PriceList>(&text).unwrap().prices
     }
 
     #[tokio::test]

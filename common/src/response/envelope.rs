@@ -155,7 +155,7 @@ impl Body {
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn of_error(error: &ApiError) -> Result<Self, serde_json::Error> {
-        let failure = Failure { code: error.code().name(), message: error.message() };
+        let failure = ErrorContent { code: error.code().name(), message: error.message() };
         Ok(Self::of_text(&serde_json::to_string(&ErrorEnvelope { success: false, error: failure })?))
     }
 
@@ -183,11 +183,11 @@ impl Body {
 #[derive(Serialize)]
 struct ErrorEnvelope<'a> {
     success: bool,
-    error: Failure<'a>,
+    error: ErrorContent<'a>,
 }
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct ErrorContent<'a> {
     code: &'static str,
     message: &'a str,
 }

@@ -201,7 +201,7 @@ pub(super) fn check_price(coins: i64) -> Result<(), &'static str> {
 
 /// The provider's error body.
 #[derive(Deserialize)]
-struct Failure {
+struct ErrorBody {
     success: bool,
 }
 
@@ -228,7 +228,7 @@ pub async fn fetch(
     if !expected_statuses.contains(&response.status) {
         return Ok(Some(response));
     }
-    let failure: Failure = response.parse()?;
+    let failure: ErrorBody = response.parse()?;
     if failure.success { Err(response.invalid("an error that says success: true")) } else { Ok(None) }
 }
 

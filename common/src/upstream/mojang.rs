@@ -35,7 +35,7 @@ impl Weight for Player {
 
 /// The error body for an unknown or illegal name.
 #[derive(Deserialize)]
-struct Failure {
+struct ErrorBody {
     #[serde(rename = "errorMessage")]
     _message: String,
 }
@@ -58,7 +58,7 @@ pub async fn look_up(
     };
     let response = upstream.get(invocation, &request).await?;
     if NO_PLAYER.contains(&response.status) {
-        return response.parse::<Failure>().map(|_| None);
+        return response.parse::<ErrorBody>().map(|_| None);
     }
     if response.status == StatusCode::NO_CONTENT {
         return Ok(None);

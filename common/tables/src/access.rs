@@ -88,7 +88,7 @@ pub fn keys_of<'a>(
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Row {
+pub enum AccessRow {
     /// An account.
     Account(Account),
     Key(KeyRecord),
@@ -98,7 +98,7 @@ pub enum Row {
 ///
 /// # Errors
 /// If the table does not answer in time, or a row is corrupt.
-pub fn rows(table: Session<'_>) -> impl Stream<Item = Result<Row, Error>> + use<'_> {
+pub fn rows(table: Session<'_>) -> impl Stream<Item = Result<AccessRow, Error>> + use<'_> {
     let read = move |row: Item| checked(table, &row, read_row(&row));
     table.scan().map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
 }
@@ -212,13 +212,13 @@ fn checked<T>(table: Session<'_>, row: &Item, read: Result<T, Corrupt>) -> Resul
     })
 }
 
-fn read_row(row: &Item) -> Result<Row, Corrupt> {
+fn read_row(row: &Item) -> Result<AccessRow, Corrupt> {
     let key = text(row, PARTITION_KEY)?;
     if let Some(name) = key.strip_prefix(ACCOUNT_PREFIX) {
         let name = name.parse().map_err(|_| Corrupt::new(PARTITION_KEY, "the key of an account"))?;
-        return read_account(row, &name).map(Row::Account);
+        return read_account(row, &name).map(AccessRow::Account);
     }
-    read_key(row).map(Row::Key)
+    read_key(row).map(AccessRow::Key)
 }
 
 fn read_account(row: &Item, name: &AccountName) -> Result<Account, Corrupt> {

@@ -28,7 +28,7 @@ const PARTITION: &str = "feeds";
 const FIRST: &str = "first_recorded_at";
 const LAST: &str = "last_recorded_at";
 const GAPS: &str = "gaps";
-const MINUTES: &str = "recorded_minutes";
+const RECORDED_MINUTES: &str = "recorded_minutes";
 const FROM: &str = "from";
 const TO: &str = "to";
 
@@ -130,8 +130,9 @@ impl Heartbeat {
         let gaps: Option<Vec<_>> = gaps.and_then(|gaps| gaps.iter().map(gap).collect());
         let gaps = gaps.filter(|gaps| is_ascending(first, gaps, last));
         let gaps = gaps.ok_or(Corrupt::new(GAPS, "a list of gaps between the first and the last tick"))?;
-        let minutes = match row.get(MINUTES) {
-            Some(_) => u64::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "bits"))?,
+        let minutes = match row.get(RECORDED_MINUTES) {
+            Some(_) => u64::try_from(integer(row, RECORDED_MINUTES)?)
+                .map_err(|_| Corrupt::new(RECORDED_MINUTES, "bits"))?,
             None => minutes_outside(first, last, &gaps),
         };
         Ok(Self { first, last, gaps, minutes: minutes & ALL_MINUTES })
@@ -146,7 +147,7 @@ impl Heartbeat {
         row.insert(FIRST.to_owned(), number(self.first.get()));
         row.insert(LAST.to_owned(), number(self.last.get()));
         row.insert(GAPS.to_owned(), AttributeValue::L(self.gaps.iter().map(gap).collect()));
-        row.insert(MINUTES.to_owned(), number(self.minutes));
+        row.insert(RECORDED_MINUTES.to_owned(), number(self.minutes));
         row
     }
 }
@@ -195,7 +196,7 @@ pub(crate) async fn note(
         });
         let Some(after) = after.filter(|after| before.as_ref() != Some(after)) else { return Ok(()) };
         let request = table.put_item().set_item(Some(after.row(feed)));
-        let request = if_unchanged(request, row.as_ref(), &[FIRST, LAST, GAPS, MINUTES]);
+        let request = if_unchanged(request, row.as_ref(), &[FIRST, LAST, GAPS, RECORDED_MINUTES]);
         if table.write("PutItem", request.send()).await?.is_some() {
             return Ok(());
         }
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!((heartbeat.last_gap(), heartbeat.is_hour_old(time(-141))), (None, false));
         assert!(heartbeat.is_hour_old(time(-140)));
         let mut row = after(&BAZAAR, &[-100, -20, -19]).row(&BAZAAR);
-        row.remove(MINUTES);
+        row.remove(RECORDED_MINUTES);
         let before = Heartbeat::of_row(&row).unwrap();
         assert_eq!(before.with(time(0), &BAZAAR).minutes_last_hour(time(0)), 3);
     }

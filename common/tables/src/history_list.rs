@@ -48,7 +48,7 @@ pub trait HistoryList: 'static {
 /// The newest entries of a history.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{E}s")]
-struct Data<E> {
+struct HistoryPage<E> {
     /// The entries, newest first.
     history: Vec<E>,
 }
@@ -80,7 +80,7 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
         let fetch = async || {
             let (table, now) = (self.table.during(invocation), invocation.now().into());
             let history = L::newest(table, now, before, limit).await?;
-            Document::of(&Data { history }).map(Arc::new).map_err(Error::unwritable)
+            Document::of(&HistoryPage { history }).map(Arc::new).map_err(Error::unwritable)
         };
         Ok(self.documents.get((before, limit), invocation, fetch).await?.into())
     }
@@ -90,6 +90,6 @@ impl<L: HistoryList<Entry: JsonSchema>> HistoryListHandler<L> {
     /// Returns the description of the route. For `example`, see [`common::description::Kind::example`].
     #[must_use]
     pub fn description(example: &'static str) -> Description {
-        Description::of::<Data<L::Entry>>(L::ROUTE, example)
+        Description::of::<HistoryPage<L::Entry>>(L::ROUTE, example)
     }
 }

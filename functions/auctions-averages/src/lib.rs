@@ -15,7 +15,7 @@ use common::routes::{self, AuctionIds, Route};
 use tables::Table;
 use tables::auctions::{self, WINDOWS};
 
-use self::snapshot::{Data, Snapshot};
+use self::snapshot::{AveragePrices, Snapshot};
 
 #[derive(Debug)]
 pub struct AuctionsAverages {
@@ -54,7 +54,7 @@ impl Handler for AuctionsAverages {
 
 impl Describe for AuctionsAverages {
     fn description() -> Description {
-        Description::of::<Data<'_>>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<AveragePrices<'_>>(Self::ROUTE, include_str!("../example.json"))
             .invalid("window", "/v1/auctions/averages?window=2d")
             .invalid("ids", "/v1/auctions/averages?ids=HYPERION,")
     }

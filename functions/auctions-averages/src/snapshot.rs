@@ -15,7 +15,7 @@ use tables::auctions::{Average, AverageSales, Averages, Coins, select};
 /// Average prices of items in auctions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsAverages")]
-pub(crate) struct Data<'a> {
+pub(crate) struct AveragePrices<'a> {
     /// The requested window.
     window: &'static str,
     /// The end of the window: that of the last complete hour.
@@ -109,7 +109,7 @@ impl Snapshot {
         let items = averages.items.iter();
         let items: Vec<_> =
             items.map(|(id, average)| ItemAverages::new(id, average, averages.minutes)).collect();
-        let data = Data { window, until: averages.until, count: items.len(), items, unknown: None };
+        let data = AveragePrices { window, until: averages.until, count: items.len(), items, unknown: None };
         let all = Document::of(&data).map_err(tables::Error::unwritable)?;
         Ok(Self { window, averages, all: Arc::new(all) })
     }
@@ -127,7 +127,8 @@ impl Snapshot {
             items.map(|(_, id, average)| ItemAverages::new(id, average, *minutes).with_clean(average));
         let items: Vec<_> = items.collect();
         let (count, unknown) = (items.len(), Some(unknown));
-        Document::of(&Data { window: self.window, until: *until, count, items, unknown }).map(Arc::new)
+        Document::of(&AveragePrices { window: self.window, until: *until, count, items, unknown })
+            .map(Arc::new)
     }
 }
 

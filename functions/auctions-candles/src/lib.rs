@@ -17,7 +17,7 @@ use tables::series::{Page, PagedCandle};
 /// A page of candles of an item.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsCandles")]
-struct Data<'a> {
+struct CandlePage<'a> {
     /// The item's id.
     id: &'a str,
     /// The requested interval.
@@ -70,13 +70,13 @@ impl CandlePages for AuctionsCandles {
         Page { candles, next_before }: Page<Candle>,
     ) -> serde_json::Result<Document> {
         let (id, candles) = (id.as_str(), candles.into_iter().map(PageEntry::from).collect::<Vec<_>>());
-        Document::of(&Data { id, interval, count: candles.len(), candles, next_before })
+        Document::of(&CandlePage { id, interval, count: candles.len(), candles, next_before })
     }
 }
 
 impl Describe for AuctionsCandles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<CandlePage>(Self::ROUTE, include_str!("../example.json"))
             .fails("missing", "/v1/auctions/candles", missing_parameter("id", ""))
             .invalid("id", "/v1/auctions/candles?id=hyperion")
             .invalid("interval", "/v1/auctions/candles?id=HYPERION&interval=5m")

@@ -16,7 +16,7 @@ use common::routes::{self, AuctionIds, Route};
 use tables::auctions::{self, RecordedMinute};
 use tables::{ResponseError, Table};
 
-use self::snapshot::{Data, Snapshot};
+use self::snapshot::{LowestPrices, Snapshot};
 
 /// The error of prices that are too old to be served, or that were never recorded.
 fn not_recorded() -> ApiError {
@@ -67,7 +67,7 @@ impl Handler for AuctionsPrices {
 
 impl Describe for AuctionsPrices {
     fn description() -> Description {
-        Description::of::<Data<'_>>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<LowestPrices<'_>>(Self::ROUTE, include_str!("../example.json"))
             .invalid("ids", "/v1/auctions/prices?ids=HYPERION,,TERMINATOR")
             .fails("semicolon", "/v1/auctions/prices?ids=GOLDEN_DRAGON;4", split_id("ids", "4"))
     }

@@ -15,7 +15,7 @@ use tables::auctions::{Coins, LONGEST_AGE, Price, Prices, select};
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsPrices")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Data<'a> {
+pub(crate) struct LowestPrices<'a> {
     /// When the provider generated the auctions that the prices are from, in Unix milliseconds.
     last_updated: i64,
     /// The number of items.
@@ -82,7 +82,8 @@ impl Snapshot {
         lowest: Vec<AuctionId>,
     ) -> Result<Self, tables::Error> {
         let items: Vec<_> = prices.iter().map(|(id, price)| ItemPrices::new(id.as_str(), *price)).collect();
-        let data = Data { last_updated: last_updated.get(), count: items.len(), items, unknown: None };
+        let data =
+            LowestPrices { last_updated: last_updated.get(), count: items.len(), items, unknown: None };
         let all = Document::of(&data).map_err(tables::Error::unwritable)?;
         Ok(Self { recorded_at, last_updated, prices, lowest, all: Arc::new(all) })
     }
@@ -105,7 +106,8 @@ impl Snapshot {
             items.push(ItemPrices { auction: Some(auction), ..ItemPrices::new(id.as_str(), *price) });
         }
         let last_updated = self.last_updated.get();
-        Document::of(&Data { last_updated, count: items.len(), items, unknown: Some(unknown) }).map(Arc::new)
+        Document::of(&LowestPrices { last_updated, count: items.len(), items, unknown: Some(unknown) })
+            .map(Arc::new)
     }
 }
 

@@ -25,7 +25,7 @@ const CACHE_BYTES: usize = 24 * 1024 * 1024;
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AuctionsPage")]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
+struct RunningAuctions<'a> {
     /// The page number, counted from 0.
     page: i64,
     /// The number of pages.
@@ -46,7 +46,7 @@ pub fn shape(requested: PageNumber, response: &UpstreamResponse) -> Result<Cache
     let AuctionsPage { page, total_pages, total_auctions, last_updated, auctions, .. } =
         auctions::parse(requested, response)?;
     let auctions = auctions.into_usable(response)?;
-    let data = Data { page, total_pages, total_auctions, last_updated, auctions };
+    let data = RunningAuctions { page, total_pages, total_auctions, last_updated, auctions };
     let document = Document::of(&data).map_err(|error| response.invalid(error))?;
     Ok(CachedPage { document: Arc::new(document), total_pages, refresh: Refresh::at(last_updated) })
 }
@@ -132,7 +132,7 @@ fn unknown_page(page: PageNumber) -> ApiError {
 
 impl Describe for Auctions {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<RunningAuctions>(Self::ROUTE, include_str!("../example.json"))
             .invalid("page", "/v1/auctions?page=-1")
             .fails("page", "/v1/auctions?page=9999", unknown_page(PageNumber::new(9999)))
     }

@@ -28,7 +28,7 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 /// The candles of all products of one interval.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarCandlesAll")]
-struct Data<'a> {
+struct AllCandles<'a> {
     /// The requested interval.
     #[schemars(extend("enum" = query::INTERVALS))]
     interval: &'static str,
@@ -81,7 +81,7 @@ fn document(slot: Slot, format: Format, candles: &Candles) -> serde_json::Result
     }
     let candles: Vec<_> = candles.iter().map(|(id, candle)| ProductCandle::of(id, candle)).collect();
     let (interval, opened_at) = (slot.interval.name, slot.start);
-    Document::of(&Data { interval, opened_at, count: candles.len(), candles })
+    Document::of(&AllCandles { interval, opened_at, count: candles.len(), candles })
 }
 
 /// The error of an interval that has ended and is not built.
@@ -107,7 +107,7 @@ impl Describe for BazaarCandlesAll {
         // 2226-01-01T00:00:00Z and 2020-01-01T00:00:00Z.
         let future_day = day.at(UnixSeconds::new(8_078_572_800));
         let old_hour = hour.at(UnixSeconds::new(1_577_836_800));
-        Description::of::<Data<'_>>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<AllCandles<'_>>(Self::ROUTE, include_str!("../example.json"))
             .or_csv()
             .fails("missing", "/v1/bazaar/candles/all", missing_parameter("opened_at", ""))
             .fails(

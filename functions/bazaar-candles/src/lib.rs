@@ -16,7 +16,7 @@ use tables::series::{Page, PagedCandle};
 /// A page of candles of a product.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarCandles")]
-struct Data<'a> {
+struct CandlePage<'a> {
     /// The product's id.
     item_id: &'a str,
     /// The requested interval.
@@ -68,13 +68,13 @@ impl CandlePages for BazaarCandles {
         Page { candles, next_before }: Page<Candle>,
     ) -> serde_json::Result<Document> {
         let (item_id, candles) = (id.as_str(), candles.into_iter().map(PageEntry::from).collect::<Vec<_>>());
-        Document::of(&Data { item_id, interval, count: candles.len(), candles, next_before })
+        Document::of(&CandlePage { item_id, interval, count: candles.len(), candles, next_before })
     }
 }
 
 impl Describe for BazaarCandles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<CandlePage>(Self::ROUTE, include_str!("../example.json"))
             .fails("missing", "/v1/bazaar/candles", missing_parameter("item_id", ""))
             .invalid("item_id", "/v1/bazaar/candles?item_id=ink_sack")
             .invalid("interval", "/v1/bazaar/candles?item_id=INK_SACK:3&interval=2h")

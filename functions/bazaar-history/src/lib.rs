@@ -25,7 +25,7 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 /// The prices and volumes of a product over a range of time.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "BazaarHistory")]
-struct Data<'a> {
+struct PriceHistory<'a> {
     /// The product's id.
     item_id: &'a str,
     /// The requested range.
@@ -105,13 +105,13 @@ impl Handler for BazaarHistory {
 /// Returns the data of the response: the product's points in the range.
 fn document(id: &ItemId, range: &bazaar::Range, points: Vec<Point>) -> Result<Document, tables::Error> {
     let history: Vec<_> = points.into_iter().map(HistoryPoint::from).collect();
-    let data = Data { item_id: id.as_str(), range: range.name, count: history.len(), history };
+    let data = PriceHistory { item_id: id.as_str(), range: range.name, count: history.len(), history };
     Document::of(&data).map_err(tables::Error::unwritable)
 }
 
 impl Describe for BazaarHistory {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<PriceHistory>(Self::ROUTE, include_str!("../example.json"))
             .fails("missing", "/v1/bazaar/history", missing_parameter("item_id", ""))
             .invalid("item_id", "/v1/bazaar/history?item_id=ink_sack")
             .invalid("range", "/v1/bazaar/history?item_id=INK_SACK:3&range=2h")

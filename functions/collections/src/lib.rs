@@ -22,7 +22,7 @@ struct ProviderCollections<'a> {
 
 /// All collections, in the shape of [`schema::Collections`].
 #[derive(Serialize)]
-struct Data<'a> {
+struct PassedCollections<'a> {
     collections: ObjectText<'a>,
 }
 
@@ -34,7 +34,8 @@ impl ProviderRoute for Collections {
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let ProviderCollections { collections, .. } = response.parse()?;
-        Document::passing(&Data { collections }, &response.body).map_err(|error| response.invalid(error))
+        Document::passing(&PassedCollections { collections }, &response.body)
+            .map_err(|error| response.invalid(error))
     }
 }
 

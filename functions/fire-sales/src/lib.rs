@@ -12,7 +12,7 @@ use serde::Serialize;
 /// The fire sales that are running or announced.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FireSales")]
-struct Data<'a> {
+struct CurrentSales<'a> {
     /// The sales, in the provider's order; usually none.
     sales: Vec<FireSale<'a>>,
 }
@@ -25,12 +25,12 @@ impl ProviderRoute for FireSales {
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let sales = fire_sales::parse(response)?.into_any_usable(response)?;
-        Document::of(&Data { sales }).map_err(|error| response.invalid(error))
+        Document::of(&CurrentSales { sales }).map_err(|error| response.invalid(error))
     }
 }
 
 impl Describe for FireSales {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<CurrentSales>(Self::ROUTE, include_str!("../example.json"))
     }
 }

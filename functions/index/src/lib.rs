@@ -51,7 +51,7 @@ const TEXT: File = File {
 /// The service and its endpoints.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Index")]
-struct Data<'a> {
+struct EndpointList<'a> {
     /// The name of the service.
     name: &'static str,
     /// The version of the contract.
@@ -140,7 +140,7 @@ impl Handler for Index {
 /// If it cannot be written as JSON.
 pub fn endpoints(documentation: &str) -> Result<Document, ApiError> {
     let endpoints = routes::VERSION_1.into_iter().map(Endpoint::from).collect();
-    let data = Data { name: NAME, api_version: API_VERSION, documentation, endpoints };
+    let data = EndpointList { name: NAME, api_version: API_VERSION, documentation, endpoints };
     Document::of(&data).map_err(ApiError::internal)
 }
 
@@ -153,6 +153,6 @@ fn unknown_route(method: &str, path: &str) -> ApiError {
 
 impl Describe for Index {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<EndpointList>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -12,14 +12,15 @@ use serde::Serialize;
 /// The complete item catalogue.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Items")]
-struct Data<'a> {
+struct Catalogue<'a> {
     /// The items, in the provider's order.
-    items: Vec<Item<'a>>,
+    items: Vec<CatalogueItem<'a>>,
 }
 
 /// One item.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Item<'a> {
+#[schemars(rename = "Item")]
+struct CatalogueItem<'a> {
     /// The id, which is unique.
     id: StringText<'a>,
     /// The display name. It is not unique and may contain `§` colour codes.
@@ -40,7 +41,7 @@ enum Rarity<'a> {
     Given(StringText<'a>),
 }
 
-impl<'a> From<items::Item<'a>> for Item<'a> {
+impl<'a> From<items::Item<'a>> for CatalogueItem<'a> {
     fn from(item: items::Item<'a>) -> Self {
         let items::Item { id, name, material, tier } = item;
         Self { id, name, material, tier: tier.map_or(Rarity::Common, Rarity::Given) }
@@ -56,13 +57,13 @@ impl ProviderRoute for Items {
 
     fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
         let items = items::parse(response)?.into_usable(response)?;
-        let items = items.into_iter().map(Item::from).collect();
-        Document::of(&Data { items }).map_err(|error| response.invalid(error))
+        let items = items.into_iter().map(CatalogueItem::from).collect();
+        Document::of(&Catalogue { items }).map_err(|error| response.invalid(error))
     }
 }
 
 impl Describe for Items {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<Catalogue>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 /// The sitting mayor and the elections.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Mayor")]
-struct Data<'a> {
+struct MayorAndElections<'a> {
     /// The sitting mayor.
     mayor: SittingMayor<'a>,
     /// The open election as the provider gives it; `{}` while the booth is closed.
@@ -61,13 +61,14 @@ impl ProviderRoute for Mayor {
         let Elections { mayor, current, .. } = election::parse(response)?;
         let perks = mayor.perks.into_any_usable(response)?;
         let sitting = SittingMayor { name: mayor.name, key: mayor.key, perks };
-        let data = Data { mayor: sitting, current: current.into(), election: mayor.election.into() };
+        let data =
+            MayorAndElections { mayor: sitting, current: current.into(), election: mayor.election.into() };
         Document::of(&data).map_err(|error| response.invalid(error))
     }
 }
 
 impl Describe for Mayor {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<MayorAndElections>(Self::ROUTE, include_str!("../example.json"))
     }
 }

@@ -37,7 +37,7 @@ const NAME_PAUSE: Duration = Duration::from_mins(1);
 /// A player and their profiles.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Player")]
-struct Data<'a> {
+struct PlayerProfiles<'a> {
     /// The player's id: 32 hexadecimal digits.
     uuid: &'a str,
     /// The player's own spelling of the name.
@@ -74,7 +74,7 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
 pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
     let profiles = profiles::parse(response)?.into_any_usable(response)?;
     let profiles = profiles.into_iter().map(Profile::from).collect();
-    let data = Data { uuid: &player.uuid, username: &player.name, profiles };
+    let data = PlayerProfiles { uuid: &player.uuid, username: &player.name, profiles };
     Document::passing(&data, &response.body).map_err(|error| response.invalid(error))
 }
 
@@ -148,7 +148,7 @@ fn unknown_player(name: &str) -> ApiError {
 
 impl Describe for Profiles {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<PlayerProfiles>(Self::ROUTE, include_str!("../example.json"))
             .invalid("username", "/v1/profile/not.a.name")
             .fails("player", "/v1/profile/nobody_here", unknown_player("nobody_here"))
     }

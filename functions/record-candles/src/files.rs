@@ -19,7 +19,7 @@ const CHANGING_DAYS: usize = 3;
 /// The minutes of a day.
 const MINUTES_OF_A_DAY: u32 = 24 * 60;
 
-type Failure = Box<dyn Error + Send + Sync>;
+type BoxedError = Box<dyn Error + Send + Sync>;
 
 /// The sales of an item, in the shape of the lists that mods read.
 #[derive(Debug, Serialize)]
@@ -71,7 +71,7 @@ pub(crate) async fn averages(
     table: Session<'_>,
     made: bool,
     until: UnixSeconds,
-) -> Result<(), Failure> {
+) -> Result<(), BoxedError> {
     for (window, name) in WINDOWS.iter().zip(["1day", "3day", "7day"]) {
         let is_outdated = |seen: &Seen| made || seen.is_older_than(until);
         let lowest = files.seen(&format!("auction_averages_lbin/{name}.json"), Form::Both).await?;
@@ -104,7 +104,7 @@ pub(crate) async fn days<C: Candle>(
     folder: &str,
     table: Session<'_>,
     now: UnixSeconds,
-) -> Result<(), Failure> {
+) -> Result<(), BoxedError> {
     let Some(interval) = C::SERIES.intervals.last() else { return Ok(()) };
     let names = files.names(folder).await?;
     let name = |day: UnixSeconds| format!("{}.csv.gz", day.to_string().get(..10).unwrap_or_default());
@@ -123,7 +123,7 @@ async fn write_day<C: Candle>(
     name: &str,
     table: Session<'_>,
     day: Slot,
-) -> Result<(), Failure> {
+) -> Result<(), BoxedError> {
     let (seen, before) = files.read(name).await?;
     let Some(candles) = candles::<C>(table, day).await? else {
         return Err(format!("rows of {name} are missing or corrupt").into());

@@ -35,7 +35,7 @@ const FEWEST_MINUTES: usize = 55;
 /// The status of the service: how recent its recorded data is.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Status")]
-struct Data {
+struct ServiceStatus {
     /// The version of the service.
     version: &'static str,
     /// When the feeds were checked. A response from a cache is of an earlier time than its request.
@@ -138,13 +138,13 @@ impl Handler for Status {
 }
 
 /// Returns the status at the time `now`.
-async fn data(table: Session<'_>, now: UnixSeconds) -> Result<Data, Error> {
+async fn data(table: Session<'_>, now: UnixSeconds) -> Result<ServiceStatus, Error> {
     let (heartbeats, recorded_since) = try_join(heartbeats(table), recorded_since(table, now)).await?;
     let feeds = FEEDS.into_iter().zip(heartbeats).zip(recorded_since);
     let feeds = feeds.map(|((feed, heartbeat), since)| FeedStatus::of(feed, heartbeat.as_ref(), since, now));
     let feeds: Vec<_> = feeds.collect();
     let is_healthy = feeds.iter().all(|feed| feed.is_healthy);
-    Ok(Data { version: env!("CARGO_PKG_VERSION"), checked_at: now, feeds, is_healthy })
+    Ok(ServiceStatus { version: env!("CARGO_PKG_VERSION"), checked_at: now, feeds, is_healthy })
 }
 
 /// Returns the time of the oldest record of each feed, in their order.
@@ -181,6 +181,6 @@ async fn oldest_of<const N: usize>(
 
 impl Describe for Status {
     fn description() -> Description {
-        Description::of::<Data>(Self::ROUTE, include_str!("../example.json"))
+        Description::of::<ServiceStatus>(Self::ROUTE, include_str!("../example.json"))
     }
 }

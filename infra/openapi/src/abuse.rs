@@ -57,14 +57,14 @@ const REFUSAL: usize = 600;
 const METHODS_OF_THE_INDEX: f64 = 7.0 + 6.0;
 
 /// One kind of abuse: its limits, and its dollars in a month.
-struct Row {
+struct Abuse {
     abuse: String,
     rate: String,
     burst: String,
     dollars: f64,
 }
 
-impl Row {
+impl Abuse {
     /// All requests of a month that these limits let pass to each of `paths`.
     fn at_limits(abuse: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
         let [per_second, at_once] = [number(&limits[0])?, number(&limits[1])?];
@@ -116,10 +116,10 @@ pub(crate) fn table(
 }
 
 /// Requests without a key, each kind at its limit.
-fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Result<Vec<Row>, Error> {
+fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Result<Vec<Abuse>, Error> {
     let of_get = |route: &Route, bytes: usize, seconds: f64| {
         let limits = of_method(root, "GET", route.path)?;
-        Row::at_limits(&code(route.path), limits, 1.0, dollars(bytes, seconds, GIGABYTES))
+        Abuse::at_limits(&code(route.path), limits, 1.0, dollars(bytes, seconds, GIGABYTES))
     };
     let text = |route: &Route| {
         let text = texts.iter().find(|(name, _)| route.path.trim_start_matches('/') == *name);
@@ -133,13 +133,13 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
     let script = REFERENCE_SCRIPT.path.rsplit('/').next().unwrap_or_default();
     let largest = page::files().filter(|file| file.name != script).map(|file| file.bytes).max();
     Ok(vec![
-        Row::at_limits(
+        Abuse::at_limits(
             "preflight requests of all paths",
             of_method(root, "OPTIONS", "/{proxy+}")?,
             1.0,
             dollars(2, SHORT_S, GIGABYTES),
         )?,
-        Row::at_limits(
+        Abuse::at_limits(
             "`/` and unknown paths, each of 13 methods",
             of_method(root, "'*'", "/*")?,
             METHODS_OF_THE_INDEX,
@@ -159,19 +159,19 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
 
 /// Requests that no limit bounds, 1,000 in each second: those above a limit, and those that a web ACL blocks. API Gateway and Lambda do not
 /// charge for them, but each has a line in the access log and a response.
-fn refused() -> Result<[Row; 2], Error> {
+fn refused() -> Result<[Abuse; 2], Error> {
     let refusal = PER_ACCESS_LINE + amount(REFUSAL) * PER_BYTE;
     let inspected = refusal + PER_INSPECTED_REQUEST;
     let every_second = || ["1000".to_owned(), "0".to_owned()];
     Ok([
-        Row::at_limits("requests above the limits (429)", every_second(), 1.0, refusal)?,
-        Row::at_limits("requests that a web ACL blocks", every_second(), 1.0, inspected)?,
+        Abuse::at_limits("requests above the limits (429)", every_second(), 1.0, refusal)?,
+        Abuse::at_limits("requests that a web ACL blocks", every_second(), 1.0, inspected)?,
     ])
 }
 
 /// Requests with wrong keys: of all routes at their limits, and of one address that the web ACL limits. API Gateway does not charge for
 /// them, but the authorizer runs.
-fn with_wrong_keys(root: &Path) -> Result<[Row; 2], Error> {
+fn with_wrong_keys(root: &Path) -> Result<[Abuse; 2], Error> {
     let refusal = PER_ACCESS_LINE + PER_INVOCATION + SHORT_S * GIGABYTES * PER_GB_SECOND + PER_READ;
     let routes = VERSION_1.iter().filter(|route| route.requires_key).count();
     let rate = default_of(root, "template.yaml", "RouteRateLimit")?;
@@ -180,8 +180,13 @@ fn with_wrong_keys(root: &Path) -> Result<[Row; 2], Error> {
     let of_one_address = [format!("{:.1}", five_minutes / 300.0), "0".to_owned()];
     let inspected = refusal + PER_INSPECTED_REQUEST;
     Ok([
-        Row::at_limits("wrong keys, without a web ACL, each route", [rate, burst], amount(routes), refusal)?,
-        Row::at_limits(
+        Abuse::at_limits(
+            "wrong keys, without a web ACL, each route",
+            [rate, burst],
+            amount(routes),
+            refusal,
+        )?,
+        Abuse::at_limits(
             "wrong keys of one address, with `infra/firewall.yaml`",
             of_one_address,
             1.0,
@@ -191,7 +196,7 @@ fn with_wrong_keys(root: &Path) -> Result<[Row; 2], Error> {
 }
 
 /// One key that fetches large responses until its quota is used up.
-fn with_a_key(root: &Path) -> Result<Vec<Row>, Error> {
+fn with_a_key(root: &Path) -> Result<Vec<Abuse>, Error> {
     let mut rows = Vec::new();
     for (tier, parameter, most) in MOST_BY_TIER {
         let quota = default_of(root, "template.yaml", parameter)?;
@@ -202,7 +207,7 @@ fn with_a_key(root: &Path) -> Result<Vec<Row>, Error> {
                 return Err(Error::CostsTooMuch { abuse, dollars: total });
             }
             let rate = format!("quota of {quota}");
-            rows.push(Row { abuse, rate, burst: String::new(), dollars: total });
+            rows.push(Abuse { abuse, rate, burst: String::new(), dollars: total });
         }
     }
     Ok(rows)

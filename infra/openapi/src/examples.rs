@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use common::description::{Description, Failure, Kind};
+use common::description::{Description, FailingRequest, Kind};
 use common::error::Code;
 use common::request::invalid_parameter;
 use common::request::parameters::InvalidValue;
@@ -72,7 +72,7 @@ pub(crate) struct FailedRequest {
 /// # Errors
 /// If one of them does not have the parameter that it is about.
 pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedRequest>, Error> {
-    let of = |&Failure { name, request, ref error }: &Failure| {
+    let of = |&FailingRequest { name, request, ref error }: &FailingRequest| {
         let (code, message) = match error {
             Some(error) => (error.code(), error.message().to_owned()),
             None => {

@@ -43,7 +43,7 @@ pub fn body(seed: u64, now_ms: i64) -> String {
     })
 }
 
-struct Item {
+struct CatalogueItem {
     id: String,
     material: &'static str,
     kind: Kind,
@@ -60,7 +60,7 @@ enum Kind {
 }
 
 /// The items in the list's order: unsorted, newer ones last.
-fn all() -> impl Iterator<Item = Item> {
+fn all() -> impl Iterator<Item = CatalogueItem> {
     let gear = FRONT_WORDS.iter().flat_map(|front| {
         let armour = SETS.iter().flat_map(move |set| {
             PIECES.iter().map(move |(piece, material)| (format!("{front}_{set}_{piece}"), *piece, *material))
@@ -68,23 +68,27 @@ fn all() -> impl Iterator<Item = Item> {
         let weapons = WEAPONS
             .iter()
             .map(move |(word, category, material)| (format!("{front}_{word}"), *category, *material));
-        armour.chain(weapons).map(|(id, category, material)| Item {
+        armour.chain(weapons).map(|(id, category, material)| CatalogueItem {
             id,
             material,
             kind: Kind::Gear(category),
         })
     });
-    let skull = |kind| move |id| Item { id, material: "SKULL_ITEM", kind };
+    let skull = |kind| move |id| CatalogueItem { id, material: "SKULL_ITEM", kind };
     let accessories = FRONT_WORDS.iter().flat_map(|front| {
         CHARMS
             .iter()
             .flat_map(move |charm| ACCESSORIES.iter().map(move |size| format!("{front}_{charm}_{size}")))
     });
     let dyed = DYED.split(' ').flat_map(|material| {
-        (0..16).map(move |colour| Item { id: format!("{material}:{colour}"), material, kind: Kind::Material })
+        (0..16).map(move |colour| CatalogueItem {
+            id: format!("{material}:{colour}"),
+            material,
+            kind: Kind::Material,
+        })
     });
     let minions = CREATURES.iter().flat_map(|creature| {
-        (1..=12).map(move |tier| Item {
+        (1..=12).map(move |tier| CatalogueItem {
             id: format!("{creature}_GENERATOR_{tier}"),
             material: "SKULL_ITEM",
             kind: Kind::Minion { tier },
@@ -93,7 +97,7 @@ fn all() -> impl Iterator<Item = Item> {
     // The list lags behind the bazaar: newer products are missing. Dyed ink is already above.
     let traded = words::tradable_items()
         .filter(|id| !id.starts_with("INK_SACK:") && !id.starts_with("WITHERED_"))
-        .map(|id| Item { id, material: "PAPER", kind: Kind::Material });
+        .map(|id| CatalogueItem { id, material: "PAPER", kind: Kind::Material });
     let furniture = ["OAK", "BIRCH", "SPRUCE", "ROYAL", "RUSTIC", "PIRATE", "FESTIVE", "WITCH"]
         .iter()
         .flat_map(|style| FURNITURE.iter().map(move |noun| format!("{style}_{noun}")));
@@ -106,7 +110,7 @@ fn all() -> impl Iterator<Item = Item> {
         .chain((1..).map(move |number| skull(Kind::Furniture)(format!("ANNIVERSARY_PODIUM_{number}"))))
 }
 
-impl Item {
+impl CatalogueItem {
     fn write(&self, rng: &mut Rng, row: &mut Writer) {
         let is_gear = matches!(self.kind, Kind::Gear(_));
         row.key("material").string(self.material);

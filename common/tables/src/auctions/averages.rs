@@ -17,7 +17,7 @@ use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
 
 use super::candle::{divided, median};
-use super::hour::{AVERAGES, BUILT, CHANGES, DAY, ItemSales, MINUTES, Sums, read_sales, read_sums};
+use super::hour::{AVERAGES, BUILT, CHANGES, DAY, ItemSales, RECORDED_MINUTES, Sums, read_sales, read_sums};
 use super::intervals::HOURS;
 use super::minute::Coins;
 use super::packed::{Ids, pack, unpack};
@@ -208,7 +208,7 @@ async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Resu
         .set_item(Some(item::key(AVERAGES, window.name)))
         .item(CONTENT, AttributeValue::B(Blob::new(content)))
         .item(UNTIL, number(until.get()))
-        .item(MINUTES, number(*minutes))
+        .item(RECORDED_MINUTES, number(*minutes))
         .condition_expression("NOT (#until > :until)")
         .expression_attribute_names("#until", UNTIL)
         .expression_attribute_values(":until", number(until.get()));
@@ -233,7 +233,8 @@ pub async fn averages_of(
         let ids = ids.ids().filter(|ids| [lowest.len(), sold.len()] == [ids.len(); 2]);
         let averages = lowest.into_iter().zip(sold).map(|(lowest, sold)| Average { lowest, sold });
         let items = ids.ok_or_else(corrupt)?.into_iter().zip(averages).collect();
-        let minutes = u32::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "a count"))?;
+        let minutes = u32::try_from(integer(row, RECORDED_MINUTES)?)
+            .map_err(|_| Corrupt::new(RECORDED_MINUTES, "a count"))?;
         Ok(Averages { until: UnixSeconds::new(integer(row, UNTIL)?), minutes, items })
     };
     let averages = rows.first().map(read).transpose();

@@ -36,7 +36,7 @@ const SUMS: &str = "auctions#sums";
 pub(super) const AVERAGES: &str = "auctions#averages";
 pub(super) const BUILT: &str = "built";
 pub(super) const CHANGES: &str = "changes";
-pub(super) const MINUTES: &str = "minutes";
+pub(super) const RECORDED_MINUTES: &str = "minutes";
 const COVERED: &str = "covered";
 
 /// How long the texts are kept: averages go back a week, and to the beginning of a day.
@@ -246,14 +246,14 @@ async fn put<T: Serialize, const MORE: usize>(
     let content = pack(text).map_err(Error::unwritable)?;
     let mut row = item::key(partition, slot_key(hour.start));
     row.insert(CONTENT.to_owned(), AttributeValue::B(Blob::new(content)));
-    row.insert(MINUTES.to_owned(), number(minutes));
+    row.insert(RECORDED_MINUTES.to_owned(), number(minutes));
     row.insert(TIME_TO_LIVE.to_owned(), number(hour.end().plus(KEPT).get()));
     row.extend(more.map(|(name, value)| (name.to_owned(), value)));
     let put = table
         .put_item()
         .set_item(Some(row))
         .condition_expression("NOT (#minutes > :minutes)")
-        .expression_attribute_names("#minutes", MINUTES)
+        .expression_attribute_names("#minutes", RECORDED_MINUTES)
         .expression_attribute_values(":minutes", number(minutes));
     table.write("PutItem", put.send()).await.map(drop)
 }
@@ -275,7 +275,7 @@ pub(super) async fn read_sums(
         let rows = table.rows(query.scan_index_forward(false), limit).await?;
         let sums = readable(&rows, SUMS, |row| {
             let SumsText { ids, sums, hours } = content(row)?;
-            Ok(Some((zip(&ids, sums.into_iter().zip(hours))?, integer(row, MINUTES)?)))
+            Ok(Some((zip(&ids, sums.into_iter().zip(hours))?, integer(row, RECORDED_MINUTES)?)))
         });
         if let Some(sums) = sums.into_iter().next() {
             return Ok(sums);

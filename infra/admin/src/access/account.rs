@@ -204,7 +204,7 @@ async fn move_keys(access: &Access, gateway: &Gateway, account: &Account) -> Res
 
 async fn show(access: &Access, name: &AccountName, format: Format) -> Result<(), Error> {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct AccountOutput<'a> {
         #[serde(flatten)]
         account: &'a AccountView<'a>,
         keys: Vec<KeyView<'a>>,
@@ -216,5 +216,9 @@ async fn show(access: &Access, name: &AccountName, format: Format) -> Result<(),
         let keys = if records.is_empty() { "no keys".to_owned() } else { keys(&records) };
         format!("{}\n\n{keys}", account.text())
     };
-    write(format, text, &Document { account: &account, keys: records.iter().map(KeyView::from).collect() })
+    write(
+        format,
+        text,
+        &AccountOutput { account: &account, keys: records.iter().map(KeyView::from).collect() },
+    )
 }

@@ -43,7 +43,7 @@ impl InGateway {
 
 /// The explanation as a JSON document.
 #[derive(Serialize)]
-struct Document<'a> {
+struct Explanation<'a> {
     allowed: bool,
     /// The status that clients get: 200, 401 or 403.
     status: u16,
@@ -92,7 +92,7 @@ pub(super) async fn run(options: &AccessOptions, key: String) -> Result<ExitCode
         Some((problem, false)) if reason.is_none() => (401, Some(problem.to_owned())),
         _ => (status, reason),
     };
-    let document = Document {
+    let document = Explanation {
         allowed: reason.is_none(),
         status,
         reason: reason.clone(),

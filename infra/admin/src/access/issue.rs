@@ -17,7 +17,7 @@ use crate::output::{Format, is_discarded, write, write_all};
 
 /// An issued key as a JSON document.
 #[derive(Serialize)]
-struct Document<'a> {
+struct IssuedOutput<'a> {
     /// The key itself, if this command has issued it.
     key: Option<&'a str>,
     #[serde(flatten)]
@@ -57,7 +57,7 @@ pub(super) async fn run(
                 key.id(),
                 key.last_four
             ));
-            write(format, String::new, &Document { key: None, view: KeyView::from(&key) })?;
+            write(format, String::new, &IssuedOutput { key: None, view: KeyView::from(&key) })?;
         }
         // From here on the command cannot be interrupted: an issued key must be shown.
         (access, Prepared::New(key, record)) => complete(&access, &key, record, format).await?,
@@ -172,7 +172,7 @@ async fn complete(access: &Access, key: &ApiKey, record: KeyRecord, format: Form
         return Err(Error::Overtaken { id });
     }
     let record = KeyRecord { state: KeyState::Issued, ..record };
-    let document = Document { key: Some(key.expose()), view: KeyView::from(&record) };
+    let document = IssuedOutput { key: Some(key.expose()), view: KeyView::from(&record) };
     if let Err(cause) = write_all(format, || key.expose().to_owned(), &document) {
         let label = quoted(record.label.as_str());
         let revoke = access.command(&format!("key revoke {id}"));

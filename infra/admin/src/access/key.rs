@@ -76,7 +76,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 
 async fn list(access: &Access, name: &AccountName, format: Format) -> Result<(), Error> {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct KeysOutput<'a> {
         account: &'a AccountName,
         keys: Vec<KeyView<'a>>,
     }
@@ -86,5 +86,5 @@ async fn list(access: &Access, name: &AccountName, format: Format) -> Result<(),
         console::print(format_args!("{name} has no keys"));
     }
     let text = || if records.is_empty() { String::new() } else { keys(&records) };
-    write(format, text, &Document { account: name, keys: records.iter().map(KeyView::from).collect() })
+    write(format, text, &KeysOutput { account: name, keys: records.iter().map(KeyView::from).collect() })
 }

@@ -8,13 +8,13 @@ use common::auth::{
 use common::time::UnixSeconds;
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tables::access::Row;
+use tables::access::AccessRow;
 
 use crate::arguments::parse_unless_key;
 use crate::transfer::line::{self, BadLine, past};
 
 /// The content of a line.
-pub(super) struct Line(pub(super) Row);
+pub(super) struct Line(pub(super) AccessRow);
 
 /// An account.
 #[derive(Serialize, Deserialize)]
@@ -68,10 +68,10 @@ fn displayed<S: Serializer>(digest: &KeyDigest, serializer: S) -> Result<S::Ok, 
 impl Serialize for Line {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.clone() {
-            Row::Account(Account { name, subscription: Subscription { tier, status, paid_until } }) => {
+            AccessRow::Account(Account { name, subscription: Subscription { tier, status, paid_until } }) => {
                 AccountLine { account: name, tier, status, paid_until }.serialize(serializer)
             }
-            Row::Key(KeyRecord { digest, account, label, created_at, last_four, state }) => {
+            AccessRow::Key(KeyRecord { digest, account, label, created_at, last_four, state }) => {
                 let (state, revoked_at) = match state {
                     KeyState::Pending => (State::Pending, None),
                     KeyState::Issued => (State::Issued, None),
@@ -94,7 +94,7 @@ pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Line, BadLine> {
     if sha256.is_none() {
         let AccountLine { account, tier, status, paid_until } = line::parse(line)?;
         let subscription = Subscription { tier, status, paid_until };
-        return Ok(Line(Row::Account(Account { name: account, subscription })));
+        return Ok(Line(AccessRow::Account(Account { name: account, subscription })));
     }
     let KeyLine { sha256, account, label, created_at, last_four, state, revoked_at } = line::parse(line)?;
     if last_four.len() != 4 || !last_four.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -108,5 +108,5 @@ pub(super) fn parse(line: &str, now: UnixSeconds) -> Result<Line, BadLine> {
         (State::Revoked, Some(at)) => KeyState::Revoked { at },
         _ => return Err(BadLine::new("revoked_at: revoked keys have it, and no others")),
     };
-    Ok(Line(Row::Key(KeyRecord { digest: sha256, account, label, created_at, last_four, state })))
+    Ok(Line(AccessRow::Key(KeyRecord { digest: sha256, account, label, created_at, last_four, state })))
 }

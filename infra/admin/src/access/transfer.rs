@@ -10,7 +10,7 @@ use common::time::UnixSeconds;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde_json::json;
-use tables::access::Row;
+use tables::access::AccessRow;
 
 use super::Access;
 use super::issue::move_to_plan;
@@ -108,7 +108,7 @@ impl<'a> AccessRows<'a> {
 }
 
 impl Kind for AccessRows<'_> {
-    type Row = Line;
+    type Record = Line;
 
     fn parse(line: &str, now: UnixSeconds) -> Result<Line, BadLine> {
         line::parse(line, now)
@@ -116,8 +116,8 @@ impl Kind for AccessRows<'_> {
 
     async fn store(&mut self, Line(row): Line) -> Result<Option<String>, Error> {
         match row {
-            Row::Account(account) => self.store_account(&account).await,
-            Row::Key(key) => self.store_key(key).await,
+            AccessRow::Account(account) => self.store_account(&account).await,
+            AccessRow::Key(key) => self.store_key(key).await,
         }
     }
 
@@ -141,11 +141,11 @@ impl Kind for AccessRows<'_> {
             }
         }
         rows.sort_by_cached_key(|row| match row {
-            Row::Account(account) => (false, account.name.clone(), 0, None),
-            Row::Key(key) => (true, key.account.clone(), key.created_at.get(), Some(key.id())),
+            AccessRow::Account(account) => (false, account.name.clone(), 0, None),
+            AccessRow::Key(key) => (true, key.account.clone(), key.created_at.get(), Some(key.id())),
         });
         for row in rows {
-            self.exported += u64::from(matches!(row, Row::Account(_)));
+            self.exported += u64::from(matches!(row, AccessRow::Account(_)));
             writer.write(Some(Line(row))).await?;
         }
         Ok(())

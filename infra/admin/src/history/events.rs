@@ -104,7 +104,7 @@ impl Events {
 }
 
 impl Kind for Events {
-    type Row = Event;
+    type Record = Event;
 
     fn parse(line: &str, now: UnixSeconds) -> Result<Event, BadLine> {
         match parse(line)? {

@@ -207,7 +207,7 @@ impl<C: LineCandle> Slices<C> {
 }
 
 impl<C: LineCandle> Kind for Slices<C> {
-    type Row = Slice<C>;
+    type Record = Slice<C>;
 
     fn parse(line: &str, now: UnixSeconds) -> Result<Slice<C>, BadLine> {
         Slice::parse(line, now)

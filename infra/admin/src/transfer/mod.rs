@@ -23,14 +23,14 @@ use crate::interrupt::unless_interrupted;
 
 pub(crate) trait Kind {
     /// The content of a line.
-    type Row;
+    type Record;
 
     /// The content of `line`, if it can be true at the time `now`.
-    fn parse(line: &str, now: UnixSeconds) -> Result<Self::Row, BadLine>;
+    fn parse(line: &str, now: UnixSeconds) -> Result<Self::Record, BadLine>;
 
     /// Stores the row and counts it, unless that must wait for the lines after it. Storing it twice has the same effect as storing it
     /// once. Returns the reason for which it is left out, if operators must read it.
-    async fn store(&mut self, row: Self::Row) -> Result<Option<String>, Error>;
+    async fn store(&mut self, row: Self::Record) -> Result<Option<String>, Error>;
 
     /// Stores and counts what waits for further lines, after the last one.
     async fn finish(&mut self) -> Result<(), Error> {

@@ -52,7 +52,7 @@ pub(crate) async fn run(plan: Plan) {
     auctions.begin().await;
     // The first candle is built of the newest minutes.
     bazaar.store_minutes(bazaar.until, now.plus(Duration::from_secs(1))).await;
-    progress.complete(progress::MINUTES);
+    progress.complete(progress::NEWEST_MINUTES);
     newest_minutes.send_replace(true);
     while minutes_recorded.recv().await.is_some() {}
 

@@ -12,7 +12,7 @@ const ATTEMPTS: u32 = 10;
 const BACKOFF: Duration = Duration::from_secs(1);
 
 /// The parts of the past.
-pub(super) const MINUTES: &str = "the newest minutes of the bazaar";
+pub(super) const NEWEST_MINUTES: &str = "the newest minutes of the bazaar";
 pub(super) const BAZAAR: &str = "minutes and candles of the bazaar";
 pub(super) const AUCTIONS: &str = "candles and averages of auctions";
 pub(super) const EVENTS: &str = "past mayors and fire sales";
@@ -27,7 +27,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(logs: Logs) -> Self {
-        let missing = vec![MINUTES, BAZAAR, AUCTIONS, EVENTS];
+        let missing = vec![NEWEST_MINUTES, BAZAAR, AUCTIONS, EVENTS];
         let (failed, begun) = (AtomicU64::new(0), Instant::now());
         let progress = Self { missing: Mutex::new(missing), failed, begun, logs };
         // Nothing is complete yet.
