@@ -4,29 +4,17 @@
 use std::time::Duration;
 
 use crate::request::auction_item_id::AuctionItemId;
-use crate::request::ids::Ids;
-use crate::request::parameters::{Allowed, Before, ItemId, Limit, OpenedAt, PageNumber, Username, Value};
+use crate::request::ids::{AuctionHouse, Bazaar, Ids};
+use crate::request::parameters::{Allowed, Before, ItemId, OpenedAt, PageNumber, Username, Value};
 pub use crate::request::route::{Expiry, Location, Parameter, Reads, Route, Tag};
 use crate::upstream::{auctions, bazaar, election, fire_sales, items, mojang, profiles};
-
-/// `limit` of `GET /v1/mayor/history`.
-pub type MayorsLimit = Limit<1, 100, 24>;
-
-/// `limit` of `GET /v1/fire-sales/history`.
-pub type FireSalesLimit = Limit<1, 200, 50>;
-
-/// `limit` of `GET /v1/bazaar?mode=flips`.
-pub type FlipsLimit = Limit<1, 100, 20>;
-
-/// `limit` of `GET /v1/bazaar/candles` and `GET /v1/auctions/candles`.
-pub type CandlesLimit = Limit<1, 1_000, 288>;
 
 /// `mode` of `GET /v1/bazaar`.
 pub const BAZAAR_MODES: Allowed =
     Allowed::OneOf { words: &["full", "list", "item", "flips", "items", "book", "prices"], default: "full" };
 
 /// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
-pub type BazaarIds = Ids<true>;
+pub type BazaarIds = Ids<Bazaar>;
 
 /// `window` of `GET /v1/auctions/averages`.
 pub const AVERAGES_WINDOWS: Allowed = Allowed::OneOf { words: &["1d", "3d", "7d"], default: "1d" };
@@ -35,7 +23,7 @@ pub const AVERAGES_WINDOWS: Allowed = Allowed::OneOf { words: &["1d", "3d", "7d"
 pub const AUCTION_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "1d"], default: "1h" };
 
 /// `ids` of `GET /v1/auctions/prices` and `GET /v1/auctions/averages`.
-pub type AuctionIds = Ids<false>;
+pub type AuctionIds = Ids<AuctionHouse>;
 
 /// `range` of `GET /v1/bazaar/history`: one for each tier of the recorded prices.
 pub const BAZAAR_RANGES: Allowed =
@@ -77,7 +65,11 @@ pub const MAYOR_HISTORY: Route = Route {
     description: "The mayors whose terms have ended, newest first.",
     tag: Tag::Mayor,
     parameters: &[
-        Parameter::query("limit", "The maximum number of mayors", MayorsLimit::ALLOWED),
+        Parameter::query(
+            "limit",
+            "The maximum number of mayors",
+            Allowed::WholeNumber { min: 1, max: 100, default: 24 },
+        ),
         Parameter::query(
             "before",
             "The time before which the terms of all mayors began, for pages of the past",
@@ -112,7 +104,11 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     description: "The fire sales that the service has recorded, newest first.",
     tag: Tag::FireSales,
     parameters: &[
-        Parameter::query("limit", "The maximum number of sales", FireSalesLimit::ALLOWED),
+        Parameter::query(
+            "limit",
+            "The maximum number of sales",
+            Allowed::WholeNumber { min: 1, max: 200, default: 50 },
+        ),
         Parameter::query(
             "before",
             "The time before which all sales were first seen, for pages in the order in which they were seen",
@@ -148,7 +144,11 @@ pub const BAZAAR: Route = Route {
             "The bazaar products to return, required with mode=items",
             BazaarIds::ALLOWED,
         ),
-        Parameter::query("limit", "The maximum number of flips with mode=flips", FlipsLimit::ALLOWED),
+        Parameter::query(
+            "limit",
+            "The maximum number of flips with mode=flips",
+            Allowed::WholeNumber { min: 1, max: 100, default: 20 },
+        ),
     ],
 };
 
@@ -169,8 +169,11 @@ const BEFORE: Parameter = Parameter::query(
 );
 
 /// `limit` of the routes with candles.
-const CANDLES_LIMIT: Parameter =
-    Parameter::query("limit", "The maximum number of candles", CandlesLimit::ALLOWED);
+const CANDLES_LIMIT: Parameter = Parameter::query(
+    "limit",
+    "The maximum number of candles",
+    Allowed::WholeNumber { min: 1, max: 1_000, default: 288 },
+);
 
 /// `GET /v1/bazaar/history`
 pub const BAZAAR_HISTORY: Route = Route {

@@ -10,7 +10,6 @@ use std::hint::black_box;
 
 use bazaar::{Query, Snapshot};
 use common::response::Data;
-use common::routes::FlipsLimit;
 use common::upstream::UpstreamResponse;
 use common::upstream::bazaar::{Orders, PATH, Product, market, order_book};
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -43,7 +42,7 @@ fn modes(criterion: &mut Criterion) {
         ("full", Query::Full),
         ("list", Query::List),
         ("item", Query::Item(last.parse().unwrap())),
-        ("flips", Query::Flips(FlipsLimit::default())),
+        ("flips", Query::Flips(20)),
         ("items", Query::Items(hundred.join(",").parse().unwrap())),
         ("book", Query::Book(busy.parse().unwrap())),
         ("prices", Query::Prices),

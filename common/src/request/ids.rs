@@ -1,18 +1,40 @@
 //! The parameter `ids`: the items that a route returns.
 
 use std::collections::HashSet;
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use foldhash::fast::RandomState;
 
 use super::parameters::{Allowed, InvalidValue, Value};
 
-/// 1 to 100 ids, separated by commas: any other texts, with blanks only if `BLANKS` is true. They stay one text: a hundred texts
-/// would take longer than the rest of a request.
-#[derive(Debug)]
-pub struct Ids<const BLANKS: bool>(Box<str>);
+/// The ids of a market.
+pub trait Market: std::fmt::Debug {
+    /// Whether an id may have blanks.
+    const HAS_BLANKS: bool;
+}
 
-impl<const BLANKS: bool> Ids<BLANKS> {
+/// The bazaar.
+#[derive(Debug)]
+pub struct Bazaar;
+
+impl Market for Bazaar {
+    const HAS_BLANKS: bool = true;
+}
+
+/// The auction house.
+#[derive(Debug)]
+pub struct AuctionHouse;
+
+impl Market for AuctionHouse {
+    const HAS_BLANKS: bool = false;
+}
+
+/// 1 to 100 ids of a market, separated by commas. They stay one text: a hundred texts would take longer than the rest of a request.
+#[derive(Debug)]
+pub struct Ids<M>(Box<str>, PhantomData<M>);
+
+impl<M: Market> Ids<M> {
     /// Returns each id once, in the order in which they first appear.
     #[must_use]
     pub fn distinct(&self) -> Vec<&str> {
@@ -21,16 +43,16 @@ impl<const BLANKS: bool> Ids<BLANKS> {
     }
 }
 
-impl<const BLANKS: bool> Value for Ids<BLANKS> {
-    const ALLOWED: Allowed = Allowed::List { most: 100, longest: 64, entries: "ids", blanks: BLANKS };
+impl<M: Market> Value for Ids<M> {
+    const ALLOWED: Allowed = Allowed::List { most: 100, longest: 64, entries: "ids", blanks: M::HAS_BLANKS };
 }
 
-impl<const BLANKS: bool> FromStr for Ids<BLANKS> {
+impl<M: Market> FromStr for Ids<M> {
     type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let flaw = Self::ALLOWED.flaw(text);
-        if flaw.is_none() { Ok(Self(text.into())) } else { Err(InvalidValue::of::<Self>()) }
+        if flaw.is_none() { Ok(Self(text.into(), PhantomData)) } else { Err(InvalidValue::of::<Self>()) }
     }
 }
 
@@ -42,8 +64,8 @@ mod tests {
 
     use super::*;
 
-    type BazaarIds = Ids<true>;
-    type AuctionIds = Ids<false>;
+    type BazaarIds = Ids<Bazaar>;
+    type AuctionIds = Ids<AuctionHouse>;
 
     fn parsed(text: &str) -> Option<Vec<String>> {
         let ids: BazaarIds = text.parse().ok()?;

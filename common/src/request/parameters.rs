@@ -142,45 +142,8 @@ impl InvalidValue {
 }
 
 /// Returns the whole number in `text`: digits and nothing else. `None` if it is not one or exceeds `u32::MAX`.
-fn digits(text: &str) -> Option<u32> {
+pub(super) fn digits(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
-}
-
-/// The maximum number of entries in a response: a whole number from `MIN` to `MAX`, `DEFAULT` if absent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit<const MIN: u32, const MAX: u32, const DEFAULT: u32>(u32);
-
-impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Limit<MIN, MAX, DEFAULT> {
-    /// The number of entries.
-    #[must_use]
-    pub const fn get(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Value for Limit<MIN, MAX, DEFAULT> {
-    const ALLOWED: Allowed = Allowed::WholeNumber { min: MIN, max: MAX, default: DEFAULT };
-}
-
-impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> From<Limit<MIN, MAX, DEFAULT>> for usize {
-    fn from(limit: Limit<MIN, MAX, DEFAULT>) -> Self {
-        limit.get()
-    }
-}
-
-impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> Default for Limit<MIN, MAX, DEFAULT> {
-    fn default() -> Self {
-        Self(DEFAULT)
-    }
-}
-
-impl<const MIN: u32, const MAX: u32, const DEFAULT: u32> FromStr for Limit<MIN, MAX, DEFAULT> {
-    type Err = InvalidValue;
-
-    fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        let number = digits(text).filter(|number| (MIN..=MAX).contains(number));
-        number.map(Self).ok_or(InvalidValue::of::<Self>())
-    }
 }
 
 /// A page number, counted from 0; 0 if absent.
@@ -366,8 +329,6 @@ mod tests {
 
     use super::*;
 
-    type Flips = Limit<1, 100, 20>;
-
     /// Texts that match the pattern in the schema of `T`.
     fn matching<T: Value>() -> impl Strategy<Value = String> {
         let schema = T::ALLOWED.schema();
@@ -453,7 +414,6 @@ mod tests {
 
     #[test]
     fn an_absent_parameter_has_the_default_of_its_schema() {
-        assert_eq!(Flips::ALLOWED.schema().get("default").unwrap(), Flips::default().get());
         assert_eq!(PageNumber::ALLOWED.schema().get("default").unwrap(), PageNumber::default().get());
     }
 }

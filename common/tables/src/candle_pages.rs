@@ -10,11 +10,11 @@ use common::request::Request;
 use common::request::parameters::Before;
 use common::response::Response;
 use common::response::envelope::Document;
-use common::routes::{CandlesLimit, Route};
+use common::routes::Route;
 use common::time::{UnixMilliseconds, UnixSeconds};
 
 use crate::error::Error;
-use crate::series::{Candle, Page, page};
+use crate::series::{Page, SeriesCandle, page};
 use crate::table::Table;
 
 /// Room for a few hundred pages.
@@ -25,20 +25,20 @@ pub trait CandlePages: 'static {
     /// The route. Its parameters `interval`, `before` and `limit` are those of all such routes.
     const ROUTE: &'static Route;
 
-    type Candle: Candle;
+    type Candle: SeriesCandle;
 
     /// Returns the id in the request.
     ///
     /// # Errors
     /// `BAD_REQUEST` if it is missing or not allowed.
-    fn id(request: &Request) -> Result<<Self::Candle as Candle>::Id, ApiError>;
+    fn id(request: &Request) -> Result<<Self::Candle as SeriesCandle>::Id, ApiError>;
 
     /// Returns the data of the response: a page of the product's candles of the interval.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
     fn document(
-        id: &<Self::Candle as Candle>::Id,
+        id: &<Self::Candle as SeriesCandle>::Id,
         interval: &'static str,
         page: Page<Self::Candle>,
     ) -> serde_json::Result<Document>;
@@ -51,7 +51,7 @@ type Key<Id> = (&'static str, Id, Option<UnixSeconds>, usize);
 #[derive(Debug)]
 pub struct CandlePagesHandler<P: CandlePages> {
     table: Table,
-    pages: Cache<Key<<P::Candle as Candle>::Id>, Arc<Document>>,
+    pages: Cache<Key<<P::Candle as SeriesCandle>::Id>, Arc<Document>>,
 }
 
 impl<P: CandlePages> Handler for CandlePagesHandler<P> {
@@ -69,7 +69,7 @@ impl<P: CandlePages> Handler for CandlePagesHandler<P> {
         let id = P::id(request)?;
         let interval = request.choice("interval", P::Candle::SERIES.intervals, |interval| interval.name)?;
         let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
-        let limit = request.parameter::<CandlesLimit>("limit")?.get();
+        let limit = request.limit("limit")?;
         let invocation = request.invocation();
         let fetch = async || {
             let table = self.table.during(invocation);

@@ -9,7 +9,7 @@ use common::description::Description;
 use common::error::ApiError;
 use common::lambda::{Handler, StartError};
 use common::request::Request;
-use common::request::parameters::{Before, Value};
+use common::request::parameters::Before;
 use common::response::Response;
 use common::response::envelope::Document;
 use common::routes::Route;
@@ -27,9 +27,6 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 /// A history whose newest entries a route lists.
 pub trait HistoryList: 'static {
     const ROUTE: &'static Route;
-
-    /// The type of the parameter `limit`.
-    type Limit: Value + Default + Into<usize>;
 
     type Entry: Serialize;
 
@@ -74,7 +71,7 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let limit = request.parameter::<L::Limit>("limit")?.into();
+        let limit = request.limit("limit")?;
         let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
         let invocation = request.invocation();
         let fetch = async || {

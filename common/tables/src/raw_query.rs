@@ -172,7 +172,7 @@ pub(crate) mod tests {
             let value = products.and_then(|products| products.as_m().ok()?.get(ID));
             let (quote, candle) = (
                 value.and_then(Quote::of_attribute),
-                value.and_then(|value| <Candle as crate::series::Candle>::of_attribute(slot(), value)),
+                value.and_then(|value| <Candle as crate::series::SeriesCandle>::of_attribute(slot(), value)),
             );
             (text(row, "sk").unwrap(), products.is_some(), quote, candle)
         };
@@ -184,7 +184,7 @@ pub(crate) mod tests {
             let value = row.products().and_then(|products| products.map()?.get(ID));
             let (quote, candle) = (
                 value.and_then(Quote::of_value),
-                value.and_then(|value| <Candle as crate::series::Candle>::of_value(slot(), value)),
+                value.and_then(|value| <Candle as crate::series::SeriesCandle>::of_value(slot(), value)),
             );
             Some((row.sort_key().unwrap().to_owned(), row.products().is_some(), quote, candle))
         };

@@ -6,7 +6,7 @@ use common::error::ApiError;
 use common::excerpt::Excerpt;
 use common::request::Request;
 use common::request::parameters::{Allowed, InvalidValue, Value};
-use common::routes::{BazaarIds, FlipsLimit};
+use common::routes::BazaarIds;
 
 /// A request to this route, with the parameters of its mode.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub enum Query {
     List,
     Item(ProductId),
     /// The products with the highest spreads.
-    Flips(FlipsLimit),
+    Flips(usize),
     /// The products with these ids.
     Items(BazaarIds),
     /// The open orders of the product with this id.
@@ -38,7 +38,7 @@ impl Query {
             "item" => Self::Item(request.required("id", ID_CONDITION)?),
             "items" => Self::Items(request.required("ids", IDS_CONDITION)?),
             "book" => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
-            "flips" => Self::Flips(request.parameter("limit")?),
+            "flips" => Self::Flips(request.limit("limit")?),
             "prices" => Self::Prices,
             other => return Err(ApiError::internal(format!("mode '{other}' has no response"))),
         })

@@ -1,7 +1,7 @@
 //! `GET /v1/fire-sales/history`: the recorded fire sales, newest first.
 
 use common::description::{Describe, Description};
-use common::routes::{self, FireSalesLimit, Route};
+use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,8 +33,6 @@ pub struct FireSalesHistory;
 
 impl HistoryList for FireSalesHistory {
     const ROUTE: &'static Route = &routes::FIRE_SALES_HISTORY;
-
-    type Limit = FireSalesLimit;
 
     type Entry = PastFireSale;
 

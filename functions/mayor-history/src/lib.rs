@@ -1,7 +1,7 @@
 //! `GET /v1/mayor/history`: the mayors whose terms have ended, newest first.
 
 use common::description::{Describe, Description};
-use common::routes::{self, MayorsLimit, Route};
+use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,8 +36,6 @@ pub struct MayorHistory;
 
 impl HistoryList for MayorHistory {
     const ROUTE: &'static Route = &routes::MAYOR_HISTORY;
-
-    type Limit = MayorsLimit;
 
     type Entry = PastMayor;
 

@@ -8,7 +8,7 @@ use files::{Files, Form, Seen, gzip};
 use serde::Serialize;
 use tables::Session;
 use tables::auctions::{self, Average, AverageSales, Averages, WINDOWS, averages_of};
-use tables::series::{Candle, Slot, candles, csv, recorded};
+use tables::series::{SeriesCandle, Slot, candles, csv, recorded};
 
 /// The most days of a market that a run looks at.
 const MOST_DAYS: usize = 8;
@@ -99,7 +99,7 @@ pub(crate) async fn averages(
 ///
 /// # Errors
 /// The first failure, after all days were tried.
-pub(crate) async fn days<C: Candle>(
+pub(crate) async fn days<C: SeriesCandle>(
     files: &Files,
     folder: &str,
     table: Session<'_>,
@@ -118,7 +118,7 @@ pub(crate) async fn days<C: Candle>(
     result
 }
 
-async fn write_day<C: Candle>(
+async fn write_day<C: SeriesCandle>(
     files: &Files,
     name: &str,
     table: Session<'_>,

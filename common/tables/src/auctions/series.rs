@@ -16,8 +16,8 @@ use crate::error::Error;
 use crate::item::string;
 use crate::row::Value;
 use crate::series;
-use crate::series::Series;
 use crate::series::keys::Slot;
+use crate::series::{Series, SeriesCandle};
 use crate::session::Session;
 
 /// The series of candles.
@@ -35,7 +35,7 @@ pub const SERIES: Series = Series {
 /// The candles of all items in a slot.
 pub type Candles = series::Candles<Candle>;
 
-impl series::Candle for Candle {
+impl SeriesCandle for Candle {
     type Id = AuctionItemId;
 
     type Texts = HourTexts;

@@ -14,9 +14,9 @@ use crate::error::Error;
 use crate::item::string;
 use crate::row::Value;
 use crate::series;
-use crate::series::Series;
 use crate::series::keys::Slot;
 use crate::series::rows::parts;
+use crate::series::{Series, SeriesCandle};
 use crate::session::Session;
 
 /// The candles of all products in a slot.
@@ -34,7 +34,7 @@ pub const SERIES: Series = Series {
     reach: Duration::ZERO,
 };
 
-impl series::Candle for Candle {
+impl SeriesCandle for Candle {
     type Id = ItemId;
 
     type Texts = ();

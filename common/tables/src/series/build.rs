@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use common::time::UnixSeconds;
 use serde::Serialize;
 
-use super::candle::Candle;
+use super::candle::SeriesCandle;
 use super::keys::{FIRST_SLOT, Slot};
 use super::marker::{oldest, recorded_between, rows_of_slot};
 use super::progress::Progress;
@@ -56,7 +56,7 @@ pub struct Built {
 ///
 /// # Errors
 /// If a part was not read or written before the deadline.
-pub async fn build<C: Candle>(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
+pub async fn build<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<Built, Error> {
     let finest = C::SERIES.finest;
     let settled = settled::<C>(now);
     let mut run = Run::<C>::new(table, now).await?;
@@ -76,14 +76,14 @@ pub async fn build<C: Candle>(table: Session<'_>, now: UnixSeconds) -> Result<Bu
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn behind<C: Candle>(table: Session<'_>, now: UnixSeconds) -> Result<Duration, Error> {
+pub async fn behind<C: SeriesCandle>(table: Session<'_>, now: UnixSeconds) -> Result<Duration, Error> {
     let settled = settled::<C>(now);
     let from = Run::<C>::new(table, now).await?.begin(settled).await?;
     Ok(Duration::from_secs(u64::try_from(settled.get().saturating_sub(from.get())).unwrap_or_default()))
 }
 
 /// Everything that ends no later than this is settled at the time `now`.
-fn settled<C: Candle>(now: UnixSeconds) -> UnixSeconds {
+fn settled<C: SeriesCandle>(now: UnixSeconds) -> UnixSeconds {
     C::SERIES.finest.slot(now.minus(C::SERIES.settle))
 }
 
@@ -91,7 +91,7 @@ fn settled<C: Candle>(now: UnixSeconds) -> UnixSeconds {
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn ends<C: Candle>(table: Session<'_>, built: &Built) -> Result<Vec<UnixSeconds>, Error> {
+pub async fn ends<C: SeriesCandle>(table: Session<'_>, built: &Built) -> Result<Vec<UnixSeconds>, Error> {
     let Built { noted_from, until, .. } = *built;
     let minutes = recorded_between(table, C::SERIES.minutes, noted_from, until, usize::MAX).await?;
     let ends: BTreeSet<_> = minutes.iter().map(|minute| C::SERIES.finest.at(minute.start).end()).collect();
@@ -109,7 +109,7 @@ struct Run<'a, C> {
     candle: PhantomData<C>,
 }
 
-impl<'a, C: Candle> Run<'a, C> {
+impl<'a, C: SeriesCandle> Run<'a, C> {
     async fn new(table: Session<'a>, now: UnixSeconds) -> Result<Self, Error> {
         Ok(Self {
             table,

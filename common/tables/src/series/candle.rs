@@ -32,7 +32,7 @@ pub struct Series {
 }
 
 /// The prices of a product during an interval.
-pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
+pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     type Id: Clone + Ord + Hash + FromStr + AsRef<str> + Debug + Send + Sync;
 
     /// What is made of the minutes of a slot besides its candles.
@@ -75,4 +75,4 @@ pub trait Candle: Clone + PartialEq + Send + Sync + 'static {
 }
 
 /// The candles of all products in a slot.
-pub type Candles<C> = BTreeMap<<C as Candle>::Id, C>;
+pub type Candles<C> = BTreeMap<<C as SeriesCandle>::Id, C>;

@@ -3,7 +3,7 @@
 use common::json::Members;
 use serde_json::value::RawValue;
 
-use super::candle::{Candle, Candles};
+use super::candle::{Candles, SeriesCandle};
 
 /// Returns the candles as CSV, sorted by id: a header line with the names of the fields of [`Candle::row`], and one line for each candle, with
 /// the values as JSON has them. A value that is `null` is empty. Nothing is quoted, because ids have no commas. Without candles, the text
@@ -11,7 +11,7 @@ use super::candle::{Candle, Candles};
 ///
 /// # Errors
 /// If a candle cannot be written as JSON.
-pub fn csv<C: Candle>(candles: &Candles<C>) -> Result<String, serde_json::Error> {
+pub fn csv<C: SeriesCandle>(candles: &Candles<C>) -> Result<String, serde_json::Error> {
     let mut csv = String::new();
     for (id, candle) in candles {
         let row = serde_json::to_string(&candle.row(id))?;

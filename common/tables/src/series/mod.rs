@@ -27,7 +27,7 @@ mod progress;
 pub(crate) mod rows;
 
 pub use self::build::{Built, BuiltSlot, behind, build, ends};
-pub use self::candle::{Candle, Candles, Series};
+pub use self::candle::{Candles, Series, SeriesCandle};
 pub use self::csv::csv;
 pub use self::keys::{Interval, Slot};
 pub use self::marker::{is_due, is_free, oldest, recorded};

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use common::time::UnixSeconds;
 use futures_util::future::try_join;
 
-use super::candle::Candle;
+use super::candle::SeriesCandle;
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, UNBUILT, slot_key, slot_of_key};
 use super::progress::Progress;
 use super::rows::CORRUPT;
@@ -45,7 +45,7 @@ pub struct PagedCandle<C> {
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn page<C: Candle>(
+pub async fn page<C: SeriesCandle>(
     table: Session<'_>,
     interval: &'static Interval,
     id: &C::Id,
@@ -88,7 +88,7 @@ pub async fn page<C: Candle>(
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub(crate) async fn closes<C: Candle>(
+pub(crate) async fn closes<C: SeriesCandle>(
     table: Session<'_>,
     interval: &'static Interval,
     id: &C::Id,
@@ -111,7 +111,7 @@ pub(crate) async fn closes<C: Candle>(
 }
 
 /// Returns the candles in the rows and those that are not built, newest first. If both have a slot, the one with more samples counts.
-fn paged<C: Candle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
+fn paged<C: SeriesCandle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
     let built = rows.iter().filter_map(|row| Some((row.slot?, row.candle.clone()?)));
     let built = built.map(|(opened_at, candle)| PagedCandle { opened_at, candle, is_complete: true });
     if unbuilt.is_empty() {
@@ -128,7 +128,7 @@ fn paged<C: Candle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec
 }
 
 /// The rows of one product, at the time `now`.
-struct Product<'a, C: Candle> {
+struct Product<'a, C: SeriesCandle> {
     table: Session<'a>,
     id: &'a C::Id,
     now: UnixSeconds,
@@ -149,7 +149,7 @@ struct Entry<C> {
     candle: Option<C>,
 }
 
-impl<C: Candle> Product<'_, C> {
+impl<C: SeriesCandle> Product<'_, C> {
     /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, the present one, and the last minute of that in place of
     /// its candle: three queries instead of five. `None` if other slots may not be built, or if none of the last minutes has the product.
     async fn with_last_minute(
@@ -281,7 +281,10 @@ impl<C: Candle> Product<'_, C> {
 }
 
 /// Returns the candles of the interval that consist of these parts.
-fn grouped<C: Candle>(interval: &Interval, parts: BTreeMap<UnixSeconds, C>) -> BTreeMap<UnixSeconds, C> {
+fn grouped<C: SeriesCandle>(
+    interval: &Interval,
+    parts: BTreeMap<UnixSeconds, C>,
+) -> BTreeMap<UnixSeconds, C> {
     let mut candles = BTreeMap::<UnixSeconds, C>::new();
     for (start, later) in parts {
         let slot = interval.slot(start);

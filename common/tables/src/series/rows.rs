@@ -8,7 +8,7 @@ use futures_util::future::try_join;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
-use super::candle::{Candle, Candles};
+use super::candle::{Candles, SeriesCandle};
 use super::keys::{Interval, Slot, slot_key, slot_of};
 use super::marker::{count, mark, markers, rows_of_slot};
 use super::progress::Progress;
@@ -99,7 +99,7 @@ fn products(row: &Item) -> Result<&Products, Corrupt> {
 }
 
 /// Returns the candles of the slot, made of the rows of a finer interval.
-pub(crate) async fn parts<C: Candle>(
+pub(crate) async fn parts<C: SeriesCandle>(
     table: Session<'_>,
     finer: &'static Interval,
     slot: Slot,
@@ -125,7 +125,7 @@ pub(crate) async fn parts<C: Candle>(
 }
 
 /// Returns the candles in a row of minutes or candles. A corrupt one hides none of the others.
-fn candles_of<C: Candle>(
+fn candles_of<C: SeriesCandle>(
     interval: &'static Interval,
     row: &Item,
     partition: &str,
@@ -160,7 +160,7 @@ fn keys(slot: Slot) -> Vec<Item> {
 
 /// The candles of a recorded slot, whose rows are all there.
 #[derive(Debug)]
-pub struct Recorded<C: Candle> {
+pub struct Recorded<C: SeriesCandle> {
     /// The candles that can be read.
     pub candles: Candles<C>,
     /// The number of candles and whole rows that are corrupt, for which the log has the reasons.
@@ -171,7 +171,7 @@ pub struct Recorded<C: Candle> {
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<Option<Candles<C>>, Error> {
+pub async fn candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<Option<Candles<C>>, Error> {
     let recorded = recorded_candles(table, slot).await?;
     Ok(recorded.filter(|recorded| recorded.corrupt == 0).map(|recorded| recorded.candles))
 }
@@ -181,7 +181,7 @@ pub async fn candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<Option
 ///
 /// # Errors
 /// If the table does not answer in time.
-pub async fn recorded_candles<C: Candle>(
+pub async fn recorded_candles<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
 ) -> Result<Option<Recorded<C>>, Error> {
@@ -202,7 +202,7 @@ pub async fn recorded_candles<C: Candle>(
 
 /// What there is of the candles of a slot.
 #[derive(Debug)]
-pub enum SlotCandles<C: Candle> {
+pub enum SlotCandles<C: SeriesCandle> {
     /// The candles of all products. They change only if data of that time is imported.
     Built(Candles<C>),
     /// They are not built yet.
@@ -216,7 +216,7 @@ pub enum SlotCandles<C: Candle> {
 ///
 /// # Errors
 /// If the table does not answer in time, or rows are missing.
-pub async fn slot_candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<SlotCandles<C>, Error> {
+pub async fn slot_candles<C: SeriesCandle>(table: Session<'_>, slot: Slot) -> Result<SlotCandles<C>, Error> {
     let Slot { interval, start } = slot;
     let partition = interval.markers();
     // With queries: functions of routes have no right to read single rows.
@@ -242,7 +242,11 @@ pub async fn slot_candles<C: Candle>(table: Session<'_>, slot: Slot) -> Result<S
 ///
 /// # Errors
 /// If a part was not written before the deadline. The same call completes it.
-pub async fn store<C: Candle>(table: Session<'_>, slot: Slot, candles: &Candles<C>) -> Result<usize, Error> {
+pub async fn store<C: SeriesCandle>(
+    table: Session<'_>,
+    slot: Slot,
+    candles: &Candles<C>,
+) -> Result<usize, Error> {
     if let Some(marked) = rows_of_slot(table, slot).await? {
         return Ok(merge(table, slot, candles, Some(marked)).await?.rows);
     }
@@ -264,7 +268,7 @@ pub(super) struct Changed {
 
 /// Writes the candles of a slot and its marker, and returns the rows that changed. A candle that is there stays if it has more samples.
 /// `marked`: the number of rows in the marker, if the slot has been recorded before. Then its rows are read first.
-pub(super) async fn merge<C: Candle>(
+pub(super) async fn merge<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
     candles: &Candles<C>,
@@ -291,7 +295,7 @@ pub(super) async fn merge<C: Candle>(
 }
 
 /// Merges candles into the row of a shard, and returns the write units that it took; `None` if nothing changed.
-async fn merge_row<C: Candle>(
+async fn merge_row<C: SeriesCandle>(
     table: Session<'_>,
     slot: Slot,
     shard: u32,

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
-use tables::series::{self, Candle, Candles, Interval, Recorded, Slot};
+use tables::series::{self, Candles, Interval, Recorded, SeriesCandle, Slot};
 use tables::{Session, Table};
 
 use super::{OPERATION_TIMEOUT, patiently};
@@ -33,7 +33,7 @@ const MAX_PRODUCTS: usize = 20_000;
 /// Candles that expire sooner are not gathered: `record-candles` may take hours until it has built coarser ones of a long file.
 const BUILDING_TIME: Duration = Duration::from_hours(48);
 
-pub(super) trait LineCandle: Candle<Id: FromStr<Err = InvalidValue>> {
+pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     const FIELD: &'static str;
     /// What a candle must be.
     const ALLOWED: &'static str;
@@ -70,7 +70,7 @@ struct Line<T> {
 }
 
 /// The candles of a slot. Those of a minute have one sample.
-pub(super) struct Slice<C: Candle> {
+pub(super) struct Slice<C: SeriesCandle> {
     slot: Slot,
     candles: Candles<C>,
 }
@@ -137,14 +137,14 @@ impl<C: LineCandle> Serialize for Slice<C> {
 }
 
 /// The prices of a series in the table.
-pub(super) struct Slices<C: Candle> {
+pub(super) struct Slices<C: SeriesCandle> {
     table: Table,
     tally: Tally,
     gathered: Option<Gathered<C>>,
 }
 
 /// Minutes that are gathered into the candles of a slot.
-struct Gathered<C: Candle> {
+struct Gathered<C: SeriesCandle> {
     slot: Slot,
     minutes: BTreeMap<UnixSeconds, Candles<C>>,
     /// How many lines of older minutes are not counted yet, because the candles decide their result.

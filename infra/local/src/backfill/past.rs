@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::time::UnixSeconds;
-use tables::series::{Candle, Candles, Interval, Slot, begin_at, recorded, store};
+use tables::series::{Candles, Interval, SeriesCandle, Slot, begin_at, recorded, store};
 use tables::{Error, Session, Table};
 use tokio::task::spawn_blocking;
 
@@ -21,7 +21,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A series of the simulated game.
 pub(super) trait Game: Send + Sync + Sized + 'static {
-    type Candle: Candle;
+    type Candle: SeriesCandle;
 
     /// Returns how many days candles of the interval go back if prices go back `days` days.
     fn days(interval: &Interval, days: u16) -> u16;
@@ -139,7 +139,7 @@ impl<G: Game> Past<G> {
 }
 
 /// Adds the candles of a later time.
-fn append<C: Candle>(whole: &mut Candles<C>, later: Candles<C>) {
+fn append<C: SeriesCandle>(whole: &mut Candles<C>, later: Candles<C>) {
     for (id, later) in later {
         match whole.get_mut(&id) {
             Some(candle) => *candle = candle.clone().followed_by(later),
