@@ -28,7 +28,7 @@ fn read(folder: &Path, module: &Module, texts: &mut BTreeMap<Module, String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let inner = [module.as_slice(), &[name.clone()]].concat();
+        let inner = [module.as_slice(), std::slice::from_ref(&name)].concat();
         if path.is_dir() {
             read(&path, &inner, texts);
         } else if path.extension().is_some_and(|extension| extension == "rs") {

@@ -150,7 +150,7 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
                     assert_eq!(simulator(&cloud).requests(upstream) - before, requests, "{what}");
 
                     failures += 1;
-                    let line = await_cause(&cloud, &example, failures).await;
+                    let line = await_cause(&cloud, example, failures).await;
                     let logged = (&line["status"], &line["level"]);
                     if let Some(earlier) = &earlier {
                         response.expect_replay_of(earlier);
@@ -411,7 +411,7 @@ async fn a_request_to_a_hanging_or_slow_upstream_ends_in_time() {
     );
     for cloud in [&cloud, &slow] {
         for example in live_examples() {
-            let line = await_cause(cloud, &example, 1).await;
+            let line = await_cause(cloud, example, 1).await;
             assert!(line["cause"].as_str().unwrap().contains("in time"), "{line}");
             assert!(line["upstream_ms"].as_f64().unwrap() >= 7_000.0, "{line}");
             // A request that took this long is not retried.

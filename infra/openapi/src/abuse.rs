@@ -58,7 +58,7 @@ const METHODS_OF_THE_INDEX: f64 = 7.0 + 6.0;
 
 /// One kind of abuse: its limits, and its dollars in a month.
 struct Abuse {
-    abuse: String,
+    kind: String,
     rate: String,
     burst: String,
     dollars: f64,
@@ -66,11 +66,11 @@ struct Abuse {
 
 impl Abuse {
     /// All requests of a month that these limits let pass to each of `paths`.
-    fn at_limits(abuse: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
+    fn at_limits(kind: &str, limits: [String; 2], paths: f64, dollars: f64) -> Result<Self, Error> {
         let [per_second, at_once] = [number(&limits[0])?, number(&limits[1])?];
         let requests = (at_once + per_second * SECONDS) * paths;
         let [rate, burst] = limits;
-        Ok(Self { abuse: abuse.to_owned(), rate, burst, dollars: requests * dollars })
+        Ok(Self { kind: kind.to_owned(), rate, burst, dollars: requests * dollars })
     }
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn table(
     }
     let keys = with_a_key(root)?;
     let rows = open.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(keys);
-    let rows = rows.map(|row| [row.abuse, row.rate, row.burst, format!("{:.0}", row.dollars)]);
+    let rows = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
     let rows = markdown_table(["abuse", "requests per second", "burst", "dollars"], rows);
     Ok(format!(
         "{rows}Everything that needs no valid key costs together at most {together:.0} dollars with `infra/firewall.yaml`."
@@ -207,7 +207,7 @@ fn with_a_key(root: &Path) -> Result<Vec<Abuse>, Error> {
                 return Err(Error::CostsTooMuch { abuse, dollars: total });
             }
             let rate = format!("quota of {quota}");
-            rows.push(Abuse { abuse, rate, burst: String::new(), dollars: total });
+            rows.push(Abuse { kind: abuse, rate, burst: String::new(), dollars: total });
         }
     }
     Ok(rows)

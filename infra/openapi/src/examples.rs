@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use common::description::{Description, FailingRequest, Kind};
-use common::error::Code;
+use common::error::{ApiError, Code};
 use common::request::invalid_parameter;
 use common::request::parameters::InvalidValue;
 use common::routes::{Location, Parameter, Route};
@@ -73,17 +73,19 @@ pub(crate) struct FailedRequest {
 /// If one of them does not have the parameter that it is about.
 pub(crate) fn failed_requests(description: &Description) -> Result<Vec<FailedRequest>, Error> {
     let of = |&FailingRequest { name, request, ref error }: &FailingRequest| {
-        let (code, message) = match error {
-            Some(error) => (error.code(), error.message().to_owned()),
-            None => {
-                let route = description.route;
-                let parameter = route.parameter(name).ok_or(Error::NoFailure(request))?;
-                let value = value_in(request, route, parameter).ok_or(Error::NoFailure(request))?;
-                let error = invalid_parameter(name, InvalidValue { allowed: parameter.allowed }, &value);
-                (error.code(), error.message().to_owned())
-            }
+        let failed = |error: &ApiError| FailedRequest {
+            name,
+            request,
+            code: error.code(),
+            message: error.message().to_owned(),
         };
-        Ok(FailedRequest { name, request, code, message })
+        if let Some(error) = error {
+            return Ok(failed(error));
+        }
+        let route = description.route;
+        let parameter = route.parameter(name).ok_or(Error::NoFailure(request))?;
+        let value = value_in(request, route, parameter).ok_or(Error::NoFailure(request))?;
+        Ok(failed(&invalid_parameter(name, InvalidValue { allowed: parameter.allowed }, &value)))
     };
     description.failures.iter().map(of).collect()
 }

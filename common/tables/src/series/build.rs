@@ -253,13 +253,12 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
     async fn build_slot(&mut self, slot: Slot) -> Result<(), Error> {
         self.looked_at += 1;
         let finer = C::SERIES.intervals.iter().rev().find(|finer| finer.length < slot.interval.length);
-        let candles = match finer {
-            Some(finer) => parts::<C>(self.table, finer, slot).await?,
-            None => {
-                let (candles, texts) = C::of_minutes(self.table, slot).await?;
-                C::write_texts(self.table, slot, texts).await?;
-                candles
-            }
+        let candles = if let Some(finer) = finer {
+            parts::<C>(self.table, finer, slot).await?
+        } else {
+            let (candles, texts) = C::of_minutes(self.table, slot).await?;
+            C::write_texts(self.table, slot, texts).await?;
+            candles
         };
         if candles.is_empty() {
             return Ok(());

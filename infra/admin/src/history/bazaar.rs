@@ -7,7 +7,7 @@ use tables::Session;
 use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, record};
 use tables::series::{Interval, Slot, is_due};
 
-use super::patiently;
+use super::patience::patiently;
 use super::slice::LineCandle;
 use crate::error::Error;
 use crate::transfer::now;

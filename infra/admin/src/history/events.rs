@@ -11,7 +11,7 @@ use tables::history::fire_sales::{self, Fields, InvalidFireSale, Sighting};
 use tables::history::mayors::{self, Mayor};
 use tables::{Session, Table};
 
-use super::{OPERATION_TIMEOUT, patiently};
+use super::patience::{OPERATION_TIMEOUT, patiently};
 use crate::error::Error;
 use crate::transfer::line::{BadLine, parse, past};
 use crate::transfer::writer::Writer;

@@ -4,11 +4,11 @@
 mod auctions;
 mod bazaar;
 mod events;
+mod patience;
 mod slice;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use common::config::Config;
@@ -22,11 +22,6 @@ use crate::interrupt::unless_interrupted;
 use crate::stack::Stack;
 use crate::transfer::writer::Exported;
 use crate::transfer::{self, Kind};
-
-/// How long one operation on the table may take, with all retries.
-const OPERATION_TIMEOUT: Duration = Duration::from_mins(1);
-/// The delays between retries while the table throttles, in seconds. An on-demand table scales within a minute.
-const THROTTLING_DELAYS: [u64; 5] = [1, 2, 4, 8, 16];
 
 /// The arguments of `history`.
 #[derive(Args)]
@@ -106,17 +101,6 @@ async fn run_with_kind(command: Command, mut kind: impl Kind) -> Result<ExitCode
         }
     };
     Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The result of the operation, which is retried while the table throttles.
-async fn patiently<T>(operation: impl AsyncFn() -> Result<T, tables::Error>) -> Result<T, Error> {
-    for seconds in THROTTLING_DELAYS {
-        match operation().await {
-            Err(error) if error.is_throttled() => tokio::time::sleep(Duration::from_secs(seconds)).await,
-            result => return Ok(result?),
-        }
-    }
-    Ok(operation().await?)
 }
 
 /// The table of the stack, or the one with this name, or with the name in the environment.

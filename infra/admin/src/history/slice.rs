@@ -19,7 +19,7 @@ use serde_json::Value;
 use tables::series::{self, Candles, Interval, Recorded, SeriesCandle, Slot};
 use tables::{Session, Table};
 
-use super::{OPERATION_TIMEOUT, patiently};
+use super::patience::{OPERATION_TIMEOUT, patiently};
 use crate::console;
 use crate::error::Error;
 use crate::transfer::line::{BadLine, parse, past};
