@@ -54,7 +54,8 @@ async fn the_examples_show_real_responses() {
             // The game moves on, so only the shape can be compared: up to the first field of `data`.
             let start = r#"{"success":true,"data":{""#;
             let name = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
-            let name = name.unwrap_or_else(|| panic!("{command} shows {output}"));
+            let name =
+                name.unwrap_or_else(|| panic!("the page shows no such output of {command}: {output:?}"));
             assert!(
                 response.text.starts_with(&format!("{start}{name}\"")),
                 "{command}: {:.200}",
