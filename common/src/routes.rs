@@ -39,6 +39,51 @@ pub const SLOT_INTERVALS: Allowed = Allowed::OneOf { words: &["1h", "3h", "1d"],
 /// `format` of `GET /v1/bazaar/candles/all`.
 pub const CANDLES_FORMATS: Allowed = Allowed::OneOf { words: &["json", "csv"], default: "json" };
 
+/// Every group, in the order of the OpenAPI document.
+pub const TAGS: [&Tag; 8] = [
+    &MAYOR_TAG,
+    &FIRE_SALES_TAG,
+    &BAZAAR_TAG,
+    &AUCTIONS_TAG,
+    &COLLECTIONS_TAG,
+    &ITEMS_TAG,
+    &PROFILES_TAG,
+    &SERVICE_TAG,
+];
+
+const MAYOR_TAG: Tag =
+    Tag { name: "Mayor", description: "The mayor of SkyBlock, the elections and past mayors." };
+
+const FIRE_SALES_TAG: Tag =
+    Tag { name: "Fire sales", description: "Sales of a limited number of items for gems." };
+
+const BAZAAR_TAG: Tag =
+    Tag { name: "Bazaar", description: "Products that players trade by orders, and their prices over time." };
+
+const AUCTIONS_TAG: Tag = Tag { name: "Auctions", description: AUCTIONS_DESCRIPTION };
+
+const COLLECTIONS_TAG: Tag =
+    Tag { name: "Collections", description: "What players unlock when they collect items." };
+
+const ITEMS_TAG: Tag = Tag { name: "Items", description: "The item catalogue of the game." };
+
+const PROFILES_TAG: Tag = Tag { name: "Profiles", description: "Players and their profiles." };
+
+const SERVICE_TAG: Tag =
+    Tag { name: "Service", description: "The service itself: its health, its routes and this description." };
+
+/// What every client of prices of auctions needs to know. The contract has more.
+const AUCTIONS_DESCRIPTION: &str = "\
+**Ids.** An item has the internal name that most mods use: `HYPERION`; a pet `TYPE;TIER` with the tier from 0 (common) to 5 (mythic), all \
+levels together, and `SHEEP;4+100` for those of level 100 and above, `+200` at 200; an enchanted book `GROWTH;5`; a rune `ICE_RUNE;1`; an \
+attribute shard `ATTRIBUTE_SHARD_NAME;1`; a potion `POTION_SPEED;8`; `NEW_YEAR_CAKE+486` for a year; `GLACITE_BOOTS+PERFECT` for a stat \
+boost of 50 %; `LOG-2` where the catalogue and the bazaar have `LOG:2`, and `GROWTH;5` where the bazaar has `ENCHANTMENT_GROWTH_5`. An item with a `+` also counts under the id before it. Reforges, \
+stars and other upgrades are in no id.\n\n\
+**Which price.** To buy now: `lowest` of `/v1/auctions/prices`. To value what a player owns: `sale_median` of `/v1/auctions/averages`, or \
+`lowest` there for items that are seldom sold. Sales per day are `sales / minutes * 1440`. Clean copies have no reforge, stars, recombobulator, gems, \
+books and skin; the level of a pet does not matter.\n\n\
+**History.** Hourly candles are kept for 90 days, daily ones for ever. An hour is there seven to twelve minutes after its end.";
+
 /// `GET /v1/mayor`
 pub const MAYOR: Route = Route {
     function: "mayor",
@@ -49,7 +94,7 @@ pub const MAYOR: Route = Route {
     requires_key: true,
     summary: "Get the mayor and the elections",
     description: "The sitting mayor, the open election, and the election that the mayor won.",
-    tag: Tag::Mayor,
+    tag: &MAYOR_TAG,
     parameters: &[],
 };
 
@@ -63,7 +108,7 @@ pub const MAYOR_HISTORY: Route = Route {
     requires_key: true,
     summary: "List past mayors",
     description: "The mayors whose terms have ended, newest first.",
-    tag: Tag::Mayor,
+    tag: &MAYOR_TAG,
     parameters: &[
         Parameter::query(
             "limit",
@@ -88,7 +133,7 @@ pub const FIRE_SALES: Route = Route {
     requires_key: true,
     summary: "List current fire sales",
     description: "The fire sales that are running or announced.",
-    tag: Tag::FireSales,
+    tag: &FIRE_SALES_TAG,
     parameters: &[],
 };
 
@@ -102,7 +147,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     requires_key: true,
     summary: "List recorded fire sales",
     description: "The fire sales that the service has recorded, newest first.",
-    tag: Tag::FireSales,
+    tag: &FIRE_SALES_TAG,
     parameters: &[
         Parameter::query(
             "limit",
@@ -131,7 +176,7 @@ pub const BAZAAR: Route = Route {
         100 products with their spreads, `book` the best buy orders and sell offers of one product, and `prices` all products \
         with the prices of their best orders. `sellPrice`, `buyPrice` and spreads are averages; an instant sale or purchase has \
         the price of the best order.",
-    tag: Tag::Bazaar,
+    tag: &BAZAAR_TAG,
     parameters: &[
         Parameter::query("mode", "What to return", BAZAAR_MODES),
         Parameter::query(
@@ -185,7 +230,7 @@ pub const BAZAAR_HISTORY: Route = Route {
     requires_key: true,
     summary: "Get the price history of a bazaar product",
     description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
-    tag: Tag::Bazaar,
+    tag: &BAZAAR_TAG,
     parameters: &[ITEM_ID, Parameter::query("range", "The length of the history up to now", BAZAAR_RANGES)],
 };
 
@@ -200,7 +245,7 @@ pub const BAZAAR_CANDLES: Route = Route {
     summary: "Get the candles of a bazaar product",
     description: "How the prices of one bazaar product moved during intervals of five minutes to a day, oldest first: the first, \
         highest, lowest and last price of each interval.",
-    tag: Tag::Bazaar,
+    tag: &BAZAAR_TAG,
     parameters: &[
         ITEM_ID,
         Parameter::query("interval", "The length of the interval of a candle", CANDLE_INTERVALS),
@@ -220,7 +265,7 @@ pub const BAZAAR_CANDLES_ALL: Route = Route {
     summary: "Get the candles of all bazaar products",
     description: "How the prices of all bazaar products moved during one interval that is complete. The response never changes, so \
         clients may keep it. An interval that is not complete yet, that is too old or in which nothing was recorded is a 404.",
-    tag: Tag::Bazaar,
+    tag: &BAZAAR_TAG,
     parameters: &[
         Parameter::query("interval", "The length of the interval", SLOT_INTERVALS),
         Parameter {
@@ -244,7 +289,7 @@ pub const AUCTIONS: Route = Route {
     requires_key: true,
     summary: "List running auctions",
     description: "One page of the running auctions.",
-    tag: Tag::Auctions,
+    tag: &AUCTIONS_TAG,
     parameters: &[Parameter::query("page", "The page number, counted from 0", PageNumber::ALLOWED)],
 };
 
@@ -260,7 +305,7 @@ pub const AUCTIONS_PRICES: Route = Route {
     description: "The lowest buy-it-now price of every item that is sold by auction, or of up to 100 items. With `ids`, also \
         the auction of each lowest price, and the ids that are not listed. In a query, `;` must be sent as `%3B` and `+` as \
         `%2B`.",
-    tag: Tag::Auctions,
+    tag: &AUCTIONS_TAG,
     parameters: &[Parameter::query("ids", "The items to return, all if absent", AuctionIds::ALLOWED)],
 };
 
@@ -276,7 +321,7 @@ pub const AUCTIONS_AVERAGES: Route = Route {
     description: "The average lowest buy-it-now price and the prices of sales over the last one, three or seven days, of every item \
         that was listed or sold, or of up to 100 items. With `ids`, also the ids that were neither. In a query, `;` must be sent as \
         `%3B` and `+` as `%2B`.",
-    tag: Tag::Auctions,
+    tag: &AUCTIONS_TAG,
     parameters: &[
         Parameter::query("window", "The length of the window up to the last complete hour", AVERAGES_WINDOWS),
         Parameter::query("ids", "The items to return, all if absent", AuctionIds::ALLOWED),
@@ -294,7 +339,7 @@ pub const AUCTIONS_CANDLES: Route = Route {
     summary: "Get the candles of an item in auctions",
     description: "How the lowest buy-it-now price of one item moved during hours or days, and for how much it was sold, oldest first. \
         In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
-    tag: Tag::Auctions,
+    tag: &AUCTIONS_TAG,
     parameters: &[
         Parameter {
             name: "id",
@@ -319,7 +364,7 @@ pub const COLLECTIONS: Route = Route {
     requires_key: true,
     summary: "List collections",
     description: "All collections by category, with their tiers and what each tier unlocks.",
-    tag: Tag::Collections,
+    tag: &COLLECTIONS_TAG,
     parameters: &[],
 };
 
@@ -333,7 +378,7 @@ pub const ITEMS: Route = Route {
     requires_key: true,
     summary: "List items",
     description: "The complete item catalogue.",
-    tag: Tag::Items,
+    tag: &ITEMS_TAG,
     parameters: &[],
 };
 
@@ -347,7 +392,7 @@ pub const PROFILE: Route = Route {
     requires_key: true,
     summary: "Get a player's profiles",
     description: "A player and all of their profiles.",
-    tag: Tag::Profiles,
+    tag: &PROFILES_TAG,
     parameters: &[Parameter {
         name: "username",
         location: Location::Path,
@@ -368,7 +413,7 @@ pub const STATUS: Route = Route {
     summary: "Get the status of the service",
     description: "When each feed of recorded data was last recorded, and whether that is as recent as it should be. The status of \
         the response is 200 also if a feed is unhealthy.",
-    tag: Tag::Service,
+    tag: &SERVICE_TAG,
     parameters: &[],
 };
 
@@ -382,7 +427,7 @@ pub const INDEX: Route = Route {
     requires_key: false,
     summary: "List the endpoints",
     description: "The name and version of the service and its endpoints with their parameters.",
-    tag: Tag::Service,
+    tag: &SERVICE_TAG,
     parameters: &[],
 };
 
@@ -396,7 +441,7 @@ pub const OPENAPI: Route = Route {
     requires_key: false,
     summary: "Get the OpenAPI document",
     description: "This document: the description of the service in the format OpenAPI 3.1, without an envelope.",
-    tag: Tag::Service,
+    tag: &SERVICE_TAG,
     parameters: &[],
 };
 

@@ -326,6 +326,7 @@ async fn auction_ids_are_texts_without_blanks_and_a_raw_semicolon_is_told() {
     ];
     let rows = rows.map(|(query, expected)| (format!("{PRICES}{query}"), expected));
     expect_responses(&cloud, rows).await;
+    expect_responses(&cloud, [("/v1/auctions/averages?ids=X;4", Split("4"))]).await;
     let ids = |count: usize| (1..=count).map(|id| format!("N{id}")).collect::<Vec<_>>().join(",");
     let hundred = get(&cloud, &format!("{PRICES}?ids={}", ids(100))).await.data();
     assert_eq!(hundred["unknown"].as_array().unwrap().len(), 100);

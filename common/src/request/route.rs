@@ -65,80 +65,12 @@ impl Parameter {
 }
 
 /// A group of operations in the OpenAPI document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tag {
-    /// The mayor and past mayors.
-    Mayor,
-    /// Fire sales and past fire sales.
-    FireSales,
-    /// The bazaar and its prices over time.
-    Bazaar,
-    /// The auction house.
-    Auctions,
-    Collections,
-    /// The item catalogue.
-    Items,
-    /// Players.
-    Profiles,
-    /// The service itself.
-    Service,
+#[derive(Debug, PartialEq, Eq)]
+pub struct Tag {
+    pub name: &'static str,
+    /// What the group is about, as Markdown.
+    pub description: &'static str,
 }
-
-impl Tag {
-    /// Every tag, in the order of the OpenAPI document.
-    pub const ALL: [Self; 8] = [
-        Self::Mayor,
-        Self::FireSales,
-        Self::Bazaar,
-        Self::Auctions,
-        Self::Collections,
-        Self::Items,
-        Self::Profiles,
-        Self::Service,
-    ];
-
-    /// The name of the group.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mayor => "Mayor",
-            Self::FireSales => "Fire sales",
-            Self::Bazaar => "Bazaar",
-            Self::Auctions => "Auctions",
-            Self::Collections => "Collections",
-            Self::Items => "Items",
-            Self::Profiles => "Profiles",
-            Self::Service => "Service",
-        }
-    }
-
-    /// Returns what the group is about, as Markdown.
-    #[must_use]
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::Mayor => "The mayor of SkyBlock, the elections and past mayors.",
-            Self::FireSales => "Sales of a limited number of items for gems.",
-            Self::Bazaar => "Products that players trade by orders, and their prices over time.",
-            Self::Auctions => AUCTIONS_DESCRIPTION,
-            Self::Collections => "What players unlock when they collect items.",
-            Self::Items => "The item catalogue of the game.",
-            Self::Profiles => "Players and their profiles.",
-            Self::Service => "The service itself: its health, its routes and this description.",
-        }
-    }
-}
-
-/// What every client of prices of auctions needs to know. The contract has more.
-const AUCTIONS_DESCRIPTION: &str = "\
-**Ids.** An item has the internal name that most mods use: `HYPERION`; a pet `TYPE;TIER` with the tier from 0 (common) to 5 (mythic), all \
-levels together, and `SHEEP;4+100` for those of level 100 and above, `+200` at 200; an enchanted book `GROWTH;5`; a rune `ICE_RUNE;1`; an \
-attribute shard `ATTRIBUTE_SHARD_NAME;1`; a potion `POTION_SPEED;8`; `NEW_YEAR_CAKE+486` for a year; `GLACITE_BOOTS+PERFECT` for a stat \
-boost of 50 %; `LOG-2` where the catalogue and the bazaar have `LOG:2`, and `GROWTH;5` where the bazaar has `ENCHANTMENT_GROWTH_5`. An item with a `+` also counts under the id before it. Reforges, \
-stars and other upgrades are in no id.\n\n\
-**Which price.** To buy now: `lowest` of `/v1/auctions/prices`. To value what a player owns: `sale_median` of `/v1/auctions/averages`, or \
-`lowest` there for items that are seldom sold. Sales per day are `sales / minutes * 1440`. Clean copies have no reforge, stars, recombobulator, gems, \
-books and skin; the level of a pet does not matter.\n\n\
-**History.** Hourly candles are kept for 90 days, daily ones for ever. An hour is there seven to twelve minutes after its end.";
 
 /// What a route reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +126,7 @@ pub struct Route {
     /// What the response holds, in full sentences.
     pub description: &'static str,
     /// The group that it belongs to.
-    pub tag: Tag,
+    pub tag: &'static Tag,
     /// Every parameter that the function reads.
     pub parameters: &'static [Parameter],
 }

@@ -23,7 +23,7 @@ use std::path::Path;
 use common::description::{Describe, Description};
 use common::error::Code;
 use common::response::envelope::API_VERSION;
-use common::routes::{INDEX, OPENAPI, Route, Tag, VERSION_1};
+use common::routes::{INDEX, OPENAPI, Route, TAGS, VERSION_1};
 use serde_json::{Map, Value, json};
 
 pub use crate::error::Error;
@@ -132,7 +132,7 @@ pub fn document() -> Result<Value, Error> {
             },
         }],
         "security": [{ responses::SECURITY_SCHEME: [] }],
-        "tags": Tag::ALL.map(|tag| json!({ "name": tag.name(), "description": tag.description() })),
+        "tags": TAGS.map(|tag| json!({ "name": tag.name, "description": tag.description })),
         "paths": paths,
         "components": {
             "schemas": schemas,

@@ -122,7 +122,7 @@ fn operation(route: &Route, id: &str, parameters: Vec<Value>, responses: Map<Str
         ("operationId".to_owned(), id.into()),
         ("summary".to_owned(), route.summary.into()),
         ("description".to_owned(), format!("{} {}", route.description, terms(route)).into()),
-        ("tags".to_owned(), json!([route.tag.name()])),
+        ("tags".to_owned(), json!([route.tag.name])),
         ("responses".to_owned(), responses.into()),
     ]);
     // For programs, such as the test of the template.

@@ -52,7 +52,7 @@ pub(crate) fn reference(document: &Value) -> String {
         if let Some(description) = at(tag, "/description").as_str() {
             let _ = write!(page, "{description}\n\n");
         }
-        for route in crate::routes().filter(|route| route.tag.name() == text(at(tag, "/name"))) {
+        for route in crate::routes().filter(|route| route.tag.name == text(at(tag, "/name"))) {
             page += &reference.operation(route.path);
         }
     }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::candle::{Candles, SeriesCandle};
 
-/// Returns the candles as CSV, sorted by id: a header line with the names of the fields of [`Candle::row`], and one line for each candle, with
+/// Returns the candles as CSV, sorted by id: a header line with the names of the fields of [`SeriesCandle::row`], and one line for each candle, with
 /// the values as JSON has them. A value that is `null` is empty. Nothing is quoted, because ids have no commas. Without candles, the text
 /// is empty.
 ///
