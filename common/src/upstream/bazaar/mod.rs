@@ -1,7 +1,7 @@
 //! The bazaar: `/v2/skyblock/bazaar`, three megabytes every 20 seconds.
 //!
 //! [`market`] reads the averages, and [`order_book`] the orders of one product, whose place in the body `market` has found: most
-//! requests read no orders. [`prices()`] adds the prices of the best orders of all products.
+//! requests read no orders. [`prices::prices`] adds the prices of the best orders of all products.
 //!
 //! - Names are from the side of the instant trader. `sell_summary` holds the open buy orders, the highest price first, and
 //!   `sellPrice` is their average; `buy_summary` holds the open sell offers, the lowest price first. A spread is therefore
