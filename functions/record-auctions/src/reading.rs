@@ -206,7 +206,10 @@ impl Reading {
         let is_needed = next <= FIRST_PAGE && self.run.attempts <= NEEDED_ATTEMPTS;
         let is_repeated = self.run.attempts > 1 && !is_needed && next != self.last_page();
         let kept = if is_repeated { PER_REQUEST * self.total } else { Duration::ZERO };
-        self.credit = Some(self.credit).filter(|credit| *credit >= kept)?.checked_sub(PER_REQUEST)?;
+        if self.credit < kept.max(PER_REQUEST) {
+            return None;
+        }
+        self.credit -= PER_REQUEST;
         self.run.asked.insert(next);
         Some(next)
     }

@@ -17,7 +17,9 @@ use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
 
 use super::candle::{divided, median};
-use super::hour::{AVERAGES, BUILT, CHANGES, DAY, ItemSales, RECORDED_MINUTES, Sums, read_sales, read_sums};
+use super::hour::{
+    AVERAGES, BUILT, CHANGES, CloseSum, DAY, ItemSales, RECORDED_MINUTES, Sums, read_sales, read_sums,
+};
 use super::intervals::HOURS;
 use super::minute::Coins;
 use super::packed::{Ids, pack, unpack};
@@ -152,28 +154,26 @@ async fn averages(table: Session<'_>, until: UnixSeconds) -> Result<Vec<Averages
     for (start, (before, _)) in starts.into_iter().zip(before_starts) {
         let mut sums = Sums::new();
         for (_, (day, _)) in days.iter().zip(&of_days).filter(|(day, _)| day.plus(DAY) > start) {
-            for (id, (sum, hours)) in day {
-                let total = sums.entry(id.clone()).or_default();
-                *total = (total.0.saturating_add(*sum), total.1 + hours);
+            for (id, close) in day {
+                sums.entry(id.clone()).or_default().add(*close);
             }
         }
-        for (id, (sum, hours)) in before {
-            let total = sums.entry(id).or_default();
-            *total = (total.0.saturating_sub(sum), total.1.saturating_sub(hours));
+        for (id, close) in before {
+            sums.entry(id).or_default().subtract(close);
         }
-        sums.retain(|_, (_, hours)| *hours > 0);
+        sums.retain(|_, close| close.hours > 0);
         while let Some((_, hour)) = hours.next_if(|(hour, _)| *hour >= start) {
             covered += hour.covered;
             for (id, item) in hour.items {
                 let total = sales.entry(id).or_default();
-                (total.all, total.clean) = (total.all.plus(item.all), total.clean.plus(item.clean));
+                total.all = total.all.plus(item.all);
+                total.clean = total.clean.plus(item.clean);
                 total.prices.extend(item.prices);
             }
         }
         let ids: BTreeSet<_> = sums.keys().chain(sales.keys()).cloned().collect();
         let average = |id: AuctionItemId| {
-            let lowest =
-                sums.get(&id).map(|(sum, hours)| Coins::of_hundredths(divided(*sum, (*hours).into())));
+            let lowest = sums.get(&id).copied().map(CloseSum::average);
             let sold = sales.get_mut(&id).and_then(average_sales);
             (id, Average { lowest, sold })
         };

@@ -18,7 +18,7 @@ use common::time::UnixSeconds;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::candle::{Candle, Lowest, Sold};
+use super::candle::{Candle, Lowest, Sold, divided};
 use super::intervals::HOURS;
 use super::minute::{Coins, Sale};
 use super::packed::{Ids, pack, unpack};
@@ -106,8 +106,33 @@ struct SumsText {
     hours: Vec<u32>,
 }
 
-/// The sum of the last prices of hours in hundredths of a coin, and the number of hours, by item.
-pub(super) type Sums = BTreeMap<AuctionItemId, (u64, u32)>;
+/// The last prices of hours together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CloseSum {
+    /// Their sum, in hundredths of a coin.
+    pub(super) sum: u64,
+    /// The number of hours.
+    pub(super) hours: u32,
+}
+
+impl CloseSum {
+    pub(super) fn add(&mut self, other: Self) {
+        self.sum = self.sum.saturating_add(other.sum);
+        self.hours += other.hours;
+    }
+
+    pub(super) fn subtract(&mut self, other: Self) {
+        self.sum = self.sum.saturating_sub(other.sum);
+        self.hours = self.hours.saturating_sub(other.hours);
+    }
+
+    pub(super) const fn average(self) -> Coins {
+        Coins::of_hundredths(divided(self.sum, self.hours as u64))
+    }
+}
+
+/// The last prices of hours, by item.
+pub(super) type Sums = BTreeMap<AuctionItemId, CloseSum>;
 
 /// The sales of an hour.
 pub(super) struct HourSales {
@@ -190,12 +215,10 @@ impl HourTexts {
         put(table, SALES, hour, recorded, &self.sales, [(COVERED, number(covered.as_millis()))]).await?;
         let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
         for (id, close) in self.closes {
-            let (sum, hours) = sums.entry(id).or_default();
-            *sum = sum.saturating_add(close);
-            *hours += 1;
+            sums.entry(id).or_default().add(CloseSum { sum: close, hours: 1 });
         }
         let ids = Ids::of(sums.keys());
-        let (sums, hours) = sums.values().copied().unzip();
+        let (sums, hours) = sums.values().map(|close| (close.sum, close.hours)).unzip();
         put(table, SUMS, hour, earlier + recorded, &SumsText { ids, sums, hours }, []).await?;
         let changed = table
             .update_item()
@@ -275,7 +298,8 @@ pub(super) async fn read_sums(
         let rows = table.rows(query.scan_index_forward(false), limit).await?;
         let sums = readable(&rows, SUMS, |row| {
             let SumsText { ids, sums, hours } = content(row)?;
-            Ok(Some((zip(&ids, sums.into_iter().zip(hours))?, integer(row, RECORDED_MINUTES)?)))
+            let closes = sums.into_iter().zip(hours).map(|(sum, hours)| CloseSum { sum, hours });
+            Ok(Some((zip(&ids, closes)?, integer(row, RECORDED_MINUTES)?)))
         });
         if let Some(sums) = sums.into_iter().next() {
             return Ok(sums);

@@ -3,6 +3,7 @@
 use common::request::auction_item_id::AuctionItemId;
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 use serde::de::DeserializeOwned;
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of JSON that are read: ten times those of a usual text.
@@ -18,13 +19,12 @@ const LONGEST_SHARED: usize = 35;
 /// Returns the compressed text.
 ///
 /// # Errors
-/// If the value cannot be written as JSON.
+/// If the value cannot be written as JSON, or not compressed.
 pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     let text = serde_json::to_vec(value)?;
     let mut compressor = Compressor::new(CompressionLvl::new(LEVEL).unwrap_or_default());
     let mut compressed = vec![0; compressor.gzip_compress_bound(text.len())];
-    // It has the size that the library asks for.
-    let length = compressor.gzip_compress(&text, &mut compressed).unwrap_or_default();
+    let length = compressor.gzip_compress(&text, &mut compressed).map_err(serde_json::Error::custom)?;
     compressed.truncate(length);
     Ok(compressed)
 }
