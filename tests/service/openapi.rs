@@ -526,10 +526,9 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
                     is_taken |= answered.status != 400;
                     if answered.status == 400 && !value.is_empty() {
                         let message = answered.error("BAD_REQUEST");
-                        assert!(
-                            message.starts_with(&format!("Parameter '{name}' must be ")),
-                            "{request}: {message}"
-                        );
+                        // Another mode can require a parameter that the example does not have.
+                        let is_told = message.starts_with(&format!("Parameter '{name}' must be "));
+                        assert!(is_told || message.contains(" is required with "), "{request}: {message}");
                     }
                 }
                 let is_valid = validator.is_valid(&parameter_value(value, schema));

@@ -75,7 +75,8 @@ impl Abuse {
 }
 
 fn number(text: &str) -> Result<f64, Error> {
-    text.parse().map_err(|_| Error::NoLimit(text.to_owned()))
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| Error::NoLimit(text.to_owned()))
 }
 
 fn amount(number: usize) -> f64 {

@@ -74,8 +74,11 @@ pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
 pub(crate) fn default_of(root: &Path, template: &'static str, parameter: &str) -> Result<String, Error> {
     let source = read(root, template)?;
     let declaration = source.split_once(&format!("\n  {parameter}:\n"));
-    let value = declaration.and_then(|(_, rest)| rest.split_once("Default: "));
-    let value = value.and_then(|(_, rest)| rest.lines().next());
+    let lines = declaration.into_iter().flat_map(|(_, rest)| rest.lines());
+    // The next declaration begins with two blanks.
+    let value = lines
+        .take_while(|line| line.starts_with("    "))
+        .find_map(|line| line.trim().strip_prefix("Default: "));
     value.map(str::to_owned).ok_or_else(|| Error::NoLimit(parameter.to_owned()))
 }
 

@@ -1,9 +1,10 @@
 //! `cargo generate`: writes the OpenAPI document, the texts that are made of it, the sample events, and the tables of pages that repeat
 //! the code.
-#![expect(clippy::print_stdout, reason = "a command line")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line")]
 
 use std::error::Error;
 use std::path::Path;
+use std::process::ExitCode;
 
 use clap::Parser;
 
@@ -12,8 +13,18 @@ use clap::Parser;
 #[command(name = "generate", bin_name = "cargo generate")]
 struct Arguments {}
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     let Arguments {} = Arguments::parse();
+    match generate() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn generate() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (path, text) in openapi::files(&root)? {
         let file = root.join(&path);
