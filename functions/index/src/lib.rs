@@ -20,7 +20,7 @@ const NAME: &str = "Game Data Query Service";
 /// removes the white space.
 const OPENAPI_DOCUMENT: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
-/// The API reference as Markdown, which `cargo generate` generates, too.
+/// The API reference as Markdown, which `cargo generate` also writes.
 static REFERENCE: File = File {
     name: "docs.md",
     content_type: "text/markdown; charset=utf-8",
@@ -29,7 +29,7 @@ static REFERENCE: File = File {
     ..TEXT
 };
 
-/// The summary for language models, which `cargo generate` generates, too.
+/// The summary for language models, which `cargo generate` also writes.
 static SUMMARY: File = File {
     name: "llms.txt",
     content_type: "text/plain; charset=utf-8",

@@ -17,7 +17,7 @@ const TIME: &str = "2026-11-16T12:00:00Z";
 /// A well-formed key that was never issued.
 const KEY: &str = "gd_ExampleKeyThatNobodyEverHad000000Yphmz";
 
-struct Event {
+pub(crate) struct Event {
     function: String,
     /// What the event is, for the page.
     meaning: String,
@@ -27,24 +27,25 @@ struct Event {
 /// Returns the files, by path from the root of the repository.
 ///
 /// # Errors
-/// If an example cannot be parsed.
-pub(crate) fn all() -> Result<Vec<(String, String)>, Error> {
-    let files = events()?.into_iter().map(|Event { function, content, .. }| {
-        Ok((format!("events/{function}.json"), serde_json::to_string_pretty(&content)? + "\n"))
+/// If an event cannot be written as JSON.
+pub(crate) fn files(events: &[Event]) -> Result<Vec<(String, String)>, Error> {
+    let files = events.iter().map(|Event { function, content, .. }| {
+        Ok((format!("events/{function}.json"), serde_json::to_string_pretty(content)? + "\n"))
     });
     files.collect()
 }
 
-/// Returns the table of all events.
-///
-/// # Errors
-/// If an example cannot be parsed.
-pub(crate) fn table() -> Result<String, Error> {
-    let rows = events()?.into_iter().map(|event| [code(&format!("{}.json", event.function)), event.meaning]);
-    Ok(table::table(["event", "content"], rows))
+/// Returns the table of the events.
+pub(crate) fn table(events: &[Event]) -> String {
+    let rows = events.iter().map(|event| [code(&format!("{}.json", event.function)), event.meaning.clone()]);
+    table::table(["event", "content"], rows)
 }
 
-fn events() -> Result<Vec<Event>, Error> {
+/// Returns the events, by the names of the functions.
+///
+/// # Errors
+/// If an example cannot be parsed, or its request does not match its route.
+pub(crate) fn all() -> Result<Vec<Event>, Error> {
     let mut events = Vec::new();
     for description in descriptions() {
         let route = description.route;

@@ -152,9 +152,11 @@ pub fn files(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     let document = document()?;
     let texts = texts(&document)?;
     let abuse = abuse::table(root, &document, &texts)?;
+    let events = events::all()?;
     let index = texts.into_iter().map(|(name, text)| (format!("{FOLDER}/{name}"), text));
-    let pages = pages::all(root, &document, abuse)?.into_iter().map(|(path, page)| (path.to_owned(), page));
-    Ok(index.chain(events::all()?).chain(pages).collect())
+    let pages =
+        pages::all(root, &document, abuse, &events)?.into_iter().map(|(path, page)| (path.to_owned(), page));
+    Ok(index.chain(events::files(&events)?).chain(pages).collect())
 }
 
 /// Generates the document, the reference and the summary, by name.

@@ -9,11 +9,12 @@ use common::routes::{Expiry, INDEX, OPENAPI, PAGES, Parameter, Route, TEXTS, VER
 use serde_json::Value;
 use simulator::RESOURCES;
 
+use crate::descriptions;
 use crate::error::Error;
+use crate::events::{self, Event};
 use crate::limits::{self, read};
 use crate::reference::Reference;
 use crate::table::{code, table};
-use crate::{descriptions, events};
 
 const CONTRACT: &str = "functions/README.md";
 
@@ -25,6 +26,7 @@ pub(crate) fn all(
     root: &Path,
     document: &Value,
     abuse: String,
+    events: &[Event],
 ) -> Result<Vec<(&'static str, String)>, Error> {
     let reference = Reference(document);
     let descriptions = descriptions();
@@ -50,7 +52,7 @@ pub(crate) fn all(
         ),
         (
             "events/README.md",
-            filled(root, "events/README.md", vec![("events".to_owned(), events::table()?)])?,
+            filled(root, "events/README.md", vec![("events".to_owned(), events::table(events))])?,
         ),
     ])
 }
