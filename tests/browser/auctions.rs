@@ -7,7 +7,7 @@ use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 use common::upstream::auctions::AuctionId;
 use local::Cloud;
 use tables::auctions::{
-    Candle, Candles, Coins, HourTexts, HourTime, INTERVALS, Lowest, Minute, Price, SERIES, Sale, Sold,
+    Candle, Candles, Coins, HourTexts, HourTime, INTERVALS, Listed, Minute, Price, SERIES, Sale, Sold,
     build_averages, record,
 };
 use tables::series::{begin_at, store};
@@ -61,7 +61,7 @@ pub(crate) async fn record_prices(cloud: &Cloud) {
     let minute = Minute {
         last_updated: UnixMilliseconds::new(now.get() * 1_000),
         completed_at: None,
-        lowest: vec![AuctionId::of_bytes(AUCTION.to_be_bytes()); prices.len()],
+        lowest_auctions: vec![AuctionId::of_bytes(AUCTION.to_be_bytes()); prices.len()],
         prices,
         sales: None,
     };
@@ -81,8 +81,8 @@ pub(crate) async fn record_past(cloud: &Cloud) {
             let sales: Vec<_> = sales.iter().collect();
             let prices = [number % 7, number % 3]
                 .map(|step| Coins::of_hundredths(PRICE + step.unsigned_abs() * 100_000_000));
-            let [first, last] = prices.map(|lowest| Lowest::of(Price { lowest, second: None, listings: 41 }));
-            let candle = Candle { lowest: Some(first.followed_by(last)), sold: Sold::of(&sales) };
+            let [first, last] = prices.map(|lowest| Listed::of(Price { lowest, second: None, listings: 41 }));
+            let candle = Candle { listed: Some(first.followed_by(last)), sold: Sold::of(&sales) };
             let candles = Candles::from([PET, BOOK].map(|id| (id.parse().unwrap(), candle.clone())));
             store(table, interval.at(start), &candles).await.unwrap();
             if length == HOUR && number <= 48 {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 /// A row: its attributes by name.
@@ -36,6 +37,10 @@ pub(crate) fn number<N: ToString + Copy>(number: N) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
+pub(crate) fn binary(bytes: &[u8]) -> AttributeValue {
+    AttributeValue::B(Blob::new(bytes))
+}
+
 pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Item {
     Item::from([(PARTITION_KEY.to_owned(), string(partition)), (SORT_KEY.to_owned(), string(sort))])
 }
@@ -50,6 +55,12 @@ pub(crate) fn text(item: &Item, attribute: &'static str) -> Result<String, Corru
 pub(crate) fn integer(item: &Item, attribute: &'static str) -> Result<i64, Corrupt> {
     let number = item.get(attribute).and_then(|value| value.as_n().ok());
     number.and_then(|number| number.parse().ok()).ok_or(Corrupt { attribute, expected: "a whole number" })
+}
+
+/// Returns the bytes in `attribute`.
+pub(crate) fn bytes(item: &Item, attribute: &'static str) -> Result<Vec<u8>, Corrupt> {
+    let bytes = item.get(attribute).and_then(|value| value.as_b().ok());
+    Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
 }
 
 /// Returns what `read` makes of the rows, without the corrupt ones. `partition` is their partition key, for the log.

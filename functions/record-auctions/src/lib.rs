@@ -25,7 +25,7 @@ use files::{Files, Form, Market, Price, PriceRow, advance};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
-use tables::auctions::{MINUTES, Minute, SERIES, Sales, record};
+use tables::auctions::{Minute, ONE_MINUTE, SERIES, Sales, record};
 use tables::feed::{self, Feed};
 use tables::series::{Written, build_again, is_due, is_free, note_late};
 use tables::{Recorder, RowsRead, Session, Ticks, fetching_deadline, repeat};
@@ -103,7 +103,7 @@ impl Recorder for RecordAuctions {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
         let event = ticks.event();
-        if !is_due(table, &MINUTES, event, now).await? {
+        if !is_due(table, &ONE_MINUTE, event, now).await? {
             note_late(table, &SERIES, ticks).await?;
             return Ok((event, Outcome::default()));
         }
@@ -128,7 +128,7 @@ impl Recorder for RecordAuctions {
             tracing::warn!(count, some, first, "auctions without an item id are left out");
         }
         let filing = filing.unwrap_or(began);
-        if !is_free(table, &MINUTES, filing, now).await? {
+        if !is_free(table, &ONE_MINUTE, filing, now).await? {
             return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &minute).await?;

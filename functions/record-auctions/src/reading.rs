@@ -400,7 +400,7 @@ impl Reading {
             // When the house opens again, all pages are read.
             self.read_at = None;
         }
-        let (prices, lowest) = prices(self.house.listings());
+        let (prices, lowest_auctions) = prices(self.house.listings());
         let is_empty = is_closed || prices.is_empty();
         self.empty_runs = if is_empty && !self.run.has_unreadable { self.empty_runs + 1 } else { 0 };
         if is_empty && self.empty_runs < EMPTY_RUNS {
@@ -409,7 +409,7 @@ impl Reading {
         let Run { filing, pages, rows, left_out, failure, is_complete, .. } = std::mem::take(&mut self.run);
         let is_complete = is_complete && lost == 0;
         let (completed_at, sales) = (self.completed_at, self.sales.clone());
-        let minute = Minute { last_updated, completed_at, prices, lowest, sales };
+        let minute = Minute { last_updated, completed_at, prices, lowest_auctions, sales };
         let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
         Ok(Found { filing, minute, pages, auctions, missing, failure, rows, left_out, is_complete })
     }

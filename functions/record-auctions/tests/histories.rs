@@ -293,7 +293,7 @@ fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize;
     let position =
         |auction: &auctions::AuctionId| usize::try_from(u128::from_be_bytes(auction.bytes())).unwrap();
     let known: BTreeMap<_, _> = minute.prices.iter().map(|(id, price)| (id.as_str(), price.lowest)).collect();
-    for ((id, price), auction) in minute.prices.iter().zip(&minute.lowest) {
+    for ((id, price), auction) in minute.prices.iter().zip(&minute.lowest_auctions) {
         let auction = &world.auctions[position(auction)];
         let (ids, count, _) = &ITEMS[auction.item];
         assert!(ids.contains(&id.as_str()) && auction.is_bin, "{id:?}: {auction:?}");
@@ -311,7 +311,7 @@ fn errors(world: &World, minute: &tables::auctions::Minute, now: i64) -> [usize;
         let lowest = old.next().map(|(price, _)| Coins::of_hundredths(*price));
         lowest.is_some_and(|lowest| known.get(**id).is_none_or(|known| *known > lowest))
     };
-    [minute.lowest.iter().filter(sold).count(), world.prices(now).iter().filter(is_missing).count()]
+    [minute.lowest_auctions.iter().filter(sold).count(), world.prices(now).iter().filter(is_missing).count()]
 }
 
 /// How many of a thousand runs and requests fail, in histories of an hour.

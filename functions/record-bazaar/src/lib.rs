@@ -12,7 +12,7 @@ use common::upstream::bazaar::{Orders, PATH, Product, market};
 use common::upstream::{Rows, Upstream, UpstreamRequest};
 use files::{Files, Form, Market, Price, PriceRow, advance};
 use serde::Serialize;
-use tables::bazaar::{MINUTES, Quote, Quotes, SERIES, record};
+use tables::bazaar::{ONE_MINUTE, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
 use tables::series::{Written, is_due, is_free, note_late};
 use tables::{Recorder, Session, Ticks, repeat};
@@ -84,7 +84,7 @@ impl Recorder for RecordBazaar {
     ) -> Result<(Tick, Outcome), Box<dyn Error + Send + Sync>> {
         let now = invocation.now().into();
         let event = ticks.event();
-        if !is_due(table, &MINUTES, event, now).await? {
+        if !is_due(table, &ONE_MINUTE, event, now).await? {
             note_late(table, &SERIES, ticks).await?;
             return Ok((event, Outcome::default()));
         }
@@ -104,7 +104,7 @@ impl Recorder for RecordBazaar {
             Ok((filing, quotes, public))
         };
         let (filing, quotes, public) = repeat(invocation, fetch).await?;
-        if !is_free(table, &MINUTES, filing, now).await? {
+        if !is_free(table, &ONE_MINUTE, filing, now).await? {
             return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &quotes).await?;

@@ -13,7 +13,7 @@ use common::invocation::Invocation;
 use common::lambda::StartError;
 use common::time::{Tick, UnixSeconds};
 use serde::Serialize;
-use tables::auctions::{self, MINUTES, build_averages};
+use tables::auctions::{self, ONE_MINUTE, build_averages};
 use tables::bazaar;
 use tables::feed::{self, Feed};
 use tables::series::{self, BuiltSlot, oldest};
@@ -67,7 +67,7 @@ async fn build_auctions(
 ) -> Result<(Vec<BuiltSlot>, Option<MadeAverages>)> {
     let [hours, _] = &auctions::INTERVALS;
     // Before the first recorded minute, there is nothing to note. After a long outage, there are hours only.
-    if oldest(table, &MINUTES, now).await?.is_none() && oldest(table, hours, now).await?.is_none() {
+    if oldest(table, &ONE_MINUTE, now).await?.is_none() && oldest(table, hours, now).await?.is_none() {
         return Ok((Vec::new(), None));
     }
     let built = series::build::<auctions::Candle>(table, now).await?;

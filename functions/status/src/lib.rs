@@ -20,7 +20,7 @@ use futures_util::FutureExt;
 use futures_util::future::{try_join, try_join4};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tables::auctions::{self, MINUTES};
+use tables::auctions::{self, ONE_MINUTE};
 use tables::bazaar::INTERVALS;
 use tables::feed::{FEEDS, Feed};
 use tables::heartbeat::{self, Heartbeat, heartbeats};
@@ -158,7 +158,7 @@ async fn recorded_since(
     let mayors = mayors::recorded_since(table).boxed();
     let fire_sales = fire_sales::recorded_since(table).boxed();
     let [hourly, daily_auctions] = &auctions::INTERVALS;
-    let auctions = oldest_of(table, [daily_auctions, hourly, &MINUTES], now).boxed();
+    let auctions = oldest_of(table, [daily_auctions, hourly, &ONE_MINUTE], now).boxed();
     let (candles, mayors, fire_sales, auctions) = try_join4(candles, mayors, fire_sales, auctions).await?;
     // Minutes live on in candles.
     Ok([candles, candles, mayors, fire_sales, auctions])

@@ -104,8 +104,13 @@ fn minutes(random: &mut Rng) -> Vec<Minute> {
         let list = (0..=SALES).map(|_| sale()).collect();
         let auctions = ids.iter().map(|_| AuctionId::of_bytes(random.u128(..).to_be_bytes()));
         let since = refreshed.minus(COVERED);
-        let (lowest, sales) = (auctions.collect(), Some(Sales { since, until: refreshed, list }));
-        Minute { last_updated: refreshed, completed_at: None, prices, lowest, sales }
+        Minute {
+            last_updated: refreshed,
+            completed_at: None,
+            prices,
+            lowest_auctions: auctions.collect(),
+            sales: Some(Sales { since, until: refreshed, list }),
+        }
     };
     (0..60).map(minute).collect()
 }

@@ -136,7 +136,7 @@ impl World {
             last_updated: UnixMilliseconds::new(minute * 1_000),
             completed_at: None,
             prices: recorded.prices.iter().map(price).collect(),
-            lowest: Vec::new(),
+            lowest_auctions: Vec::new(),
             sales,
         };
         let table = table(cloud);

@@ -67,7 +67,7 @@ pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) 
 pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
     let table = table(cloud);
     let (from, end) = (UnixSeconds::new(from), UnixSeconds::new(from + 3_600));
-    auctions::minutes(table.with_timeout(Duration::from_mins(1)), from, end).await.unwrap()
+    auctions::recorded_minutes(table.with_timeout(Duration::from_mins(1)), from, end).await.unwrap()
 }
 
 pub(crate) fn table(cloud: &Cloud) -> Table {

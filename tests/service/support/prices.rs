@@ -43,7 +43,7 @@ pub(crate) async fn record_prices_of(cloud: &Cloud, time_ms: i64, items: &[(&str
         last_updated: UnixMilliseconds::new(time_ms - 1_000),
         completed_at: None,
         prices: items.iter().map(price).collect(),
-        lowest: (0_u128..)
+        lowest_auctions: (0_u128..)
             .take(items.len())
             .map(|number| AuctionId::of_bytes(number.to_be_bytes()))
             .collect(),

@@ -9,23 +9,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixSeconds;
 use futures_util::future::{try_join, try_join_all};
 use serde::{Deserialize, Serialize};
 
 use super::candle::{divided, median};
-use super::hour::{
-    AVERAGES, BUILT, CHANGES, CloseSum, DAY, ItemSales, RECORDED_MINUTES, Sums, read_sales, read_sums,
-};
+use super::coins::Coins;
+use super::hour::{AVERAGES, BUILT, CHANGES, CloseSum, DAY, ItemSales, MINUTES, Sums, read_sales, read_sums};
 use super::intervals::HOURS;
-use super::minute::Coins;
-use super::packed::{Ids, pack, unpack};
-use super::rows::{CONTENT, bytes};
+use super::packed::{CONTENT, Ids, content, pack};
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::item::{self, Corrupt, Item, binary, integer, number, readable};
 use crate::session::Session;
 
 const SEEN: &str = "seen";
@@ -116,9 +111,9 @@ impl State {
 /// If a part was not read or written before the deadline. The next call completes it.
 pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<bool, Error> {
     let until = HOURS.slot(time);
-    let state = table.get(item::key(AVERAGES, BUILT)).await?;
-    let state = readable(state.as_slice(), AVERAGES, |row| State::of_row(row).map(Some));
-    let State { changes, seen, until: before } = state.into_iter().next().unwrap_or_default();
+    let row = table.get(item::key(AVERAGES, BUILT)).await?;
+    let states = readable(row.as_slice(), AVERAGES, |row| State::of_row(row).map(Some));
+    let State { changes, seen, until: before } = states.into_iter().next().unwrap_or_default();
     let Some(changes) = changes.filter(|changes| (seen, before) != (Some(*changes), Some(until.get())))
     else {
         return Ok(false);
@@ -141,8 +136,9 @@ pub async fn build_averages(table: Session<'_>, time: UnixSeconds) -> Result<boo
 /// Returns the averages of all windows that end at `until`.
 async fn averages(table: Session<'_>, until: UnixSeconds) -> Result<Vec<Averages>, Error> {
     let oldest = until.minus(LONGEST);
-    let days = std::iter::successors(Some(oldest.rounded_down(DAY)), |day| Some(day.plus(DAY)));
-    let days: Vec<_> = days.take_while(|day| *day < until).collect();
+    let days: Vec<_> = std::iter::successors(Some(oldest.rounded_down(DAY)), |day| Some(day.plus(DAY)))
+        .take_while(|day| *day < until)
+        .collect();
     let starts = WINDOWS.map(|window| until.minus(window.length));
     let of_days = days.iter().map(|day| read_sums(table, *day, until.min(day.plus(DAY))));
     let before_starts = starts.iter().map(|start| read_sums(table, start.rounded_down(DAY), *start));
@@ -197,18 +193,18 @@ fn average_sales(ItemSales { all, clean, prices }: &mut ItemSales) -> Option<Ave
 
 async fn write(table: Session<'_>, window: &Window, averages: &Averages) -> Result<(), Error> {
     let Averages { until, minutes, items } = averages;
-    let content = pack(&Content {
+    let content = Content {
         ids: Ids::of(items.iter().map(|(id, _)| id)),
         lowest: items.iter().map(|(_, average)| average.lowest).collect(),
         sold: items.iter().map(|(_, average)| average.sold).collect(),
-    });
-    let content = content.map_err(Error::unwritable)?;
+    };
+    let compressed = pack(&content).map_err(Error::unwritable)?;
     let put = table
         .put_item()
         .set_item(Some(item::key(AVERAGES, window.name)))
-        .item(CONTENT, AttributeValue::B(Blob::new(content)))
+        .item(CONTENT, binary(&compressed))
         .item(UNTIL, number(until.get()))
-        .item(RECORDED_MINUTES, number(*minutes))
+        .item(MINUTES, number(*minutes))
         .condition_expression("NOT (#until > :until)")
         .expression_attribute_names("#until", UNTIL)
         .expression_attribute_values(":until", number(until.get()));
@@ -228,17 +224,15 @@ pub async fn averages_of(
     let query = table.query_between(AVERAGES, window.name, window.name).consistent_read(consistent);
     let rows = table.rows(query, 1).await?;
     let read = |row: &Item| {
-        let corrupt = || Corrupt::new(CONTENT, "the averages of a window");
-        let Content { ids, lowest, sold } = unpack(&bytes(row, CONTENT)?).ok_or_else(corrupt)?;
-        let ids = ids.ids().filter(|ids| [lowest.len(), sold.len()] == [ids.len(); 2]);
+        const EXPECTED: &str = "the averages of a window";
+        let Content { ids, lowest, sold } = content(row, EXPECTED)?;
+        let known = ids.ids().filter(|known| [lowest.len(), sold.len()] == [known.len(); 2]);
         let averages = lowest.into_iter().zip(sold).map(|(lowest, sold)| Average { lowest, sold });
-        let items = ids.ok_or_else(corrupt)?.into_iter().zip(averages).collect();
-        let minutes = u32::try_from(integer(row, RECORDED_MINUTES)?)
-            .map_err(|_| Corrupt::new(RECORDED_MINUTES, "a count"))?;
+        let items = known.ok_or(Corrupt::new(CONTENT, EXPECTED))?.into_iter().zip(averages).collect();
+        let minutes = u32::try_from(integer(row, MINUTES)?).map_err(|_| Corrupt::new(MINUTES, "a count"))?;
         Ok(Averages { until: UnixSeconds::new(integer(row, UNTIL)?), minutes, items })
     };
-    let averages = rows.first().map(read).transpose();
-    averages.map_err(|corrupt: Corrupt| Error::Corrupt {
+    rows.first().map(read).transpose().map_err(|corrupt: Corrupt| Error::Corrupt {
         table: table.table_name().to_owned(),
         key: AVERAGES.to_owned(),
         cause: corrupt.to_string(),

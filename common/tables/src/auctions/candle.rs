@@ -1,10 +1,11 @@
 //! A candle: how the lowest price of an item moved during an hour or a day, and for how much it was sold.
 
-use super::minute::{Coins, Price, Sale};
+use super::coins::Coins;
+use super::minute::{Price, Sale};
 
 /// The lowest prices of an item during an interval, of the minutes in which it was listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lowest {
+pub struct Listed {
     /// At the first minute.
     pub open: Coins,
     /// The highest.
@@ -41,17 +42,24 @@ pub struct Sold {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candle {
     /// The lowest prices; `None` if it was not listed.
-    pub lowest: Option<Lowest>,
+    pub listed: Option<Listed>,
     /// The sales; `None` if there were none.
     pub sold: Option<Sold>,
 }
 
-impl Lowest {
+impl Listed {
     /// The lowest price of one minute.
     #[must_use]
     pub const fn of(Price { lowest, listings, .. }: Price) -> Self {
-        let (sum, samples) = (lowest.hundredths(), 1);
-        Self { open: lowest, high: lowest, low: lowest, close: lowest, sum, listings, samples }
+        Self {
+            open: lowest,
+            high: lowest,
+            low: lowest,
+            close: lowest,
+            sum: lowest.hundredths(),
+            listings,
+            samples: 1,
+        }
     }
 
     /// Returns the prices of this interval and a later one together.
@@ -90,12 +98,18 @@ impl Lowest {
             [] => [close.checked_mul(*samples)?, *close, *close, *close],
             others => others.try_into().ok()?,
         };
-        let is_inside = |price: &u64| (low..=high).contains(price);
-        let [open, high, low, close] =
-            [open, high, low, *close].map(|price| Some(price).filter(is_inside).map(Coins::of_hundredths));
-        let (listings, samples) = (u32::try_from(*listings).ok()?, u32::try_from(*samples).ok()?);
-        let candle = Self { open: open?, high: high?, low: low?, close: close?, sum, listings, samples };
-        (samples > 0).then_some(candle)
+        let is_inside = |price: u64| (low..=high).contains(&price);
+        let is_candle = *samples > 0 && is_inside(open) && is_inside(*close);
+        Some(Self {
+            open: Coins::of_hundredths(open),
+            high: Coins::of_hundredths(high),
+            low: Coins::of_hundredths(low),
+            close: Coins::of_hundredths(*close),
+            sum,
+            listings: u32::try_from(*listings).ok()?,
+            samples: u32::try_from(*samples).ok()?,
+        })
+        .filter(|_| is_candle)
     }
 }
 
@@ -104,7 +118,7 @@ impl Sold {
     #[must_use]
     pub fn of(sales: &[&Sale]) -> Option<Self> {
         let mut prices: Vec<_> = sales.iter().map(|sale| sale.price_of_one()).collect();
-        let median = median(&mut prices)?;
+        let median_price = median(&mut prices)?;
         let number = u32::try_from(sales.len()).ok()?;
         Some(Self {
             sales: number,
@@ -112,7 +126,7 @@ impl Sold {
             sum: sales.iter().fold(0, |sum, sale| sum.saturating_add(sale.price)),
             low: prices.iter().min().copied()?,
             high: prices.iter().max().copied()?,
-            medians: vec![(median, number)],
+            medians: vec![(median_price, number)],
         })
     }
 
@@ -136,11 +150,11 @@ impl Sold {
     /// Returns the median price. That of several hours is the median of theirs, each counted as often as the hour has sales.
     #[must_use]
     pub fn median(&self) -> Coins {
-        let mut medians = self.medians.clone();
-        medians.sort_unstable();
+        let mut sorted = self.medians.clone();
+        sorted.sort_unstable();
         let sales = u64::from(self.sales);
         let mut counted = 0;
-        let mut medians = medians.into_iter().peekable();
+        let mut medians = sorted.into_iter().peekable();
         while let Some((median, sales_of_hour)) = medians.next() {
             counted += 2 * u64::from(sales_of_hour);
             if counted >= sales {
@@ -182,23 +196,23 @@ impl Candle {
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
         let (of_listings, of_sales) = text.split_once(';').unwrap_or((text, ""));
-        let mut candle = Self { lowest: None, sold: None };
+        let mut candle = Self { listed: None, sold: None };
         if !of_listings.is_empty() {
-            candle.lowest = Some(Lowest::of_numbers(&numbers(of_listings)?)?);
+            candle.listed = Some(Listed::of_numbers(&numbers(of_listings)?)?);
         }
         if !of_sales.is_empty() {
             candle.sold = Some(Sold::of_numbers(&numbers(of_sales)?)?);
         }
-        (candle.lowest.is_some() || candle.sold.is_some()).then_some(candle)
+        (candle.listed.is_some() || candle.sold.is_some()).then_some(candle)
     }
 
     /// The text of a row: the numbers of the lowest price, and after a semicolon those of the sales if there were any.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let joined = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
         let mut text = String::new();
-        if let Some(lowest) = &self.lowest {
-            text.push_str(&joined(lowest.numbers()));
+        if let Some(listed) = &self.listed {
+            text.push_str(&joined(listed.numbers()));
         }
         if let Some(sold) = &self.sold {
             text.push(';');

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::candle::{Candle, Lowest, Sold};
-use super::minute::Coins;
+use super::candle::{Candle, Listed, Sold};
+use super::coins::Coins;
 
 /// The prices of an item during an interval, in coins, exact to 0.01 and those of one item also if stacks are sold. A `lowest_` price is
 /// null if the item was not listed, and a `sale_` price if it was not sold.
@@ -39,23 +39,23 @@ pub struct CandleFields {
 }
 
 impl From<&Candle> for CandleFields {
-    fn from(Candle { lowest, sold }: &Candle) -> Self {
-        let lowest_price = |price: fn(&Lowest) -> Coins| lowest.as_ref().map(|lowest| price(lowest).coins());
+    fn from(Candle { listed, sold }: &Candle) -> Self {
+        let lowest_price = |price: fn(&Listed) -> Coins| listed.as_ref().map(|listed| price(listed).coins());
         let sale_price = |price: fn(&Sold) -> Coins| sold.as_ref().map(|sold| price(sold).coins());
         Self {
-            lowest_open: lowest_price(|lowest| lowest.open),
-            lowest_high: lowest_price(|lowest| lowest.high),
-            lowest_low: lowest_price(|lowest| lowest.low),
-            lowest_close: lowest_price(|lowest| lowest.close),
-            lowest_average: lowest_price(Lowest::average),
-            listings: lowest.as_ref().map(|lowest| lowest.listings),
+            lowest_open: lowest_price(|listed| listed.open),
+            lowest_high: lowest_price(|listed| listed.high),
+            lowest_low: lowest_price(|listed| listed.low),
+            lowest_close: lowest_price(|listed| listed.close),
+            lowest_average: lowest_price(Listed::average),
+            listings: listed.as_ref().map(|listed| listed.listings),
             sales: sold.as_ref().map_or(0, |sold| sold.sales),
             sold: sold.as_ref().map_or(0, |sold| sold.sold),
             sale_low: sale_price(|sold| sold.low),
             sale_average: sale_price(Sold::average),
             sale_median: sale_price(Sold::median),
             sale_high: sale_price(|sold| sold.high),
-            samples: lowest.as_ref().map_or(0, |lowest| lowest.samples),
+            samples: listed.as_ref().map_or(0, |listed| listed.samples),
         }
     }
 }

@@ -11,21 +11,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixSeconds;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::candle::{Candle, Lowest, Sold, divided};
+use super::candle::{Candle, Listed, Sold, divided};
+use super::coins::Coins;
 use super::intervals::HOURS;
-use super::minute::{Coins, Sale};
-use super::packed::{Ids, pack, unpack};
-use super::rows::{CONTENT, RecordedMinute, bytes};
-use super::sales::{covered, sales};
+use super::minute::Sale;
+use super::minute::read::{RecordedMinute, covered, sales};
+use super::packed::{CONTENT, Ids, content, pack};
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, TIME_TO_LIVE, integer, number, readable};
+use crate::item::{self, Corrupt, TIME_TO_LIVE, binary, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
 use crate::session::Session;
 
@@ -36,8 +34,11 @@ const SUMS: &str = "auctions#sums";
 pub(super) const AVERAGES: &str = "auctions#averages";
 pub(super) const BUILT: &str = "built";
 pub(super) const CHANGES: &str = "changes";
-pub(super) const RECORDED_MINUTES: &str = "minutes";
+pub(super) const MINUTES: &str = "minutes";
 const COVERED: &str = "covered";
+
+/// What `content` is, for the log.
+const HOUR_TEXT: &str = "the text of its hour";
 
 /// How long the texts are kept: averages go back a week, and to the beginning of a day.
 const KEPT: Duration = Duration::from_hours(9 * 24);
@@ -152,14 +153,14 @@ pub(super) fn of_minutes(
     for minute in minutes.iter().take_while(|minute| minute.slot < end) {
         recorded += 1;
         for (id, price) in &minute.prices {
-            let price = Lowest::of(*price);
-            let candle = candles.entry(id.clone()).or_insert(Candle { lowest: None, sold: None });
-            candle.lowest = Some(candle.lowest.map_or(price, |lowest| lowest.followed_by(price)));
+            let listed = Listed::of(*price);
+            let candle = candles.entry(id.clone()).or_insert(Candle { listed: None, sold: None });
+            candle.listed = Some(candle.listed.map_or(listed, |earlier| earlier.followed_by(listed)));
         }
     }
     let sold = sales(minutes, start, end);
     for (id, sales) in by_id(&sold) {
-        let candle = candles.entry(id.clone()).or_insert(Candle { lowest: None, sold: None });
+        let candle = candles.entry(id.clone()).or_insert(Candle { listed: None, sold: None });
         candle.sold = Sold::of(&sales);
     }
     let covered = covered(minutes, start, end);
@@ -200,8 +201,8 @@ impl HourTexts {
     /// Returns the texts of an hour with these candles and sales.
     #[must_use]
     pub fn of(candles: &BTreeMap<AuctionItemId, Candle>, sales: &[&Sale], time: HourTime) -> Self {
-        let listed = candles.iter().filter_map(|(id, candle)| Some((id, candle.lowest?)));
-        let closes = listed.map(|(id, lowest)| (id.clone(), lowest.close.hundredths())).collect();
+        let listed = candles.iter().filter_map(|(id, candle)| Some((id, candle.listed?)));
+        let closes = listed.map(|(id, listed)| (id.clone(), listed.close.hundredths())).collect();
         Self { sales: sales_text(&by_id(sales)), closes, time }
     }
 
@@ -233,8 +234,8 @@ impl HourTexts {
 fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {
     let prices = |is_clean: bool| {
         let of_item = move |sales: &Vec<&Sale>| {
-            let sales = sales.iter().filter(|sale| sale.clean == is_clean);
-            let mut prices: Vec<_> = sales.map(|sale| sale.price_of_one().hundredths()).collect();
+            let counted = sales.iter().filter(|sale| sale.clean == is_clean);
+            let mut prices: Vec<_> = counted.map(|sale| sale.price_of_one().hundredths()).collect();
             prices.sort_unstable();
             prices
         };
@@ -242,8 +243,7 @@ fn sales_text(sold: &BTreeMap<&AuctionItemId, Vec<&Sale>>) -> SalesText {
     };
     let stacks = |sales: &Vec<&Sale>| {
         let total = |is_clean: bool| {
-            let sales = sales.iter().filter(|sale| sale.clean == is_clean);
-            sales.fold((0_u64, 0), |(sum, sold), sale| {
+            sales.iter().filter(|sale| sale.clean == is_clean).fold((0_u64, 0), |(sum, sold), sale| {
                 (sum.saturating_add(sale.price), sold + u64::from(sale.count.get()))
             })
         };
@@ -266,17 +266,17 @@ async fn put<T: Serialize, const MORE: usize>(
     text: &T,
     more: [(&str, AttributeValue); MORE],
 ) -> Result<(), Error> {
-    let content = pack(text).map_err(Error::unwritable)?;
+    let compressed = pack(text).map_err(Error::unwritable)?;
     let mut row = item::key(partition, slot_key(hour.start));
-    row.insert(CONTENT.to_owned(), AttributeValue::B(Blob::new(content)));
-    row.insert(RECORDED_MINUTES.to_owned(), number(minutes));
+    row.insert(CONTENT.to_owned(), binary(&compressed));
+    row.insert(MINUTES.to_owned(), number(minutes));
     row.insert(TIME_TO_LIVE.to_owned(), number(hour.end().plus(KEPT).get()));
     row.extend(more.map(|(name, value)| (name.to_owned(), value)));
     let put = table
         .put_item()
         .set_item(Some(row))
         .condition_expression("NOT (#minutes > :minutes)")
-        .expression_attribute_names("#minutes", RECORDED_MINUTES)
+        .expression_attribute_names("#minutes", MINUTES)
         .expression_attribute_values(":minutes", number(minutes));
     table.write("PutItem", put.send()).await.map(drop)
 }
@@ -297,9 +297,9 @@ pub(super) async fn read_sums(
         let query = table.query_between(SUMS, slot_key(day), slot_key(last)).consistent_read(true);
         let rows = table.rows(query.scan_index_forward(false), limit).await?;
         let sums = readable(&rows, SUMS, |row| {
-            let SumsText { ids, sums, hours } = content(row)?;
+            let SumsText { ids, sums, hours } = content(row, HOUR_TEXT)?;
             let closes = sums.into_iter().zip(hours).map(|(sum, hours)| CloseSum { sum, hours });
-            Ok(Some((zip(&ids, closes)?, integer(row, RECORDED_MINUTES)?)))
+            Ok(Some((zip(&ids, closes)?, integer(row, MINUTES)?)))
         });
         if let Some(sums) = sums.into_iter().next() {
             return Ok(sums);
@@ -325,23 +325,19 @@ pub(super) async fn read_sales(
         rows.extend(table.rows(query.consistent_read(first == settled), usize::MAX).await?);
     }
     Ok(readable(&rows, SALES, |row| {
-        let SalesText { ids, clean, others, stacks } = content(row)?;
-        let items = clean.into_iter().zip(others).zip(stacks);
-        let items = items.map(|((clean, others), stacks)| ItemSales::of(&clean, &others, stacks));
+        let SalesText { ids, clean, others, stacks } = content(row, HOUR_TEXT)?;
+        let columns = clean.into_iter().zip(others).zip(stacks);
+        let items = columns.map(|((clean, others), stacks)| ItemSales::of(&clean, &others, stacks));
         let covered = Duration::from_millis(integer(row, COVERED)?.unsigned_abs());
         let hour = slot_of(&HOURS, row)?.start;
         Ok(Some((hour, HourSales { covered, items: zip(&ids, items)? })))
     }))
 }
 
-fn content<T: DeserializeOwned>(row: &Item) -> Result<T, Corrupt> {
-    unpack(&bytes(row, CONTENT)?).ok_or(Corrupt::new(CONTENT, "the text of its hour"))
-}
-
 /// The values by id. There must be as many ids.
 fn zip<T>(ids: &Ids, values: impl Iterator<Item = T>) -> Result<BTreeMap<AuctionItemId, T>, Corrupt> {
-    let ids = ids.ids().ok_or(Corrupt::new(CONTENT, "a list of ids"))?;
-    let number = ids.len();
-    let values: BTreeMap<_, _> = ids.into_iter().zip(values).collect();
-    Some(values).filter(|values| values.len() == number).ok_or(Corrupt::new(CONTENT, "a value per id"))
+    let known = ids.ids().ok_or(Corrupt::new(CONTENT, "a list of ids"))?;
+    let number = known.len();
+    let by_id: BTreeMap<_, _> = known.into_iter().zip(values).collect();
+    if by_id.len() == number { Ok(by_id) } else { Err(Corrupt::new(CONTENT, "a value per id")) }
 }

@@ -1,5 +1,5 @@
 //! Prices of auctions over time. Every minute, `record-auctions` writes the lowest buy-it-now prices of all items together with the
-//! list of ended auctions of the same run. A minute is one compressed text (`content.rs`), in as many rows as its size needs:
+//! list of ended auctions of the same run. A minute is one compressed text, in as many rows as its size needs:
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
@@ -16,24 +16,25 @@
 
 mod averages;
 pub(crate) mod candle;
-mod content;
+mod coins;
 mod fields;
 mod hour;
 pub(crate) mod intervals;
 mod minute;
 mod packed;
-mod rows;
-mod sales;
 mod select;
 pub(crate) mod series;
 
 pub use self::averages::{Average, AverageSales, Averages, WINDOWS, Window, averages_of, build_averages};
-pub use self::candle::{Candle, Lowest, Sold};
+pub use self::candle::{Candle, Listed, Sold};
+pub use self::coins::Coins;
 pub use self::fields::{CandleFields, ItemCandle};
 pub use self::hour::{HourTexts, HourTime};
 pub use self::intervals::INTERVALS;
-pub use self::minute::{Coins, Minute, Price, Prices, Sale, Sales};
-pub use self::rows::{LONGEST_AGE, MINUTES, RecordedMinute, lowest_auctions, minutes, newest, record};
-pub use self::sales::{SALES_KEPT, covered, sales};
+pub use self::minute::read::{
+    LONGEST_AGE, RecordedMinute, SALES_KEPT, covered, lowest_auctions, newest, recorded_minutes, sales,
+};
+pub use self::minute::stored::{ONE_MINUTE, record};
+pub use self::minute::{Minute, Price, Prices, Sale, Sales};
 pub use self::select::{Selected, select};
 pub use self::series::{Candles, SERIES};

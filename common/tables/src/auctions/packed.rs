@@ -6,6 +6,11 @@ use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
 
+use crate::item::{Corrupt, Item, bytes};
+
+/// The attribute with a compressed text.
+pub(super) const CONTENT: &str = "content";
+
 /// The most bytes of JSON that are read: ten times those of a usual text.
 const LARGEST: usize = 4 * 1024 * 1024;
 
@@ -22,7 +27,9 @@ const LONGEST_SHARED: usize = 35;
 /// If the value cannot be written as JSON, or not compressed.
 pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     let text = serde_json::to_vec(value)?;
-    let mut compressor = Compressor::new(CompressionLvl::new(LEVEL).unwrap_or_default());
+    let level =
+        CompressionLvl::new(LEVEL).map_err(|_| serde_json::Error::custom("the level is not supported"))?;
+    let mut compressor = Compressor::new(level);
     let mut compressed = vec![0; compressor.gzip_compress_bound(text.len())];
     let length = compressor.gzip_compress(&text, &mut compressed).map_err(serde_json::Error::custom)?;
     compressed.truncate(length);
@@ -32,9 +39,17 @@ pub(super) fn pack<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
 /// Reads a compressed text. `None` if it is corrupt.
 pub(super) fn unpack<T: DeserializeOwned>(compressed: &[u8]) -> Option<T> {
     let length = u32::from_le_bytes(*compressed.last_chunk()?) as usize;
-    let mut text = vec![0; Some(length).filter(|length| *length <= LARGEST)?];
+    if length > LARGEST {
+        return None;
+    }
+    let mut text = vec![0; length];
     Decompressor::new().gzip_decompress(compressed, &mut text).ok()?;
     serde_json::from_slice(&text).ok()
+}
+
+/// Reads the compressed text in a row. `expected`: what it is, for the log.
+pub(super) fn content<T: DeserializeOwned>(row: &Item, expected: &'static str) -> Result<T, Corrupt> {
+    unpack(&bytes(row, CONTENT)?).ok_or(Corrupt::new(CONTENT, expected))
 }
 
 /// Sorted ids, separated by commas. Each is a digit and what follows the characters that it shares with the one before, which takes a
@@ -48,8 +63,8 @@ impl Ids {
         let mut text = String::new();
         let mut before = "";
         for id in ids.map(AuctionItemId::as_str) {
-            let shared = before.bytes().zip(id.bytes()).take_while(|(one, other)| one == other).count();
-            let shared = shared.min(LONGEST_SHARED);
+            let equal = before.bytes().zip(id.bytes()).take_while(|(one, other)| one == other).count();
+            let shared = equal.min(LONGEST_SHARED);
             text.extend((!text.is_empty()).then_some(','));
             text.extend(u32::try_from(shared).ok().and_then(|shared| char::from_digit(shared, BASE)));
             // Ids are ASCII.

@@ -6,12 +6,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::auction_item_id::AuctionItemId;
 use serde::Serialize;
 
-use super::candle::{Candle, Lowest, Sold, together};
+use super::candle::{Candle, Listed, Sold, together};
 use super::fields::ItemCandle;
 use super::hour::{self, HourTexts};
 use super::intervals::{HOURS, INTERVALS};
-use super::rows::{MINUTES, minutes};
-use super::sales::SALES_KEPT;
+use super::minute::read::{SALES_KEPT, recorded_minutes};
+use super::minute::stored::ONE_MINUTE;
 use crate::error::Error;
 use crate::item::string;
 use crate::row::Value;
@@ -23,7 +23,7 @@ use crate::session::Session;
 /// The series of candles.
 pub const SERIES: Series = Series {
     name: "auctions",
-    minutes: &MINUTES,
+    minutes: &ONE_MINUTE,
     finest: &HOURS,
     intervals: &INTERVALS,
     parts: &[&HOURS],
@@ -43,18 +43,18 @@ impl SeriesCandle for Candle {
     const SERIES: &'static Series = &SERIES;
 
     fn samples(&self) -> u32 {
-        self.lowest.map_or(0, |lowest| lowest.samples)
+        self.listed.map_or(0, |listed| listed.samples)
     }
 
     fn followed_by(self, later: Self) -> Self {
         Self {
-            lowest: together(self.lowest, later.lowest, Lowest::followed_by),
+            listed: together(self.listed, later.listed, Listed::followed_by),
             sold: together(self.sold, later.sold, Sold::followed_by),
         }
     }
 
     fn attribute(&self, _: Slot) -> AttributeValue {
-        string(self.text())
+        string(self.to_text())
     }
 
     fn of_attribute(_: Slot, value: &AttributeValue) -> Option<Self> {
@@ -70,7 +70,7 @@ impl SeriesCandle for Candle {
     }
 
     async fn of_minutes(table: Session<'_>, hour: Slot) -> Result<(Candles, HourTexts), Error> {
-        let minutes = minutes(table, hour.start, hour.end().plus(SALES_KEPT)).await?;
+        let minutes = recorded_minutes(table, hour.start, hour.end().plus(SALES_KEPT)).await?;
         Ok(hour::of_minutes(&minutes, hour.start, hour.end()))
     }
 

@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_hours(24);
 ///
 /// The number of shards was chosen with the 1,913 ids and the prices of a real snapshot: a write unit holds a kilobyte, and so do the
 /// rows. Minutes are kept for two days, so that candles can be built after an outage.
-pub const MINUTES: Interval = Interval {
+pub const ONE_MINUTE: Interval = Interval {
     series: "bazaar",
     name: "1m",
     length: Duration::from_mins(1),
@@ -57,7 +57,7 @@ pub struct Range {
 pub const RANGES: [Range; 5] = {
     let [five_minutes, half_hour, hour, three_hours, _] = &INTERVALS;
     [
-        Range { name: "1h", interval: &MINUTES, slots: 60 },
+        Range { name: "1h", interval: &ONE_MINUTE, slots: 60 },
         Range { name: "24h", interval: five_minutes, slots: 288 },
         Range { name: "7d", interval: half_hour, slots: 336 },
         Range { name: "30d", interval: hour, slots: 720 },
@@ -80,7 +80,7 @@ mod tests {
     /// and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
-        let partitions = [&MINUTES].into_iter().chain(&INTERVALS);
+        let partitions = [&ONE_MINUTE].into_iter().chain(&INTERVALS);
         let partitions: Vec<_> =
             partitions.map(|interval| interval.partition(interval.shard("INK_SACK:3"))).collect();
         let expected = [

@@ -1,6 +1,6 @@
 //! Writes the recorded minutes.
 
-use super::intervals::MINUTES;
+use super::intervals::ONE_MINUTE;
 use super::quote::Quotes;
 use crate::error::Error;
 use crate::item::number;
@@ -21,9 +21,9 @@ pub async fn record(
     quotes: &Quotes,
 ) -> Result<Written, Error> {
     let filing = filing.into();
-    let minute = MINUTES.at(filing.tick.time());
+    let minute = ONE_MINUTE.at(filing.tick.time());
     let values = quotes.iter().map(|(id, quote)| (id, quote.attribute()));
-    let marker = table.put_item().set_item(Some(of_minute(&MINUTES, filing)));
+    let marker = table.put_item().set_item(Some(of_minute(&ONE_MINUTE, filing)));
     let ((rows, write_units), marker) = if filing.is_own() {
         (put_rows(table, minute, values).await?, marker)
     } else {
@@ -52,7 +52,7 @@ mod tests {
 
     /// Expects the recorded minute to have all products at this price.
     async fn expect_price(table: Session<'_>, at: UnixSeconds, price: f64, case: &str) {
-        let candles = candles::<Candle>(table, MINUTES.at(at)).await.unwrap().unwrap();
+        let candles = candles::<Candle>(table, ONE_MINUTE.at(at)).await.unwrap().unwrap();
         assert_eq!(candles.len(), 300, "{case}");
         assert!(candles.values().all(|candle| (candle.sell.close.coins() - price).abs() < 0.001), "{case}");
     }
@@ -68,7 +68,7 @@ mod tests {
             let table = session(&table);
             let record_own = async || record(table, own, &own_quotes).await.unwrap();
             let record_other = async || record(table, other, &other_quotes).await.unwrap();
-            let is_due = async |filing: Filing| is_due(table, &MINUTES, filing, at).await.unwrap();
+            let is_due = async |filing: Filing| is_due(table, &ONE_MINUTE, filing, at).await.unwrap();
             match case {
                 "own first" => {
                     record_own().await;
@@ -85,7 +85,7 @@ mod tests {
                 "at once" => drop(join(record_other(), record_own()).await),
                 _ => {
                     let values = own_quotes.iter().map(|(id, quote)| (id, quote.attribute()));
-                    put_rows(table, MINUTES.at(at), values).await.unwrap();
+                    put_rows(table, ONE_MINUTE.at(at), values).await.unwrap();
                     record_other().await;
                 }
             }

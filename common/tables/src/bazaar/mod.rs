@@ -18,7 +18,7 @@ pub(crate) mod series;
 pub use self::candle::{Candle, InvalidCandle, Numbers, Prices};
 pub use self::fields::{CandleFields, ProductCandle};
 pub use self::history::{Point, points};
-pub use self::intervals::{INTERVALS, MINUTES, RANGES, Range};
+pub use self::intervals::{INTERVALS, ONE_MINUTE, RANGES, Range};
 pub use self::minutes::record;
 pub use self::quote::{Price, Quote, Quotes};
 pub use self::series::{Candles, SERIES};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::candle::Candle;
 use super::fields::ProductCandle;
-use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, MINUTES};
+use super::intervals::{FIVE_MINUTES, HOUR, INTERVALS, ONE_MINUTE};
 use super::quote::Quote;
 use crate::error::Error;
 use crate::item::string;
@@ -25,10 +25,10 @@ pub type Candles = series::Candles<Candle>;
 /// The series of candles.
 pub const SERIES: Series = Series {
     name: "candles",
-    minutes: &MINUTES,
+    minutes: &ONE_MINUTE,
     finest: &FIVE_MINUTES,
     intervals: &INTERVALS,
-    parts: &[&HOUR, &FIVE_MINUTES, &MINUTES],
+    parts: &[&HOUR, &FIVE_MINUTES, &ONE_MINUTE],
     // A recorder fetches during the minute, and ends within 50 s of the fetch.
     settle: Duration::from_mins(2),
     reach: Duration::ZERO,
@@ -65,7 +65,7 @@ impl SeriesCandle for Candle {
     }
 
     fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
-        if *slot.interval == MINUTES {
+        if *slot.interval == ONE_MINUTE {
             return Quote::of_attribute(value).map(|quote| Self::of(quote, slot.start));
         }
         Self::of_text(slot, value.as_s().ok()?)
@@ -76,14 +76,14 @@ impl SeriesCandle for Candle {
     }
 
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self> {
-        if *slot.interval == MINUTES {
+        if *slot.interval == ONE_MINUTE {
             return Quote::of_value(value).map(|quote| Self::of(quote, slot.start));
         }
         Self::of_text(slot, value.text()?)
     }
 
     async fn of_minutes(table: Session<'_>, slot: Slot) -> Result<(Candles, ()), Error> {
-        Ok((parts(table, &MINUTES, slot).await?, ()))
+        Ok((parts(table, &ONE_MINUTE, slot).await?, ()))
     }
 
     async fn write_texts(_: Session<'_>, _: Slot, (): ()) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Candles of auctions, one line per hour or day. `record-candles` builds days of imported hours.
 
 use serde_json::Value;
-use tables::auctions::{Candle, Coins, INTERVALS, Lowest, Sold};
+use tables::auctions::{Candle, Coins, INTERVALS, Listed, Sold};
 use tables::series::{Interval, Slot};
 
 use super::slice::LineCandle;
@@ -21,17 +21,17 @@ impl LineCandle for Candle {
     fn read(slot: Slot, text: &String) -> Option<Self> {
         // Of two candles the one with more minutes stays, so a wrong number would stay permanently.
         let minutes = slot.interval.length.as_secs() / 60;
-        let is_lowest = |lowest: Lowest| {
-            let average = lowest.average();
-            let is_inside = lowest.low <= average && average <= lowest.high;
-            is_inside && lowest.low > Coins::of_hundredths(0) && u64::from(lowest.samples) <= minutes
+        let is_listed = |listed: Listed| {
+            let average = listed.average();
+            let is_inside = listed.low <= average && average <= listed.high;
+            is_inside && listed.low > Coins::of_hundredths(0) && u64::from(listed.samples) <= minutes
         };
         let is_sold = |sold: &Sold| sold.low <= sold.average() && sold.average() <= sold.high;
         Self::of_text(text)
-            .filter(|candle| candle.lowest.is_none_or(is_lowest) && candle.sold.as_ref().is_none_or(is_sold))
+            .filter(|candle| candle.listed.is_none_or(is_listed) && candle.sold.as_ref().is_none_or(is_sold))
     }
 
     fn written(&self, _: Slot) -> Value {
-        self.text().into()
+        self.to_text().into()
     }
 }

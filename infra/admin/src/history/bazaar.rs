@@ -4,7 +4,7 @@ use common::json::whole_number;
 use common::time::Tick;
 use serde_json::{Number, Value, json};
 use tables::Session;
-use tables::bazaar::{Candle, Candles, INTERVALS, MINUTES, Quote, record};
+use tables::bazaar::{Candle, Candles, INTERVALS, ONE_MINUTE, Quote, record};
 use tables::series::{Interval, Slot, is_due};
 
 use super::patience::patiently;
@@ -21,11 +21,11 @@ impl LineCandle for Candle {
     type Text = Vec<Number>;
 
     fn intervals() -> impl DoubleEndedIterator<Item = &'static Interval> {
-        [&MINUTES].into_iter().chain(&INTERVALS)
+        [&ONE_MINUTE].into_iter().chain(&INTERVALS)
     }
 
     fn read(slot: Slot, numbers: &Vec<Number>) -> Option<Self> {
-        if slot.interval == &MINUTES {
+        if slot.interval == &ONE_MINUTE {
             let [sell, buy, sell_volume, buy_volume] = numbers.as_slice() else { return None };
             let (sell_volume, buy_volume) = (whole_number(sell_volume).ok()?, whole_number(buy_volume).ok()?);
             let quote = Quote::nearest(sell.as_f64()?, buy.as_f64()?, sell_volume, buy_volume)?;
@@ -47,12 +47,12 @@ impl LineCandle for Candle {
     }
 
     fn written(&self, slot: Slot) -> Value {
-        if slot.interval == &MINUTES { json!(self.close()) } else { json!(self.numbers(slot)) }
+        if slot.interval == &ONE_MINUTE { json!(self.close()) } else { json!(self.numbers(slot)) }
     }
 
     async fn record_minute(table: Session<'_>, minute: Slot, candles: &Candles) -> Result<bool, Error> {
         let tick = Tick::of(minute.start);
-        if !patiently(async || is_due(table, &MINUTES, tick, now()).await).await? {
+        if !patiently(async || is_due(table, &ONE_MINUTE, tick, now()).await).await? {
             return Ok(false);
         }
         let quotes = candles.iter().map(|(id, candle)| (id.clone(), candle.close())).collect();

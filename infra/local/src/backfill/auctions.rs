@@ -12,7 +12,7 @@ use record_auctions::item::{Buffers, Item, read};
 use simulator::auctions::{Offer, Trend, offers, sold};
 use tables::Error;
 use tables::auctions::{
-    Candle, Candles, Coins, HourTexts, HourTime, Lowest, SERIES, Sale, Sold, build_averages,
+    Candle, Candles, Coins, HourTexts, HourTime, Listed, SERIES, Sale, Sold, build_averages,
 };
 use tables::series::{Interval, Slot, store};
 
@@ -33,13 +33,13 @@ pub(super) struct Auctions {
 
 /// What is on sale now.
 struct Market {
-    items: BTreeMap<AuctionItemId, Listed>,
+    items: BTreeMap<AuctionItemId, Offered>,
     /// The auctions as if they were sold now.
     sales: Vec<Sale>,
 }
 
 /// An item that is on sale now.
-struct Listed {
+struct Offered {
     trend: Trend,
     lowest: Coins,
     /// The number of auctions.
@@ -78,7 +78,7 @@ impl Auctions {
                     // A variant moves with its item.
                     let trend = || Trend::new(self.seed, id.as_str().split('+').next().unwrap_or_default());
                     let lowest = sale.price_of_one();
-                    let new = || Listed { trend: trend(), lowest, listings: 0 };
+                    let new = || Offered { trend: trend(), lowest, listings: 0 };
                     let listed = items.entry(id.clone()).or_insert_with(new);
                     (listed.lowest, listed.listings) = (lowest.min(listed.lowest), listed.listings + 1);
                 }
@@ -119,17 +119,17 @@ impl Game for Auctions {
                 sold.entry(id).or_default().push(sale);
             }
         }
-        let candle = |(id, listed): (&AuctionItemId, &Listed)| {
-            let Listed { trend, lowest, listings } = listed;
+        let candle = |(id, offered): (&AuctionItemId, &Offered)| {
+            let Offered { trend, lowest, listings } = offered;
             let [open, close] = [first, end].map(|hour| trend.price(lowest.hundredths(), now, hour));
             let samples = 60 * u32::try_from(end - first).ok()?;
             let sum = (open + close) * u64::from(samples) / 2;
             let [open, high, low, close] =
                 [open, open.max(close), open.min(close), close].map(Coins::of_hundredths);
-            let lowest = Lowest { open, high, low, close, sum, listings: *listings, samples };
-            let lowest = trend.is_listed(first, *listings).then_some(lowest);
+            let listed = Listed { open, high, low, close, sum, listings: *listings, samples };
+            let listed = trend.is_listed(first, *listings).then_some(listed);
             let sold = sold.get(id).and_then(|sales| Sold::of(sales));
-            (lowest.is_some() || sold.is_some()).then(|| (id.clone(), Candle { lowest, sold }))
+            (listed.is_some() || sold.is_some()).then(|| (id.clone(), Candle { listed, sold }))
         };
         self.market().items.iter().filter_map(candle).collect()
     }

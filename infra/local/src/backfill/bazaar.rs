@@ -6,7 +6,7 @@ use std::time::Duration;
 use common::time::{Tick, UnixSeconds};
 use simulator::bazaar;
 use tables::Error;
-use tables::bazaar::{Candle, Candles, MINUTES, Quote, Quotes, SERIES, record};
+use tables::bazaar::{Candle, Candles, ONE_MINUTE, Quote, Quotes, SERIES, record};
 use tables::series::{Interval, Slot, build, build_again, is_due};
 
 use super::past::{Game, PART, Past, every};
@@ -51,7 +51,7 @@ impl Game for Bazaar {
     }
 
     fn part_length(finer: Option<&Interval>) -> Duration {
-        finer.unwrap_or(&MINUTES).length
+        finer.unwrap_or(&ONE_MINUTE).length
     }
 
     fn part(&self, start: UnixSeconds, _: Duration) -> Candles {
@@ -80,10 +80,10 @@ impl Game for Bazaar {
 impl Past<Bazaar> {
     /// Stores the minutes from `from` until before `end`. Stored minutes stay as they are.
     pub(super) async fn store_minutes(&self, from: UnixSeconds, end: UnixSeconds) {
-        for minute in every(MINUTES.length, from, end) {
+        for minute in every(ONE_MINUTE.length, from, end) {
             let store = || async move {
                 let tick = Tick::of(minute);
-                if is_due(self.session(), &MINUTES, tick, self.now).await? {
+                if is_due(self.session(), &ONE_MINUTE, tick, self.now).await? {
                     record(self.session(), tick, &self.game.quotes_at(minute)).await?;
                 }
                 Ok::<_, Error>(())

@@ -1,5 +1,10 @@
 //! A minute: what one run has found.
 
+pub(super) mod read;
+pub(super) mod stored;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -7,46 +12,8 @@ use std::time::Duration;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::UnixMilliseconds;
 use common::upstream::auctions::AuctionId;
-use serde::{Deserialize, Serialize};
 
-/// A price, exact to 0.01 coins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Coins(u64);
-
-impl Coins {
-    /// The price with this many hundredths of a coin.
-    #[must_use]
-    pub const fn of_hundredths(hundredths: u64) -> Self {
-        Self(hundredths)
-    }
-
-    /// Returns the price of one item of a stack, rounded to the nearest hundredth.
-    #[must_use]
-    pub const fn of_one(stack: u64, count: NonZeroU32) -> Self {
-        let count = count.get() as u64;
-        Self((stack.saturating_mul(100).saturating_add(count / 2)) / count)
-    }
-
-    /// Returns the price in the middle of the two, rounded to the nearest hundredth.
-    #[must_use]
-    pub const fn between(one: Self, other: Self) -> Self {
-        Self(one.0.midpoint(other.0) + ((one.0 ^ other.0) & 1))
-    }
-
-    /// The hundredths of a coin.
-    #[must_use]
-    pub const fn hundredths(self) -> u64 {
-        self.0
-    }
-
-    /// Returns the price in coins: the floating-point number that is nearest to the exact value.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "prices have fewer than 53 bits")]
-    pub const fn coins(self) -> f64 {
-        self.0 as f64 / 100.0
-    }
-}
+use super::coins::Coins;
 
 /// The prices of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +92,7 @@ pub struct Minute {
     pub completed_at: Option<UnixMilliseconds>,
     pub prices: Prices,
     /// The auction of each lowest price, in the order of the prices.
-    pub lowest: Vec<AuctionId>,
+    pub lowest_auctions: Vec<AuctionId>,
     /// The sales that no earlier minute has; `None` if no list could be fetched.
     pub sales: Option<Sales>,
 }

@@ -1,0 +1,158 @@
+//! What is read from recorded minutes.
+//!
+//! Lists of ended auctions overlap, and two minutes can have the same list. So a sale belongs to the time at which the auction was won, and
+//! counts once.
+
+use std::collections::{BTreeSet, HashSet};
+use std::time::Duration;
+
+use common::time::{UnixMilliseconds, UnixSeconds};
+use common::upstream::auctions::AuctionId;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::stored::{AUCTIONS, HASH, LOWEST, Marker, ONE_MINUTE, SLOT, parity};
+use super::{Prices, Sale, Sales};
+use crate::auctions::packed::CONTENT;
+use crate::error::Error;
+use crate::item::{self, Corrupt, bytes, integer, readable, text};
+use crate::series::marker::markers;
+use crate::session::Session;
+
+/// The number of minutes that are read at the same time: enough to hide the network latency.
+const CONCURRENT_READS: usize = 8;
+
+/// For how long a minute is the newest if no later one is recorded.
+pub const LONGEST_AGE: Duration = Duration::from_mins(10);
+
+/// For how long sales that could not be recorded are kept for a later minute.
+pub const SALES_KEPT: Duration = Duration::from_mins(15);
+
+/// A minute as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedMinute {
+    /// The minute.
+    pub slot: UnixSeconds,
+    /// The rank of its result. The end of it is a hash of the content.
+    pub hash: String,
+    /// When the provider refreshed what the prices are from.
+    pub last_updated: UnixMilliseconds,
+    pub prices: Prices,
+    /// The sales; `None` if the list could not be fetched.
+    pub sales: Option<Sales>,
+}
+
+/// Reads the minute of a marker. `None` if its content is missing or corrupt, which is logged. What is settled costs half as much to read.
+async fn minute_of(
+    table: Session<'_>,
+    marker: Marker,
+    is_settled: bool,
+) -> Result<Option<RecordedMinute>, Error> {
+    let partition = ONE_MINUTE.partition(0);
+    let [first, last] = marker.part_keys();
+    let most = marker.rows.max(1);
+    let query = table.query_between(&partition, first.as_str(), last);
+    let mut rows = table.rows(query.clone().consistent_read(!is_settled), most).await?;
+    if is_settled && rows.len() < marker.rows {
+        rows = table.rows(query.consistent_read(true), most).await?;
+    }
+    let parts: Vec<_> = readable(&rows, &partition, |row| bytes(row, CONTENT).map(Some));
+    let content = if parts.len() == marker.rows { marker.read(&parts.concat()) } else { None };
+    let content = content.map(Some).ok_or(Corrupt::new(CONTENT, "the content of its minute"));
+    Ok(item::unless_corrupt(content, &partition, || first).map(|(prices, sales)| RecordedMinute {
+        slot: marker.slot.start,
+        hash: marker.hash,
+        last_updated: marker.last_updated,
+        prices,
+        sales,
+    }))
+}
+
+/// Returns the newest minute that was recorded in the ten minutes before `now`, if there is one. A minute whose rows are missing
+/// or corrupt is logged, and the one before it is returned. Only queries.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn newest(table: Session<'_>, now: UnixSeconds) -> Result<Option<RecordedMinute>, Error> {
+    let query = markers(table, &ONE_MINUTE, ONE_MINUTE.slot(now.minus(LONGEST_AGE)), now);
+    let rows = table.rows(query.scan_index_forward(false), usize::MAX).await?;
+    for marker in readable(&rows, &ONE_MINUTE.markers(), |row| Marker::of_row(row).map(Some)) {
+        if let Some(minute) = minute_of(table, marker, false).await? {
+            return Ok(Some(minute));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the auctions of the lowest prices of the minute, which [`newest`] has returned, in the order of its prices. `None` if they are
+/// not known: a later minute has replaced them. There can be fewer auctions than prices. Only queries.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn lowest_auctions(
+    table: Session<'_>,
+    minute: &RecordedMinute,
+) -> Result<Option<Vec<AuctionId>>, Error> {
+    let parity = parity(minute.slot);
+    let query = table.query_between(LOWEST, parity.as_str(), parity.as_str()).consistent_read(true);
+    let rows = table.rows(query, 1).await?;
+    let auctions = readable(&rows, LOWEST, |row| {
+        let fits = integer(row, SLOT)? == minute.slot.get() && text(row, HASH)? == minute.hash;
+        let bytes = bytes(row, AUCTIONS)?;
+        let (ids, rest) = bytes.as_chunks();
+        if !rest.is_empty() {
+            return Err(Corrupt::new(AUCTIONS, "ids of 16 bytes"));
+        }
+        Ok(fits.then(|| ids.iter().map(|id| AuctionId::of_bytes(*id)).collect()))
+    });
+    Ok(auctions.into_iter().next())
+}
+
+/// Returns the recorded minutes from `from` until before `end`, in order, which have been recorded some time ago. One whose rows are
+/// missing or corrupt is logged and left out.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn recorded_minutes(
+    table: Session<'_>,
+    from: UnixSeconds,
+    end: UnixSeconds,
+) -> Result<Vec<RecordedMinute>, Error> {
+    let rows = table.rows(markers(table, &ONE_MINUTE, from, end), usize::MAX).await?;
+    let markers = readable(&rows, &ONE_MINUTE.markers(), |row| Marker::of_row(row).map(Some)).into_iter();
+    let reads = markers.filter(|marker| marker.slot.start < end).map(|marker| minute_of(table, marker, true));
+    let minutes = stream::iter(reads).buffered(CONCURRENT_READS);
+    minutes.try_filter_map(async |minute| Ok(minute)).try_collect().await
+}
+
+/// Returns the sales in the minutes of the time from `from` until before `end`, each once.
+#[must_use]
+pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Vec<&Sale> {
+    let mut seen = HashSet::new();
+    let is_inside = |sale: &&Sale| {
+        let time = UnixSeconds::from(sale.time);
+        from <= time && time < end
+    };
+    lists(minutes)
+        .flat_map(|sales| &sales.list)
+        .filter(is_inside)
+        .filter(|sale| seen.insert(sale.auction))
+        .collect()
+}
+
+/// Returns for how much of the time between the two the minutes have the sales. Times that several of them cover count once.
+#[must_use]
+pub fn covered(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Duration {
+    let periods: BTreeSet<_> = lists(minutes).map(|sales| (sales.since.get(), sales.until.get())).collect();
+    let [mut before, end] = [from, end].map(|time| time.get().saturating_mul(1_000));
+    let mut covered = 0;
+    for (since, until) in periods {
+        let begin = since.max(before);
+        before = until.clamp(before, end.max(before));
+        covered += before.saturating_sub(begin).max(0).unsigned_abs();
+    }
+    Duration::from_millis(covered)
+}
+
+fn lists(minutes: &[RecordedMinute]) -> impl Iterator<Item = &Sales> {
+    minutes.iter().filter_map(|minute| minute.sales.as_ref())
+}

@@ -1,0 +1,226 @@
+//! How a minute is stored.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use common::time::{UnixMilliseconds, UnixSeconds};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+use super::{Minute, Price, Prices, Sale, Sales};
+use crate::auctions::coins::Coins;
+use crate::auctions::packed::{CONTENT, Ids, pack, unpack};
+use crate::error::Error;
+use crate::item::{self, Corrupt, Item, SORT_KEY, binary, integer, number, string, text};
+use crate::recorder::Filing;
+use crate::series::keys::{Interval, Slot, slot_key, slot_of};
+use crate::series::marker::{ROWS, of_minute};
+use crate::series::rows::{Written, units};
+use crate::session::Session;
+
+/// The interval of recorded minutes. They are kept for two days.
+pub const ONE_MINUTE: Interval = Interval {
+    series: "auctions",
+    name: "1m",
+    length: Duration::from_mins(1),
+    kept: Some(Duration::from_hours(48)),
+    shards: 1,
+};
+
+/// The partition key of the auctions of the lowest prices.
+pub(super) const LOWEST: &str = "auctions#lowest";
+
+pub(super) const SLOT: &str = "slot";
+pub(super) const HASH: &str = "hash";
+pub(super) const AUCTIONS: &str = "auctions";
+const LAST_UPDATED: &str = "last_updated";
+const SALES_SINCE: &str = "sales_since";
+const SALES_UNTIL: &str = "sales_until";
+
+/// The most bytes of the content in a row, and the most auctions. DynamoDB's limit of a row is 400 kB.
+const LARGEST_PART: usize = 300_000;
+pub(super) const MOST_AUCTIONS: usize = 25_000;
+
+/// The content of a minute. Values of one kind in a row compress best.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    ids: Ids,
+    /// Per id the lowest price, in hundredths of a coin.
+    lowest: Vec<u64>,
+    /// Per id by how much the second lowest is higher, in hundredths of a coin.
+    second: Vec<Option<u64>>,
+    listings: Vec<u32>,
+    sales: Vec<Sale>,
+}
+
+impl Content {
+    fn of(minute: &Minute) -> Self {
+        let prices = || minute.prices.iter().map(|(_, price)| price);
+        let above = |price: &Price| {
+            price.second.map(|second| second.hundredths().saturating_sub(price.lowest.hundredths()))
+        };
+        Self {
+            ids: Ids::of(minute.prices.iter().map(|(id, _)| id)),
+            lowest: prices().map(|price| price.lowest.hundredths()).collect(),
+            second: prices().map(above).collect(),
+            listings: prices().map(|price| price.listings).collect(),
+            sales: minute.sales.iter().flat_map(|sales| sales.list.clone()).collect(),
+        }
+    }
+
+    /// The prices; `None` if there is not one for each id.
+    fn prices(self) -> Option<Prices> {
+        let ids = self.ids.ids()?;
+        let are_all = [self.lowest.len(), self.second.len(), self.listings.len()] == [ids.len(); 3];
+        let prices = self.lowest.into_iter().zip(self.second).zip(self.listings);
+        let prices = prices.map(|((lowest, above), listings)| Price {
+            lowest: Coins::of_hundredths(lowest),
+            second: above.map(|above| Coins::of_hundredths(lowest.saturating_add(above))),
+            listings,
+        });
+        are_all.then(|| ids.into_iter().zip(prices).collect())
+    }
+}
+
+/// A sale is stored without the names of its fields, its time in Unix milliseconds.
+impl Serialize for Sale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { auction, items, count, price, time, bin, clean } = self;
+        (auction, items, count, price, time.get(), bin, clean).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (auction, items, count, price, milliseconds, bin, clean) =
+            Deserialize::deserialize(deserializer)?;
+        Ok(Self { auction, items, count, price, time: UnixMilliseconds::new(milliseconds), bin, clean })
+    }
+}
+
+/// Records the minute: its content, the auctions of the lowest prices, and then the marker. Recording the same minute again changes
+/// nothing, so after a failure the same call completes it. Of two results for a minute, the same one stays in any order: the result for the
+/// minute's own event, then a result with a list of sales, the later refresh, and the later complete reading. Returns `None` if another one
+/// stays.
+///
+/// # Errors
+/// If a part was not written before the deadline.
+pub async fn record(
+    table: Session<'_>,
+    filing: impl Into<Filing>,
+    minute: &Minute,
+) -> Result<Option<Written>, Error> {
+    let filing: Filing = filing.into();
+    let content = pack(&Content::of(minute)).map_err(Error::unwritable)?;
+    let auctions: Vec<_> =
+        minute.lowest_auctions.iter().take(MOST_AUCTIONS).flat_map(|id| id.bytes()).collect();
+    let hash = rank(filing, minute, &content, &auctions);
+    let slot = ONE_MINUTE.at(filing.tick.time());
+    let mut parts = Vec::new();
+    for (part, bytes) in content.chunks(LARGEST_PART).enumerate() {
+        let mut row = slot.row(0);
+        row.insert(SORT_KEY.to_owned(), string(part_key(slot, &hash, part)));
+        row.insert(CONTENT.to_owned(), binary(bytes));
+        parts.push(table.put_request(row)?);
+    }
+    let rows = parts.len();
+    let mut write_units = table.write_all(parts).await?;
+    let put = |row, condition| put_if(table, row, condition, &hash);
+    let lowest = put(lowest_key(slot), "NOT (#slot > :slot OR (#slot = :slot AND #hash > :hash))")
+        .expression_attribute_names("#slot", SLOT)
+        .expression_attribute_values(":slot", number(slot.start.get()))
+        .item(SLOT, number(slot.start.get()))
+        .item(AUCTIONS, binary(&auctions))
+        .return_consumed_capacity(ReturnConsumedCapacity::Total);
+    let written = table.write("PutItem", lowest.send()).await?;
+    write_units += written.map_or(0.0, |written| units(&written));
+    let mut marker = put(of_minute(&ONE_MINUTE, filing), "NOT (#hash > :hash)")
+        .item(ROWS, number(rows))
+        .item(LAST_UPDATED, number(minute.last_updated.get()));
+    if let Some(sales) = &minute.sales {
+        marker = marker.item(SALES_SINCE, number(sales.since.get()));
+        marker = marker.item(SALES_UNTIL, number(sales.until.get()));
+    }
+    let written = table.write("PutItem", marker.send()).await?;
+    Ok(written.map(|_| Written { rows, write_units }))
+}
+
+/// Returns a request that puts the row with the rank unless `condition` says that there is one that stays.
+fn put_if(table: Session<'_>, row: Item, condition: &str, hash: &str) -> PutItemFluentBuilder {
+    table
+        .put_item()
+        .set_item(Some(row))
+        .item(HASH, string(hash))
+        .condition_expression(condition)
+        .expression_attribute_names("#hash", HASH)
+        .expression_attribute_values(":hash", string(hash))
+}
+
+/// Returns the rank of a result, a text in whose order results of a minute replace each other. It is the same for two runs only if both
+/// have found the same.
+fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> String {
+    let Minute { last_updated, completed_at, sales, .. } = minute;
+    let milliseconds = |time: Option<UnixMilliseconds>| time.map_or(0, UnixMilliseconds::get).max(0);
+    let event = if filing.is_own() { "own" } else { "-" };
+    let has_sales = u8::from(sales.is_some());
+    let refreshed = milliseconds(Some(*last_updated));
+    let completed = milliseconds(*completed_at);
+    let sales_until = milliseconds(sales.as_ref().map(|sales| sales.until));
+    let hasher = Sha256::new().chain_update(sales_until.to_be_bytes());
+    let digest = hasher.chain_update(content).chain_update(auctions).finalize();
+    let hash = digest.iter().fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"));
+    // Nineteen digits hold every time.
+    format!("{event}{has_sales}{refreshed:019}{completed:019}{hash}")
+}
+
+/// Returns the sort key of a part of the content.
+fn part_key(slot: Slot, hash: &str, part: usize) -> String {
+    format!("{}#{hash}#{part:02}", slot_key(slot.start))
+}
+
+/// Returns the key of the row with the auctions.
+fn lowest_key(slot: Slot) -> Item {
+    item::key(LOWEST, parity(slot.start))
+}
+
+pub(super) fn parity(slot: UnixSeconds) -> String {
+    (slot.get() / 60).rem_euclid(2).to_string()
+}
+
+/// What a marker says.
+pub(super) struct Marker {
+    pub(super) slot: Slot,
+    pub(super) hash: String,
+    /// The number of rows with the content.
+    pub(super) rows: usize,
+    pub(super) last_updated: UnixMilliseconds,
+    sales_between: Option<(UnixMilliseconds, UnixMilliseconds)>,
+}
+
+impl Marker {
+    pub(super) fn of_row(row: &Item) -> Result<Self, Corrupt> {
+        let time = |attribute| integer(row, attribute).map(UnixMilliseconds::new);
+        let optional = |attribute| row.contains_key(attribute).then(|| time(attribute)).transpose();
+        Ok(Self {
+            slot: slot_of(&ONE_MINUTE, row)?,
+            hash: text(row, HASH)?,
+            rows: usize::try_from(integer(row, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))?,
+            last_updated: time(LAST_UPDATED)?,
+            sales_between: optional(SALES_SINCE)?.zip(optional(SALES_UNTIL)?),
+        })
+    }
+
+    /// Returns the first and the last sort key of the rows with the content.
+    pub(super) fn part_keys(&self) -> [String; 2] {
+        [0, self.rows.saturating_sub(1)].map(|part| part_key(self.slot, &self.hash, part))
+    }
+
+    /// Reads the content, which is that of all rows together. `None` if it is corrupt.
+    pub(super) fn read(&self, content: &[u8]) -> Option<(Prices, Option<Sales>)> {
+        let mut content: Content = unpack(content)?;
+        let list = std::mem::take(&mut content.sales);
+        let sales = self.sales_between.map(|(since, until)| Sales { since, until, list });
+        Some((content.prices()?, sales))
+    }
+}
