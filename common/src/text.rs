@@ -78,7 +78,8 @@ mod tests {
     fn the_buffer_of_a_dropped_text_serves_the_next_body() {
         let spare = Arc::new(Spare::default());
         let text = |length| Text::in_spare(String::from_utf8(spare.take(length)).unwrap(), &spare);
-        let (first, second) = (text(10), text(10));
+        let first = text(10);
+        let second = text(10);
         let place = first.as_ptr();
         assert_ne!(second.as_ptr(), place);
         drop(first);

@@ -281,7 +281,8 @@ mod tests {
     #[test]
     fn no_operation_overflows() {
         for seconds in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX] {
-            let (time, milliseconds) = (UnixSeconds::new(seconds), UnixMilliseconds::new(seconds));
+            let time = UnixSeconds::new(seconds);
+            let milliseconds = UnixMilliseconds::new(seconds);
             for interval in [1, 60, 10_800, i64::MAX.cast_unsigned()].map(Duration::from_secs) {
                 assert!(time.rounded_down(interval) <= time);
                 assert!(time.minus(interval) <= time && time <= time.plus(interval));

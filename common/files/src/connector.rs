@@ -27,7 +27,8 @@ impl HttpService for Connector {
         let body = body.collect().await?.to_bytes();
         let request = http::Request::from_parts(parts, body).try_into().map_err(failure)?;
         let mut response = self.0.execute(request).await.map_err(failure)?;
-        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
         let mut body = response.bytes().await.map_err(failure)?;
         if status.is_client_error() || status.is_server_error() {
             // The library puts the body into its error. That of S3 may repeat the request with its credentials.

@@ -86,8 +86,8 @@ impl FromStr for ApiKey {
 
     /// Parses a key. `text` must have no blanks around it; a header's value has none.
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
-        let random = text.strip_prefix(KEY_PREFIX).filter(|_| text.len() == LENGTH);
-        let random = random.and_then(|rest| rest.get(..RANDOM_CHARACTERS));
+        let rest = text.strip_prefix(KEY_PREFIX).filter(|_| text.len() == LENGTH);
+        let random = rest.and_then(|rest| rest.get(..RANDOM_CHARACTERS));
         let key = random.and_then(Self::of_random_part).ok_or(MalformedKey::Shape)?;
         if !text.bytes().skip(KEY_PREFIX.len()).all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(MalformedKey::Shape);

@@ -54,7 +54,8 @@ struct Pause {
 impl Pauses {
     /// No pauses of a cache with this TTL.
     pub(super) fn new(ttl: Duration) -> Self {
-        let (hasher, by_key) = (RandomState::new(), LruCache::new(KEYS));
+        let hasher = RandomState::new();
+        let by_key = LruCache::new(KEYS);
         let longest = ttl.saturating_mul(LONGEST_TTLS).min(LONGEST);
         Self { longest, hasher, by_key, in_a_row: Vec::new(), whole: None }
     }
@@ -79,7 +80,8 @@ impl Pauses {
         at_most: Duration,
         cause: &str,
     ) {
-        let (hash, longest) = (self.hasher.hash_one(key), self.longest);
+        let hash = self.hasher.hash_one(key);
+        let longest = self.longest;
         let earlier = self.by_key.peek(&hash).filter(|pause| pause.is_recent(now, longest));
         let pause = Pause::after(earlier, failed_at, longest, cause);
         self.by_key.put(hash, Pause { length: pause.length.min(at_most), ..pause });
@@ -134,7 +136,8 @@ mod tests {
 
     #[test]
     fn the_memory_for_failures_is_bounded() {
-        let (mut pauses, now) = (Pauses::new(LONGEST), UnixMilliseconds::new(1_777_388_600_000));
+        let mut pauses = Pauses::new(LONGEST);
+        let now = UnixMilliseconds::new(1_777_388_600_000);
         for key in 0..10_000 {
             pauses.note_failure(&key, now, now, LONGEST, "it failed");
         }

@@ -140,7 +140,8 @@ async fn a_key_pauses_for_a_second_and_twice_as_long_after_each_further_failure(
 
 #[tokio::test]
 async fn a_broken_key_pauses_no_other_and_three_in_a_row_pause_all() {
-    let (cache, second) = (Cache::new(TTL, 1_000), Duration::from_secs(1));
+    let cache = Cache::new(TTL, 1_000);
+    let second = Duration::from_secs(1);
     for after in [0, 1, 3, 7] {
         assert!(fetches(&cache, 1, second * after).await);
     }
@@ -164,7 +165,8 @@ async fn a_broken_key_pauses_no_other_and_three_in_a_row_pause_all() {
 
 #[tokio::test]
 async fn a_pause_ends_with_the_stale_value_and_with_a_success() {
-    let (cache, second) = (Cache::new(TTL, 1_000), Duration::from_secs(1));
+    let cache = Cache::new(TTL, 1_000);
+    let second = Duration::from_secs(1);
     look_up(&cache, 1, Duration::ZERO, Some("a")).await;
     for after in [50, 51, 53] {
         assert!(fetches(&cache, 1, second * after).await);
@@ -177,7 +179,8 @@ async fn a_pause_ends_with_the_stale_value_and_with_a_success() {
 
 #[tokio::test]
 async fn a_failure_of_an_event_from_another_time_pauses_nothing() {
-    let (cache, minute) = (Cache::new(TTL, 1_000), Duration::from_mins(1));
+    let cache = Cache::new(TTL, 1_000);
+    let minute = Duration::from_mins(1);
     assert!(fetches(&cache, 1, minute * 100_000).await);
     assert!(fetches(&cache, 1, minute).await);
     assert!(fetches(&cache, 1, Duration::ZERO).await, "the clock went back");

@@ -92,8 +92,8 @@ impl<H: Handler> Instance<H> {
             request.refuse_conflicts()?;
             self.handler.handle(&request).await
         };
-        let result = guard(deadline, handled).await;
-        let result = result.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
+        let result =
+            guard(deadline, handled).await.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
         let (response, line) = self.respond(result).map_err(failed_invocation)?;
         line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.take());
         response
@@ -102,7 +102,8 @@ impl<H: Handler> Instance<H> {
     /// Returns the proxy event. Any other event does not come from the gateway.
     fn proxy_event(event: &LambdaEvent<Box<RawValue>>) -> Result<ProxyEvent, Diagnostic> {
         serde_json::from_str(event.payload.get()).map_err(|error| {
-            let (request_id, cause) = (&event.context.request_id, error.to_string());
+            let request_id = &event.context.request_id;
+            let cause = error.to_string();
             tracing::error!(route = H::ROUTE.path, request_id, cause, "the event is not a proxy event");
             failed_invocation(format_args!(
                 "the event is not a proxy event of a REST API (version 1.0): {error}"

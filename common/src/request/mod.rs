@@ -73,8 +73,8 @@ impl ProxyEvent {
                 (self.multi_value_query_string_parameters.as_ref(), self.query_string_parameters.as_ref())
             }
         };
-        let lists = lists.into_iter().flat_map(move |lists| lists.named(name).flatten());
-        lists.chain(single.into_iter().flat_map(move |single| single.named(name))).map(String::as_str)
+        let listed = lists.into_iter().flat_map(move |lists| lists.named(name).flatten());
+        listed.chain(single.into_iter().flat_map(move |single| single.named(name))).map(String::as_str)
     }
 }
 
@@ -117,8 +117,8 @@ impl Request {
         let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
         let pairs = lists.flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
         let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let pairs = pairs.map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
-        pairs.collect::<Vec<_>>().join("&")
+        let assignments = pairs.map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+        assignments.collect::<Vec<_>>().join("&")
     }
 
     /// The invocation that handles this request.
@@ -167,8 +167,9 @@ impl Request {
         };
         let Some(text) = self.text(declared)? else { return Ok(default as usize) };
         let number = digits(&text).filter(|number| (min..=max).contains(number));
-        let number = number.map(|number| number as usize);
-        number.ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
+        number
+            .map(|number| number as usize)
+            .ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
     }
 
     /// Returns the word that the parameter `name` is, or its default if it is absent. The table of routes lists the words.
@@ -226,9 +227,13 @@ impl Request {
     fn undeclared_without_value(&self) -> impl Iterator<Item = &str> {
         let lists = self.event.multi_value_query_string_parameters.iter().flat_map(Members::iter);
         let single = self.event.query_string_parameters.iter().flat_map(Members::iter);
-        let empty = lists.filter(|(_, values)| values.iter().all(String::is_empty)).map(|(name, _)| name);
-        let empty = empty.chain(single.filter(|(_, value)| value.is_empty()).map(|(name, _)| name));
-        empty.map(String::as_str).filter(|name| self.route.parameter(name).is_none())
+        let empty_lists =
+            lists.filter(|(_, values)| values.iter().all(String::is_empty)).map(|(name, _)| name);
+        let empty_values = single.filter(|(_, value)| value.is_empty()).map(|(name, _)| name);
+        empty_lists
+            .chain(empty_values)
+            .map(String::as_str)
+            .filter(|name| self.route.parameter(name).is_none())
     }
 
     /// Checks that no declared parameter has two different values, whether the handler reads it or not. Which of them forms the

@@ -87,7 +87,8 @@ impl Allowed {
     #[must_use]
     pub fn flaw(&self, text: &str) -> Option<String> {
         let Self::List { most, longest, blanks, .. } = self else { return None };
-        let (mut count, mut first) = (0, None);
+        let mut count = 0;
+        let mut first = None;
         // One pass: a request that a cache answers spends most of its own time here.
         for entry in text.split(',') {
             count += 1;

@@ -68,7 +68,9 @@ fn inflate(compressed: &[u8], spare: &Spare) -> Result<Vec<u8>, &'static str> {
     if find_member(compressed, 1).is_none() {
         return inflate_member(compressed, spare.take(announced_length(compressed)?));
     }
-    let (mut plain, mut rest, mut from) = (Vec::new(), compressed, 1);
+    let mut plain = Vec::new();
+    let mut rest = compressed;
+    let mut from = 1;
     for _ in 0..MOST_MEMBERS {
         let end = find_member(rest, from);
         let member = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();

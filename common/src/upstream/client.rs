@@ -162,14 +162,16 @@ impl Upstream {
         invocation: &Invocation,
         request: &UpstreamRequest<'_>,
     ) -> Result<UpstreamResponse, UpstreamError> {
-        let (now, secrets) = (invocation.now(), self.secrets(request));
+        let now = invocation.now();
+        let secrets = self.secrets(request);
         let path = secrets.masked(request.path);
         let mut builder = self.client.get(self.url(request));
         if let Some(key) = &self.key {
             builder = builder.header(API_KEY, key);
         }
         let response = builder.send().await.map_err(|error| failure(&path, error))?;
-        let (status, headers) = (response.status(), response.headers().clone());
+        let status = response.status();
+        let headers = response.headers().clone();
         invocation.note_age(age(&headers));
         let is_refused_address = status == StatusCode::FORBIDDEN && self.pause_after_refusal.is_some();
         let is_limited = status == StatusCode::TOO_MANY_REQUESTS || is_refused_address;
@@ -185,16 +187,16 @@ impl Upstream {
         if !wait.is_zero() {
             self.block(now, wait);
         }
-        let body = body::read(&path, response).await;
-        let body = body.and_then(|compressed| body::decompress(&path, &headers, compressed, &self.spare));
+        let read = body::read(&path, response).await;
+        let body = read.and_then(|compressed| body::decompress(&path, &headers, compressed, &self.spare));
         if matches!(status, StatusCode::OK | StatusCode::NO_CONTENT)
             || request.expected_statuses.contains(&status)
         {
             return Ok(UpstreamResponse { path, status, body: Arc::new(body?), secrets });
         }
-        let body = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
-        let is_of_provider = is_error_of_provider(&body);
-        let body = secrets.beginning_of(&body);
+        let text = body.unwrap_or_else(|unreadable| Text::new(unreadable.to_string()));
+        let is_of_provider = is_error_of_provider(&text);
+        let body = secrets.beginning_of(&text);
         if is_limited {
             return Err(UpstreamError::TooManyRequests { path, status, body, wait });
         }

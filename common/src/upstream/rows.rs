@@ -76,7 +76,8 @@ impl Skipped {
     /// Writes a warning about the rows of `response`, if there are any.
     pub(super) fn warn(&self, response: &UpstreamResponse, message: &str) {
         let Some(reason) = &self.reason else { return };
-        let (skipped, ids) = (self.names.len(), self.first_names_as(|name| response.masked(name)));
+        let skipped = self.names.len();
+        let ids = self.first_names_as(|name| response.masked(name));
         let reason = response.excerpt(reason);
         tracing::warn!(path = response.path, skipped, ids, reason, "{message}");
     }
@@ -179,7 +180,8 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Entry<'a, T> {
 
 impl<T: Row> From<Vec<Entry<'_, T>>> for Rows<T> {
     fn from(entries: Vec<Entry<'_, T>>) -> Self {
-        let (mut parsed, mut skipped) = (Vec::with_capacity(entries.len()), Skipped::default());
+        let mut parsed = Vec::with_capacity(entries.len());
+        let mut skipped = Skipped::default();
         for (position, entry) in entries.into_iter().enumerate() {
             match entry {
                 Entry::Parsed(row) => parsed.push(row),

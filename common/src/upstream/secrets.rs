@@ -48,7 +48,8 @@ fn with_dashes(id: &str) -> Option<String> {
 /// Returns the text with `[player]` in place of the word, in any case. The case of ASCII letters does not move other characters.
 fn without(text: &str, word: &str) -> String {
     let (folded, word) = (text.to_ascii_lowercase(), word.to_ascii_lowercase());
-    let (mut masked, mut rest) = (String::with_capacity(text.len()), 0);
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = 0;
     for (position, _) in folded.match_indices(&word) {
         masked.push_str(text.get(rest..position).unwrap_or_default());
         masked.push_str("[player]");

@@ -55,9 +55,8 @@ pub async fn account(table: Session<'_>, name: &AccountName) -> Result<Option<Ac
 /// # Errors
 /// If the table does not answer in time, or the row is corrupt.
 pub async fn key_of_digest(table: Session<'_>, digest: &KeyDigest) -> Result<Option<KeyRecord>, Error> {
-    let key = key(table, &digest.id()).await?;
     // The id is only a part of the digest.
-    Ok(key.filter(|key| key.digest == *digest))
+    Ok(key(table, &digest.id()).await?.filter(|key| key.digest == *digest))
 }
 
 /// Returns the latest version of the key with this id, if it was ever issued.
@@ -215,8 +214,8 @@ fn checked<T>(table: Session<'_>, row: &Item, read: Result<T, Corrupt>) -> Resul
 fn read_row(row: &Item) -> Result<AccessRow, Corrupt> {
     let key = text(row, PARTITION_KEY)?;
     if let Some(name) = key.strip_prefix(ACCOUNT_PREFIX) {
-        let name = name.parse().map_err(|_| Corrupt::new(PARTITION_KEY, "the key of an account"))?;
-        return read_account(row, &name).map(AccessRow::Account);
+        let account = name.parse().map_err(|_| Corrupt::new(PARTITION_KEY, "the key of an account"))?;
+        return read_account(row, &account).map(AccessRow::Account);
     }
     read_key(row).map(AccessRow::Key)
 }

@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn every_interval_of_the_table_of_routes_has_candles() {
-        let (bazaar, auctions) = (&bazaar::INTERVALS[..], &auctions::INTERVALS[..]);
+        let bazaar = &bazaar::INTERVALS[..];
+        let auctions = &auctions::INTERVALS[..];
         for (allowed, intervals) in [(CANDLE_INTERVALS, bazaar), (AUCTION_INTERVALS, auctions)] {
             let Allowed::OneOf { words, default } = allowed else { panic!("intervals are words") };
             assert!(intervals.iter().map(|interval| interval.name).eq(words.iter().copied()));

@@ -9,7 +9,6 @@ use aws_smithy_runtime_api::client::http::{
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
-use lambda_http::http;
 use reqwest::Client;
 
 /// Wraps `client` as the SDK's HTTP client.
@@ -30,17 +29,16 @@ impl HttpConnector for Connector {
 }
 
 async fn send(client: Client, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
-    let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
-    let (parts, body) = request.into_parts();
+    let http_request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
     // Bodies of requests to DynamoDB are never streams.
-    let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
-    let request = reqwest::Request::try_from(http::Request::from_parts(parts, body))
+    let bytes = |body: SdkBody| body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
+    let copied = reqwest::Request::try_from(http_request.map(bytes))
         .map_err(|error| ConnectorError::user(error.into()))?;
-    let mut response = client.execute(request).await.map_err(failure)?;
+    let mut response = client.execute(copied).await.map_err(failure)?;
     let headers = std::mem::take(response.headers_mut());
-    let status = response.status().as_u16();
+    let status = response.status().as_u16().try_into();
+    let status = status.map_err(|error| ConnectorError::other(Box::new(error), None))?;
     let body = response.bytes().await.map_err(failure)?;
-    let status = status.try_into().map_err(|error| ConnectorError::other(Box::new(error), None))?;
     let mut converted = HttpResponse::new(status, SdkBody::from(body));
     for (name, value) in &headers {
         // The SDK reads no header with a value that is not text.
@@ -53,6 +51,10 @@ async fn send(client: Client, request: HttpRequest) -> Result<HttpResponse, Conn
 
 fn failure(error: reqwest::Error) -> ConnectorError {
     // The URL may contain a password.
-    let error = error.without_url();
-    if error.is_timeout() { ConnectorError::timeout(error.into()) } else { ConnectorError::io(error.into()) }
+    let without_url = error.without_url();
+    if without_url.is_timeout() {
+        ConnectorError::timeout(without_url.into())
+    } else {
+        ConnectorError::io(without_url.into())
+    }
 }

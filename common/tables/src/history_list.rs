@@ -75,7 +75,8 @@ impl<L: HistoryList> Handler for HistoryListHandler<L> {
         let before = request.parameter::<Before>("before")?.get().map(UnixMilliseconds::rounded_up);
         let invocation = request.invocation();
         let fetch = async || {
-            let (table, now) = (self.table.during(invocation), invocation.now().into());
+            let table = self.table.during(invocation);
+            let now = invocation.now().into();
             let history = L::newest(table, now, before, limit).await?;
             Document::of(&HistoryPage { history }).map(Arc::new).map_err(Error::unwritable)
         };

@@ -92,7 +92,8 @@ pub(crate) fn unless_corrupt<T>(
     sort_key: impl FnOnce() -> String,
 ) -> Option<T> {
     read.unwrap_or_else(|corrupt| {
-        let (sort_key, cause) = (sort_key(), corrupt.to_string());
+        let sort_key = sort_key();
+        let cause = corrupt.to_string();
         tracing::warn!(partition_key = partition, sort_key, cause, "a corrupt row is skipped");
         None
     })

@@ -106,9 +106,11 @@ impl Snapshot {
     ) -> Result<Self, tables::Error> {
         let until = now.rounded_down(Duration::from_hours(1));
         let averages = averages.unwrap_or(Averages { until, minutes: 0, items: Vec::new() });
-        let items = averages.items.iter();
-        let items: Vec<_> =
-            items.map(|(id, average)| ItemAverages::new(id, average, averages.minutes)).collect();
+        let items: Vec<_> = averages
+            .items
+            .iter()
+            .map(|(id, average)| ItemAverages::new(id, average, averages.minutes))
+            .collect();
         let data = AveragePrices { window, until: averages.until, count: items.len(), items, unknown: None };
         let all = Document::of(&data).map_err(tables::Error::unwritable)?;
         Ok(Self { window, averages, all: Arc::new(all) })
@@ -122,13 +124,18 @@ impl Snapshot {
         let Some(ids) = ids else { return Ok(Arc::clone(&self.all)) };
         let Averages { until, minutes, items } = &self.averages;
         let (found, unknown) = select(ids, items);
-        let items = found.into_iter();
-        let items =
-            items.map(|(_, id, average)| ItemAverages::new(id, average, *minutes).with_clean(average));
-        let items: Vec<_> = items.collect();
-        let (count, unknown) = (items.len(), Some(unknown));
-        Document::of(&AveragePrices { window: self.window, until: *until, count, items, unknown })
-            .map(Arc::new)
+        let items: Vec<_> = found
+            .into_iter()
+            .map(|(_, id, average)| ItemAverages::new(id, average, *minutes).with_clean(average))
+            .collect();
+        Document::of(&AveragePrices {
+            window: self.window,
+            until: *until,
+            count: items.len(),
+            items,
+            unknown: Some(unknown),
+        })
+        .map(Arc::new)
     }
 }
 

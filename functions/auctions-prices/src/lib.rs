@@ -49,8 +49,8 @@ impl Handler for AuctionsPrices {
         let now = invocation.now().into();
         let fetch = async || {
             let table = self.table.during(invocation);
-            let minute = auctions::newest(table, now).await?;
-            let minute = minute.ok_or_else(|| ResponseError::Nothing(not_recorded()))?;
+            let newest = auctions::newest(table, now).await?;
+            let minute = newest.ok_or_else(|| ResponseError::Nothing(not_recorded()))?;
             let lowest = auctions::lowest_auctions(table, &minute).await?.unwrap_or_default();
             let RecordedMinute { slot, last_updated, prices, .. } = minute;
             Ok::<_, ResponseError>(Arc::new(Snapshot::new(slot, last_updated, prices, lowest)?))

@@ -124,9 +124,9 @@ impl Handler for Auctions {
 
 /// The error of a page beyond the last.
 fn unknown_page(page: PageNumber) -> ApiError {
-    let page = page.get();
     ApiError::not_found(format!(
-        "There is no auctions page {page}. 'totalPages' of page 0 is the number of pages."
+        "There is no auctions page {}. 'totalPages' of page 0 is the number of pages.",
+        page.get()
     ))
 }
 

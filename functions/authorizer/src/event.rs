@@ -46,7 +46,8 @@ impl AuthorizerEvent {
     pub(crate) fn whole_stage(&self) -> Option<String> {
         // arn:aws:execute-api:REGION:ACCOUNT:API/STAGE/METHOD/PATH
         let mut parts = self.method_arn.splitn(3, '/');
-        let (api, stage) = (parts.next()?, parts.next()?);
+        let api = parts.next()?;
+        let stage = parts.next()?;
         let has_method = parts.next().is_some_and(|method| !method.is_empty());
         (api.starts_with("arn:") && !stage.is_empty() && has_method).then(|| format!("{api}/{stage}/GET/*"))
     }
@@ -72,7 +73,8 @@ mod tests {
             let event = event(&json!({"methodArn": "", "headers": headers, "multiValueHeaders": lists}));
             event.key().map(str::to_owned)
         };
-        let (none, key) = (json!(null), Some("k".to_owned()));
+        let none = json!(null);
+        let key = Some("k".to_owned());
         for name in ["x-api-key", "X-API-Key", "X-Api-Key"] {
             assert_eq!(of(json!({name: "k"}), json!({name: ["k"]})), key);
             assert_eq!(of(none.clone(), json!({name: ["k"]})), key);

@@ -62,8 +62,8 @@ impl Authorizer {
         let request_id = &event.context.request_id;
         // The event contains the key, so neither the log nor the error quotes it.
         let parsed = serde_json::from_str::<AuthorizerEvent>(event.payload.get()).ok();
-        let parsed = parsed.and_then(|event| event.whole_stage().map(|resource| (event, resource)));
-        let Some((payload, resource)) = parsed else {
+        let of_stage = parsed.and_then(|event| event.whole_stage().map(|resource| (event, resource)));
+        let Some((payload, resource)) = of_stage else {
             tracing::error!(function = NAME, request_id, "the event is not an authorizer's");
             return Err(failed_invocation("the event is not a REQUEST event of a REST API's authorizer"));
         };

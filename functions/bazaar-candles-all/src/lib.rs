@@ -80,7 +80,8 @@ fn document(slot: Slot, format: Format, candles: &Candles) -> serde_json::Result
         return csv::<Candle>(candles).map(Document::csv);
     }
     let candles: Vec<_> = candles.iter().map(|(id, candle)| ProductCandle::of(id, candle)).collect();
-    let (interval, opened_at) = (slot.interval.name, slot.start);
+    let interval = slot.interval.name;
+    let opened_at = slot.start;
     Document::of(&AllCandles { interval, opened_at, count: candles.len(), candles })
 }
 

@@ -59,7 +59,8 @@ struct HistoryPoint {
 
 impl From<Point> for HistoryPoint {
     fn from(Point { recorded_at, quote }: Point) -> Self {
-        let (sell_price, buy_price) = (quote.sell_price.coins(), quote.buy_price.coins());
+        let sell_price = quote.sell_price.coins();
+        let buy_price = quote.buy_price.coins();
         Self {
             sell_price,
             buy_price,

@@ -79,7 +79,8 @@ mod tests {
                 prop_assert!(products.iter().any(|product| ProcessedItem::of(product) == *item && passes(&product.status)));
             }
             for pair in flips.items.windows(2) {
-                let (before, after) = (&pair[0], &pair[1]);
+                let before = &pair[0];
+                let after = &pair[1];
                 prop_assert!(before.spread_percent >= after.spread_percent);
                 prop_assert!(before.spread_percent > after.spread_percent || before.id <= after.id);
             }

@@ -34,7 +34,8 @@ impl<'a> Selection<'a> {
                 *place = Some(product);
             }
         }
-        let (mut items, mut unknown) = (Vec::with_capacity(ids.len()), Vec::new());
+        let mut items = Vec::with_capacity(ids.len());
+        let mut unknown = Vec::new();
         for id in ids {
             match found.get(id).copied().flatten() {
                 Some(product) => items.push(ProcessedItem::of(product)),

@@ -137,9 +137,8 @@ fn sources() -> io::Result<Vec<Source>> {
 fn join_modules(assets: &mut [Source]) -> Result<(), String> {
     let is_module =
         |source: &&Source| source.is_own && Path::new(&source.name).extension() == Some("js".as_ref());
-    let modules = assets.iter().filter(is_module);
     let modules: BTreeMap<_, _> =
-        modules.map(|source| (source.name.as_str(), source.text.as_str())).collect();
+        assets.iter().filter(is_module).map(|source| (source.name.as_str(), source.text.as_str())).collect();
     let market = join(MARKET, &modules, None)?;
     let mut joined = Vec::new();
     for view in LAZY {
@@ -155,8 +154,8 @@ fn join_modules(assets: &mut [Source]) -> Result<(), String> {
 }
 
 fn reference_script() -> io::Result<Source> {
-    let script = scalar_api_reference::get_asset(REFERENCE_SCRIPT);
-    let script = script.ok_or_else(|| io::Error::other("scalar_api_reference carries no script"))?;
+    let script = scalar_api_reference::get_asset(REFERENCE_SCRIPT)
+        .ok_or_else(|| io::Error::other("scalar_api_reference carries no script"))?;
     let text = String::from_utf8(script).map_err(io::Error::other)?;
     Ok(Source { name: REFERENCE_SCRIPT.to_owned(), text, is_own: false })
 }

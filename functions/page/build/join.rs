@@ -100,10 +100,11 @@ fn parse(code: &str) -> Result<Module<'_>, String> {
     let mut module = Module { imports: Vec::new(), exports: Vec::new(), lines: Vec::new() };
     for line in code.lines() {
         if let Some(import) = line.strip_prefix("import ") {
-            let parts = import.strip_prefix('{').and_then(|rest| rest.strip_suffix("\";"));
-            let parts = parts.and_then(|parts| parts.split_once("} from \"./"));
-            let (names, file) =
-                parts.ok_or_else(|| format!("write `import {{ … }} from \"./…\";`: {line}"))?;
+            let (names, file) = import
+                .strip_prefix('{')
+                .and_then(|rest| rest.strip_suffix("\";"))
+                .and_then(|parts| parts.split_once("} from \"./"))
+                .ok_or_else(|| format!("write `import {{ … }} from \"./…\";`: {line}"))?;
             module.imports.push((file, names));
         } else if let Some(export) = line.strip_prefix("export ") {
             let name = export.strip_prefix("const ").and_then(|rest| rest.split([' ', '=']).next());

@@ -59,7 +59,8 @@ fn first_steps(document: &Value) -> Option<(String, String)> {
 
 /// Returns the list of operations and the operations themselves, by tag. All of them are `GET`.
 fn operations(document: &Value) -> (String, String) {
-    let (mut links, mut articles) = (String::new(), String::new());
+    let mut links = String::new();
+    let mut articles = String::new();
     for tag in list(document, "/tags") {
         let name = text(tag, "/name");
         let _ = writeln!(links, "<li>{}<ul>", escaped(name));

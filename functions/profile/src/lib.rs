@@ -72,8 +72,8 @@ impl<'a> From<profiles::Profile<'a>> for Profile<'a> {
 /// # Errors
 /// If the provider's response is invalid.
 pub fn shape(player: &Player, response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-    let profiles = profiles::parse(response)?.into_any_usable(response)?;
-    let profiles = profiles.into_iter().map(Profile::from).collect();
+    let usable = profiles::parse(response)?.into_any_usable(response)?;
+    let profiles = usable.into_iter().map(Profile::from).collect();
     let data = PlayerProfiles { uuid: &player.uuid, username: &player.name, profiles };
     Document::passing(&data, &response.body).map_err(|error| response.invalid(error))
 }
@@ -113,7 +113,8 @@ impl Handler for Profiles {
     const ROUTE: &'static Route = &routes::PROFILE;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let (agent, key) = (&config.user_agent, config.hypixel_api_key.clone());
+        let agent = &config.user_agent;
+        let key = config.hypixel_api_key.clone();
         Ok(Self {
             provider: Upstream::new(config.hypixel_base_url.clone(), agent, key)?,
             name_service: Upstream::new(config.mojang_base_url.clone(), agent, None)?

@@ -109,11 +109,13 @@ impl House {
     pub(crate) fn sell(&mut self, ended: &[EndedAuction<'_>], left_out: &mut Skipped) -> Vec<Sale> {
         let mut list = Vec::with_capacity(ended.len());
         for row in ended {
-            let (auction, time) = (row.auction_id, UnixMilliseconds::new(row.timestamp));
+            let auction = row.auction_id;
+            let time = UnixMilliseconds::new(row.timestamp);
             self.listings.remove(&auction);
             self.sold.insert(auction, time);
             if let Some((ids, count, clean)) = self.item(auction, &row.item_bytes, left_out) {
-                let (items, price) = (ids.to_vec(), row.price.unsigned_abs());
+                let items = ids.to_vec();
+                let price = row.price.unsigned_abs();
                 list.push(Sale { auction, items, count, price, time, bin: row.bin, clean });
             }
         }

@@ -87,7 +87,9 @@ impl Recorder for RecordAuctions {
     type Outcome = Outcome;
 
     fn new(config: &Config) -> Result<Self, StartError> {
-        let (upstream, files, reading) = (Upstream::provider(config)?, Files::of(config)?, Mutex::default());
+        let upstream = Upstream::provider(config)?;
+        let files = Files::of(config)?;
+        let reading = Mutex::default();
         Ok(Self { upstream, files, reading, next_request_at: Instant::now().into() })
     }
 
@@ -124,7 +126,8 @@ impl Recorder for RecordAuctions {
             tracing::warn!(missing, cause, "pages or sales are missing");
         }
         if let Some(first) = &left_out.reason {
-            let (count, some) = (left_out.names.len(), left_out.first_names());
+            let count = left_out.names.len();
+            let some = left_out.first_names();
             tracing::warn!(count, some, first, "auctions without an item id are left out");
         }
         let filing = filing.unwrap_or(began);
@@ -142,7 +145,8 @@ impl Recorder for RecordAuctions {
             build_again(table, &SERIES, sales.since.into()).await?;
         }
         note_late(table, &SERIES, ticks).await?;
-        let (items, sales) = (minute.prices.len(), minute.sales.as_ref().map(|sales| sales.list.len()));
+        let items = minute.prices.len();
+        let sales = minute.sales.as_ref().map(|sales| sales.list.len());
         // The public files show what is recorded.
         let (left_out, minute) = (left_out.names.len(), written.is_some().then_some(minute));
         let written = written.unwrap_or_default();
@@ -163,7 +167,8 @@ impl Recorder for RecordAuctions {
         let row =
             |(id, lowest): (&str, f64)| PriceRow { id: id.to_owned(), price: Price::Auctions { lowest } };
         let rows: Vec<_> = prices().map(row).collect();
-        let (updated_at, now) = (minute.last_updated.into(), invocation.now().into());
+        let updated_at = minute.last_updated.into();
+        let now = invocation.now().into();
         if advance(files, Market::Auctions, updated_at, now, &rows).await? {
             let lowest: BTreeMap<_, _> = prices().collect();
             files.replace(seen, &serde_json::to_vec(&lowest)?).await?;

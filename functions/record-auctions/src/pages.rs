@@ -122,8 +122,8 @@ impl Pages {
     /// another meanwhile, and an auction that none of them shows is gone.
     pub(crate) fn are_one_snapshot(&self) -> bool {
         let Some(first) = self.read.get(&0) else { return false };
-        let rows: usize = self.read.values().map(|page| page.rows).sum();
-        let rows = rows.saturating_add(rows / (OTHER_ROWS - 1));
+        let read: usize = self.read.values().map(|page| page.rows).sum();
+        let rows = read.saturating_add(read / (OTHER_ROWS - 1));
         self.read.values().all(|page| page.refresh == first.refresh)
             && i64::try_from(rows).is_ok_and(|rows| rows >= first.total_auctions)
             && self.nonexistent == 0

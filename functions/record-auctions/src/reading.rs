@@ -201,8 +201,10 @@ impl Reading {
     pub fn next_request(&mut self) -> Option<Request> {
         let last = if self.pending.contains(&FIRST_PAGE) { FIRST_PAGE } else { Request::Page(u32::MAX) };
         let is_lost = is_lost(self.run.failed, self.total);
-        let next = self.pending.range(..=last).find(|request| !self.run.asked.contains(request)).copied();
-        let next = next.filter(|request| !is_lost || *request <= FIRST_PAGE)?;
+        let next = *self.pending.range(..=last).find(|request| !self.run.asked.contains(request))?;
+        if is_lost && next > FIRST_PAGE {
+            return None;
+        }
         let is_needed = next <= FIRST_PAGE && self.run.attempts <= NEEDED_ATTEMPTS;
         let is_repeated = self.run.attempts > 1 && !is_needed && next != self.last_page();
         let kept = if is_repeated { PER_REQUEST * self.total } else { Duration::ZERO };
@@ -245,10 +247,13 @@ impl Reading {
         let Request::Page(number) = request else { return self.learn_sales(response) };
         let page = auctions::parse::<Listing<'_>>(PageNumber::new(number), response)?;
         let refresh = UnixMilliseconds::new(page.last_updated);
-        let total = u32::try_from(page.total_pages).ok().filter(|total| *total <= MOST_PAGES);
-        let total = total.ok_or_else(|| response.invalid("its number of pages makes no sense"))?;
+        let total = u32::try_from(page.total_pages)
+            .ok()
+            .filter(|total| *total <= MOST_PAGES)
+            .ok_or_else(|| response.invalid("its number of pages makes no sense"))?;
         let rows = page.auctions.usable.len() + page.auctions.skipped.names.len();
-        let (says_empty, is_before_last) = (total == 0 || page.total_auctions == 0, number + 1 < total);
+        let says_empty = total == 0 || page.total_auctions == 0;
+        let is_before_last = number + 1 < total;
         let is_contradictory = if rows == 0 {
             is_before_last || page.total_auctions > 0 && (number == 0 || total == 0)
         } else {
@@ -329,10 +334,10 @@ impl Reading {
         let until = UnixMilliseconds::new(refresh);
         self.expect_past(until, response)?;
         let invalid = rows.skipped.names.clone();
-        let rows = rows.into_usable(response)?;
-        self.run.rows += invalid.len() + rows.len();
+        let ended = rows.into_usable(response)?;
+        self.run.rows += invalid.len() + ended.len();
         self.run.left_out.names.extend(invalid);
-        let list = self.house.sell(&rows, &mut self.run.left_out);
+        let list = self.house.sell(&ended, &mut self.run.left_out);
         self.pending.remove(&Request::EndedAuctions);
         let before = self.listed_at.filter(|before| until.distance(*before) <= LONGEST_PAUSE);
         let is_previous = before.is_some_and(|before| until <= before);
@@ -340,8 +345,9 @@ impl Reading {
             self.run.list = List::Previous;
         }
         let is_successive = before.is_some_and(|before| until <= before.plus(SUCCESSIVE));
+        let covered_since = until.minus(COVERED);
         let since = before.filter(|before| is_successive && *before < until);
-        let since = since.unwrap_or(until.minus(COVERED)).min(until.minus(COVERED));
+        let since = since.map_or(covered_since, |before| before.min(covered_since));
         if !is_previous {
             self.listed_at = Some(until);
         }
@@ -406,12 +412,20 @@ impl Reading {
         if is_empty && self.empty_runs < EMPTY_RUNS {
             return Err(Failure::Empty);
         }
-        let Run { filing, pages, rows, left_out, failure, is_complete, .. } = std::mem::take(&mut self.run);
-        let is_complete = is_complete && lost == 0;
-        let (completed_at, sales) = (self.completed_at, self.sales.clone());
-        let minute = Minute { last_updated, completed_at, prices, lowest_auctions, sales };
-        let (pages, auctions, missing) = (pages.len(), self.house.listings().len(), self.pending.len());
-        Ok(Found { filing, minute, pages, auctions, missing, failure, rows, left_out, is_complete })
+        let run = std::mem::take(&mut self.run);
+        let completed_at = self.completed_at;
+        let sales = self.sales.clone();
+        Ok(Found {
+            filing: run.filing,
+            minute: Minute { last_updated, completed_at, prices, lowest_auctions, sales },
+            pages: run.pages.len(),
+            auctions: self.house.listings().len(),
+            missing: self.pending.len(),
+            failure: run.failure,
+            rows: run.rows,
+            left_out: run.left_out,
+            is_complete: run.is_complete && lost == 0,
+        })
     }
 
     /// Ends a complete reading if no page is lost, and decides whether what is known is still in doubt.

@@ -253,7 +253,9 @@ fn run(
     mut weather: impl FnMut(Request) -> Weather,
 ) -> Ran {
     let time = UnixMilliseconds::new;
-    let (mut now, mut lists, mut requests) = (began, Vec::new(), 0);
+    let mut now = began;
+    let mut lists = Vec::new();
+    let mut requests = 0;
     reading.begin(time(began), time(began + 2 * MINUTE));
     for _ in 0..attempts {
         reading.begin_attempt();
@@ -341,7 +343,8 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
     let world = World::by_chance(&mut chance, MINUTES);
     let phase = chance.i64(0..MINUTE);
     let mut reading = Reading::default();
-    let (mut recorded, mut lists) = (Vec::new(), Vec::new());
+    let mut recorded = Vec::new();
+    let mut lists = Vec::new();
     for minute in 0..2 * MINUTES {
         let faults = if minute < MINUTES { faults } else { Faults::default() };
         let is = |chance: &mut Rng, often: u32| chance.u32(..1_000) < often;
@@ -384,8 +387,8 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
         recorded.push(RecordedMinute { slot, hash: String::new(), last_updated, prices, sales });
     }
     let end = START + MINUTE * 2 * MINUTES;
-    let expected = world.prices(end);
-    let expected = expected.iter().map(|(id, auctions)| (id.to_string(), auctions.len()));
+    let prices = world.prices(end);
+    let expected = prices.iter().map(|(id, auctions)| (id.to_string(), auctions.len()));
     let last = recorded.last().unwrap();
     let listed = last.prices.iter().map(|(id, price)| (id.as_str().to_owned(), price.listings as usize));
     assert_eq!(listed.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "seed {seed}");
@@ -396,18 +399,19 @@ fn history(seed: u64, faults: Faults, totals: &mut Totals) {
 
 /// Expects the sales of every list that was read, as far as the item makes sense, each once.
 fn expect_sales(world: &World, recorded: &[RecordedMinute], lists: &[i64]) {
-    let sold = lists.iter().flat_map(|read| world.ended(*read).1);
-    let sold = sold.filter(|(_, auction)| !ITEMS[auction.item].0.is_empty());
-    let sold: BTreeMap<_, _> =
-        sold.map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs())).collect();
+    let sold: BTreeMap<_, _> = lists
+        .iter()
+        .flat_map(|read| world.ended(*read).1)
+        .filter(|(_, auction)| !ITEMS[auction.item].0.is_empty())
+        .map(|(id, auction)| (format!("{id:032x}"), auction.price.unsigned_abs()))
+        .collect();
     let [begin, end] = [0, i64::MAX / SECOND].map(UnixSeconds::new);
     let counted = sales(recorded, begin, end);
     assert_eq!(counted.len(), sold.len());
-    let counted: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
-    assert_eq!(counted, sold);
+    let prices: BTreeMap<_, _> = counted.iter().map(|sale| (sale.auction.to_string(), sale.price)).collect();
+    assert_eq!(prices, sold);
     let refreshes: BTreeSet<_> = lists.iter().map(|read| world.ended(*read).0).collect();
-    let covered = covered(recorded, begin, end);
-    assert_eq!(covered, Duration::from_mins(refreshes.len() as u64));
+    assert_eq!(covered(recorded, begin, end), Duration::from_mins(refreshes.len() as u64));
 }
 
 #[test]
@@ -447,8 +451,10 @@ fn requests_stay_within_ten_a_minute_whatever_fails() {
     };
     for (what, least) in [minutes / 10, minutes / 12, 0, 0, 0, 0].into_iter().enumerate() {
         for weather in [Weather::Failure, Weather::NotFound, Weather::Repeated] {
-            let (world, mut reading) = (World::of(60 * 20), Reading::default());
-            let (mut requests, mut complete) = (0, 0);
+            let world = World::of(60 * 20);
+            let mut reading = Reading::default();
+            let mut requests = 0;
+            let mut complete = 0;
             for minute in 0..minutes {
                 let now = START + MINUTE * i64::from(minute) + 5 * SECOND;
                 let ran = run(&mut reading, &world, now, 8, |request| {

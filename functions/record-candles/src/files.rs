@@ -108,8 +108,8 @@ pub(crate) async fn days<C: SeriesCandle>(
     let Some(interval) = C::SERIES.intervals.last() else { return Ok(()) };
     let names = files.names(folder).await?;
     let name = |day: UnixSeconds| format!("{}.csv.gz", day.to_string().get(..10).unwrap_or_default());
-    let days = recorded(table, interval, now).await?.into_iter().rev().enumerate();
-    let days = days.filter(|(age, day)| *age < CHANGING_DAYS || !names.contains(&name(day.start)));
+    let newest_first = recorded(table, interval, now).await?.into_iter().rev().enumerate();
+    let days = newest_first.filter(|(age, day)| *age < CHANGING_DAYS || !names.contains(&name(day.start)));
     let mut result = Ok(());
     for (_, day) in days.take(MOST_DAYS) {
         let written = write_day::<C>(files, &format!("{folder}/{}", name(day.start)), table, day).await;

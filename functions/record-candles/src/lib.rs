@@ -112,7 +112,8 @@ impl Recorder for RecordCandles {
         // The series whose minutes expire first comes first. Neither takes the other's time, and an error stops only its own. The last tenth of
         // the run is for the heartbeat and the public files.
         let left = || invocation.deadline().saturating_duration_since(Instant::now());
-        let (most, tenth) = (left() * 4 / 5, left() / 10);
+        let most = left() * 4 / 5;
+        let tenth = left() / 10;
         let (bazaar, auctions) = if auctions_behind > bazaar_behind {
             let auctions = within(most, Box::pin(build_auctions(table, now))).await;
             let bazaar = within(left().saturating_sub(tenth), Box::pin(build_bazaar(table, now))).await;

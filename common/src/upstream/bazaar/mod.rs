@@ -161,7 +161,8 @@ pub fn market(response: &UpstreamResponse, orders: Orders) -> Result<Market, Ups
     // As in every JSON parser that a client may read `mode=full` with, the last of equal keys counts.
     let mut is_last: Vec<bool> = members.iter().rev().map(|(id, ..)| ids.insert(&**id)).collect();
     is_last.reverse();
-    let (mut usable, mut skipped) = (Vec::with_capacity(members.len()), Skipped::default());
+    let mut usable = Vec::with_capacity(members.len());
+    let mut skipped = Skipped::default();
     for ((id, status, position), is_last) in members.into_iter().zip(is_last) {
         match status {
             _ if !is_last => skipped.add(id, "a later product has the same id"),
@@ -207,7 +208,8 @@ fn range_of<'a>(
     document: &str,
     mut keys: impl DoubleEndedIterator<Item = &'a str> + Clone,
 ) -> Option<Range<usize>> {
-    let (first, last) = (keys.clone().next()?, keys.next_back()?);
+    let first = keys.clone().next()?;
+    let last = keys.next_back()?;
     let start = document.get(..range_in(document, first).start)?.rfind('{')?;
     let value = value_at(document, range_in(document, last).end);
     let mut values = serde_json::Deserializer::from_str(value).into_iter::<IgnoredAny>();
@@ -316,7 +318,8 @@ pub fn order_book(response: &UpstreamResponse, product: &Product) -> Result<Orde
 
 /// Returns the levels of one side. `side` names it in the log.
 fn levels(entries: Vec<Entry<'_, Level>>, side: &str) -> Rows<Level> {
-    let (mut usable, mut skipped) = (Vec::with_capacity(entries.len()), Skipped::default());
+    let mut usable = Vec::with_capacity(entries.len());
+    let mut skipped = Skipped::default();
     for (position, entry) in entries.into_iter().enumerate() {
         let level = match entry {
             Entry::Parsed(level) => level.check().map(|()| level).map_err(str::to_owned),

@@ -24,8 +24,10 @@ impl<'a> Outline<'a> {
 
     /// The outline of `body`. It is valid JSON if the body is.
     pub(super) fn of(body: &'a str) -> Self {
-        let (mut text, mut cuts) = (String::with_capacity(body.len() / 4), Vec::new());
-        let (mut position, mut copied) = (0, 0);
+        let mut text = String::with_capacity(body.len() / 4);
+        let mut cuts = Vec::new();
+        let mut position = 0;
+        let mut copied = 0;
         let key = memmem::Finder::new(KEY);
         let from = |position| body.as_bytes().get(position..).unwrap_or_default();
         while let Some(found) = key.find(from(position)) {
@@ -62,7 +64,8 @@ fn behind(byte: u8, text: &[u8]) -> Option<&[u8]> {
 /// Whether the bracket that follows is the end of the list: it is not in a string, and no list is inside. The compiler uses vector
 /// instructions for such a loop, which has a sum and no branches; without them, it would take as long as parsing.
 fn is_usual(orders: &[u8]) -> bool {
-    let (mut quotes, mut others) = (0_u8, 0_u8);
+    let mut quotes = 0_u8;
+    let mut others = 0_u8;
     for &byte in orders {
         quotes = quotes.wrapping_add(u8::from(byte == b'"'));
         others |= u8::from(byte == b'\\') | u8::from(byte == b'[');
@@ -90,7 +93,8 @@ mod tests {
     fn document(orders: &str) -> String {
         let product =
             |orders| format!(r#"{{"sell_summary":{orders},"buy_summary":{ORDERS},"quick_status":{STATUS}}}"#);
-        let (a, b) = (product(orders), product("[]"));
+        let a = product(orders);
+        let b = product("[]");
         format!(r#"{{"success":true,"lastUpdated":17,"products":{{"A":{a},"B":{b}}}}}"#)
     }
 

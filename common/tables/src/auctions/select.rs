@@ -13,7 +13,8 @@ pub fn select<'a, T>(
     items: &'a [(AuctionItemId, T)],
 ) -> (Vec<Selected<'a, T>>, Vec<&'a str>) {
     let ids = ids.distinct();
-    let (mut found, mut unknown) = (Vec::with_capacity(ids.len()), Vec::new());
+    let mut found = Vec::with_capacity(ids.len());
+    let mut unknown = Vec::new();
     for id in ids {
         let position = items.binary_search_by(|(known, _)| known.as_str().cmp(id)).ok();
         match position.and_then(|position| Some((position, items.get(position)?))) {

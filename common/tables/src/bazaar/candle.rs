@@ -74,7 +74,8 @@ impl Candle {
     #[must_use]
     pub const fn of(quote: Quote, minute: UnixSeconds) -> Self {
         let Quote { sell_price, buy_price, sell_volume, buy_volume } = quote;
-        let (sell, buy) = (Prices::of(sell_price), Prices::of(buy_price));
+        let sell = Prices::of(sell_price);
+        let buy = Prices::of(buy_price);
         Self { sell, buy, sell_volume, buy_volume, samples: 1, closed_at: minute }
     }
 
@@ -101,7 +102,8 @@ impl Candle {
     /// If no candle of the slot has them.
     pub fn of_numbers(slot: Slot, numbers: Numbers) -> Result<Self, InvalidCandle> {
         let (so, sh, sl, sc, bo, bh, bl, bc, sell_volume, buy_volume, samples, missed) = numbers;
-        let (sell, buy) = (Prices::nearest([so, sh, sl, sc]), Prices::nearest([bo, bh, bl, bc]));
+        let sell = Prices::nearest([so, sh, sl, sc]);
+        let buy = Prices::nearest([bo, bh, bl, bc]);
         let (Some(sell), Some(buy)) = (sell, buy) else { return Err(InvalidCandle) };
         let closed_at = slot.last_minute().minus(Duration::from_mins(1) * missed);
         if sell_volume < 0 || buy_volume < 0 || samples == 0 || closed_at < slot.start {

@@ -80,9 +80,11 @@ mod tests {
     /// and copy the rows with `cargo admin history`.
     #[test]
     fn rows_stay_where_they_are() {
-        let partitions = [&ONE_MINUTE].into_iter().chain(&INTERVALS);
-        let partitions: Vec<_> =
-            partitions.map(|interval| interval.partition(interval.shard("INK_SACK:3"))).collect();
+        let partitions: Vec<_> = [&ONE_MINUTE]
+            .into_iter()
+            .chain(&INTERVALS)
+            .map(|interval| interval.partition(interval.shard("INK_SACK:3")))
+            .collect();
         let expected = [
             "bazaar#1m#085",
             "candles#5m#322",

@@ -27,8 +27,8 @@ pub async fn record(
     let ((rows, write_units), marker) = if filing.is_own() {
         (put_rows(table, minute, values).await?, marker)
     } else {
-        let marker = marker.condition_expression("attribute_not_exists(pk)");
-        (add_rows(table, minute, values).await?, marker)
+        let unless_recorded = marker.condition_expression("attribute_not_exists(pk)");
+        (add_rows(table, minute, values).await?, unless_recorded)
     };
     table.write("PutItem", marker.item(ROWS, number(rows)).send()).await?;
     Ok(Written { rows, write_units })
@@ -60,9 +60,12 @@ mod tests {
     #[tokio::test]
     async fn the_event_of_another_minute_neither_replaces_nor_blocks_that_of_the_minute() {
         let at = UnixSeconds::new(1_777_388_400);
-        let (tick, event) = (Tick::of(at), Tick::of(UnixSeconds::new(at.get() - 60)));
-        let (own, other) = (Filing::from(tick), Filing { tick, event });
-        let (own_quotes, other_quotes) = (quotes_at(1.0), quotes_at(2.0));
+        let tick = Tick::of(at);
+        let event = Tick::of(UnixSeconds::new(at.get() - 60));
+        let own = Filing::from(tick);
+        let other = Filing { tick, event };
+        let own_quotes = quotes_at(1.0);
+        let other_quotes = quotes_at(2.0);
         for case in ["own first", "other first", "at once", "own killed"] {
             let table = table();
             let table = session(&table);

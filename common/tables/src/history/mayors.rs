@@ -85,7 +85,8 @@ impl Mayor {
 /// # Errors
 /// If the table does not answer in time.
 pub async fn record(table: Session<'_>, mayor: &Mayor) -> Result<bool, Error> {
-    let (mut row, mut stored) = (None, None::<Mayor>);
+    let mut row = None;
+    let mut stored = None::<Mayor>;
     loop {
         let request = table.put_item().set_item(Some(mayor.row()));
         let request = if_unchanged(request, row.as_ref(), &[LAST_UPDATED, PERKS]);
@@ -163,12 +164,15 @@ fn of_row(row: &Item) -> Option<Mayor> {
 
 fn mayor(row: &Item) -> Result<Option<Mayor>, Corrupt> {
     let year = text(row, SORT_KEY)?.parse().ok().and_then(|number| ElectionYear::new(number).ok());
-    let year = year.ok_or(Corrupt::new(SORT_KEY, "the year of an election"))?;
-    let perks = row.get(PERKS).and_then(|perks| perks.as_l().ok());
-    let perks = perks.and_then(|perks| perks.iter().map(perk).collect());
-    let perks = perks.ok_or(Corrupt::new(PERKS, "a list of perks with names and descriptions"))?;
-    let last_updated = integer(row, LAST_UPDATED).ok();
-    Ok(Some(Mayor { year, name: text(row, NAME)?, key: text(row, KEY)?, perks, last_updated }))
+    let list = row.get(PERKS).and_then(|perks| perks.as_l().ok());
+    let perks = list.and_then(|perks| perks.iter().map(perk).collect());
+    Ok(Some(Mayor {
+        year: year.ok_or(Corrupt::new(SORT_KEY, "the year of an election"))?,
+        name: text(row, NAME)?,
+        key: text(row, KEY)?,
+        perks: perks.ok_or(Corrupt::new(PERKS, "a list of perks with names and descriptions"))?,
+        last_updated: integer(row, LAST_UPDATED).ok(),
+    }))
 }
 
 fn perk(value: &AttributeValue) -> Option<Perk> {

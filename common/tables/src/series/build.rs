@@ -130,8 +130,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         let skipped = self.progress.until.filter(|until| *until < from);
         // What was added after the frontier is built now.
         let finest = C::SERIES.finest;
-        let added = self.progress.added.filter(|added| finest.slot(*added) < from);
-        let added = added.into_iter().chain(skipped).min();
+        let added_before = self.progress.added.filter(|added| finest.slot(*added) < from);
+        let added = added_before.into_iter().chain(skipped).min();
         Ok(self.advance(Progress { added, ..after }).await?
             && self
                 .build_between(from, settled, |progress, end| Progress { until: Some(end), ..progress })
@@ -145,8 +145,8 @@ impl<'a, C: SeriesCandle> Run<'a, C> {
         let until = if let Some(until) = self.progress.until {
             until
         } else {
-            let oldest = oldest(self.table, C::SERIES.minutes, self.now).await?;
-            oldest.map_or(settled, |oldest| finest.slot(oldest.start).min(settled))
+            let first = oldest(self.table, C::SERIES.minutes, self.now).await?;
+            first.map_or(settled, |oldest| finest.slot(oldest.start).min(settled))
         };
         Ok(until.max(self.first_whole().min(settled)))
     }

@@ -143,8 +143,9 @@ fn parse_slot_key(key: &str) -> Option<UnixSeconds> {
 
 /// Returns the slot of the interval with this sort key.
 pub(crate) fn slot_of_key(interval: &'static Interval, key: &str) -> Result<Slot, Corrupt> {
-    let start = parse_slot_key(key).filter(|start| interval.slot(*start) == *start);
-    let start = start.ok_or(Corrupt::new(SORT_KEY, "a slot of its interval"))?;
+    let start = parse_slot_key(key)
+        .filter(|start| interval.slot(*start) == *start)
+        .ok_or(Corrupt::new(SORT_KEY, "a slot of its interval"))?;
     Ok(Slot { interval, start })
 }
 

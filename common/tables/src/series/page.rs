@@ -112,8 +112,9 @@ pub(crate) async fn closes<C: SeriesCandle>(
 
 /// Returns the candles in the rows and those that are not built, newest first. If both have a slot, the one with more samples counts.
 fn paged<C: SeriesCandle>(rows: &[Entry<C>], unbuilt: BTreeMap<UnixSeconds, C>) -> Vec<PagedCandle<C>> {
-    let built = rows.iter().filter_map(|row| Some((row.slot?, row.candle.clone()?)));
-    let built = built.map(|(opened_at, candle)| PagedCandle { opened_at, candle, is_complete: true });
+    let built = rows.iter().filter_map(|row| {
+        Some(PagedCandle { opened_at: row.slot?, candle: row.candle.clone()?, is_complete: true })
+    });
     if unbuilt.is_empty() {
         return built.collect();
     }
@@ -172,10 +173,12 @@ impl<C: SeriesCandle> Product<'_, C> {
         let found = self.table.read_rows_of_each(queries, read);
         let (until, found) = try_join(Progress::query(self.table, C::SERIES), found).await?;
         let mut found = found.into_iter();
-        let (rows, minutes) = (found.next().unwrap_or_default(), found.next().unwrap_or_default());
+        let rows = found.next().unwrap_or_default();
+        let minutes = found.next().unwrap_or_default();
         let last = minutes.into_iter().find_map(|minute| minute.candle);
-        let last = last.filter(|_| until.is_some_and(|until| until >= built));
-        Ok(last.map(|last| (rows, BTreeMap::from([(newest, last)]))))
+        Ok(last
+            .filter(|_| until.is_some_and(|until| until >= built))
+            .map(|last| (rows, BTreeMap::from([(newest, last)]))))
     }
 
     /// Returns the rows of the interval from the slot `oldest` to the slot `newest`, newest first and at most `limit`, and the candles up to

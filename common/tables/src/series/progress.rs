@@ -65,7 +65,9 @@ impl Progress {
         after: Self,
     ) -> Result<bool, Error> {
         let mut request = update(table, series);
-        let (mut sets, mut removes, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut sets = Vec::new();
+        let mut removes = Vec::new();
+        let mut conditions = Vec::new();
         let times = [
             (UNTIL, self.until, after.until),
             (ADDED, self.added, after.added),
@@ -95,8 +97,8 @@ impl Progress {
             if parts.is_empty() { String::new() } else { format!("{word} {} ", parts.join(", ")) }
         };
         let expression = clause("SET", &sets) + &clause("REMOVE", &removes);
-        let request = request.update_expression(expression).condition_expression(conditions.join(" AND "));
-        Ok(table.write("UpdateItem", request.send()).await?.is_some())
+        let update = request.update_expression(expression).condition_expression(conditions.join(" AND "));
+        Ok(table.write("UpdateItem", update.send()).await?.is_some())
     }
 }
 

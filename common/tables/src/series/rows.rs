@@ -66,9 +66,11 @@ pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
     let rows = by_shard(slot, values);
     let count = rows.len();
     let add = async |row| {
-        let request = table.put_item().set_item(Some(row));
-        let request = request.condition_expression("attribute_not_exists(pk)");
-        let request = request.return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let request = table
+            .put_item()
+            .set_item(Some(row))
+            .condition_expression("attribute_not_exists(pk)")
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
         Ok(table.write("PutItem", request.send()).await?.map_or(0.0, |written| units(&written)))
     };
     let writes: Vec<_> = rows.into_iter().map(add).collect();
@@ -106,7 +108,8 @@ pub(crate) async fn parts<C: SeriesCandle>(
 ) -> Result<Candles<C>, Error> {
     let partitions: Vec<_> = (0..finer.shards).map(|shard| finer.partition(shard)).collect();
     let queries = partitions.iter().map(|partition| {
-        let (first, last) = (slot_key(slot.start), slot_key(slot.last_minute()));
+        let first = slot_key(slot.start);
+        let last = slot_key(slot.last_minute());
         (table.query_between(partition, first, last).consistent_read(true), usize::MAX)
     });
     let shards = table.rows_of_each(queries.collect()).await?;

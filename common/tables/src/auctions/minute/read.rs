@@ -57,8 +57,8 @@ async fn minute_of(
     }
     let parts: Vec<_> = readable(&rows, &partition, |row| bytes(row, CONTENT).map(Some));
     let content = if parts.len() == marker.rows { marker.read(&parts.concat()) } else { None };
-    let content = content.map(Some).ok_or(Corrupt::new(CONTENT, "the content of its minute"));
-    Ok(item::unless_corrupt(content, &partition, || first).map(|(prices, sales)| RecordedMinute {
+    let read = content.map(Some).ok_or(Corrupt::new(CONTENT, "the content of its minute"));
+    Ok(item::unless_corrupt(read, &partition, || first).map(|(prices, sales)| RecordedMinute {
         slot: marker.slot.start,
         hash: marker.hash,
         last_updated: marker.last_updated,

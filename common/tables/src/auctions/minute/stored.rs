@@ -73,8 +73,8 @@ impl Content {
     fn prices(self) -> Option<Prices> {
         let ids = self.ids.ids()?;
         let are_all = [self.lowest.len(), self.second.len(), self.listings.len()] == [ids.len(); 3];
-        let prices = self.lowest.into_iter().zip(self.second).zip(self.listings);
-        let prices = prices.map(|((lowest, above), listings)| Price {
+        let columns = self.lowest.into_iter().zip(self.second).zip(self.listings);
+        let prices = columns.map(|((lowest, above), listings)| Price {
             lowest: Coins::of_hundredths(lowest),
             second: above.map(|above| Coins::of_hundredths(lowest.saturating_add(above))),
             listings,

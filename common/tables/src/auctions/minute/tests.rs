@@ -62,7 +62,8 @@ async fn expect_newest(table: &Table, now: i64, minute: i64, expected: &Minute) 
 #[tokio::test]
 async fn the_newest_whole_minute_is_read_with_the_auctions_that_fit_it() {
     let table = table();
-    let (large, other) = (run(90_000, &[1], 1), run(3, &[2], 2));
+    let large = run(90_000, &[1], 1);
+    let other = run(3, &[2], 2);
     put(&table, 1, &other).await;
     assert!(put(&table, 2, &large).await.rows > 1, "in several rows");
     expect_newest(&table, 2, 2, &large).await;
@@ -82,7 +83,8 @@ async fn the_newest_whole_minute_is_read_with_the_auctions_that_fit_it() {
 #[tokio::test]
 async fn of_several_results_for_a_minute_the_best_one_stays_in_any_order() {
     let tick = Tick::of(time(0));
-    let (own, other) = (Filing::from(tick), Filing { tick, event: Tick::of(time(-1)) });
+    let own = Filing::from(tick);
+    let other = Filing { tick, event: Tick::of(time(-1)) };
     let without_sales = |run| Minute { sales: None, ..run };
     let completed = |at, run| Minute { completed_at: Some(UnixMilliseconds::new(at)), ..run };
     // From the worst to the best; the first one is of another event. The numbers are those of the items.
