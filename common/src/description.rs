@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::error::ApiError;
 use crate::json::Verbatim;
 use crate::request::route::Route;
-use crate::time::UnixSeconds;
+use crate::time::{UnixMilliseconds, UnixSeconds};
 
 /// Generates the schema of a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -103,6 +103,14 @@ macro_rules! inline {
             $name.into()
         }
     };
+}
+
+impl JsonSchema for UnixMilliseconds {
+    inline!("UnixMilliseconds");
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
 }
 
 impl JsonSchema for UnixSeconds {

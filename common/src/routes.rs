@@ -341,17 +341,47 @@ pub const AUCTIONS_CANDLES: Route = Route {
         In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
     tag: &AUCTIONS_TAG,
     parameters: &[
-        Parameter {
-            name: "id",
-            location: Location::Query,
-            required: true,
-            meaning: "The id of an item, as /v1/auctions/prices returns it",
-            allowed: AuctionItemId::ALLOWED,
-        },
+        AUCTION_ITEM_ID,
         Parameter::query("interval", "The length of the interval of a candle", AUCTION_INTERVALS),
         BEFORE,
         CANDLES_LIMIT,
     ],
+};
+
+/// `GET /v1/auctions/sales`
+pub const AUCTIONS_SALES: Route = Route {
+    function: "auctions-sales",
+    path: "/v1/auctions/sales",
+    cache: Duration::from_mins(5),
+    expiry: Expiry::Stale,
+    reads: Reads::History,
+    requires_key: true,
+    summary: "Get the sales of an item in auctions",
+    description: "For how much one item was sold in the last 90 days, sale by sale, newest first. Sales are recorded with their hour, \
+        so the newest are up to 72 minutes old. In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
+    tag: &AUCTIONS_TAG,
+    parameters: &[
+        AUCTION_ITEM_ID,
+        Parameter::query(
+            "before",
+            "The time before which all items were sold, to the millisecond, for pages of the past",
+            Before::ALLOWED,
+        ),
+        Parameter::query(
+            "limit",
+            "The maximum number of sales",
+            Allowed::WholeNumber { min: 1, max: 500, default: 100 },
+        ),
+    ],
+};
+
+/// `id` of the routes of one item in auctions.
+const AUCTION_ITEM_ID: Parameter = Parameter {
+    name: "id",
+    location: Location::Query,
+    required: true,
+    meaning: "The id of an item, as /v1/auctions/prices returns it",
+    allowed: AuctionItemId::ALLOWED,
 };
 
 /// `GET /v1/collections`
@@ -523,7 +553,7 @@ const fn page(
 pub const PAGES: [&Route; 5] = [&DOCS, &MARKET, &ASSETS, &REFERENCE_SCRIPT, &FAVICON];
 
 /// The routes under `/v1`, in the order in which `GET /` lists them.
-pub const VERSION_1: [&Route; 16] = [
+pub const VERSION_1: [&Route; 17] = [
     &MAYOR,
     &MAYOR_HISTORY,
     &FIRE_SALES,
@@ -536,6 +566,7 @@ pub const VERSION_1: [&Route; 16] = [
     &AUCTIONS_PRICES,
     &AUCTIONS_AVERAGES,
     &AUCTIONS_CANDLES,
+    &AUCTIONS_SALES,
     &COLLECTIONS,
     &ITEMS,
     &PROFILE,

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A point in time in Unix milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A point in time in Unix milliseconds. It serialises as RFC 3339 in UTC, with three digits of the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMilliseconds(i64);
 
 impl UnixMilliseconds {
@@ -129,6 +129,14 @@ fn rfc3339_parts(text: &str) -> Option<(&str, &str, &str)> {
         && !fraction.is_empty()
         && OFFSETS.iter().any(|form| has_form(offset, form));
     is_rfc3339.then_some((date_time, fraction, offset))
+}
+
+impl Serialize for UnixMilliseconds {
+    /// As RFC 3339 with three digits of the second.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let time = Timestamp::from_millisecond(self.0).map_err(serde::ser::Error::custom)?;
+        serializer.collect_str(&format_args!("{time:.3}"))
+    }
 }
 
 impl<'de> Deserialize<'de> for UnixMilliseconds {

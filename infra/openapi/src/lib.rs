@@ -53,6 +53,7 @@ fn descriptions() -> Vec<Description> {
         auctions_prices::AuctionsPrices::description(),
         auctions_averages::AuctionsAverages::description(),
         auctions_candles::AuctionsCandles::description(),
+        auctions_sales::AuctionsSales::description(),
         collections::Collections::description(),
         items::Items::description(),
         profile::Profiles::description(),

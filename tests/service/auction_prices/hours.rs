@@ -1,6 +1,7 @@
 //! Random minutes of random auctions, with hours built at random times: every candle and every average equals a naive computation, and
 //! the table equals that of a single run.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +48,7 @@ struct Happened {
     ids: Vec<&'static str>,
     price: u64,
     count: u32,
+    bin: bool,
     clean: bool,
 }
 
@@ -74,11 +76,14 @@ impl World {
                     2 => vec!["GOLDEN_DRAGON;4"],
                     _ => vec!["ALWAYS"],
                 };
+                // Some are of the same millisecond.
+                let last = world.sales.last().map(|sale| sale.time_ms).filter(|_| random.u8(..8) == 0);
                 world.sales.push(Happened {
-                    time_ms: minute * 1_000 + random.i64(0..60_000),
+                    time_ms: last.unwrap_or(minute * 1_000 + random.i64(0..60_000)),
                     ids,
                     price: random.u64(1..3_015_293_760),
                     count: random.u32(1..=64).saturating_sub(50).max(1),
+                    bin: random.bool(),
                     clean: random.bool(),
                 });
             }
@@ -122,7 +127,7 @@ impl World {
             count: sale.count.try_into().unwrap(),
             price: sale.price,
             time: UnixMilliseconds::new(sale.time_ms),
-            bin: true,
+            bin: sale.bin,
             clean: sale.clean,
         };
         let sales = recorded.until.map(|until| {
@@ -312,8 +317,53 @@ async fn expect_equal(cloud: &Cloud, world: &World) {
     }
 }
 
+/// All sales of an item, page by page. Panics if a page divides a millisecond.
+async fn sales(cloud: &Cloud, id: &str, limit: usize) -> Vec<Value> {
+    let mut sales: Vec<Value> = Vec::new();
+    let mut path = format!("/v1/auctions/sales?id={}&limit={limit}", encoded(id));
+    loop {
+        let data = get_at(cloud, &path, NOW * 1_000).await.data();
+        let page = data["sales"].as_array().unwrap();
+        assert_eq!(data["count"], page.len());
+        if let (Some(last), Some(first)) = (sales.last(), page.first()) {
+            assert!(last["sold_at"].as_str() > first["sold_at"].as_str(), "{last} {first}");
+        }
+        if let Some(last) = page.get(limit - 1) {
+            assert!(page[limit..].iter().all(|sale| sale["sold_at"] == last["sold_at"]), "{page:?}");
+        }
+        sales.extend(page.iter().cloned());
+        let Some(before) = data["next_before"].as_str() else { return sales };
+        path = format!("/v1/auctions/sales?id={}&limit={limit}&before={before}", encoded(id));
+    }
+}
+
+/// Panics unless the pages of every item have its sales, each once.
+async fn expect_sales(cloud: &Cloud, world: &World) {
+    let until = NOW - NOW.rem_euclid(HOUR);
+    for id in IDS {
+        let mut sold = world.sold(id, FIRST, until);
+        sold.sort_by_key(|sale| Reverse((sale.time_ms, sale.price, sale.count, sale.bin, sale.clean)));
+        let sale = |sale: &&Happened| {
+            json!({
+                "sold_at": format!("{}.{:03}Z", rfc3339(sale.time_ms / 1_000).trim_end_matches('Z'), sale.time_ms % 1_000),
+                "price": coins(of_one(sale)),
+                "amount": sale.count,
+                "bin": sale.bin,
+                "clean": sale.clean,
+            })
+        };
+        let expected: Vec<_> = sold.iter().map(sale).collect();
+        assert!(id == "SELDOM" || expected.len() > 100, "{id}: {}", expected.len());
+        for limit in [1, 7, 500] {
+            if limit > 1 || id == "ONLY_SOLD" {
+                assert_eq!(sales(cloud, id, limit).await, expected, "{id}");
+            }
+        }
+    }
+}
+
 /// Panics unless the public files show what the routes respond.
-async fn expect_files(cloud: &Cloud) {
+async fn expect_files(cloud: &Cloud, world: &World) {
     let ids = IDS.map(|id| id.replace(';', "%3B").replace('+', "%2B")).join(",");
     for (window, name) in [("1d", "1day"), ("3d", "3day"), ("7d", "7day")] {
         let path = format!("/v1/auctions/averages?window={window}&ids={ids}");
@@ -354,7 +404,9 @@ async fn expect_files(cloud: &Cloud) {
         String::from_utf8(unpacked(&get(cloud, "/days/auctions/2026-04-28.csv.gz").await.body)).unwrap();
     let (header, lines) = csv.split_once('\n').unwrap();
     assert!(header.starts_with("id,lowest_open,"), "{header}");
-    assert_eq!(lines.lines().count(), IDS.len(), "{csv}");
+    let day = FIRST - FIRST.rem_euclid(DAY);
+    let items = IDS.iter().filter(|id| world.candle(id, day, DAY, true).is_some());
+    assert_eq!(lines.lines().count(), items.count(), "{csv}");
     let path = "/v1/auctions/candles?id=ALWAYS&interval=1d";
     let candle = get_at(cloud, path, NOW * 1_000).await.data()["candles"][0].take();
     let line = lines.lines().find(|line| line.starts_with("ALWAYS,")).unwrap();
@@ -406,7 +458,8 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
     }
     build_all(&cloud).await;
     expect_equal(&cloud, &world).await;
-    expect_files(&cloud).await;
+    expect_sales(&cloud, &world).await;
+    expect_files(&cloud, &world).await;
     let at_random_times = dump(&cloud).await;
     let is_recorded = |key: &(String, String)| {
         ["auctions#1m", "auctions#lowest"].iter().any(|front| key.0.starts_with(front))

@@ -1,4 +1,4 @@
-//! An hour: the candles of all items, and two texts about them, of which averages are made.
+//! An hour: the candles of all items, two texts about them, of which averages are made, and the sales of each item (`sold.rs`).
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
@@ -22,6 +22,7 @@ use super::intervals::HOURS;
 use super::minute::Sale;
 use super::minute::read::{RecordedMinute, covered, sales};
 use super::packed::{CONTENT, Ids, content, pack};
+use super::sold::{self, write_sold};
 use crate::error::Error;
 use crate::item::{self, Corrupt, TIME_TO_LIVE, binary, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
@@ -192,6 +193,8 @@ pub struct HourTime {
 #[derive(Debug)]
 pub struct HourTexts {
     sales: SalesText,
+    /// The sales of each item, one by one.
+    sold: BTreeMap<AuctionItemId, String>,
     /// The last price of each item that was listed, in hundredths of a coin.
     closes: Vec<(AuctionItemId, u64)>,
     time: HourTime,
@@ -203,7 +206,9 @@ impl HourTexts {
     pub fn of(candles: &BTreeMap<AuctionItemId, Candle>, sales: &[&Sale], time: HourTime) -> Self {
         let listed = candles.iter().filter_map(|(id, candle)| Some((id, candle.listed?)));
         let closes = listed.map(|(id, listed)| (id.clone(), listed.close.hundredths())).collect();
-        Self { sales: sales_text(&by_id(sales)), closes, time }
+        let sold_by_id = by_id(sales);
+        let sold = sold_by_id.iter().map(|(id, sales)| ((*id).clone(), sold::text_of(sales))).collect();
+        Self { sales: sales_text(&sold_by_id), sold, closes, time }
     }
 
     /// Writes the texts of an hour. Texts that are made of more minutes stay. The sums are made of those of the hour before, so the hours of a
@@ -213,6 +218,7 @@ impl HourTexts {
     /// If a part was not written before the deadline. The same call completes it.
     pub async fn write(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
         let HourTime { recorded, covered } = self.time;
+        write_sold(table, hour.start, &self.sold, recorded).await?;
         put(table, SALES, hour, recorded, &self.sales, [(COVERED, number(covered.as_millis()))]).await?;
         let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
         for (id, close) in self.closes {

@@ -24,6 +24,7 @@ mod minute;
 mod packed;
 mod select;
 pub(crate) mod series;
+mod sold;
 
 pub use self::averages::{Average, AverageSales, Averages, WINDOWS, Window, averages_of, build_averages};
 pub use self::candle::{Candle, Listed, Sold};
@@ -38,3 +39,4 @@ pub use self::minute::stored::{ONE_MINUTE, record};
 pub use self::minute::{Minute, Price, Prices, Sale, Sales};
 pub use self::select::{Selected, select};
 pub use self::series::{Candles, SERIES};
+pub use self::sold::{SoldItem, SoldPage, sold_before, sold_of_text, write_sold};

@@ -17,7 +17,7 @@ use crate::item::{self, Corrupt, Item, PRODUCTS, SORT_KEY, each_readable, readab
 use crate::session::{Reads, Session};
 
 /// The number of rows that are written at the same time, one by one: enough to hide the network latency.
-const CONCURRENT_WRITES: usize = 16;
+pub(crate) const CONCURRENT_WRITES: usize = 16;
 
 /// The rows of a slot that was recorded.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
@@ -32,7 +32,7 @@ pub struct Written {
 type Products = HashMap<String, AttributeValue>;
 
 /// Returns the rows of a slot with these values of products, one for each shard.
-fn by_shard<'a, Id: AsRef<str> + 'a>(
+pub(crate) fn by_shard<'a, Id: AsRef<str> + 'a>(
     slot: Slot,
     values: impl Iterator<Item = (&'a Id, AttributeValue)>,
 ) -> Vec<Item> {
@@ -96,7 +96,7 @@ pub(crate) fn units(written: &PutItemOutput) -> f64 {
 pub(super) const CORRUPT: Corrupt = Corrupt::new(PRODUCTS, "a map of values of its series");
 
 /// Returns the values of the products in a row.
-fn products(row: &Item) -> Result<&Products, Corrupt> {
+pub(crate) fn products(row: &Item) -> Result<&Products, Corrupt> {
     row.get(PRODUCTS).and_then(|products| products.as_m().ok()).ok_or(CORRUPT)
 }
 

@@ -94,7 +94,11 @@ impl Auctions {
         sold(self.seed, hour, sales.len()).into_iter().filter_map(move |number| {
             let sale = sales.get(number)?;
             let trend = &items.get(sale.items.first()?)?.trend;
-            Some(Sale { price: trend.price(sale.price, hour_of(self.now), hour), ..sale.clone() })
+            let price = trend.price(sale.price, hour_of(self.now), hour);
+            // Spread over the hour.
+            let offset = (number as u64).wrapping_mul(2_654_435_761) % 3_600_000;
+            let time = UnixMilliseconds::new(hour * 3_600_000 + offset.cast_signed());
+            Some(Sale { price, time, ..sale.clone() })
         })
     }
 }
