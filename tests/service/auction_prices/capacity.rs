@@ -25,10 +25,14 @@ const WRITE_UNITS: f64 = 9e6;
 const HOURS_A_MONTH: f64 = 730.0;
 
 /// Dollars, as in the test of the table of costs; and for what is kept, with point-in-time recovery: two days of minutes of 100 kB, nine days
-/// of texts of 100 kB an hour, and 90 days of hours of 400 kB.
+/// of texts of 100 kB an hour, and 90 days of hours of 400 kB, and of sales of 150 kB.
 const PER_WRITE_UNIT: f64 = 0.625e-6;
 const PER_READ_UNIT: f64 = 0.125e-6;
-const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86);
+const KEPT: f64 = 0.45 * (0.29 + 0.02 + 0.86 + SALES_GIGABYTES);
+
+/// The most gigabytes of sales that are kept, and the most dollars that they may cost a month.
+const SALES_GIGABYTES: f64 = 0.35;
+const SALES_DOLLARS: f64 = 0.5;
 
 /// The most read units of building an hour from its minutes, and of the averages of all windows.
 const READ_UNITS_OF_HOUR: f64 = 600.0;
@@ -36,6 +40,9 @@ const READ_UNITS_OF_HOUR: f64 = 600.0;
 /// The hours of a page, and the most read units of one on average.
 const PAGE_HOURS: usize = 500;
 const READ_UNITS_OF_PAGE: f64 = 60.0;
+
+/// The most rows of a page of sales.
+const SALES_ROWS: usize = 200;
 const LARGEST_PAGE: usize = 1_024 * 1_024;
 
 /// The most bytes that a stage cache stores.
@@ -171,6 +178,7 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     let of_hour = of("auctions#1h")
         + of("auctions#1h marker")
         + of("auctions#sales")
+        + of("auctions#sold")
         + of("auctions#sums")
         + of("auctions#averages")
         + 2.0;
@@ -199,6 +207,16 @@ async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     assert!(average <= READ_UNITS_OF_PAGE, "{average:.1} read units a page of candles");
     let largest = hours.iter().map(bytes_of).max().unwrap();
     assert!(PAGE_HOURS * largest < LARGEST_PAGE, "{largest} bytes in a row");
+
+    let sold = &recorded["auctions#sold"];
+    let gigabytes = float(90 * 24 * bytes("auctions#sold")) / 1e9;
+    assert!(gigabytes <= SALES_GIGABYTES, "{gigabytes} GB of sales");
+    let dollars = HOURS_A_MONTH * units(sold) * PER_WRITE_UNIT + 0.45 * gigabytes;
+    assert!(dollars <= SALES_DOLLARS, "sales cost {dollars:.2} dollars a month");
+    let rows = float(sold.len());
+    let page_of_sales =
+        sold.iter().map(|row| read_units(SALES_ROWS * bytes_of(row)) / 2.0 / rows).sum::<f64>();
+    assert!(page_of_sales <= READ_UNITS_OF_PAGE, "{page_of_sales:.1} read units a page of sales");
 
     expect_clean_logs(&cloud);
     let read = HOURS_A_MONTH * (read_by_hour + read_by_averages);
