@@ -91,14 +91,11 @@ impl Auctions {
     /// The sales of an hour.
     fn sales(&self, hour: i64) -> impl Iterator<Item = Sale> {
         let Market { items, sales } = self.market();
-        sold(self.seed, hour, sales.len()).into_iter().filter_map(move |number| {
+        sold(self.seed, hour, sales.len()).into_iter().filter_map(move |(number, sold_ms)| {
             let sale = sales.get(number)?;
             let trend = &items.get(sale.items.first()?)?.trend;
             let price = trend.price(sale.price, hour_of(self.now), hour);
-            // Spread over the hour.
-            let offset = (number as u64).wrapping_mul(2_654_435_761) % 3_600_000;
-            let time = UnixMilliseconds::new(hour * 3_600_000 + offset.cast_signed());
-            Some(Sale { price, time, ..sale.clone() })
+            Some(Sale { price, time: UnixMilliseconds::new(sold_ms), ..sale.clone() })
         })
     }
 }

@@ -149,15 +149,16 @@ impl Trend {
     }
 }
 
-/// The auctions that were sold in an hour of the past: positions among the `total` that are on sale now. There are a third as many
+/// The auctions that were sold in an hour of the past: positions among the `total` that are on sale now, and when each was sold, in Unix
+/// milliseconds. There are a third as many
 /// as players buy in an hour, because sales take time and memory.
 #[must_use]
 #[expect(clippy::cast_sign_loss, reason = "an activity is positive")]
-pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<usize> {
+pub fn sold(seed: u64, hour: i64, total: usize) -> Vec<(usize, i64)> {
     let rng = &mut generator(seed, "past sales", hour.cast_unsigned());
     let activity = 1.0 + 0.3 * wave(hour * HOUR_MS, 24 * HOUR_MS, 0.0) + 0.2 * (rng.f64() - 0.5);
     let number = (total as f64 * activity / 30.0) as usize;
-    (0..number).map(|_| rng.usize(..total)).collect()
+    (0..number).map(|_| (rng.usize(..total), hour * HOUR_MS + rng.i64(..HOUR_MS))).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,127 @@
+"""An MCP server: language models ask for items, prices, history, sales, the mayor, fire sales and flips.
+
+    pip install mcp
+    BASE_URL=… API_KEY=… python mcp_server.py
+"""
+
+import json
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Annotated, Any, Literal
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+server = MCPServer(
+    "skyblock-economy",
+    instructions="Prices of Hypixel SkyBlock in coins. Call search_items first: the other tools need the id of an item, not its name. "
+    "An item is in the bazaar (many equal items, orders) or in auctions (single items), seldom in both.",
+)
+
+ItemId = Annotated[str, Field(description="The id of an item, such as INK_SACK:3 or GOLDEN_DRAGON;4, as search_items returns it")]
+Count = Annotated[int, Field(ge=1, le=100)]
+
+# The catalogue changes with updates of the game.
+CATALOGUE_SECONDS = 3_600
+catalogue: tuple[float, list[dict[str, Any]]] = (0.0, [])
+
+
+def get(path: str, **parameters: Any) -> Any:
+    """Returns the data of a response. An error of the API says what to do, so the model reads it."""
+    query = urllib.parse.urlencode({name: value for name, value in parameters.items() if value is not None})
+    request = urllib.request.Request(f"{os.environ['BASE_URL']}{path}?{query}", headers={"X-API-Key": os.environ["API_KEY"]})
+    try:
+        with urllib.request.urlopen(request, timeout=15) as response:
+            return json.load(response)["data"]
+    except urllib.error.HTTPError as error:
+        try:
+            message = json.load(error)["error"]["message"]
+        except (ValueError, KeyError):
+            message = "The response is no JSON."
+        wait = error.headers.get("Retry-After")
+        after = f" Try again after {wait} seconds." if wait else ""
+        raise ToolError(f"The API responded {error.code}: {message}{after}") from error
+    except (OSError, ValueError) as error:
+        raise ToolError(f"The API cannot be reached: {error}. Check BASE_URL, or try again later.") from error
+
+
+def items() -> list[dict[str, Any]]:
+    """Returns all items: id, name, and whether they have a price in the bazaar and in auctions."""
+    global catalogue
+    if time.monotonic() < catalogue[0]:
+        return catalogue[1]
+    names = {item["id"]: item["name"] for item in get("/v1/items")["items"]}
+    bazaar = {item["id"] for item in get("/v1/bazaar", mode="prices")["items"]}
+    auctions = {item["id"] for item in get("/v1/auctions/prices")["items"]}
+    listed = [
+        {"id": id, "name": names.get(id, id), "in_bazaar": id in bazaar, "in_auctions": id in auctions}
+        for id in sorted(names.keys() | bazaar | auctions)
+    ]
+    catalogue = (time.monotonic() + CATALOGUE_SECONDS, listed)
+    return listed
+
+
+@server.tool()
+def search_items(name: Annotated[str, Field(min_length=1, description="Words of the name or the id")], limit: Count = 20) -> dict[str, Any]:
+    """Finds items whose name or id has all words. Items with a price come first, short names before long ones."""
+    words = name.lower().replace("_", " ").split()
+
+    def text(item: dict[str, Any]) -> str:
+        return f"{item['name']} {item['id']}".lower().replace("_", " ")
+
+    found = [item for item in items() if all(word in text(item) for word in words)]
+    found.sort(key=lambda item: (not (item["in_bazaar"] or item["in_auctions"]), len(item["name"]), item["id"]))
+    return {"count": len(found), "items": found[:limit]}
+
+
+@server.tool()
+def prices(id: ItemId) -> dict[str, Any]:
+    """Returns the present prices of an item in both markets: best orders and averages in the bazaar, lowest prices and averages of a day in auctions."""
+    return {
+        "bazaar": get("/v1/bazaar", mode="items", ids=id)["items"],
+        "auctions": get("/v1/auctions/prices", ids=id)["items"],
+        "auctions_average": get("/v1/auctions/averages", ids=id)["items"],
+    }
+
+
+@server.tool()
+def price_history(
+    id: ItemId, market: Literal["bazaar", "auctions"], interval: Literal["1h", "1d"] = "1d", limit: Count = 30
+) -> dict[str, Any]:
+    """Returns the candles of an item, oldest first: how its price moved in each hour or day."""
+    name = "item_id" if market == "bazaar" else "id"
+    return get(f"/v1/{market}/candles", interval=interval, limit=limit, **{name: id})
+
+
+@server.tool()
+def recent_sales(id: ItemId, limit: Annotated[int, Field(ge=1, le=500)] = 50) -> dict[str, Any]:
+    """Returns the last sales of an item in auctions, newest first. `clean` items have no upgrades; prices are those of one item."""
+    return get("/v1/auctions/sales", id=id, limit=limit)
+
+
+@server.tool()
+def mayor_and_election() -> dict[str, Any]:
+    """Returns the mayor with the perks, and the votes of the present election."""
+    return get("/v1/mayor")
+
+
+@server.tool()
+def fire_sales() -> dict[str, Any]:
+    """Returns the fire sales that run or are announced: a limited number of cosmetic items for gems."""
+    return get("/v1/fire-sales")
+
+
+@server.tool()
+def flips(
+    min_price: Annotated[float, Field(ge=0, le=1e12)] = 50_000, min_volume: Annotated[int, Field(ge=0, le=10**12)] = 10_000, limit: Count = 10
+) -> dict[str, Any]:
+    """Returns products of the bazaar with the widest spread between buy orders and sell offers, of at least this price and volume."""
+    return get("/v1/bazaar", mode="flips", min_price=min_price, min_volume=min_volume, limit=limit)
+
+
+if __name__ == "__main__":
+    server.run("stdio")
