@@ -101,7 +101,7 @@ fn sale_at(start: UnixSeconds, number: u64) -> Sale {
         items: [PET, BOOK].map(|id| id.parse().unwrap()).into(),
         count: 1.try_into().unwrap(),
         price: PRICE / 100 + number * 2_000_000,
-        time: UnixMilliseconds::new(start.get() * 1_000),
+        time: UnixMilliseconds::new(start.get() * 1_000 + 600_000 * number.cast_signed()),
         bin: true,
         clean: number.is_multiple_of(3),
     }

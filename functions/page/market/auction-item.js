@@ -6,6 +6,7 @@ import { Copy } from "./copy.js";
 import { useReport } from "./failure.js";
 import { coins, duration, exactTime, integer, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
+import { LastSales } from "./item-sales.js";
 import { AUCTIONS } from "./markets.js";
 import { isPet } from "./names.js";
 import { Tile, Value } from "./tile.js";
@@ -54,14 +55,17 @@ export const AuctionItem = ({ id, names, products, parameters }) => {
   const ids = encodeURIComponent(id);
   const prices = useResource(`v1/auctions/prices?ids=${ids}`);
   const averages = useResource(`v1/auctions/averages?window=1d&ids=${ids}`);
+  const salesPath = `v1/auctions/sales?id=${ids}`;
+  const sales = useResource(salesPath);
   useReport(prices.failure, Boolean(prices.data));
   useReport(averages.failure, Boolean(averages.data));
   return html`
     <div class="item">
-      <${ItemChart} market=${AUCTIONS} item=${id} names=${names} parameters=${parameters} />
+      <${ItemChart} market=${AUCTIONS} item=${id} names=${names} parameters=${parameters} sales=${sales.data?.sales} />
       <div class="present">
         <${Prices} prices=${prices} averages=${averages} isMixed=${isPet(id, products) && !id.includes("+")} />
         <${LowestAuction} ...${prices} />
+        <${LastSales} id=${id} path=${salesPath} resource=${sales} />
       </div>
     </div>`;
 };

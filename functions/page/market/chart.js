@@ -4,7 +4,7 @@ import { html, useLayoutEffect, useRef, useState } from "./htm-preact.js";
 import { indexed } from "./compare.js";
 import { change, coins, compact, date, dateTime, integer } from "./format.js";
 import { listen } from "./gestures.js";
-import { END_WIDTH, drawCandles, drawEnds, drawTerms, drawTitle, middleOf } from "./paint.js";
+import { END_WIDTH, drawCandles, drawEnds, drawSales, drawTerms, drawTitle, middleOf } from "./paint.js";
 import { columns, fieldsOf } from "./series.js";
 
 const DAY = 86_400_000;
@@ -27,6 +27,7 @@ const COLOURS = {
   secondBand: "color-mix(in srgb, var(--second) 18%, transparent)",
   text: "var(--muted)",
   line: "var(--line)",
+  sale: "color-mix(in srgb, var(--second) 70%, transparent)",
   term: "color-mix(in srgb, var(--muted) 10%, transparent)",
 };
 
@@ -117,11 +118,11 @@ const dataOf = (market, rows, kind, compared, span) => {
 };
 
 /**
- * The chart of the rows of a market. `span` is the time that it shows, `terms` are those of mayors, and `compared` the items with their rows
+ * The chart of the rows of a market. `span` is the time that it shows, `terms` are those of mayors, `sales` are drawn as dots, and `compared` the items with their rows
  * if there are several. A gesture calls `onZoom(from, to)`, a key `onScale(factor)`, and a double click `onReset()`. `shortest` and `longest`
  * bound a gesture.
  */
-export const Chart = ({ market, rows, span, terms, isCandles, compared, label, isBusy, ...gestures }) => {
+export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, label, isBusy, ...gestures }) => {
   const holder = useRef(null);
   const plots = useRef(null);
   const [hovered, setHovered] = useState(null);
@@ -129,7 +130,7 @@ export const Chart = ({ market, rows, span, terms, isCandles, compared, label, i
   const now = useRef({});
   const isCompared = compared.length > 1;
   const kind = isCompared ? `items ${compared.map(({ name }) => name).join()}` : isCandles ? "candles" : "lines";
-  Object.assign(now.current, { span, terms, compared, setHovered, ...gestures });
+  Object.assign(now.current, { span, terms, sales: isCompared ? [] : sales, compared, setHovered, ...gestures });
 
   useLayoutEffect(() => {
     const element = holder.current;
@@ -165,7 +166,7 @@ export const Chart = ({ market, rows, span, terms, isCandles, compared, label, i
   // uPlot draws once for all changes of one moment.
   useLayoutEffect(() => {
     for (const plot of plots.current) plot.redraw(false);
-  }, [terms]);
+  }, [terms, sales]);
 
   const last = rows.findLast(({ time }) => time >= span.from && time <= span.to);
   return html`<${Legend} market=${market} row=${hovered ? hovered.row : last} terms=${terms}
@@ -260,7 +261,7 @@ const create = (market, element, now, kind) => {
       hooks: {
         setCursor: [hover],
         drawAxes: [(self) => drawTerms(self, now.terms, now.colours, true)],
-        draw: [(self) => draw?.(self), (self) => drawEnds(self, lineEnds, now.colours)],
+        draw: [(self) => draw?.(self), (self) => drawSales(self, now.sales, now.colours), (self) => drawEnds(self, lineEnds, now.colours)],
       },
     },
   );

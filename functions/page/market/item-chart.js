@@ -103,9 +103,9 @@ const Tool = ({ label, isDisabled, act, children }) =>
 
 /**
  * The past of an item in a market. It is in the address: `range`, `from` and `to` of the part that is shown, `style`, and the other items as
- * `with`. `names` is a function from id to name.
+ * `with`. `names` is a function from id to name. `sales` are single ones, which the chart shows as dots.
  */
-export const ItemChart = ({ market, item, names, parameters }) => {
+export const ItemChart = ({ market, item, names, parameters, sales = NO_ROWS }) => {
   const { ranges, shortest } = market;
   const range = Object.hasOwn(ranges, parameters.range ?? "") ? parameters.range : market.usual;
   const part = partOf(market, parameters);
@@ -165,7 +165,7 @@ export const ItemChart = ({ market, item, names, parameters }) => {
     </div>
     <${Summary} market=${market} rows=${shown} from=${span.from} />
     <div class=${isLoading ? "chart busy" : "chart"}>
-      <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} isCandles=${isCandles} compared=${compared}
+      <${Chart} market=${market} rows=${rows} span=${span} terms=${mayors} sales=${sales} isCandles=${isCandles} compared=${compared}
         label=${`Prices of ${name}. The table below the chart has the same data. Arrow keys move the cursor, plus and minus zoom.`}
         isBusy=${isLoading && !failure} shortest=${shortest} longest=${ranges[range].length}
         onZoom=${zoomOrReset} onScale=${scale} onReset=${reset} />
@@ -174,6 +174,7 @@ export const ItemChart = ({ market, item, names, parameters }) => {
       ${isLoading && failure && html`<div class="note"><${Failure} failure=${failure} /></div>`}
     </div>
     <p class="muted hint">${steps.length > 0 && `${market.hint(steps.join(", later every "))} `}
+      ${sales.length > 0 && !others.length && "Dots are the last sales. "}
       ${isCandles && "A hollow candle rose, a filled one fell. "}
       <span>Drag across the chart or turn the wheel with Ctrl to zoom in, double-click to go back.</span></p>
     ${!isLoading && failure && html`<${Failure} failure=${failure} stale />`}

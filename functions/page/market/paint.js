@@ -1,4 +1,4 @@
-// What a chart draws on its canvas by itself: the terms of mayors, candles, labels at the ends of lines, and the title of a pane.
+// What a chart draws on its canvas by itself: the terms of mayors, candles, sales, labels at the ends of lines, and the title of a pane.
 
 /** The space of labels right of a plot, and the height of one, which has two lines, in pixels. */
 export const END_WIDTH = 56;
@@ -64,6 +64,20 @@ export const drawCandles = (plot, rows, line, colours) =>
       const body = [middle - width / 2, top, width, Math.max(bottom - top, ratio)];
       ctx.fillRect(...body);
       ctx.strokeRect(...body);
+    }
+  });
+
+/** Draws a dot for each sale inside the plot. */
+export const drawSales = (plot, sales, colours) =>
+  paint(plot, (ctx, bbox, ratio) => {
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.fillStyle = colours.sale;
+    for (const { sold_at: time, price } of sales) {
+      ctx.beginPath();
+      ctx.arc(plot.valToPos(Date.parse(time), "x", true), plot.valToPos(price, "y", true), 2.5 * ratio, 0, 2 * Math.PI);
+      ctx.fill();
     }
   });
 

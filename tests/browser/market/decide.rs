@@ -98,7 +98,7 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
     window.type_text("0").await;
     window.wait("location.search.includes('tax=0')").await;
     window.wait("document.querySelector('tbody td:nth-child(3)').innerText === '10.00'").await;
-    let (name, text) = download(&window).await;
+    let (name, text) = download(&window, "Download CSV").await;
     assert_eq!(name, "flips.csv");
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(

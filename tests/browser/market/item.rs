@@ -23,13 +23,13 @@ fn intervals(window: &Window) -> Vec<String> {
         .collect()
 }
 
-/// Clicks on the button that saves a table, and returns the name and the text of the file.
-pub(super) async fn download(window: &Window) -> (String, String) {
+/// Clicks on the button with this label, which saves a table, and returns the name and the text of the file.
+pub(super) async fn download(window: &Window, label: &str) -> (String, String) {
     let watch = "URL.createObjectURL = (file) => { window.saved = file; return 'blob:'; };
         HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };
         undefined";
     window.evaluate(watch).await;
-    window.click("button", "Download CSV").await;
+    window.click("button", label).await;
     window.wait("window.savedAs").await;
     serde_json::from_value(window.evaluate("saved.text().then((text) => [savedAs, text])").await).unwrap()
 }
@@ -117,7 +117,7 @@ async fn the_chart_is_a_table_and_a_file_too() {
     assert!((200..=300).contains(&rows.len()), "{} rows", rows.len());
     window.inspect("market-item-table").await;
 
-    let (name, text) = download(&window).await;
+    let (name, text) = download(&window, "Download CSV").await;
     assert_eq!(name, "ENCHANTED_DIAMOND-90d.csv");
     let mut lines = text.lines();
     let head: Vec<_> = lines.next().unwrap().split(',').collect();
