@@ -118,8 +118,8 @@ impl Gateway {
         if plans.iter().any(|plan| plan == wanted) {
             return Ok(plans.iter().any(|plan| plan != wanted && self.is_ours(plan)));
         }
-        let request = self.client.create_usage_plan_key().usage_plan_id(wanted);
-        let request = request.key_id(&key.id).key_type(KEY_TYPE);
+        let request =
+            self.client.create_usage_plan_key().usage_plan_id(wanted).key_id(&key.id).key_type(KEY_TYPE);
         match send(SERVICE, "CreateUsagePlanKey", request.send()).await {
             Ok(_) => Ok(true),
             // An earlier attempt may have added it. Otherwise it is in another plan of this stage, which is not ours.

@@ -173,9 +173,8 @@ async fn move_keys_until_settled(
 
 /// Moves every key of the account that is not revoked to the usage plan of its tier.
 async fn move_keys(access: &Access, gateway: &Gateway, account: &Account) -> Result<(), Error> {
-    let keys: Vec<KeyRecord> = access.keys_of(&account.name).await?;
-    let is_revoked = |key: &KeyRecord| matches!(key.state, KeyState::Revoked { .. });
-    let keys: Vec<_> = keys.into_iter().filter(|key| !is_revoked(key)).collect();
+    let mut keys: Vec<KeyRecord> = access.keys_of(&account.name).await?;
+    keys.retain(|key| !matches!(key.state, KeyState::Revoked { .. }));
     if keys.is_empty() {
         return Ok(());
     }

@@ -20,8 +20,8 @@ const CACHED_SECONDS: i64 = 65;
 /// If there is no such key, or the table or AWS fails.
 pub(super) async fn run(access: &Access, id: &KeyId, format: Format) -> Result<(), Error> {
     tables::access::revoke_key(access.table(), id, now()).await?;
-    let key = tables::access::key(access.table(), id).await?;
-    let key = key.ok_or_else(|| Error::NoKey { id: id.clone() })?;
+    let key =
+        tables::access::key(access.table(), id).await?.ok_or_else(|| Error::NoKey { id: id.clone() })?;
     write(format, || table(None, key_lines(&key)), &KeyView::from(&key))?;
     if let KeyState::Revoked { at } = key.state {
         print_delay(at);
@@ -44,9 +44,8 @@ pub(super) async fn run(access: &Access, id: &KeyId, format: Format) -> Result<(
 }
 
 fn print_delay(at: UnixSeconds) {
-    let left = at.get() + CACHED_SECONDS - now().get();
+    let left = (at.get() + CACHED_SECONDS - now().get()).min(CACHED_SECONDS);
     if left > 0 {
-        let left = left.min(CACHED_SECONDS);
         console::print(format_args!(
             "the key may still be accepted for {left} seconds: API Gateway caches the decision for 60, the authorizer \
              caches the key for 5"

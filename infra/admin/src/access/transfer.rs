@@ -37,8 +37,7 @@ struct AccessRows<'a> {
 
 impl<'a> AccessRows<'a> {
     fn of(access: &'a Access) -> Self {
-        let (accounts, keys) = (Tally::default(), Tally::default());
-        Self { access, accounts, keys, issued: Vec::new(), exported: 0 }
+        Self { access, accounts: Tally::default(), keys: Tally::default(), issued: Vec::new(), exported: 0 }
     }
 
     async fn store_account(&mut self, account: &Account) -> Result<Option<String>, Error> {
@@ -53,7 +52,8 @@ impl<'a> AccessRows<'a> {
     }
 
     async fn store_key(&mut self, key: KeyRecord) -> Result<Option<String>, Error> {
-        let (table, id, account) = (self.access.table(), key.id(), &key.account);
+        let table = self.access.table();
+        let id = key.id();
         let existing = tables::access::key(table, &id).await?;
         if existing.as_ref().is_some_and(|existing| KeyRecord { state: key.state, ..existing.clone() } != key)
         {
@@ -66,9 +66,9 @@ impl<'a> AccessRows<'a> {
         {
             self.keys.left_out += 1;
             return Ok(Some(format!(
-                "the key {id} is not imported: the account {account} has the issued key {other} with the label '{}'; revoke one of \
-                 them",
-                key.label
+                "the key {id} is not imported: the account {} has the issued key {other} with the label '{}'; revoke one of \
+them",
+                key.account, key.label
             )));
         }
         let is_new = match (state, key.state) {
@@ -164,7 +164,8 @@ pub(super) async fn export(
 ) -> Result<ExitCode, Error> {
     let mut kind = AccessRows::of(access);
     let Exported { rows, skipped } = transfer::export(&mut kind, file, replaces, true).await?;
-    let (accounts, keys) = (kind.exported, rows - kind.exported);
+    let accounts = kind.exported;
+    let keys = rows - accounts;
     console::print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
     if format == Format::Json && file.as_os_str() != STANDARD_STREAM {
         write(format, String::new, &json!({"accounts": accounts, "keys": keys, "skipped": skipped}))?;
@@ -220,7 +221,8 @@ async fn add_to_gateway(
     let mut progress = Progress::new();
     for (number, key) in keys.iter().enumerate() {
         progress.show(format_args!("API Gateway: {number} of {} keys", keys.len()));
-        let (id, name) = (key.id(), &key.account);
+        let id = key.id();
+        let name = &key.account;
         let Some(account) = access.account(name).await? else {
             let text = "is not added to API Gateway";
             console::print(format_args!("warning: there is no account {name}: its key {id} {text}"));

@@ -111,10 +111,12 @@ impl Run<'_> {
 
     /// Judges that a browser may send a request with a key.
     async fn preflight(&self, path: &str) -> Verdict {
-        let request = self.client.request(Method::OPTIONS, path, None);
-        let request = request.header("origin", "https://client.example");
-        let request = request.header("access-control-request-method", "GET");
-        let request = request.header("access-control-request-headers", "x-api-key");
+        let request = self
+            .client
+            .request(Method::OPTIONS, path, None)
+            .header("origin", "https://client.example")
+            .header("access-control-request-method", "GET")
+            .header("access-control-request-headers", "x-api-key");
         let response = self.client.send(request).await?;
         for (name, expected) in [
             ("access-control-allow-origin", "*"),

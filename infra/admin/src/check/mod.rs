@@ -55,8 +55,8 @@ async fn check(arguments: Arguments) -> Result<Report, Error> {
     let Arguments { url, throttle, .. } = arguments;
     let keys = Keys::read().await?;
     let client = Client::new(&url)?;
-    let served = client.send(client.request(Method::GET, OPENAPI.path, None)).await;
-    let served = served.map_err(|Mismatch { received, .. }| Error::Unreachable {
+    let sent = client.send(client.request(Method::GET, OPENAPI.path, None)).await;
+    let served = sent.map_err(|Mismatch { received, .. }| Error::Unreachable {
         cause: format!("GET {}: {received}", OPENAPI.path),
     })?;
     let mut report = Report::of(&url);
@@ -89,6 +89,6 @@ fn another_version(document: &Value) -> Mismatch {
 /// Parses a base URL and removes slashes from its end. Errors do not repeat the URL, which may hold a secret.
 fn base_url(text: &str) -> Result<String, &'static str> {
     let url = text.parse().ok().filter(|url: &Url| matches!(url.scheme(), "http" | "https"));
-    let url = url.ok_or("must be a URL like https://api.example.com/live")?;
-    Ok(url.as_str().trim_end_matches('/').to_owned())
+    url.map(|url| url.as_str().trim_end_matches('/').to_owned())
+        .ok_or("must be a URL like https://api.example.com/live")
 }

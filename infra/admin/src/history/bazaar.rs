@@ -27,8 +27,9 @@ impl LineCandle for Candle {
     fn read(slot: Slot, numbers: &Vec<Number>) -> Option<Self> {
         if slot.interval == &ONE_MINUTE {
             let [sell, buy, sell_volume, buy_volume] = numbers.as_slice() else { return None };
-            let (sell_volume, buy_volume) = (whole_number(sell_volume).ok()?, whole_number(buy_volume).ok()?);
-            let quote = Quote::nearest(sell.as_f64()?, buy.as_f64()?, sell_volume, buy_volume)?;
+            let volume = |number| whole_number(number).ok();
+            let quote =
+                Quote::nearest(sell.as_f64()?, buy.as_f64()?, volume(sell_volume)?, volume(buy_volume)?)?;
             return Some(Self::of(quote, slot.start));
         }
         // Counts may be spelled as floating-point numbers.

@@ -83,8 +83,8 @@ fn fire_sale(line: &str, now: UnixSeconds) -> Result<Sighting, BadLine> {
     if end < start {
         return Err(BadLine::new(format!("end: {end} is before start, {start}")));
     }
-    let sale = Fields { item_id, start, end, amount, price };
-    let sale = sale.try_into().map_err(|InvalidFireSale(reason)| BadLine::new(reason))?;
+    let fields = Fields { item_id, start, end, amount, price };
+    let sale = fields.try_into().map_err(|InvalidFireSale(reason)| BadLine::new(reason))?;
     let recorded_at = past("recorded_at", recorded_at, now)?;
     let seen_at = past("seen_at", seen_at.unwrap_or(recorded_at), now)?;
     if seen_at < recorded_at {

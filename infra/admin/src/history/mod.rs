@@ -112,6 +112,6 @@ async fn open(name: Option<String>, stack: Option<&str>) -> Result<Table, Error>
     }
     let variable =
         |variable: &str| (variable == "HISTORY_TABLE").then(|| std::env::var(variable).ok()).flatten();
-    let name = name.map_or_else(|| Config::from_lookup(variable).map(|config| config.history_table), Ok)?;
-    Ok(Table::of_sdk(&sdk, &name))
+    let table = name.map_or_else(|| Config::from_lookup(variable).map(|config| config.history_table), Ok)?;
+    Ok(Table::of_sdk(&sdk, &table))
 }

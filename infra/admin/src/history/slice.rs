@@ -77,13 +77,13 @@ pub(super) struct Slice<C: SeriesCandle> {
 
 impl<C: LineCandle> Slice<C> {
     fn parse(line: &str, now: UnixSeconds) -> Result<Self, BadLine> {
-        let Line::<C::Text> { interval: name, opened_at, products } = parse(line)?;
+        let Line::<C::Text> { interval: name, opened_at, products: members } = parse(line)?;
         let interval = C::intervals().find(|interval| interval.name == name).ok_or_else(|| {
             let names: Vec<_> = C::intervals().map(|interval| interval.name).collect();
             BadLine::new(format!("interval: it must be one of {}, not {name}", names.join(", ")))
         })?;
         let slot = started(interval.at(opened_at), opened_at, now)?;
-        let products = products.map(|Members(products)| products).unwrap_or_default();
+        let products = members.map(|Members(products)| products).unwrap_or_default();
         if products.len() > MAX_PRODUCTS {
             let reason = format!("{}: at most {MAX_PRODUCTS}, not {}", C::FIELD, products.len());
             return Err(BadLine::new(reason));
@@ -127,11 +127,11 @@ fn started(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot,
 impl<C: LineCandle> Serialize for Slice<C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { slot, candles } = self;
-        let candles = candles.iter().map(|(id, candle)| (id.as_ref(), candle.written(*slot)));
+        let texts = candles.iter().map(|(id, candle)| (id.as_ref(), candle.written(*slot)));
         let mut line = serializer.serialize_struct("Slice", 3)?;
         line.serialize_field("interval", slot.interval.name)?;
         line.serialize_field("opened_at", &slot.start)?;
-        line.serialize_field(C::FIELD, &candles.collect::<BTreeMap<_, _>>())?;
+        line.serialize_field(C::FIELD, &texts.collect::<BTreeMap<_, _>>())?;
         line.end()
     }
 }

@@ -66,12 +66,12 @@ impl Reader {
     ) -> Result<Option<T>, Error> {
         while let Some(line) = self.next_line().await? {
             self.number += 1;
-            let text = if line.len() > MAX_LINE {
+            let decoded = if line.len() > MAX_LINE {
                 Err(BadLine::new(format!("longer than {MAX_LINE} bytes")))
             } else {
                 str::from_utf8(&line).map_err(|_| BadLine::new("not UTF-8 text"))
             };
-            let text = text.map(|text| text.trim().trim_start_matches(BYTE_ORDER_MARK).trim_start());
+            let text = decoded.map(|text| text.trim().trim_start_matches(BYTE_ORDER_MARK).trim_start());
             match text.and_then(|text| if text.is_empty() { Ok(None) } else { parse(text).map(Some) }) {
                 Ok(Some(content)) => return Ok(Some(content)),
                 Ok(None) => {}

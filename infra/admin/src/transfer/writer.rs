@@ -61,8 +61,10 @@ impl TemporaryFile {
         if existing.is_none() && !is_private {
             builder.permissions(Permissions::from_mode(USUAL_MODE));
         }
-        let written = builder.prefix(".export-").suffix(".partial").tempfile_in(folder);
-        let written = written.map_err(|cause| Error::Write { name: file.display().to_string(), cause })?;
+        builder.prefix(".export-").suffix(".partial");
+        let written = builder
+            .tempfile_in(folder)
+            .map_err(|cause| Error::Write { name: file.display().to_string(), cause })?;
         let permissions = existing.filter(|_| !is_private).map(|existing| existing.permissions());
         Ok(Self { written, place: file.to_owned(), replaces, permissions })
     }
@@ -91,8 +93,8 @@ impl Writer {
         let name = if is_file { file.display().to_string() } else { "standard output".to_owned() };
         let (output, file): (Box<dyn AsyncWrite + Unpin>, _) = if is_file {
             let file = TemporaryFile::create(file, replaces, is_private)?;
-            let output = file.written.reopen();
-            let output = output.map_err(|cause| Error::Write { name: name.clone(), cause })?;
+            let reopened = file.written.reopen();
+            let output = reopened.map_err(|cause| Error::Write { name: name.clone(), cause })?;
             (Box::new(File::from_std(output)), Some(file))
         } else {
             (Box::new(tokio::io::stdout()), None)

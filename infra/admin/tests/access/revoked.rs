@@ -10,8 +10,8 @@ fn a_revoked_key_is_rejected_and_stays_in_the_list() {
     let (key, id) = access.issue("ci");
     let outcome = access.succeed(&["key", "revoke", &id]);
     assert!(outcome.stdout.contains("revoked since"), "{outcome:?}");
-    let left = outcome.stderr.strip_prefix("the key may still be accepted for ").unwrap();
-    let left: u32 = left.split_once(" seconds: ").unwrap().0.parse().unwrap();
+    let delay = outcome.stderr.strip_prefix("the key may still be accepted for ").unwrap();
+    let left: u32 = delay.split_once(" seconds: ").unwrap().0.parse().unwrap();
     assert!((1..=65).contains(&left), "{outcome:?}");
     let explained = run(&mut access.command(&["key", "explain", "-"]), &key);
     assert_eq!(explained.code, 1);

@@ -61,10 +61,10 @@ fn an_interrupted_export_leaves_nothing_behind_and_is_private_meanwhile() {
 #[track_caller]
 fn assert_fails(command: &mut Command, reason: &str) {
     let output = fed(command, MAYOR.as_bytes());
-    let messages = messages(&output);
-    let last = messages.lines().last().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{messages}");
-    assert!(last.starts_with("error: ") && last.contains(reason), "{messages}");
+    let printed = messages(&output);
+    let last = printed.lines().last().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(last.starts_with("error: ") && last.contains(reason), "{printed}");
 }
 
 #[test]
