@@ -43,10 +43,10 @@ impl Document {
     /// # Errors
     /// If the schema is invalid.
     pub fn validator(&self, schema: &Value) -> Result<Validator, Mismatch> {
-        let mut schema = schema.clone();
-        close(&mut schema);
-        let schema = json!({"allOf": [schema], "components": self.closed_components});
-        let validator = jsonschema::draft202012::options().should_validate_formats(true).build(&schema);
+        let mut closed = schema.clone();
+        close(&mut closed);
+        let complete = json!({"allOf": [closed], "components": self.closed_components});
+        let validator = jsonschema::draft202012::options().should_validate_formats(true).build(&complete);
         validator
             .map_err(|error| Mismatch::new("a valid schema in the document", excerpt(&error.to_string())))
     }

@@ -1,6 +1,6 @@
 //! Headers of a response.
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 
 use crate::mismatch::excerpt;
 
@@ -14,7 +14,7 @@ pub fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
 /// Every value of the header `name`, for people.
 #[must_use]
 pub fn header_text(headers: &HeaderMap, name: &str) -> String {
-    let values = headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let values: Vec<_> = values.collect();
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let values: Vec<_> = headers.get_all(name).iter().map(text).collect();
     if values.is_empty() { "none".to_owned() } else { excerpt(&values.join(", and ")) }
 }
