@@ -7,8 +7,8 @@ use std::path::Path;
 /// # Errors
 /// A sentence, when the page cannot be read or written, or has no such part.
 pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
-    let page = std::fs::read_to_string(path);
-    let page = page.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let page =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let replaced = replace(&page, name, content)
         .ok_or_else(|| format!("{} has no comments that mark {name}", path.display()))?;
     std::fs::write(path, replaced).map_err(|error| format!("cannot write {}: {error}", path.display()))
@@ -17,7 +17,8 @@ pub fn write(path: &Path, name: &str, content: &str) -> Result<(), String> {
 /// Returns the page with `content` between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if it has no such part.
 #[must_use]
 pub fn replace(page: &str, name: &str, content: &str) -> Option<String> {
-    let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
+    let begin = format!("<!-- {name}: begin -->\n");
+    let end = format!("<!-- {name}: end -->");
     let (before, rest) = page.split_once(&begin)?;
     let (_, after) = rest.split_once(&end)?;
     Some(format!("{before}{begin}{}\n{end}{after}", content.trim()))
@@ -38,8 +39,8 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 
 /// Returns a line of a table.
 fn line(cells: &[impl AsRef<str>]) -> String {
-    let cells: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
-    format!("| {} |\n", cells.join(" | "))
+    let texts: Vec<_> = cells.iter().map(AsRef::as_ref).collect();
+    format!("| {} |\n", texts.join(" | "))
 }
 
 #[cfg(test)]
