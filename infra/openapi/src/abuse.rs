@@ -98,9 +98,9 @@ pub(crate) fn table(
     document: &Value,
     texts: &[(&'static str, String)],
 ) -> Result<String, Error> {
-    let open = open(root, document, texts)?;
+    let open_requests = open(root, document, texts)?;
     let [unbounded, of_one_address] = with_wrong_keys(root)?;
-    let together: f64 = open.iter().chain([&of_one_address]).map(|row| row.dollars).sum();
+    let together: f64 = open_requests.iter().chain([&of_one_address]).map(|row| row.dollars).sum();
     if together > MOST_WITHOUT_KEY {
         return Err(Error::CostsTooMuch {
             abuse: "requests without a valid key".to_owned(),
@@ -108,11 +108,11 @@ pub(crate) fn table(
         });
     }
     let keys = with_a_key(root)?;
-    let rows = open.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(keys);
-    let rows = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
-    let rows = markdown_table(["abuse", "requests per second", "burst", "dollars"], rows);
+    let rows = open_requests.into_iter().chain([of_one_address, unbounded]).chain(refused()?).chain(keys);
+    let cells = rows.map(|row| [row.kind, row.rate, row.burst, format!("{:.0}", row.dollars)]);
+    let table = markdown_table(["abuse", "requests per second", "burst", "dollars"], cells);
     Ok(format!(
-        "{rows}Everything that needs no valid key costs together at most {together:.0} dollars with `infra/firewall.yaml`."
+        "{table}Everything that needs no valid key costs together at most {together:.0} dollars with `infra/firewall.yaml`."
     ))
 }
 

@@ -49,8 +49,8 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
     let mut events = Vec::new();
     for description in descriptions() {
         let route = description.route;
-        let examples = description.kinds.iter().map(|kind| Example::of(route, kind));
-        let examples = examples.collect::<Result<Vec<_>, _>>()?;
+        let examples: Vec<_> =
+            description.kinds.iter().map(|kind| Example::of(route, kind)).collect::<Result<_, _>>()?;
         // A sample should be short.
         let shortest = examples.into_iter().min_by_key(|example| example.data.to_string().len());
         if let Some(example) = shortest {

@@ -110,9 +110,9 @@ pub fn document() -> Result<Value, Error> {
     if let Some(route) = routes().find(|route| !paths.contains_key(route.path)) {
         return Err(Error::NotDescribed(route.path));
     }
-    let mut schemas = schemas.into_components();
-    responses::add_schemas(&mut schemas)?;
-    examples.give_to(&mut schemas);
+    let mut components = schemas.into_components();
+    responses::add_schemas(&mut components)?;
+    examples.give_to(&mut components);
     Ok(json!({
         "openapi": OPENAPI_VERSION,
         "info": {
@@ -136,7 +136,7 @@ pub fn document() -> Result<Value, Error> {
         "tags": TAGS.map(|tag| json!({ "name": tag.name, "description": tag.description })),
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": components,
             "headers": responses::headers(),
             "responses": responses::shared_failures(),
             "securitySchemes": responses::security_schemes(),
@@ -176,8 +176,8 @@ const PUBLIC_FILES: &str = "`/lowestbin.json`, `/auction_averages_lbin/1day.json
 
 fn introduction() -> String {
     let limits = limits::sentences();
-    let open = VERSION_1.into_iter().filter(|route| !route.requires_key);
-    let open = open.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
+    let keyless = VERSION_1.into_iter().filter(|route| !route.requires_key);
+    let open = keyless.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices, candles, and the lowest prices of items in auctions.\n\n\

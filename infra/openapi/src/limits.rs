@@ -28,10 +28,10 @@ const LIMITS: [Limit; 2] = [
 /// Returns what a reader must know about limits.
 pub(crate) fn sentences() -> String {
     let limits = LIMITS.map(|Limit { tier, rate, burst, quota }| {
-        let tier = tier.name();
-        format!(
-            "`{tier}` allows {rate} requests per second, {burst} at once after a pause, and {quota} in a calendar month (UTC)"
-        )
+format!(
+"`{}` allows {rate} requests per second, {burst} at once after a pause, and {quota} in a calendar month (UTC)",
+tier.name()
+)
     });
     format!(
         "The tier of a key's account determines its limit. By default, {}; the operator may have chosen other values. \
@@ -63,8 +63,8 @@ pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
     for route in open.filter(|route| !route.requires_key) {
         rows.push((code(route.path), of_method(root, "GET", route.path)?));
     }
-    let rows = rows.into_iter().map(|(requests, [rate, burst])| [requests, rate, burst]);
-    Ok(table(["requests", "per second", "burst"], rows))
+    let cells = rows.into_iter().map(|(requests, [rate, burst])| [requests, rate, burst]);
+    Ok(table(["requests", "per second", "burst"], cells))
 }
 
 /// Returns the default of a parameter of the template at `template`, a path from the folder `root`.
@@ -93,11 +93,11 @@ pub(crate) fn of_method(root: &Path, method: &str, path: &str) -> Result<[String
     let written = if rest == "*" { path.to_owned() } else { format!("{front}~1{}", rest.replace('/', "~1")) };
     let mut entries = source.split("ResourcePath: ").skip(1);
     let head = format!("{written}\nHttpMethod: {method}\n");
-    let entry = entries.find_map(|entry| {
+    let found = entries.find_map(|entry| {
         let lines = entry.lines().map(str::trim).collect::<Vec<_>>().join("\n");
         lines.starts_with(&head).then_some(lines)
     });
-    let entry = entry.ok_or_else(missing)?;
+    let entry = found.ok_or_else(missing)?;
     let limit = |name: &str| {
         let value = entry.lines().find_map(|line| line.strip_prefix(name));
         value.map(str::to_owned).ok_or_else(missing)

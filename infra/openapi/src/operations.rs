@@ -46,9 +46,9 @@ pub(crate) fn of(
                     schema.insert("description".to_owned(), condition(route, name).into());
                 }
             }
-            let kinds: Vec<_> = kinds.iter().map(|(schema, _)| schema).collect();
+            let alternatives: Vec<_> = kinds.iter().map(|(schema, _)| schema).collect();
             // Not oneOf: an empty list matches several kinds.
-            json!({ "anyOf": kinds, "description": "The data of the mode." })
+            json!({ "anyOf": alternatives, "description": "The data of the mode." })
         }
     };
     let mut responses = responses::shared(route.requires_key);

@@ -67,8 +67,8 @@ pub(crate) fn summary(document: &Value) -> String {
         let seconds = route.cache.as_secs();
         format!("- [GET {}]({}): {}; cached for {seconds} s\n", route.path, address(route), route.summary)
     });
-    let open = VERSION_1.into_iter().filter(|route| !route.requires_key);
-    let open = open.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
+    let keyless = VERSION_1.into_iter().filter(|route| !route.requires_key);
+    let open = keyless.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
     format!(
         "# {title}\n\n> {summary}.\n\n\
          - The base address is that of this file without `/llms.txt`. Links are relative to it, and so are the paths of routes.\n\
@@ -268,7 +268,6 @@ fn address(route: &Route) -> String {
 }
 
 fn link(route: &Route) -> String {
-    let address = address(route);
-    let anchor = address.trim_start_matches(relative(&DOCS_MARKDOWN));
+    let anchor = address(route).trim_start_matches(relative(&DOCS_MARKDOWN)).to_owned();
     format!("[`GET {}`]({anchor})", route.path)
 }

@@ -213,8 +213,8 @@ pub(crate) fn add_schemas(schemas: &mut Map<String, Value>) -> Result<(), Error>
     // A route with both.
     let failures = failed_requests(&auctions::Auctions::description())?;
     for (name, code, description) in OF_ROUTES {
-        let message = failures.iter().find(|failure| failure.code == code);
-        let message = message.map_or("", |failure| &failure.message);
+        let failure = failures.iter().find(|failure| failure.code == code);
+        let message = failure.map_or("", |failure| &failure.message);
         schemas.insert(name.to_owned(), error_envelope(code.name(), description, message));
     }
     for SharedError { name, code, description, messages, .. } in SHARED {
@@ -308,8 +308,8 @@ pub(crate) fn success(
         headers.insert("Expires".to_owned(), header("Expires"));
     }
     let json = (JSON.to_owned(), json!({ "schema": schema, "examples": examples }));
-    let csv = csv.map(|example| ("text/csv".to_owned(), of_csv(example)));
-    let content: Map<String, Value> = std::iter::once(json).chain(csv).collect();
+    let text = csv.map(|example| ("text/csv".to_owned(), of_csv(example)));
+    let content: Map<String, Value> = std::iter::once(json).chain(text).collect();
     json!({ "description": description, "headers": headers, "content": content })
 }
 

@@ -8,9 +8,9 @@ pub(crate) fn code(text: &str) -> String {
 pub(crate) fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let row =
         |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
-    let rows: String = rows.map(row).collect();
-    if rows.is_empty() {
-        return rows;
+    let body: String = rows.map(row).collect();
+    if body.is_empty() {
+        return body;
     }
-    format!("{}|{}\n{rows}\n", row(titles.map(str::to_owned)), "---|".repeat(N))
+    format!("{}|{}\n{body}\n", row(titles.map(str::to_owned)), "---|".repeat(N))
 }

@@ -123,8 +123,8 @@ fn parameters_have_their_values_under_the_name_of_the_response() {
             let parameters = item["get"]["parameters"].as_array().unwrap().iter();
             let mut filled: Vec<String> = parameters
                 .filter_map(|parameter| {
-                    let value = parameter["examples"].get(name)?["value"].clone();
-                    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                    let example = &parameter["examples"].get(name)?["value"];
+                    let value = example.as_str().map_or_else(|| example.to_string(), str::to_owned);
                     Some(format!("{}={value}", parameter["name"].as_str().unwrap()))
                 })
                 .collect();
