@@ -67,8 +67,13 @@ pub fn quotes(seed: u64, now_ms: i64) -> impl Iterator<Item = Quote> {
     let refresh = refreshed_at(now_ms);
     listed(seed, refresh).map(move |(number, id)| {
         let Product { sell, buy } = Product::at(seed, id, number, refresh);
-        let (sell_price, buy_price) = (sell.price, buy.price);
-        Quote { id, sell_price, buy_price, sell_volume: sell.volume, buy_volume: buy.volume }
+        Quote {
+            id,
+            sell_price: sell.price,
+            buy_price: buy.price,
+            sell_volume: sell.volume,
+            buy_volume: buy.volume,
+        }
     })
 }
 
@@ -138,7 +143,7 @@ impl Product {
             // Other products must not reach a flip's price and volume.
             if !is_flip && middle > FLIP_PRICE * 0.9 { volume.min(FLIP_VOLUME - 500) } else { volume }
         };
-        let (sell_volume, buy_volume) = (volume(), volume());
+        let [sell_volume, buy_volume] = std::array::from_fn(|_| volume());
         let best_order = ((middle * (1.0 - spread / 2.0) * 10.0) as i64).max(1);
         let best_offer = ((middle * (1.0 + spread / 2.0) * 10.0) as i64).max(best_order + 1);
 
@@ -195,7 +200,8 @@ impl Side {
     fn filled(tick: &mut Rng, best: i64, direction: i64, volume: i64) -> Self {
         let wanted = if tick.u32(..5) < 2 { 30 } else { tick.usize(1..30) };
         let mut levels = Vec::with_capacity(wanted);
-        let (mut tenths, mut listed) = (best, 0);
+        let mut tenths = best;
+        let mut listed = 0;
         while levels.len() < wanted && tenths > 0 && tenths <= 5_000_000_000 && listed < volume {
             let amount =
                 ((volume as f64 * chance::magnitude(tick, 0.0005, 0.15)) as i64).clamp(1, volume - listed);
@@ -219,7 +225,8 @@ impl Side {
 /// The average price of the best 2 % of the volume, weighted, unrounded.
 fn best_two_percent(levels: &[Level], volume: i64) -> f64 {
     let mut wanted = (volume / 50).max(1);
-    let (mut coins, mut amount) = (0.0, 0.0);
+    let mut coins = 0.0;
+    let mut amount = 0.0;
     for level in levels {
         let taken = level.amount.min(wanted);
         coins += (level.tenths * taken) as f64 / 10.0;
@@ -303,13 +310,13 @@ mod tests {
             });
             let share = empty.count() * 100 / products.len();
             assert!((15..30).contains(&share), "{share} % have an empty side");
-            let flips = products.values().filter(|product| {
+            let is_flip = |product: &&Value| {
                 let status = &product["quick_status"];
                 status["sellPrice"].as_f64().unwrap() >= FLIP_PRICE
                     && status["sellVolume"].as_i64().unwrap() >= FLIP_VOLUME
                     && status["buyVolume"].as_i64().unwrap() >= FLIP_VOLUME
-            });
-            let flips = flips.count();
+            };
+            let flips = products.values().filter(is_flip).count();
             assert!((20..=60).contains(&flips), "{flips} flips");
         }
     }

@@ -103,16 +103,16 @@ impl Election {
             let mut chosen = rng.choose_multiple(person.perks.iter().copied(), wanted);
             // The provider keeps a person's perks in one order, whichever of them are on offer.
             chosen.sort_by_key(|(name, _)| person.perks.iter().position(|(known, _)| known == name));
-            let perks = chosen.into_iter().enumerate();
-            let perks = perks.map(|(place, (name, text))| (name, text, Some(place) == minister)).collect();
-            let votes = match (special.is_some(), is_special) {
+            let offered = chosen.into_iter().enumerate();
+            let perks = offered.map(|(place, (name, text))| (name, text, Some(place) == minister)).collect();
+            let rounded = match (special.is_some(), is_special) {
                 (true, true) => rng.i64(850_000..1_300_000),
                 (true, false) => rng.i64(2_000..90_000),
                 (false, _) if position == favourite => rng.i64(300_000..750_000),
                 (false, _) => rng.i64(25_000..400_000),
             };
             // The last digit tells them apart: no ties.
-            let votes = votes / 10 * 10 + i64::try_from(position).unwrap_or_default();
+            let votes = rounded / 10 * 10 + i64::try_from(position).unwrap_or_default();
             candidates.push(Candidate { person, perks, votes, lateness: 0.6 + 0.6 * rng.f64() });
         }
         Self { seed, year, candidates, has_special: special.is_some() }
@@ -121,9 +121,7 @@ impl Election {
     fn write_mayor(&self, mayor: &mut Writer) {
         let mut by_votes: Vec<&Candidate> = self.candidates.iter().collect();
         by_votes.sort_by_key(|candidate| std::cmp::Reverse(candidate.votes));
-        let mut by_votes = by_votes.into_iter();
-        let (winner, second) = (by_votes.next(), by_votes.next());
-        if let Some(winner) = winner {
+        if let Some(winner) = by_votes.first() {
             mayor.key("key").string(winner.person.key);
             mayor.key("name").string(winner.person.name);
             mayor.key("perks").array(|perks| {
@@ -132,7 +130,7 @@ impl Election {
                 }
             });
         }
-        if let Some(second) = second.filter(|_| !self.has_special) {
+        if let Some(second) = by_votes.get(1).filter(|_| !self.has_special) {
             mayor.key("minister").object(|minister| {
                 minister.key("key").string(second.person.key);
                 minister.key("name").string(second.person.name);
@@ -153,7 +151,8 @@ impl Election {
     }
 
     fn write_booth(&self, now_ms: i64, current: &mut Writer) {
-        let (opened, closes) = (opens_at(self.year), closes_at(self.year));
+        let opened = opens_at(self.year);
+        let closes = closes_at(self.year);
         let progress = (now_ms - opened) as f64 / (closes - opened) as f64;
         // One election in three hides its votes for the first day, one for the last twelve hours.
         let hidden = match hash(self.seed, "hidden votes", self.year.cast_unsigned()) % 3 {

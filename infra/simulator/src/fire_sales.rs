@@ -85,12 +85,14 @@ mod tests {
 
     #[test]
     fn sales_are_announced_then_active_then_gone() {
-        let (mut none, mut active, mut upcoming) = (0, 0, 0);
+        let mut none = 0;
+        let mut active = 0;
+        let mut upcoming = 0;
         for hour in 0..24 * 7 * 20 {
             let now_ms = 1_790_000_000_000 + hour * HOUR_MS;
-            let sales = sales(1, now_ms);
-            none += usize::from(sales.is_empty());
-            for sale in sales {
+            let announced = sales(1, now_ms);
+            none += usize::from(announced.is_empty());
+            for sale in announced {
                 assert_eq!(sale.as_object().unwrap().len(), 5);
                 assert!(sale["end"].as_i64().unwrap() > now_ms);
                 *(if sale["start"].as_i64().unwrap() <= now_ms { &mut active } else { &mut upcoming }) += 1;

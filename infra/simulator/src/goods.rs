@@ -292,8 +292,9 @@ fn potion(rng: &mut Rng) -> Goods {
     let effect = pick(rng, &["absorption", "critical", "magic_find", "regeneration", "speed", "spirit"]);
     let level = rng.i32(1..=8);
     let key = format!("{effect};{level}");
-    let goods = Goods::variant("POTION", &key, (373, 0, "Potion"), "consumables").stackable();
-    let mut goods = goods.with("potion_type", Text(String::from("POTION")));
+    let mut goods = Goods::variant("POTION", &key, (373, 0, "Potion"), "consumables")
+        .stackable()
+        .with("potion_type", Text(String::from("POTION")));
     if rng.u32(..20) == 0 {
         // The plain kind has no effect and no level.
         return goods;
@@ -345,7 +346,8 @@ fn lore(rng: &mut Rng, painted_tier: &str) -> String {
     let mut lines = vec![format!("§7Gear Score: §d{}", rng.u32(1..900))];
     let wanted = rng.usize(1..=6);
     for (name, glyph, colour) in rng.choose_multiple(stats, wanted) {
-        let (value, share) = (rng.u32(1..400), rng.f64() * 30.0);
+        let value = rng.u32(1..400);
+        let share = rng.f64() * 30.0;
         lines.push(format!("§7{name}: §{colour}+{value}{glyph} §8(+{share:.1}%)"));
     }
     lines.push(String::new());

@@ -233,7 +233,8 @@ fn write_npc_price(rng: &mut Rng, row: &mut Writer) {
 }
 
 fn write_requirements(rng: &mut Rng, row: &mut Writer) {
-    let (skill, level) = (pick(rng, &["COMBAT", "MINING", "FARMING"]), rng.i64(1..40));
+    let skill = pick(rng, &["COMBAT", "MINING", "FARMING"]);
+    let level = rng.i64(1..40);
     let requirement = |requirement: &mut Writer| {
         requirement.key("type").string("SKILL");
         requirement.key("skill").string(skill);

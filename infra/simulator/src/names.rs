@@ -68,8 +68,7 @@ pub fn spelling(seed: u64, name: &str) -> String {
 #[must_use]
 pub fn is_player(seed: u64, uuid: &str) -> bool {
     let Ok(bits) = u128::from_str_radix(uuid, 16) else { return false };
-    let (unchecked, check) = (bits >> 32, bits & 0xffff_ffff);
-    u128::from(check_of(seed, unchecked)) == check
+    u128::from(check_of(seed, bits >> 32)) == bits & 0xffff_ffff
 }
 
 /// The UUID of the player with this number: a random-looking (version 4) UUID that [`is_player`] knows.

@@ -312,7 +312,8 @@ mod tests {
 
     #[test]
     fn normal_players_have_one_to_four_profiles_that_hold_the_player() {
-        let (mut coop, mut unselected) = (0, 0);
+        let mut coop = 0;
+        let mut unselected = 0;
         for number in 0..60 {
             let name = format!("player_{number}");
             let uuid = names::uuid(1, &name).unwrap();

@@ -111,8 +111,8 @@ fn split_moment(path: &str) -> Result<(Option<i64>, &str), &'static str> {
     let Some(rest) = path.strip_prefix("/at/") else { return Ok((None, path)) };
     let (moment, _) = rest.split_once('/').ok_or("A path must follow /at/UNIX_MILLISECONDS")?;
     let known = moment.parse().ok().filter(|moment| MOMENTS.contains(moment));
-    let known = known.ok_or("The time after /at/ must be Unix milliseconds of the years 2001 to 2286")?;
-    Ok((Some(known), rest.get(moment.len()..).unwrap_or("/")))
+    let now_ms = known.ok_or("The time after /at/ must be Unix milliseconds of the years 2001 to 2286")?;
+    Ok((Some(now_ms), rest.get(moment.len()..).unwrap_or("/")))
 }
 
 /// The response of a fault, if it replaces the game's.
@@ -192,8 +192,8 @@ async fn game_response(
             let accepts_gzip = fault.truncate.is_none()
                 && !is_garbled
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
-            let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end));
-            let now_ms = now_ms - i64::from(fault.back_ms);
+            let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end))
+                - i64::from(fault.back_ms);
             let render = move || {
                 let mut rendered = world.render(&target, now_ms, accepts_gzip);
                 if is_garbled {
@@ -238,8 +238,8 @@ fn target(path: &str, query: &str) -> Result<Target, (u16, &'static str)> {
             page.parse().map(Target::Auctions).map_err(|_| (404, "Page not found"))
         }
         "/v2/skyblock/profiles" => {
-            let uuid = parameter("uuid").ok_or((400, "Missing one or more fields [...]"))?;
-            let uuid = uuid.replace('-', "").to_ascii_lowercase();
+            let given = parameter("uuid").ok_or((400, "Missing one or more fields [...]"))?;
+            let uuid = given.replace('-', "").to_ascii_lowercase();
             if uuid.len() != 32 || !uuid.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 return Err((422, "Malformed UUID"));
             }

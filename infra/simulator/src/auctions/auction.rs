@@ -87,8 +87,8 @@ impl Auction {
         row.key("item_bytes").string(&self.item_bytes);
         row.key("claimed").boolean(false);
         row.key("claimed_bidders").array(|_| {});
-        let bids = (0..life.bids).map(|number| self.bid(number));
-        let bids: Vec<Bid> = bids.take_while(|bid| bid.timestamp <= updated).collect();
+        let all_bids = (0..life.bids).map(|number| self.bid(number));
+        let bids: Vec<Bid> = all_bids.take_while(|bid| bid.timestamp <= updated).collect();
         row.key("highest_bid_amount").integer(bids.last().map_or(0, |bid| bid.amount));
         row.key("last_updated").integer(updated);
         row.key("bin").boolean(life.is_bin);
@@ -154,8 +154,12 @@ mod tests {
 
     #[test]
     fn players_sell_every_kind_of_item() {
-        let (mut attributes, mut ids, mut keys) = (HashSet::new(), HashSet::new(), HashSet::new());
-        let (mut stacks, mut wide, mut nbt) = (0, 0, Vec::new());
+        let mut attributes = HashSet::new();
+        let mut ids = HashSet::new();
+        let mut keys = HashSet::new();
+        let mut stacks = 0;
+        let mut wide = 0;
+        let mut nbt = Vec::new();
         let listed = Life::between(1, NOW_MS, NOW_MS).filter(|life| life.updated_at(NOW_MS).is_some());
         for life in listed.step_by(4) {
             let Auction { goods, item_bytes, .. } = Auction::new(1, life);
