@@ -18,8 +18,8 @@ async fn respond(event: Value) -> Result<Value, Error> {
     if event.get("type").and_then(Value::as_str) == Some("REQUEST") {
         return authorize(&event);
     }
-    let command = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
-    let command = command.and_then(Value::as_str);
+    let said = event.get("say").or_else(|| event.pointer("/queryStringParameters/say"));
+    let command = said.and_then(Value::as_str);
     match command {
         Some("log") => eprintln!("asked to log"),
         Some("slowly") => tokio::time::sleep(Duration::from_millis(500)).await,

@@ -74,10 +74,10 @@ pub fn cargo(workspace: &Path) -> std::process::Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = std::process::Command::new(program);
     command.current_dir(workspace).stdin(Stdio::null());
-    for (name, _) in std::env::vars_os() {
-        let name = name.to_string_lossy();
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
         if name == "OUT_DIR" || name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            command.env_remove(name.as_ref());
+            command.env_remove(&variable);
         }
     }
     command
@@ -85,10 +85,10 @@ pub fn cargo(workspace: &Path) -> std::process::Command {
 
 /// The binaries in cargo's messages, one message per line.
 fn executables(messages: &[u8]) -> Programs {
-    let messages = messages.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
-    let executable = |message: Value| {
+    let executable = |line| {
+        let message: Value = serde_json::from_slice(line).ok()?;
         let name = message.pointer("/target/name")?.as_str()?.to_owned();
         Some((name, PathBuf::from(message.get("executable")?.as_str()?)))
     };
-    messages.filter_map(executable).collect()
+    messages.split(|byte| *byte == b'\n').filter_map(executable).collect()
 }

@@ -61,13 +61,13 @@ impl Keys {
 pub(crate) async fn seed(dynamodb: &DynamoDb, table: &str) -> Result<Keys, Error> {
     let failed = |reason: &dyn Display| Error::new(format!("the initial keys cannot be stored: {reason}"));
     let keys = Keys::new().ok_or_else(|| failed(&"one is malformed"))?;
-    let table = Table::of_sdk(&dynamodb.sdk(), table);
-    let table = table.with_timeout(TIMEOUT);
+    let access_table = Table::of_sdk(&dynamodb.sdk(), table);
+    let session = access_table.with_timeout(TIMEOUT);
     for (name, key) in keys.named() {
         let (account, record) =
             records(name, key).ok_or_else(|| failed(&format!("{name} is not a valid name")))?;
-        access::replace_account(table, None, &account).await.map_err(|error| failed(&error))?;
-        access::put_key(table, &record).await.map_err(|error| failed(&error))?;
+        access::replace_account(session, None, &account).await.map_err(|error| failed(&error))?;
+        access::put_key(session, &record).await.map_err(|error| failed(&error))?;
     }
     Ok(keys)
 }

@@ -177,8 +177,8 @@ fn pages(template: &Template, keys: Option<&Keys>, base: &str) -> Vec<String> {
     let is_on = |path: &str| template.api.routes.iter().any(|route| route.path == path);
     let key = keys.map(|keys| format!("#key={}", keys.pro.expose())).unwrap_or_default();
     let links = [("/docs", String::new()), ("/market", format!("?item={EXAMPLE_ITEM}{key}"))];
-    let links = links.into_iter().filter(|(path, _)| is_on(path));
-    links.map(|(path, rest)| format!("{} {base}{path}{rest}", path.trim_start_matches('/'))).collect()
+    let shown = links.into_iter().filter(|(path, _)| is_on(path));
+    shown.map(|(path, rest)| format!("{} {base}{path}{rest}", path.trim_start_matches('/'))).collect()
 }
 
 fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {
@@ -191,8 +191,8 @@ fn routes(template: &Template, keys: Option<&Keys>, base: &str) -> Table {
         let authorizer = route.authorizer.as_ref().and_then(|name| template.api.authorizers.get(name));
         let header = authorizer.map(|authorizer| &authorizer.identity_header);
         let key = header.zip(keys).map(|(header, keys)| format!("-H '{header}: {}' ", keys.pro.expose()));
-        let example = example(&route.method, &route.path, &key.unwrap_or_default(), base);
-        table.add_row([&route.method, &route.path, binary, &ttl, &example]);
+        let request = example(&route.method, &route.path, &key.unwrap_or_default(), base);
+        table.add_row([&route.method, &route.path, binary, &ttl, &request]);
     }
     table
 }

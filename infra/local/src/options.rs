@@ -213,8 +213,8 @@ mod tests {
             ),
         ] {
             let parameters = options.parameters(&declared, None).into_iter();
-            let parameters: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
-            assert_eq!(parameters.join(" "), expected);
+            let texts: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(texts.join(" "), expected);
         }
     }
 

@@ -104,7 +104,8 @@ impl PublicFiles {
             Err(_) if is_range => return empty_response(StatusCode::RANGE_NOT_SATISFIABLE),
             Err(_) => return missing(),
         };
-        let (meta, part) = (file.meta.clone(), file.range.clone());
+        let meta = file.meta.clone();
+        let part = file.range.clone();
         let modified = SystemTime::from(meta.last_modified);
         let Ok(body) = file.bytes().await else { return missing() };
         let is_compressed = Path::new(name).extension().is_some_and(|extension| extension == "gz");
@@ -157,8 +158,8 @@ fn parse_range(header: &str) -> Option<GetRange> {
         ("", length) => Some(GetRange::Suffix(length.parse().ok()?)),
         (first, "") => Some(GetRange::Offset(first.parse().ok()?)),
         (first, last) => {
-            let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-            (first <= last).then(|| GetRange::Bounded(first..last.saturating_add(1)))
+            let range = first.parse().ok()?..last.parse::<u64>().ok()?.saturating_add(1);
+            (!range.is_empty()).then_some(GetRange::Bounded(range))
         }
     }
 }

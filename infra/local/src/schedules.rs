@@ -124,9 +124,9 @@ impl Scheduled {
 
     /// The latest multiple of the period since 1970, plus the offset, whose event is sent at `now_ms`: minutes are full minutes.
     fn latest_due_ms(&self, now_ms: i64) -> i64 {
-        let now_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
+        let latest_ms = now_ms - i64::try_from(self.delay.as_millis()).unwrap_or_default();
         let offset_ms = i64::try_from(self.offset.as_millis()).unwrap_or(i64::MAX);
-        now_ms - now_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
+        latest_ms - latest_ms.saturating_sub(offset_ms).rem_euclid(self.period_ms())
     }
 
     async fn deliver(self: Arc<Self>, due_ms: i64) {
@@ -162,11 +162,11 @@ impl Scheduled {
 /// The event of a schedule. If the cloud's clock is not the system's, it is a backfill's: recorders refuse events that are not of the
 /// present by the system's clock.
 fn event(input: &str, due_ms: i64, clock: &Clock) -> Bytes {
-    let input = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
+    let text = input.replace(SCHEDULED_TIME, &rfc_3339(due_ms));
     if clock.is_of_system() {
-        return Bytes::from(input);
+        return Bytes::from(text);
     }
-    let Ok(Value::Object(mut event)) = serde_json::from_str(&input) else { return Bytes::from(input) };
+    let Ok(Value::Object(mut event)) = serde_json::from_str(&text) else { return Bytes::from(text) };
     event.insert(BACKFILL.to_owned(), true.into());
     Bytes::from(Value::Object(event).to_string())
 }

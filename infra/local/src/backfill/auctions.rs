@@ -68,12 +68,21 @@ impl Auctions {
     fn market(&self) -> &Market {
         self.market.get_or_init(|| {
             let mut buffers = Buffers::default();
-            let (mut items, mut sales) = (BTreeMap::new(), Vec::new());
+            let mut items = BTreeMap::new();
+            let mut sales = Vec::new();
             for Offer { item_bytes, price } in offers(self.seed, self.now.get() * 1_000) {
                 let Ok(Item { id, also, count, clean }) = read(&item_bytes, &mut buffers) else { continue };
                 let ids = [id].into_iter().chain(also).collect();
-                let (auction, time) = (AuctionId::of_bytes([0; 16]), UnixMilliseconds::new(0));
-                let sale = Sale { auction, items: ids, count, price, time, bin: true, clean };
+                let auction = AuctionId::of_bytes([0; 16]);
+                let sale = Sale {
+                    auction,
+                    items: ids,
+                    count,
+                    price,
+                    time: UnixMilliseconds::new(0),
+                    bin: true,
+                    clean,
+                };
                 for id in &sale.items {
                     // A variant moves with its item.
                     let trend = || Trend::new(self.seed, id.as_str().split('+').next().unwrap_or_default());
@@ -128,9 +137,11 @@ impl Game for Auctions {
             let [open, high, low, close] =
                 [open, open.max(close), open.min(close), close].map(Coins::of_hundredths);
             let listed = Listed { open, high, low, close, sum, listings: *listings, samples };
-            let listed = trend.is_listed(first, *listings).then_some(listed);
-            let sold = sold.get(id).and_then(|sales| Sold::of(sales));
-            (listed.is_some() || sold.is_some()).then(|| (id.clone(), Candle { listed, sold }))
+            let candle = Candle {
+                listed: trend.is_listed(first, *listings).then_some(listed),
+                sold: sold.get(id).and_then(|sales| Sold::of(sales)),
+            };
+            (candle.listed.is_some() || candle.sold.is_some()).then(|| (id.clone(), candle))
         };
         self.market().items.iter().filter_map(candle).collect()
     }
@@ -140,8 +151,9 @@ impl Game for Auctions {
         if slot.interval.length == HOUR && slot.start >= averaged_from(past) {
             let sales: Vec<_> = past.game.sales(hour_of(slot.start)).collect();
             let time = HourTime { recorded: 60, covered: HOUR };
-            let sales: Vec<_> = sales.iter().collect();
-            HourTexts::of(candles, &sales, time).write(past.session(), slot).await?;
+            HourTexts::of(candles, &sales.iter().collect::<Vec<_>>(), time)
+                .write(past.session(), slot)
+                .await?;
         }
         store(past.session(), slot, candles).await.map(drop)
     }

@@ -44,10 +44,22 @@ pub(crate) async fn run(plan: Plan) {
     let Plan { days, seed, now_ms, table, logs, newest_minutes, mut minutes_recorded } = plan;
     let now = UnixSeconds::from(UnixMilliseconds::new(now_ms));
     let progress = Arc::new(Progress::new(logs));
-    let (game, until) = (Arc::new(Bazaar { seed }), Bazaar::until(now));
-    let bazaar = Past { game, table: table.clone(), progress: Arc::clone(&progress), days, until, now };
-    let (game, until) = (Arc::new(Auctions::new(seed, now)), Auctions::until(now));
-    let auctions = Past { game, table: table.clone(), progress: Arc::clone(&progress), days, until, now };
+    let bazaar = Past {
+        game: Arc::new(Bazaar { seed }),
+        table: table.clone(),
+        progress: Arc::clone(&progress),
+        days,
+        until: Bazaar::until(now),
+        now,
+    };
+    let auctions = Past {
+        game: Arc::new(Auctions::new(seed, now)),
+        table: table.clone(),
+        progress: Arc::clone(&progress),
+        days,
+        until: Auctions::until(now),
+        now,
+    };
     bazaar.begin().await;
     auctions.begin().await;
     // The first candle is built of the newest minutes.

@@ -79,8 +79,8 @@ impl<G: Game> Past<G> {
     pub(super) async fn store_candles(self, part: &'static str) {
         let mut known = Known::new();
         for interval in Self::INTERVALS {
-            let recorded = recorded(self.session(), interval, self.now).await.unwrap_or_default();
-            known.extend(recorded.iter().map(|slot| (slot.interval.name, slot.start)));
+            let slots = recorded(self.session(), interval, self.now).await.unwrap_or_default();
+            known.extend(slots.iter().map(|slot| (slot.interval.name, slot.start)));
         }
         let is_new = known.iter().all(|(_, start)| *start >= self.until.rounded_down(PART));
         let Some(daily) = Self::INTERVALS.last() else { return };

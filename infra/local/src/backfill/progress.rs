@@ -28,8 +28,8 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(logs: Logs) -> Self {
         let missing = vec![NEWEST_MINUTES, BAZAAR, AUCTIONS, EVENTS];
-        let (failed, begun) = (AtomicU64::new(0), Instant::now());
-        let progress = Self { missing: Mutex::new(missing), failed, begun, logs };
+        let failed = AtomicU64::new(0);
+        let progress = Self { missing: Mutex::new(missing), failed, begun: Instant::now(), logs };
         // Nothing is complete yet.
         progress.complete("");
         progress

@@ -57,15 +57,14 @@ impl HttpConnector for Connector {
 }
 
 async fn send(to: Connector, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
-    let request = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
-    let (parts, body) = request.into_parts();
-    let body = body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
+    let sent = request.try_into_http1x().map_err(|error| ConnectorError::user(error.into()))?;
+    let (parts, sent_body) = sent.into_parts();
+    let body = sent_body.bytes().map(Bytes::copy_from_slice).unwrap_or_default();
     let written = match operation(&parts.headers) {
         batch::WRITE => batch::write(&to.database, body.clone()).await,
         _ => None,
     };
-    let written = written.and_then(|written| serde_json::to_vec(&written).ok());
-    let response = if let Some(written) = written {
+    let response = if let Some(written) = written.and_then(|written| serde_json::to_vec(&written).ok()) {
         hyper::Response::new(SdkBody::from(written))
     } else {
         let sent = to.engine.send(&parts, body).await;

@@ -207,8 +207,8 @@ fn lock(folder: &Path) -> Result<File, Error> {
 /// # Errors
 /// A sentence about why the folder cannot be used.
 fn open(folder: &Path) -> Result<Database, String> {
-    let file = folder.join(FILE);
-    let file = file.to_str().ok_or("its name is not UTF-8")?;
+    let path = folder.join(FILE);
+    let file = path.to_str().ok_or("its name is not UTF-8")?;
     let database = Database::new(file).map_err(|error| error.to_string())?;
     // Otherwise each row waits for the disk. A development tool need not survive a power failure.
     database.enable_bulk_loading().map_err(|error| error.to_string())?;
@@ -316,13 +316,11 @@ fn operation(headers: &HeaderMap) -> &str {
 }
 
 fn number(counts: &Counts, operation: &str) -> u64 {
-    let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-    counts.get(operation).copied().unwrap_or_default()
+    counts.lock().unwrap_or_else(PoisonError::into_inner).get(operation).copied().unwrap_or_default()
 }
 
 fn count(counts: &Counts, operation: &str) {
-    let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-    *counts.entry(operation.to_owned()).or_default() += 1;
+    *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(operation.to_owned()).or_default() += 1;
 }
 
 impl Shared {

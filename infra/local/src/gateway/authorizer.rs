@@ -102,8 +102,8 @@ impl Identity {
         for value in &self.values {
             let value = String::from_utf8_lossy(value);
             // The function's error is JSON.
-            let escaped = Value::from(value.as_ref()).to_string();
-            let escaped = escaped.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            let quoted = Value::from(value.as_ref()).to_string();
+            let escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             for secret in [escaped.unwrap_or_default(), value.as_ref()] {
                 if !secret.is_empty() {
                     redacted = redacted.replace(secret, "…");

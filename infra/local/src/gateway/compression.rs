@@ -41,9 +41,9 @@ pub(crate) fn gzip(body: &[u8]) -> io::Result<Vec<u8>> {
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|item| {
-        let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
-        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
-        let name = name.trim();
+        let (coding, quality) = item.split_once(';').unwrap_or((item, "q=1"));
+        let weight = quality.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
+        let name = coding.trim();
         weight.is_some_and(|weight| weight > 0.0) && (name.eq_ignore_ascii_case("gzip") || name == "*")
     })
 }

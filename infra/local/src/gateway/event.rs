@@ -113,9 +113,9 @@ fn headers(request: &GatewayRequest<'_>) -> BTreeMap<String, Vec<String>> {
         let id = request.request_id.simple().to_string();
         vec![format!("Root=1-{:08x}-{}", request.now_ms / 1000, id.get(..24).unwrap_or_default())]
     });
-    let hops = headers.remove("X-Forwarded-For").unwrap_or_default();
-    let hops = hops.into_iter().chain([request.client.ip().to_string()]).collect::<Vec<_>>().join(", ");
-    headers.insert("X-Forwarded-For".to_owned(), vec![hops]);
+    let mut hops = headers.remove("X-Forwarded-For").unwrap_or_default();
+    hops.push(request.client.ip().to_string());
+    headers.insert("X-Forwarded-For".to_owned(), vec![hops.join(", ")]);
     headers.insert("X-Forwarded-Port".to_owned(), vec!["80".to_owned()]);
     headers.insert("X-Forwarded-Proto".to_owned(), vec!["http".to_owned()]);
     headers

@@ -115,7 +115,8 @@ impl Gateway {
         if let Some(access_log) = &self.access_log {
             let bytes = response.body().len();
             let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
-            let (method, path) = (printable(parts.method.as_str()), printable(parts.uri.path()));
+            let method = printable(parts.method.as_str());
+            let path = printable(parts.uri.path());
             let status = response.status().as_u16();
             access_log(&format!("{method} {path} {status} {milliseconds:.1} ms {bytes} bytes {source}"));
         }

@@ -39,9 +39,8 @@ impl GatewayRequest<'_> {
 
     /// The name of the requested method in policies, with the path as it was sent.
     pub(super) fn method_arn(&self) -> String {
-        let (stage, method, path) = (self.stage, self.method(), self.path());
-        let path = path.strip_prefix('/').unwrap_or(path);
-        format!("arn:aws:execute-api:{REGION}:{ACCOUNT_ID}:{API_ID}/{stage}/{method}/{path}")
+        let path = self.path().strip_prefix('/').unwrap_or(self.path());
+        format!("arn:aws:execute-api:{REGION}:{ACCOUNT_ID}:{API_ID}/{}/{}/{path}", self.stage, self.method())
     }
 }
 

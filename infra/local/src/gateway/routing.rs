@@ -32,13 +32,11 @@ pub(super) type PathParameters = BTreeMap<String, String>;
 
 impl Routing {
     pub(super) fn new(routes: &[Route]) -> Self {
-        let routes = routes.iter().map(|route| {
-            let segments: Vec<_> = split(&route.path).into_iter().map(segment).collect();
-            (segments, route.clone())
-        });
-        let mut routes: Vec<_> = routes.collect();
-        routes.sort_by_cached_key(|(segments, route)| (segments.clone(), route.method == ANY));
-        Self(routes)
+        let segments = |route: &Route| split(&route.path).into_iter().map(segment).collect();
+        let mut sorted: Vec<(Vec<Segment>, Route)> =
+            routes.iter().map(|route| (segments(route), route.clone())).collect();
+        sorted.sort_by_cached_key(|(segments, route)| (segments.clone(), route.method == ANY));
+        Self(sorted)
     }
 
     /// The route for a method and a path, and the values of the path's parameters.
@@ -51,9 +49,9 @@ impl Routing {
 
 /// The segments of a path; a trailing slash is ignored.
 fn split(path: &str) -> Vec<&str> {
-    let path = path.strip_prefix('/').unwrap_or(path);
-    let path = path.strip_suffix('/').unwrap_or(path);
-    if path.is_empty() { Vec::new() } else { path.split('/').collect() }
+    let rest = path.strip_prefix('/').unwrap_or(path);
+    let segments = rest.strip_suffix('/').unwrap_or(rest);
+    if segments.is_empty() { Vec::new() } else { segments.split('/').collect() }
 }
 
 fn segment(text: &str) -> Segment {
@@ -102,11 +100,10 @@ mod tests {
             "GET /",
             "ANY /",
         ];
-        let routes = routes.map(|route| {
+        let routing = Routing::new(&routes.map(|route| {
             let (method, path) = route.split_once(' ').unwrap();
             Route { method: method.to_owned(), path: path.to_owned(), ..Route::default() }
-        });
-        let routing = Routing::new(&routes);
+        }));
         for (request, expected, parameters) in [
             ("GET /v1/mayor", "GET /v1/mayor", vec![]),
             ("GET /v1/mayor/", "GET /v1/mayor", vec![]),

@@ -47,8 +47,8 @@ type Month = (i16, i8);
 
 impl Usage {
     pub(super) fn new(plans: &[UsagePlan], clock: Clock) -> Self {
-        let plans = plans.iter().map(|plan| (plan.tier.clone(), plan.clone())).collect();
-        Self { plans, clock, admitted: Mutex::default() }
+        let by_tier = plans.iter().map(|plan| (plan.tier.clone(), plan.clone())).collect();
+        Self { plans: by_tier, clock, admitted: Mutex::default() }
     }
 
     /// Counts the request, and returns the caller's key.
@@ -106,8 +106,8 @@ impl Admitted {
 
 /// Takes a request from the bucket that is full again at `full_at`, unless it is empty.
 fn take_from(full_at: &mut Duration, throttle: Throttle, now: Duration) -> bool {
-    let interval = Duration::try_from_secs_f64(1.0 / throttle.rate).unwrap_or(LONGEST_INTERVAL);
-    let interval = interval.min(LONGEST_INTERVAL);
+    let spacing = Duration::try_from_secs_f64(1.0 / throttle.rate).unwrap_or(LONGEST_INTERVAL);
+    let interval = spacing.min(LONGEST_INTERVAL);
     let full_after = now.max(*full_at) + interval;
     let is_left = throttle.rate > 0.0 && throttle.burst > 0 && full_after <= now + interval * throttle.burst;
     if is_left {

@@ -149,9 +149,9 @@ impl Document {
 }
 
 fn check_parameter(name: &str, value: &str, declaration: &Value) -> Result<(), Error> {
-    let allowed = declaration.get("AllowedValues").and_then(Value::as_array);
-    let allowed: Option<Vec<String>> = allowed.map(|values| values.iter().filter_map(text).collect());
-    if let Some(allowed) = allowed.filter(|allowed| !allowed.iter().any(|allowed| allowed == value)) {
+    let values = declaration.get("AllowedValues").and_then(Value::as_array);
+    let texts = values.map(|values| values.iter().filter_map(text).collect::<Vec<_>>());
+    if let Some(allowed) = texts.filter(|allowed| !allowed.iter().any(|allowed| allowed == value)) {
         return Err(Error::new(format!(
             "the parameter {name} must be one of {}, not {value:?}",
             allowed.join(", ")

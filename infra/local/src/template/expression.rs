@@ -129,10 +129,9 @@ impl Scope {
 
 /// The function and its argument, if the object is a call.
 fn intrinsic(entries: &Map<String, Value>) -> Option<(&str, &Value)> {
-    let mut entries = entries.iter();
-    let (key, argument) = entries.next()?;
+    let (key, argument) = entries.iter().next()?;
     let is_call = key == "Ref" || key.starts_with("Fn::");
-    (is_call && entries.next().is_none()).then_some((key.as_str(), argument))
+    (is_call && entries.len() == 1).then_some((key.as_str(), argument))
 }
 
 /// A scalar as text.

@@ -32,8 +32,8 @@ pub struct Function {
 }
 
 pub(super) fn read(logical_id: &str, resource: &Value, section: &Section<'_>) -> Result<Function, Error> {
-    let binary = resource.pointer("/Metadata/BuildProperties/Binary").and_then(Value::as_str);
-    let binary = binary.ok_or_else(|| {
+    let named = resource.pointer("/Metadata/BuildProperties/Binary").and_then(Value::as_str);
+    let binary = named.ok_or_else(|| {
         Error::template(
             &format!("{logical_id}.Metadata.BuildProperties.Binary"),
             "it must name the function's binary",

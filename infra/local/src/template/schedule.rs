@@ -72,21 +72,22 @@ fn rhythm(expression: &str) -> Option<(Duration, Option<Duration>)> {
 /// The period and the offset of `cron(OFFSET/PERIOD * * * ? *)`: minutes of every hour, evenly spaced. `*` stands for every minute.
 fn minutes(expression: &str) -> Option<(Duration, Duration)> {
     let minutes = expression.strip_prefix("cron(")?.strip_suffix(" * * * ? *)")?;
-    let (offset, period) = if minutes == "*" { ("0", "1") } else { minutes.split_once('/')? };
-    let (offset, period) = (offset.parse().ok()?, period.parse().ok()?);
+    let (first, step) = if minutes == "*" { ("0", "1") } else { minutes.split_once('/')? };
+    let offset = first.parse().ok()?;
+    let period = step.parse().ok()?;
     let is_even = (1..=60).contains(&period) && 60_u64.is_multiple_of(period) && offset < period;
     is_even.then(|| (Duration::from_mins(period), Duration::from_mins(offset)))
 }
 
 fn period(expression: &str) -> Option<Duration> {
-    let (count, unit) = expression.strip_prefix("rate(")?.strip_suffix(')')?.split_once(' ')?;
+    let (number, unit) = expression.strip_prefix("rate(")?.strip_suffix(')')?.split_once(' ')?;
     let unit_s = match unit {
         "minute" | "minutes" => 60,
         "hour" | "hours" => 60 * 60,
         "day" | "days" => 24 * 60 * 60,
         _ => return None,
     };
-    let count: u64 = count.parse().ok().filter(|count| *count > 0)?;
+    let count: u64 = number.parse().ok().filter(|count| *count > 0)?;
     count.checked_mul(unit_s).map(Duration::from_secs)
 }
 

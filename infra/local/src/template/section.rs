@@ -108,8 +108,8 @@ impl<'scope> Section<'scope> {
             Some(_) => return Err(self.invalid(name, "it must be a list")),
         };
         let place = |position| format!("{}[{position}]", self.place(name));
-        let items = items.into_iter().enumerate();
-        items.map(|(position, item)| Self::of(place(position), Some(item), self.scope)).collect()
+        let numbered = items.into_iter().enumerate();
+        numbered.map(|(position, item)| Self::of(place(position), Some(item), self.scope)).collect()
     }
 
     pub(super) fn texts(&self) -> Result<BTreeMap<String, String>, Error> {

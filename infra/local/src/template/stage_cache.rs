@@ -19,9 +19,7 @@ pub(super) fn apply_method_settings(api: &Section<'_>, routes: &mut [Route]) -> 
     let mut has_own = vec![false; routes.len()];
     for setting in api.sections("MethodSettings")? {
         // In a resource path, slashes except the first are written as ~1.
-        let path = setting.required_text("ResourcePath")?;
-        let path =
-            path.strip_prefix("/~1").map_or(path.clone(), |rest| format!("/{rest}")).replace("~1", "/");
+        let path = setting.required_text("ResourcePath")?.replacen("/~1", "/", 1).replace("~1", "/");
         let method = setting.required_text("HttpMethod")?;
         let caching = setting.boolean("CachingEnabled")?.unwrap_or_default();
         let stated_ttl_s = setting.number("CacheTtlInSeconds")?;

@@ -70,8 +70,8 @@ async fn a_request_becomes_an_event_and_the_payload_a_response() {
         "X-Forwarded-Proto": "http",
         "x-raw": "a\u{fffd}b",
     });
-    let lists = headers.as_object().unwrap().iter().map(|(name, value)| (name.clone(), json!([value])));
-    let lists: Value = lists.collect();
+    let list = |(name, value): (&String, &Value)| (name.clone(), json!([value]));
+    let lists: Value = headers.as_object().unwrap().iter().map(list).collect();
     let context = event["requestContext"].take();
     // Everything that AWS documents for a request without an authorizer.
     assert_eq!(

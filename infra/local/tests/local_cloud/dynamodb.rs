@@ -30,8 +30,8 @@ Resources:
 ";
 
 /// A request as an SDK sends it.
-fn request(operation: &str, body: &Value) -> Vec<u8> {
-    let body = body.to_string();
+fn request(operation: &str, content: &Value) -> Vec<u8> {
+    let body = content.to_string();
     let length = body.len();
     format!(
         "POST / HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-type: application/x-amz-json-1.0\r\n\
@@ -64,8 +64,8 @@ async fn stored(cloud: &Cloud) -> Vec<String> {
     });
     let response = call(cloud, "Query", &query).await;
     assert_eq!(response.status, 200, "{}", response.body);
-    let rows = response.json();
-    let rows = rows.get("Items").and_then(Value::as_array).unwrap().iter();
+    let page = response.json();
+    let rows = page.get("Items").and_then(Value::as_array).unwrap().iter();
     rows.map(|row| row.pointer("/sk/S").and_then(Value::as_str).unwrap().to_owned()).collect()
 }
 

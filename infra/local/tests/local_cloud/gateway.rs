@@ -71,9 +71,8 @@ async fn start(test: &str) -> Cloud {
 }
 
 async fn request(cloud: &Cloud, request: &str, headers: &[(&str, &str)]) -> Response {
-    let headers: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    let headers = headers.concat();
-    let text = format!("{request} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n{headers}\r\n");
+    let lines: String = headers.iter().flat_map(|(name, value)| [*name, ": ", *value, "\r\n"]).collect();
+    let text = format!("{request} HTTP/1.1\r\nhost: here\r\nconnection: close\r\n{lines}\r\n");
     send(&cloud.url(), text.as_bytes()).await
 }
 

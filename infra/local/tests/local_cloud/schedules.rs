@@ -41,9 +41,9 @@ fn lines(cloud: &Cloud, word: &str) -> Vec<String> {
 async fn await_lines(cloud: &Cloud, word: &str, count: usize) -> Vec<String> {
     let started = Instant::now();
     loop {
-        let lines = lines(cloud, word);
-        if lines.len() >= count {
-            return lines;
+        let found = lines(cloud, word);
+        if found.len() >= count {
+            return found;
         }
         assert!(started.elapsed() < Duration::from_mins(3), "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(20)).await;
