@@ -78,16 +78,22 @@ pub(crate) async fn record_past(cloud: &Cloud) {
         for number in (1..=count).rev() {
             let start = UnixSeconds::new(interval.slot(now).get() - number * length);
             let sales: Vec<_> = (0..number.unsigned_abs() % 5).map(|sale| sale_at(start, sale)).collect();
-            let sales: Vec<_> = sales.iter().collect();
+
             let prices = [number % 7, number % 3]
                 .map(|step| Coins::of_hundredths(PRICE + step.unsigned_abs() * 100_000_000));
             let [first, last] = prices.map(|lowest| Listed::of(Price { lowest, second: None, listings: 41 }));
-            let candle = Candle { listed: Some(first.followed_by(last)), sold: Sold::of(&sales) };
+            let candle = Candle {
+                listed: Some(first.followed_by(last)),
+                sold: Sold::of(&sales.iter().collect::<Vec<_>>()),
+            };
             let candles = Candles::from([PET, BOOK].map(|id| (id.parse().unwrap(), candle.clone())));
             store(table, interval.at(start), &candles).await.unwrap();
             if length == HOUR && number <= 48 {
                 let known = HourTime { recorded: 60, covered: Duration::from_hours(1) };
-                HourTexts::of(&candles, &sales, known).write(table, interval.at(start)).await.unwrap();
+                HourTexts::of(&candles, &sales.iter().collect::<Vec<_>>(), known)
+                    .write(table, interval.at(start))
+                    .await
+                    .unwrap();
             }
         }
     }

@@ -63,7 +63,7 @@ pub(crate) async fn start_with_past_of_auctions() -> Cloud {
 }
 
 /// The key of the account with the tier `pro`.
-pub(crate) fn key(cloud: &Cloud) -> String {
+pub(crate) fn pro_key(cloud: &Cloud) -> String {
     cloud.keys().unwrap().pro.expose().to_owned()
 }
 
@@ -98,7 +98,8 @@ async fn record_minutes(cloud: &Cloud) {
 /// others are copies of such a row, which takes a tenth of the time.
 async fn store_candles(cloud: &Cloud) {
     let sdk = cloud.dynamodb().sdk();
-    let (client, table) = (Client::new(&sdk), Table::of_sdk(&sdk, TABLE));
+    let client = Client::new(&sdk);
+    let table = Table::of_sdk(&sdk, TABLE);
     let session = table.with_timeout(Duration::from_mins(1));
     let past = Past::of(cloud);
     let now = UnixSeconds::new(past.now);
@@ -114,12 +115,12 @@ async fn store_candles(cloud: &Cloud) {
             let candles = Candles::from([(ITEM.parse().unwrap(), Candle::of(quote, start))]);
             assert_eq!(store(session, interval.at(start), &candles).await.unwrap(), 1);
         }
-        let row = row(&client, interval.name).await;
+        let stored = row(&client, interval.name).await;
         let numbers: Vec<_> = (3..count).filter(|number| !GAP.contains(number)).collect();
         for numbers in numbers.chunks(25) {
             let copies = numbers
                 .iter()
-                .map(|number| copy(&row, slot(*number), past.candle(slot(*number), length)))
+                .map(|number| copy(&stored, slot(*number), past.candle(slot(*number), length)))
                 .collect();
             let written = client.batch_write_item().request_items(TABLE, copies).send().await.unwrap();
             assert!(written.unprocessed_items().is_none_or(HashMap::is_empty));
@@ -182,10 +183,8 @@ impl Past {
     fn candle(&self, slot: i64, length: i64) -> String {
         let prices = [0, length / 3, 2 * length / 3].map(|offset| self.prices(slot + offset));
         let side = |side: usize| {
-            let prices = prices.map(|prices| prices[side]);
-            let high = prices.into_iter().fold(f64::MIN, f64::max);
-            let low = prices.into_iter().fold(f64::MAX, f64::min);
-            format!("{},{high},{low},{}", prices[0], prices[2])
+            let [open, middle, close] = prices.map(|prices| prices[side]);
+            format!("{open},{},{},{close}", open.max(middle).max(close), open.min(middle).min(close))
         };
         let volume = |days: f64| (650.0 + 180.0 * self.wave(slot, days) + 60.0 * self.wave(slot, 0.3)) as i64;
         format!("{},{},{},{},5", side(0), side(1), volume(1.0), volume(1.3))

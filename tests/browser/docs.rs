@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cloud::{ITEM, key, start};
+use crate::cloud::{ITEM, pro_key, start};
 use crate::stage::Stage;
 use crate::window::Window;
 
@@ -101,7 +101,7 @@ async fn compressed(window: &Window, url: &str) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_text_has_every_operation_at_once_for_everyone_and_without_scripts() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open(&format!("/docs#key={key}")).await;
     let loaded: Vec<_> = window.requests("").into_iter().map(|request| request.url).collect();
@@ -207,7 +207,7 @@ async fn send(window: &Window) -> String {
 async fn the_sample_request_of_every_operation_gets_its_response() {
     let cloud = start().await;
     cloud.record_no_auctions().await.unwrap();
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
     assert_eq!(window.evaluate("location.href.includes('gd_')").await, false);
@@ -239,7 +239,7 @@ async fn the_sample_request_of_every_operation_gets_its_response() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_forms_can_be_used_by_everyone() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
     open_client(&window, "/v1/mayor", "#tag/mayor/GET/v1/mayor").await;
@@ -264,7 +264,7 @@ async fn the_forms_can_be_used_by_everyone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     open(&window, &key).await;
     let stored = "sessionStorage.getItem('key')";
@@ -309,7 +309,7 @@ async fn both_pages_of_a_tab_share_the_key_and_keep_it_nowhere_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn behind_a_stage_the_requests_of_both_pages_go_to_the_stage() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let stage = Stage::of(&cloud).await;
     let window = Window::new(stage.url(), &key).await;
     window.open(&format!("/docs/#key={key}")).await;
@@ -331,7 +331,7 @@ async fn behind_a_stage_the_requests_of_both_pages_go_to_the_stage() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn if_a_part_cannot_be_loaded_a_sentence_says_so() {
     let cloud = start().await;
-    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    let window = Window::new(&cloud.url(), &pro_key(&cloud)).await;
     for part in ["*/openapi.json", "*/scalar.js"] {
         window.block(&[part]).await;
         window.open("/docs").await;

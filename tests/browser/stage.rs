@@ -53,8 +53,8 @@ async fn serve(mut client: TcpStream, gateway: String) {
         return;
     };
     // One request per connection, so that no later one is missed.
-    let rest = rest.replacen("Connection: keep-alive", "Connection: close", 1);
+    let request = format!("GET /{}", rest.replacen("Connection: keep-alive", "Connection: close", 1));
     let mut server = TcpStream::connect(gateway).await.unwrap();
-    server.write_all(format!("GET /{rest}").as_bytes()).await.unwrap();
+    server.write_all(request.as_bytes()).await.unwrap();
     let _ = copy_bidirectional(&mut client, &mut server).await;
 }

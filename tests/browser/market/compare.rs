@@ -7,7 +7,7 @@ use super::defects::go;
 use super::item::drawn;
 use super::{open, settle, texts_of};
 use crate::auctions::{BOOK, PET};
-use crate::cloud::{ITEM, NAME, key, start_with_past, start_with_past_of_auctions};
+use crate::cloud::{ITEM, NAME, pro_key, start_with_past, start_with_past_of_auctions};
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,9 +67,12 @@ async fn links_have_the_range_or_the_times_and_never_the_key() {
     window.click("button", "These times").await;
     window.wait("document.activeElement.ariaLabel === 'Text to copy'").await;
     let selected = "(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)";
-    let link = window.evaluate(selected).await;
-    let link = link.as_str().unwrap();
-    assert!(link.contains("&from=20") && link.contains("&to=20") && !link.contains(&key(&cloud)), "{link}");
+    let text = window.evaluate(selected).await;
+    let link = text.as_str().unwrap();
+    assert!(
+        link.contains("&from=20") && link.contains("&to=20") && !link.contains(&pro_key(&cloud)),
+        "{link}"
+    );
     window.inspect("market-item-link").await;
     window.open(link.strip_prefix(&base).unwrap()).await;
     drawn(&window).await;

@@ -88,8 +88,8 @@ async fn flips_bring_a_profit_after_tax_within_the_limits_of_the_address() {
         ("&sort=margin", vec![&ice, &coal, &diamond]),
     ] {
         go(&window, &format!("?view=flips{query}")).await;
-        let expected: Vec<_> = expected.into_iter().cloned().collect();
-        assert_eq!(rows(&window).await, expected, "{query}");
+        let ids: Vec<_> = expected.into_iter().cloned().collect();
+        assert_eq!(rows(&window).await, ids, "{query}");
     }
     // A budget pays for fewer items an hour.
     go(&window, "?view=flips&budget=20k&filter=coal").await;
@@ -143,7 +143,7 @@ async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_table_names_its_requests_without_the_key_until_that_is_asked_for() {
     let cloud = start().await;
-    let key = crate::cloud::key(&cloud);
+    let key = crate::cloud::pro_key(&cloud);
     let window = open(&cloud, "?view=items").await;
     settle(&window).await;
     window.evaluate("document.querySelector('.requests summary').click()").await;

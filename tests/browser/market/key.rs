@@ -6,7 +6,7 @@ use local::Options;
 
 use super::defects::replace;
 use super::{forget_key, open, settle};
-use crate::cloud::{key, start, start_with};
+use crate::cloud::{pro_key, start, start_with};
 use crate::window::Window;
 
 /// Enters a key in the form.
@@ -22,7 +22,7 @@ async fn enter(window: &Window, key: &str) {
 async fn without_a_key_the_page_asks_for_one_and_keeps_none_that_is_refused() {
     let cloud = start().await;
     let keys = cloud.keys().unwrap();
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open("/market?view=flips").await;
     window.wait_for("heading", "Your API key").await;
@@ -59,7 +59,7 @@ async fn without_a_key_the_page_asks_for_one_and_keeps_none_that_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_tab_has_the_key_of_an_open_one_and_forgetting_it_is_for_all_tabs() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = open(&cloud, "?view=flips").await;
     let other = window.tab(&key).await;
     other.open("/market?view=mayor").await;
@@ -79,7 +79,7 @@ async fn a_new_tab_has_the_key_of_an_open_one_and_forgetting_it_is_for_all_tabs(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tab_that_was_elsewhere_has_forgotten_the_key_too_and_a_link_replaces_no_remembered_one() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = open(&cloud, "?view=status").await;
     let other = window.tab(&key).await;
     other.open("/market?view=status").await;
@@ -103,7 +103,7 @@ async fn a_tab_that_was_elsewhere_has_forgotten_the_key_too_and_a_link_replaces_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open("/market?view=flips").await;
     window.click("checkbox", "Remember on this device").await;
@@ -135,20 +135,20 @@ async fn a_key_is_remembered_on_the_device_only_if_that_is_wanted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_that_cannot_be_tried_is_kept() {
     let cloud = start().await;
-    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    let window = Window::new(&cloud.url(), &pro_key(&cloud)).await;
     for (status, sentence) in [
         ("429", "This key has made its requests for now."),
         ("503", "The service has a problem at the moment."),
     ] {
         window.open("/market?view=flips").await;
         replace(&window, "v1/", &format!("new Response('{{}}', {{ status: {status} }})")).await;
-        enter(&window, &key(&cloud)).await;
+        enter(&window, &pro_key(&cloud)).await;
         window.wait_for("heading", "Flips").await;
         window.wait_for_text(sentence).await;
         forget_key(&window).await;
     }
     window.block(&["*"]).await;
-    enter(&window, &key(&cloud)).await;
+    enter(&window, &pro_key(&cloud)).await;
     window.wait_for("heading", "Flips").await;
     window.expect_clean(&["Failed to load resource"]);
 }
@@ -174,7 +174,7 @@ async fn the_key_is_in_no_address_log_or_referrer() {
     window.wait_for("heading", "Flips").await;
     settle(&window).await;
 
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let requests = window.requests("");
     assert!(requests.iter().any(|request| request.sent["headers"]["X-API-Key"] == key), "the key is used");
     let mut referrers = requests.iter().filter_map(|request| request.sent["headers"]["Referer"].as_str());

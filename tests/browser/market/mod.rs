@@ -25,12 +25,12 @@ mod watch;
 
 use local::Cloud;
 
-use crate::cloud::key;
+use crate::cloud::pro_key;
 use crate::window::Window;
 
 /// A window that shows the market page at this query, such as `?view=flips`. The page has the key.
 async fn open(cloud: &Cloud, query: &str) -> Window {
-    let key = key(cloud);
+    let key = pro_key(cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open(&format!("/market{query}#key={key}")).await;
     window.wait_for("button", "Key").await;

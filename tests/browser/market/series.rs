@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cloud::{ITEM, key, start, start_with_past};
+use crate::cloud::{ITEM, pro_key, start, start_with_past};
 use crate::window::Window;
 
 /// Runs the body of an asynchronous function in the page. `module` holds what `file` exports, `BAZAAR` and `AUCTIONS` are the
@@ -24,7 +24,7 @@ pub(super) async fn run(window: &Window, file: &str, given: &Value, body: &str) 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
     let cloud = start_with_past().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open("/market").await;
     // The product has candles of three hours of 30 days, and of days of two years. Both miss twelve in a row.
@@ -67,7 +67,7 @@ async fn coarser_candles_fill_what_finer_ones_do_not_have_and_gaps_stay_gaps() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn modules_do_what_their_views_rely_on() {
     let cloud = start().await;
-    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    let window = Window::new(&cloud.url(), &pro_key(&cloud)).await;
     window.open("/market").await;
     a_part_of_a_range_comes_from_the_finest_candles_that_are_kept(&window).await;
     a_long_range_shows_all_that_a_young_deployment_has(&window).await;

@@ -1,6 +1,6 @@
 //! The size of the page: what a visit transfers.
 
-use crate::cloud::{ITEM, key, start};
+use crate::cloud::{ITEM, pro_key, start};
 use crate::window::Window;
 
 /// The bytes of the page, its scripts and styles as they are sent.
@@ -19,7 +19,7 @@ const SIZES: &str = "Promise.all([location.href, ...performance.getEntriesByType
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_page_has_at_most_45_kb_without_data_and_80_kb_with_an_item() {
     let cloud = start().await;
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     window.open("/market").await;
     window.wait_for("heading", "Your API key").await;

@@ -1,7 +1,7 @@
 //! Every view except that of an item: its content, its title, its accessibility, and the status of the feeds.
 
 use super::{open, settle, texts_of};
-use crate::cloud::{ITEM, key, start, start_with_past_of_auctions};
+use crate::cloud::{ITEM, pro_key, start, start_with_past_of_auctions};
 use crate::window::Window;
 
 /// The views with the names of their links and their headings.
@@ -99,7 +99,7 @@ async fn each_feed_says_in_words_whether_it_is_healthy_and_without_a_key() {
     let cloud = start().await;
     let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
     cloud.invoke("record-mayor", format!(r#"{{"time":"{time}","backfill":true}}"#)).await.unwrap();
-    let window = Window::new(&cloud.url(), &key(&cloud)).await;
+    let window = Window::new(&cloud.url(), &pro_key(&cloud)).await;
     window.open("/market?view=status").await;
     window.wait_for_text("Not healthy: Bazaar prices, Candles, Fire sales, Auction prices.").await;
     let states = texts_of(&window, "[data-feed] > p").await;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::defects::{go, replace};
 use super::{settle, texts_of};
-use crate::cloud::{ITEM, key};
+use crate::cloud::{ITEM, pro_key};
 use crate::window::Window;
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
@@ -17,7 +17,7 @@ async fn a_visitor_without_a_key_sees_the_prices_of_the_public_files() {
     for recorder in ["record-auctions", "record-bazaar"] {
         cloud.invoke(recorder, event.clone()).await.unwrap();
     }
-    let key = key(&cloud);
+    let key = pro_key(&cloud);
     let window = Window::new(&cloud.url(), &key).await;
     for (view, heading) in [("items", "Items"), ("flips", "Flips"), ("auctions", "Auctions")] {
         window.open(&format!("/market?view={view}")).await;

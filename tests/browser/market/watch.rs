@@ -13,7 +13,7 @@ const KEPT: &str = "JSON.parse(localStorage.getItem('watched'))";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_starred_item_is_in_the_list_of_every_tab_with_its_target() {
     let cloud = start().await;
-    let key = crate::cloud::key(&cloud);
+    let key = crate::cloud::pro_key(&cloud);
     let window = open(&cloud, "?view=items&filter=enchanted+diamond").await;
     settle(&window).await;
     window.click("button", &format!("Watch {NAME}")).await;

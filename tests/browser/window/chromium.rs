@@ -113,8 +113,8 @@ async fn call(session: Option<&str>, method: &str, parameters: Value) -> Result<
         state.waiting.insert(id, sender);
     }
     CHROMIUM.commands.send(format!("{command}\0")).map_err(|error| error.to_string())?;
-    let response = tokio::time::timeout(PATIENCE, response).await.map_err(|_| "no response in time")?;
-    let mut response = response.map_err(|_| "the browser has ended")?;
+    let received = tokio::time::timeout(PATIENCE, response).await.map_err(|_| "no response in time")?;
+    let mut response = received.map_err(|_| "the browser has ended")?;
     match response.get("error") {
         Some(error) => Err(error.to_string()),
         None => Ok(response["result"].take()),
