@@ -43,7 +43,8 @@ fn check<T>(response: &UpstreamResponse, rows: Result<Rows<T>, UpstreamError>) {
         Ok(rows) => rows,
         Err(error) => return check_length(&error.to_string()),
     };
-    let (usable, skipped) = (rows.usable.len(), rows.skipped.names.len());
+    let usable = rows.usable.len();
+    let skipped = rows.skipped.names.len();
     assert_eq!(rows.skipped.reason.is_some(), skipped > 0);
     check_length(&rows.skipped.first_names());
     match rows.into_usable(response) {

@@ -54,8 +54,8 @@ impl Instance {
         let mut command = command(program, upstream, &api.address().to_string());
         let start = Instant::now();
         let child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
-        let pid = child.id().and_then(|id| i32::try_from(id).ok()).map(Pid::from_raw);
-        let pid = pid.ok_or_else(|| format!("{name} has ended"))?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        let pid = id.map(Pid::from_raw).ok_or_else(|| format!("{name} has ended"))?;
         let mut instance =
             Self { name, child, pid, calls, poll: None, started_in: Duration::ZERO, _api: api };
         instance.started_in = instance.wait_for_poll().await?.duration_since(start);

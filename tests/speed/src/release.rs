@@ -11,8 +11,8 @@ use crate::workspace;
 /// When the folder cannot be read.
 fn functions() -> Result<Vec<String>, String> {
     let folder = workspace().join("functions");
-    let entries = std::fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let entries = entries.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let listing = std::fs::read_dir(&folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let entries = listing.map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     // `functions/examples` is no function.
     let folders = entries.iter().filter(|entry| entry.path().join("Cargo.toml").is_file());
     let mut names: Vec<_> = folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -25,11 +25,11 @@ fn functions() -> Result<Vec<String>, String> {
 /// # Errors
 /// When there is no such function.
 pub(crate) fn choose(chosen: &[String]) -> Result<Vec<String>, String> {
-    let functions = functions()?;
-    if let Some(unknown) = chosen.iter().find(|name| !functions.contains(name)) {
-        return Err(format!("there is no function {unknown}; there are {}", functions.join(", ")));
+    let all = functions()?;
+    if let Some(unknown) = chosen.iter().find(|name| !all.contains(name)) {
+        return Err(format!("there is no function {unknown}; there are {}", all.join(", ")));
     }
-    Ok(if chosen.is_empty() { functions } else { chosen.to_vec() })
+    Ok(if chosen.is_empty() { all } else { chosen.to_vec() })
 }
 
 /// Whether the function depends on this crate of the workspace.
@@ -38,8 +38,8 @@ pub(crate) fn choose(chosen: &[String]) -> Result<Vec<String>, String> {
 /// When its manifest cannot be read.
 pub(crate) fn depends_on(name: &str, dependency: &str) -> Result<bool, String> {
     let manifest = workspace().join("functions").join(name).join("Cargo.toml");
-    let text = std::fs::read_to_string(&manifest);
-    let text = text.map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
+    let text = std::fs::read_to_string(&manifest)
+        .map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
     Ok(text.lines().any(|line| line.split_once('.').is_some_and(|(name, _)| name == dependency)))
 }
 

@@ -29,8 +29,8 @@ impl Server {
         Handler: Fn(Request<Incoming>) -> Responding + Clone + Send + 'static,
         Responding: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
-        let listener = listener.map_err(|error| format!("cannot listen: {error}"))?;
+        let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
+        let listener = bound.map_err(|error| format!("cannot listen: {error}"))?;
         let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
         Ok(Self { address, task: tokio::spawn(accept(listener, handler)) })
     }

@@ -70,8 +70,8 @@ impl Upstream {
 
 impl Bodies {
     fn insert(&mut self, target: &'static str, body: &str) -> Result<(), String> {
-        let variants = variants(body).unwrap_or_else(|| vec![body.to_owned()]);
-        let compressed = variants.iter().map(|variant| compress(variant)).collect::<Result<_, _>>()?;
+        let bodies = variants(body).unwrap_or_else(|| vec![body.to_owned()]);
+        let compressed = bodies.iter().map(|variant| compress(variant)).collect::<Result<_, _>>()?;
         self.by_target.insert(target, compressed);
         Ok(())
     }
@@ -96,8 +96,8 @@ impl Bodies {
 /// The body at two times, if it has one.
 fn variants(body: &str) -> Option<Vec<String>> {
     let (before, after) = body.split_once(VARIED)?;
-    let (time, rest) = after.split_once(',')?;
-    let time: i64 = time.trim().parse().ok()?;
+    let (number, rest) = after.split_once(',')?;
+    let time: i64 = number.trim().parse().ok()?;
     Some([time, time + 1].map(|time| format!("{before}{VARIED}{time},{rest}")).into())
 }
 
