@@ -37,9 +37,8 @@ async fn a_response_is_cached_to_the_last_millisecond_of_its_ttl_and_its_headers
     serve_small_bodies(&cloud);
     record_prices(&cloud, START).await;
     let date = |time_ms: i64| {
-        let second = time_ms / 1_000 % 86_400;
-        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-        format!("Tue, 28 Apr 2026 {hour:02}:{minute:02}:{second:02} GMT")
+        let seconds = time_ms / 1_000 % 86_400;
+        format!("Tue, 28 Apr 2026 {:02}:{:02}:{:02} GMT", seconds / 3_600, seconds / 60 % 60, seconds % 60)
     };
     for example in examples() {
         let ttl = milliseconds(example.route.cache);
@@ -219,7 +218,8 @@ async fn behind_a_gateway_cache_only_a_response_too_large_for_it_is_marked_as_fr
     let cloud = start_with(behind_a_gateway_cache()).await;
     record_prices(&cloud, cloud.clock().now_ms()).await;
     for example in examples() {
-        let (first, second) = (get(&cloud, example.path).await, get(&cloud, example.path).await);
+        let first = get(&cloud, example.path).await;
+        let second = get(&cloud, example.path).await;
         let is_stored = first.text.len() <= 1_048_576;
         assert_eq!(
             is_stored,

@@ -50,9 +50,9 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
             // After the pause of the function.
             cloud.clock().advance(std::time::Duration::from_secs(2));
             // No cause names a player.
-            let path = path.replace("Notch", "[player]");
+            let named = path.replace("Notch", "[player]");
             let of_route =
-                |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(&path);
+                |line: &Value| line["status"] == 500 && line["cause"].as_str().unwrap().contains(&named);
             let lines = await_logs(&cloud, 1, of_route).await;
             let cause = lines[0]["cause"].as_str().unwrap();
             assert!(numbers(cause).contains(&33_554_432), "{}: {cause}", example.path);
@@ -65,8 +65,7 @@ async fn an_upstream_body_of_more_than_32_mib_is_an_error_on_every_route() {
 #[tokio::test]
 async fn a_query_of_twelve_hundred_parameters_is_read_to_its_end() {
     let cloud = start().await;
-    let padding: Vec<String> = (0..1_200).map(|number| format!("p{number}=x")).collect();
-    let padding = padding.join("&");
+    let padding = (0..1_200).map(|number| format!("p{number}=x")).collect::<Vec<_>>().join("&");
     assert!(padding.len() > 8_192);
     record_prices(&cloud, cloud.clock().now_ms()).await;
     for example in examples() {

@@ -28,8 +28,8 @@ fn cargo_local(options: &[&str]) -> Command {
 fn descendants(leader: u32) -> BTreeSet<u32> {
     let parents: Vec<(u32, u32)> = std::fs::read_dir("/proc")
         .unwrap()
+        .flatten()
         .filter_map(|entry| {
-            let entry = entry.ok()?;
             let id: u32 = entry.file_name().to_str()?.parse().ok()?;
             let status = std::fs::read_to_string(entry.path().join("stat")).ok()?;
             // The name, in parentheses, may contain anything. State and parent follow.
@@ -79,15 +79,14 @@ async fn greeting(output: &mut Lines<BufReader<ChildStdout>>) -> Greeting {
             break;
         }
     }
-    let keys = lines.extract_if(.., |line| line.starts_with("key "));
-    let keys = keys.map(|line| line.split(' ').skip(1).map(str::to_owned).collect()).collect();
+    let key_lines = lines.extract_if(.., |line| line.starts_with("key "));
+    let keys = key_lines.map(|line| line.split(' ').skip(1).map(str::to_owned).collect()).collect();
     let mut address = |word: &str| {
         let line = lines.pop().unwrap();
         line.strip_prefix(word).unwrap_or_else(|| panic!("{word} is not in {line}")).to_owned()
     };
-    let (ready, market, docs) = (address("ready "), address("market "), address("docs "));
-    let files = address("files ");
-    let (lambda, dynamodb, upstream) = (address("lambda "), address("dynamodb "), address("upstream "));
+    let [ready, market, docs, files, lambda, dynamodb, upstream] =
+        ["ready ", "market ", "docs ", "files ", "lambda ", "dynamodb ", "upstream "].map(&mut address);
     Greeting { table: lines, keys, upstream, dynamodb, lambda, files, docs, market, ready }
 }
 
@@ -134,10 +133,10 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
         // The curl command in the table works.
         let (headers, url) = command(row);
         assert!(url.starts_with(&ready), "{row}");
-        let headers: Vec<_> = headers.iter().map(|header| header.split_once(": ").unwrap()).collect();
-        assert_eq!(headers.len(), usize::from(example.route.requires_key), "{row}");
-        assert!(headers.iter().all(|(name, _)| *name == "X-API-Key"), "{row}");
-        let response = send_with("", Method::GET, url, &headers).await;
+        let pairs: Vec<_> = headers.iter().map(|header| header.split_once(": ").unwrap()).collect();
+        assert_eq!(pairs.len(), usize::from(example.route.requires_key), "{row}");
+        assert!(pairs.iter().all(|(name, _)| *name == "X-API-Key"), "{row}");
+        let response = send_with("", Method::GET, url, &pairs).await;
         // Nothing is recorded, so there are no prices of auctions, and no candles of all products.
         let status = match example.route.function {
             function if function == AUCTIONS_PRICES.function => 500,

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use simulator::Fault;
 
 use crate::support::{
-    KEY_HEADER, Response, expect_clean_logs, get, get_at, invoke, live_examples, one_instance_each,
-    record_prices, send, send_with, simulator, start, start_with, template,
+    KEY_HEADER, Response, deployed_template, expect_clean_logs, get, get_at, invoke, live_examples,
+    one_instance_each, record_prices, send, send_with, simulator, start, start_with,
 };
 
 /// Values to try for every parameter: bounds, their neighbours, words.
@@ -424,8 +424,7 @@ async fn the_example_of_candles_follows_from_recorded_minutes() {
 
 /// The year of the election that was won at that moment.
 fn election_year(won_at: &str) -> i64 {
-    let won_at: Timestamp = won_at.parse().unwrap();
-    simulator::election::seated_year(won_at.as_millisecond())
+    simulator::election::seated_year(won_at.parse::<Timestamp>().unwrap().as_millisecond())
 }
 
 #[tokio::test]
@@ -466,17 +465,17 @@ async fn every_example_of_an_error_is_what_the_service_responds() {
     }
 
     // The template has the messages of the gateway, word for word.
-    let template = template();
+    let template = deployed_template();
     for status in [401, 403, 429, 500] {
         let retry_after = mayor.response(status).unwrap()["headers"].get("Retry-After").is_some();
         for body in messages(status).into_iter().filter(|body| body["error"]["message"] != INTERNAL_MESSAGE) {
             let mut responses = template.api.gateway_responses.values();
-            let said = responses.find(|response| {
+            let found = responses.find(|response| {
                 let text = response.body.as_deref().unwrap_or_default();
                 response.status == Some(status)
                     && serde_json::from_str::<Value>(text).is_ok_and(|said| said == body)
             });
-            let said = said.unwrap_or_else(|| panic!("the gateway does not say {body}"));
+            let said = found.unwrap_or_else(|| panic!("the gateway does not say {body}"));
             assert_eq!(said.headers.contains_key("Retry-After"), retry_after, "{body}");
         }
     }
@@ -488,7 +487,7 @@ async fn the_document_states_the_limits_that_are_deployed() {
     let cloud = start().await;
     let document = served_document(&cloud).await;
     let introduction = document.value()["info"]["description"].as_str().unwrap();
-    let template = template();
+    let template = deployed_template();
     assert_eq!(template.usage_plans.len(), 2);
     for plan in &template.usage_plans {
         let throttle = plan.throttle.unwrap();
@@ -515,8 +514,8 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
         let path = operation.path();
         for parameter in operation.parameters() {
             parameters += 1;
-            let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
-            let validator = document.validator(schema).unwrap();
+            let name = parameter["name"].as_str().unwrap();
+            let validator = document.validator(&parameter["schema"]).unwrap();
             // Whether a value is valid may depend on another parameter, which differs between the examples.
             let examples: Vec<_> = operation.examples(200).map(|example| example.request).collect();
             for value in VALUES.into_iter().filter(|value| !(value.is_empty() && parameter["in"] == "path")) {
@@ -531,7 +530,7 @@ async fn a_parameter_accepts_exactly_what_its_schema_accepts() {
                         assert!(is_told || message.contains(" is required with "), "{request}: {message}");
                     }
                 }
-                let is_valid = validator.is_valid(&parameter_value(value, schema));
+                let is_valid = validator.is_valid(&parameter_value(value, &parameter["schema"]));
                 // A schema cannot say at which times an interval starts.
                 let expected = if name == "opened_at" { is_valid && is_taken } else { is_valid };
                 assert_eq!(is_taken, expected, "{path}: {name} {value:?}");
@@ -570,8 +569,8 @@ async fn the_default_in_the_schema_is_the_default() {
         let name = with.trim_end_matches('=').rsplit(['?', '&']).next().unwrap();
         let parameters = document.value()["paths"][path]["get"]["parameters"].as_array().unwrap();
         let parameter = parameters.iter().find(|parameter| parameter["name"] == name).unwrap();
-        let default = &parameter["schema"]["default"];
-        let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+        let stated = &parameter["schema"]["default"];
+        let default = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
         let mut same = false;
         // The upstream may refresh in the middle.
         for _ in 0..5 {

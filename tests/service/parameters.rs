@@ -132,8 +132,8 @@ async fn a_bazaar_mode_is_one_of_seven_words_in_lower_case() {
 async fn a_bazaar_id_is_required_with_mode_item_and_ignored_otherwise() {
     let cloud = start().await;
     let moment = cloud.clock().now_ms();
-    let products: serde_json::Value = serde_json::from_str(&bazaar::body(1, moment)).unwrap();
-    let products = &products["products"];
+    let body: serde_json::Value = serde_json::from_str(&bazaar::body(1, moment)).unwrap();
+    let products = &body["products"];
     assert!(products.get("INK_SACK:3").is_some() && products.get("X").is_some());
     let rows: [(&[u8], Expected); 28] = [
         (b"/v1/bazaar?mode=item", Missing("id")),
@@ -314,8 +314,8 @@ async fn auction_ids_are_texts_without_blanks_and_a_raw_semicolon_is_told() {
         ("?ids=X;Y;5", Split("5")),
         ("?0;ids=X", Split("0")),
     ];
-    let rows = rows.map(|(query, expected)| (format!("{PRICES}{query}"), expected));
-    expect_responses(&cloud, rows).await;
+    let targets = rows.map(|(query, expected)| (format!("{PRICES}{query}"), expected));
+    expect_responses(&cloud, targets).await;
     expect_responses(&cloud, [("/v1/auctions/averages?ids=X;4", Split("4"))]).await;
     let ids = |count: usize| (1..=count).map(|id| format!("N{id}")).collect::<Vec<_>>().join(",");
     let hundred = get(&cloud, &format!("{PRICES}?ids={}", ids(100))).await.data();
@@ -479,7 +479,7 @@ async fn unknown_parameters_and_a_trailing_slash_are_ignored() {
     }
     // `data` alone: `meta.cached` may differ.
     for path in routes.iter().filter(|path| !path.contains("bazaar") && !path.contains("auctions")) {
-        let (plain, slash) = (get(&cloud, path).await, get(&cloud, &format!("{path}/")).await);
-        assert_eq!(slash.data(), plain.data(), "{path}");
+        let plain = get(&cloud, path).await.data();
+        assert_eq!(get(&cloud, &format!("{path}/")).await.data(), plain, "{path}");
     }
 }

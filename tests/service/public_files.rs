@@ -47,8 +47,9 @@ async fn send(cloud: &Cloud, method: Method, path: &str, headers: &[(&str, &str)
             request.header(*name, *value)
         });
     let response = client.request(request.body(Empty::new()).unwrap()).await.unwrap();
-    let (status, headers) = (response.status(), response.headers().clone());
-    File { status, headers, body: response.into_body().collect().await.unwrap().to_bytes().to_vec() }
+    let (head, body) = response.into_parts();
+    let bytes = body.collect().await.unwrap().to_bytes();
+    File { status: head.status, headers: head.headers, body: bytes.to_vec() }
 }
 
 pub(crate) async fn get(cloud: &Cloud, path: &str) -> File {
@@ -248,9 +249,8 @@ async fn every_finished_day_has_a_file_with_its_candles() {
         build_all(&cloud, START + day * DAY + 10 * MINUTE).await;
     }
     // The first midnight ends the first day. What a run has not written, the next one does.
-    let days =
-        (28..=30).map(|day| format!("2026-04-{day}")).chain((1..=6).map(|day| format!("2026-05-0{day}")));
-    let days: Vec<_> = days.collect();
+    let april = (28..=30).map(|day| format!("2026-04-{day}"));
+    let days: Vec<_> = april.chain((1..=6).map(|day| format!("2026-05-0{day}"))).collect();
     for day in &days {
         assert_eq!(get(&cloud, &format!("/days/bazaar/{day}.csv.gz")).await.status, StatusCode::OK, "{day}");
     }

@@ -147,14 +147,19 @@ async fn the_book_of_every_real_product_has_its_orders_on_the_right_side() {
         let cloud = start().await;
         serve(&cloud, "/v2/skyblock/bazaar", name);
         let market = BazaarFacts::of(&text(name));
-        let (mut above, mut below, mut both, mut empty, mut most) = (Vec::new(), Vec::new(), 0, 0, 0);
+        let mut above = Vec::new();
+        let mut below = Vec::new();
+        let mut both = 0;
+        let mut empty = 0;
+        let mut most = 0;
         for (id, product) in &market.products {
             let data = get_data(&cloud, &format!("/v1/bazaar?mode=book&id={id}")).await;
             expect_same(&data, &market.book(id).unwrap(), id);
             let prices = |side: &str| -> Vec<f64> {
                 data[side].as_array().unwrap().iter().map(|level| level["price"].as_f64().unwrap()).collect()
             };
-            let (buy_orders, sell_offers) = (prices("buyOrders"), prices("sellOffers"));
+            let buy_orders = prices("buyOrders");
+            let sell_offers = prices("sellOffers");
             assert!(buy_orders.is_sorted_by(|one, other| one > other), "{id}");
             assert!(sell_offers.is_sorted_by(|one, other| one < other), "{id}");
             most = most.max(buy_orders.len()).max(sell_offers.len());

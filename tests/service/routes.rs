@@ -9,7 +9,7 @@ use local::template::{CacheKey, Template};
 use serde_json::Value;
 
 use crate::support::{
-    AUTHORIZER, RECORDERS, expect_clean_logs, in_repository, invoke, record_prices, start, template,
+    AUTHORIZER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke, record_prices, start,
 };
 
 /// The names of the entries of a folder of the repository, without its README and the examples of clients.
@@ -27,7 +27,7 @@ fn binary<'a>(template: &'a Template, logical_id: &str) -> &'a str {
 
 #[test]
 fn the_template_gives_each_route_its_function_and_its_ttl() {
-    let template = template();
+    let template = deployed_template();
     assert!(template.api.cache_enabled);
     for route in VERSION_1 {
         let declared: Vec<_> =
@@ -43,11 +43,11 @@ fn the_template_gives_each_route_its_function_and_its_ttl() {
 
 #[test]
 fn the_template_gives_the_pages_one_function_and_no_cache() {
-    let template = template();
-    let declared =
+    let template = deployed_template();
+    let of_assets =
         template.api.routes.iter().filter(|route| binary(&template, &route.function) == ASSETS.function);
     let declared: BTreeSet<_> =
-        declared.map(|route| (route.method.as_str(), route.path.as_str(), route.caching)).collect();
+        of_assets.map(|route| (route.method.as_str(), route.path.as_str(), route.caching)).collect();
     assert_eq!(declared, PAGES.map(|page| ("GET", page.path, false)).into());
     for page in PAGES {
         assert_eq!((page.function, page.cache.is_zero()), (ASSETS.function, true), "{}", page.path);
@@ -56,7 +56,7 @@ fn the_template_gives_the_pages_one_function_and_no_cache() {
 
 #[test]
 fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does() {
-    let template = template();
+    let template = deployed_template();
     for declared in &template.api.routes {
         let route = VERSION_1
             .into_iter()
@@ -77,7 +77,7 @@ fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does
 /// Without one of them, requests that differ would share a response. An additional one would only split the cache.
 #[test]
 fn the_cache_key_of_a_route_is_exactly_its_parameters() {
-    let template = template();
+    let template = deployed_template();
     for route in VERSION_1 {
         let declared = template.api.routes.iter().find(|declared| declared.path == route.path).unwrap();
         let mut keys = declared.cache_keys.clone();
@@ -106,7 +106,7 @@ fn the_cache_key_of_a_route_is_exactly_its_parameters() {
 
 #[test]
 fn the_template_gives_each_function_what_its_route_reads_and_nothing_else() {
-    let template = template();
+    let template = deployed_template();
     let of_route = VERSION_1.into_iter().chain([&INDEX, &DOCS]);
     for route in of_route {
         let function =
@@ -120,7 +120,7 @@ fn the_template_gives_each_function_what_its_route_reads_and_nothing_else() {
 
 #[test]
 fn only_the_routes_of_version_1_are_cached() {
-    let template = template();
+    let template = deployed_template();
     for declared in &template.api.routes {
         let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
         assert_eq!(declared.caching, in_table, "{} {}", declared.method, declared.path);
@@ -131,7 +131,7 @@ fn only_the_routes_of_version_1_are_cached() {
 
 #[test]
 fn the_index_gets_the_root_preflight_requests_and_every_unknown_method_and_path() {
-    let template = template();
+    let template = deployed_template();
     let mut declared: Vec<_> = template
         .api
         .routes
@@ -154,7 +154,7 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
     in_table.extend(RECORDERS.map(str::to_owned));
     in_table.extend([AUTHORIZER, ASSETS.function].map(str::to_owned));
-    let template = template();
+    let template = deployed_template();
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
     assert_eq!(in_template.len(), in_table.len(), "{in_template:?}");
@@ -191,8 +191,8 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
             missing.remove(function);
             continue;
         }
-        let route = VERSION_1.into_iter().chain([&INDEX, &DOCS]).find(|route| route.function == function);
-        let route = route.unwrap_or_else(|| panic!("events/{file} is for no function"));
+        let found = VERSION_1.into_iter().chain([&INDEX, &DOCS]).find(|route| route.function == function);
+        let route = found.unwrap_or_else(|| panic!("events/{file} is for no function"));
         assert_eq!(parsed["httpMethod"], "GET", "{file}");
         assert_eq!(parsed["resource"], route.path, "{file}");
 

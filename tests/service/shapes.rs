@@ -56,7 +56,8 @@ async fn the_list_has_the_ids_of_products_with_both_prices_in_order() {
     let cloud = start_at(NOW).await;
     let (products, market) = market();
     let list = market.list();
-    let (count, all) = (list["items"].as_array().unwrap().len(), products.as_object().unwrap().len());
+    let count = list["items"].as_array().unwrap().len();
+    let all = products.as_object().unwrap().len();
     assert!(count > 1_000 && count < all, "{count} of {all}");
     assert_eq!(data(&cloud, "/v1/bazaar?mode=list").await, list);
     expect_clean_logs(&cloud);
@@ -122,8 +123,8 @@ async fn many_items_are_in_the_order_of_the_request_and_unknown_ids_are_named() 
         ("NOPE", vec!["NOPE"]),
         (&many.join(","), many.iter().map(String::as_str).collect()),
     ] {
-        let expected: Vec<_> = expected.into_iter().map(str::to_owned).collect();
-        assert_eq!(data(&cloud, &format!("/v1/bazaar?mode=items&ids={ids}")).await, market.items(&expected));
+        let asked: Vec<_> = expected.into_iter().map(str::to_owned).collect();
+        assert_eq!(data(&cloud, &format!("/v1/bazaar?mode=items&ids={ids}")).await, market.items(&asked));
     }
     expect_clean_logs(&cloud);
 }
@@ -193,7 +194,8 @@ async fn the_item_catalogue_is_complete_and_an_item_without_tier_is_common() {
     let cloud = start_at(NOW).await;
     let body = items::body(SEED, NOW);
     let expected = Facts::data(&Source::Items, &body);
-    let (count, tiers) = (expected["items"].as_array().unwrap().len(), body.matches("\"tier\":").count());
+    let count = expected["items"].as_array().unwrap().len();
+    let tiers = body.matches("\"tier\":").count();
     assert!(count > 4_000 && count - tiers > 500, "{tiers} of {count} have a tier");
     assert!(data(&cloud, "/v1/items").await == expected);
     expect_clean_logs(&cloud);
@@ -213,7 +215,8 @@ async fn the_mayor_is_the_current_one_with_and_without_an_election_and_a_ministe
             let data = response.data();
             assert_eq!(data, Facts::data(&Source::Election, &body));
             assert_eq!(data["election"]["year"], year, "the election that the mayor won");
-            let (text, sitting) = (spelled(&response.text, "data"), spelled(&body, "mayor"));
+            let text = spelled(&response.text, "data");
+            let sitting = spelled(&body, "mayor");
             assert_eq!(spelled(&text, "election"), spelled(&sitting, "election"));
             let is_open = data["current"] != json!({});
             assert_eq!(is_open, moment == election::opens_at(year + 1), "the simulator's booth");

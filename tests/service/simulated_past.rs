@@ -54,36 +54,35 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     let cloud = start_with(options).await;
     let begun = Instant::now();
     // One before each of the four parts, and one at the end.
-    let messages =
-        || -> Vec<_> { cloud.logs().into_iter().filter(|line| line.starts_with("history: ")).collect() };
-    while messages().len() < 5 {
+    let is_message = |line: &String| line.starts_with("history: ");
+    while cloud.logs().iter().filter(|line| is_message(line)).count() < 5 {
         assert!(begun.elapsed() < PATIENCE, "{:#?}", cloud.logs());
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    let messages = messages();
+    let messages: Vec<_> = cloud.logs().into_iter().filter(is_message).collect();
     let [missing @ .., complete] = &messages[..] else { unreachable!() };
     assert!(missing.iter().all(|message| message.starts_with("history: still missing: ")), "{messages:?}");
     assert!(missing[0].contains("the newest minutes") && !missing[1].contains("the newest"), "{messages:?}");
     assert!(complete.starts_with("history: complete after "), "{messages:?} {:#?}", cloud.logs());
     expect_clean_logs(&cloud);
 
-    let (mut finer, mut finer_length) = (Vec::<Candle>::new(), DAY);
+    let mut finer = Vec::<Candle>::new();
+    let mut finer_length = DAY;
     for (interval, length) in INTERVALS {
         let candles = candles(&cloud, interval, 1_000).await;
-        let (first, last) = (&candles[0], candles.last().unwrap());
-        let (oldest, newest) = (first.slot().unwrap(), last.slot().unwrap());
+        let oldest = candles[0].slot().unwrap();
+        let newest = candles.last().unwrap().slot().unwrap();
         // Without a gap, from the beginning of the past to the interval under way.
         assert_eq!(newest + length, SETTLED - SETTLED % length, "{interval}");
         assert_eq!(count(&candles), (newest - oldest) / length + 1, "{interval}");
-        let (from, part) = (NOW - depth(interval), length.max(10_800));
-        assert_eq!(oldest, from - from % part, "{interval}");
+        let from = NOW - depth(interval);
+        assert_eq!(oldest, from - from % length.max(10_800), "{interval}");
         // Wherever there are all finer candles, a coarse one is made of them.
         let mut compared = 0;
         for candle in candles.iter().filter(|_| finer_length < length) {
             let opened_at = candle.slot().unwrap();
-            let parts =
-                finer.iter().filter(|part| (opened_at..opened_at + length).contains(&part.slot().unwrap()));
-            let parts: Vec<_> = parts.cloned().collect();
+            let is_part = |part: &&Candle| (opened_at..opened_at + length).contains(&part.slot().unwrap());
+            let parts: Vec<_> = finer.iter().filter(is_part).cloned().collect();
             if count(&parts) == length / finer_length {
                 assert_eq!(
                     Candle::of_parts(&candle.opened_at, parts.into_iter()).as_ref(),
@@ -120,24 +119,24 @@ async fn expect_a_past_of_auctions(cloud: &Cloud) {
     for (interval, length, days) in [("1h", 3_600, 7), ("1d", DAY, 90)] {
         let path = format!("/v1/auctions/candles?id={MANY_AUCTIONS}&interval={interval}&limit=1000");
         let data = get(cloud, &path).await.data();
-        let candles = data["candles"].as_array().unwrap().iter().filter(|candle| candle["complete"] == true);
-        let candles: Vec<&Value> = candles.collect();
+        let all = data["candles"].as_array().unwrap().iter();
+        let complete: Vec<&Value> = all.filter(|candle| candle["complete"] == true).collect();
         let start = |candle: &Value| -> i64 {
             candle["opened_at"].as_str().unwrap().parse::<Timestamp>().unwrap().as_second()
         };
-        let [first, .., last] = candles[..] else { panic!("{data}") };
+        let [first, .., last] = complete[..] else { panic!("{data}") };
         assert!((NOW - days * DAY - DAY..=NOW - days * DAY).contains(&start(first)), "{first}");
         assert_eq!(start(last) + length, NOW - NOW % length, "{last}");
         let price = |candle: &Value, field: &str| candle[field].as_f64().unwrap();
-        for pair in candles.windows(2) {
+        for pair in complete.windows(2) {
             assert_eq!(start(pair[0]) + length, start(pair[1]), "{interval}");
             assert_eq!(pair[0]["lowest_close"], pair[1]["lowest_open"], "{interval}");
             let moved = price(pair[0], "lowest_close") / price(pair[0], "lowest_open");
             assert!((0.5..2.0).contains(&moved), "{}", pair[0]);
             assert_eq!(pair[0]["samples"], length / 60, "{}", pair[0]);
         }
-        assert!(candles.iter().any(|candle| candle["lowest_open"] != candle["lowest_close"]), "{interval}");
-        assert!(candles.iter().all(|candle| candle["sales"].as_i64() > Some(0)), "{interval}");
+        assert!(complete.iter().any(|candle| candle["lowest_open"] != candle["lowest_close"]), "{interval}");
+        assert!(complete.iter().all(|candle| candle["sales"].as_i64() > Some(0)), "{interval}");
         if interval == "1h" {
             assert_eq!(last["lowest_close"], lowest);
         }

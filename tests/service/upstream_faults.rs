@@ -121,7 +121,9 @@ async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
 async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_cause_in_the_log() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
     for_every_live_route(&cloud, async |cloud, example| {
-        let (mut earlier, mut failures, mut now) = (None::<Response>, 0, START);
+        let mut earlier = None::<Response>;
+        let mut failures = 0;
+        let mut now = START;
         for _ in 0..2 {
             for upstream in &example.upstream {
                 // The name is known by now.
@@ -449,8 +451,8 @@ async fn with_key(key: &str) -> (Cloud, Simulator) {
     let address = ([127, 0, 0, 1], 0).into();
     let game =
         Simulator::start(simulator::Options { seed: 1, address, clock: Clock::system() }).await.unwrap();
-    let (upstream, upstream_key) = (Upstream::Url(game.url()), Some(key.to_owned()));
-    (start_with(Options { upstream, upstream_key, ..one_instance_each() }).await, game)
+    let upstream = Upstream::Url(game.url());
+    (start_with(Options { upstream, upstream_key: Some(key.to_owned()), ..one_instance_each() }).await, game)
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use local::{Cloud, Fault, Refusal};
 use serde_json::{Value, json};
 
 use super::expect_no_secrets;
-use super::rows::{account_row, delete, key, key_row, put, with};
+use super::rows::{account_row, delete, key_row, numbered_key, put, with};
 use crate::support::{
     AUTHORIZER, await_logs, expect_clean_logs, invoke, log_lines, one_instance_each, start_with,
 };
@@ -70,7 +70,7 @@ fn reads(cloud: &Cloud) -> u64 {
 #[tokio::test]
 async fn an_allowed_request_carries_its_account_its_tier_and_its_usage_identifier() {
     let cloud = start_with(one_instance_each()).await;
-    let key = key(1);
+    let key = numbered_key(1);
     put(&cloud, &key_row(&key, "bots")).await;
     put(&cloud, &account_row("bots", "pro", "active", NOW)).await;
     let response = invoke(&cloud, AUTHORIZER, event(&[key.expose()], NOW)).await.json();
@@ -89,7 +89,7 @@ type RowOf<'a> = &'a dyn Fn(u32) -> Option<Value>;
 #[tokio::test]
 async fn a_decision_follows_from_the_key_the_account_and_the_time() {
     let cloud = start_with(one_instance_each()).await;
-    let issued = |number| key_row(&key(number), "bots");
+    let issued = |number| key_row(&numbered_key(number), "bots");
     let revoked = |number| with(&issued(number), "revoked_at", json!({"N": NOW.to_string()}));
     let pending = |number| with(&issued(number), "pending", json!({"BOOL": true}));
     let keys: [(&str, RowOf<'_>); 4] = [
@@ -122,7 +122,7 @@ async fn a_decision_follows_from_the_key_the_account_and_the_time() {
                     ("issued", _) => "deny",
                     _ => "Unauthorized",
                 };
-                let decided = decide(&cloud, key(number).expose(), time).await;
+                let decided = decide(&cloud, numbered_key(number).expose(), time).await;
                 assert_eq!(decided, expected, "{key_state} key, {account_state} account, {} s", time - NOW);
             }
         }
@@ -133,7 +133,7 @@ async fn a_decision_follows_from_the_key_the_account_and_the_time() {
 #[tokio::test]
 async fn malformed_keys_are_refused_without_a_read() {
     let cloud = start_with(one_instance_each()).await;
-    let good = key(1);
+    let good = numbered_key(1);
     put(&cloud, &key_row(&good, "bots")).await;
     put(&cloud, &account_row("bots", "pro", "active", NOW)).await;
     let good = good.expose();
@@ -175,7 +175,7 @@ async fn malformed_keys_are_refused_without_a_read() {
 #[tokio::test]
 async fn a_new_key_takes_two_reads_and_none_for_the_next_five_seconds() {
     let cloud = start_with(one_instance_each()).await;
-    let key = key(1);
+    let key = numbered_key(1);
     let row = key_row(&key, "bots");
     put(&cloud, &row).await;
     put(&cloud, &account_row("bots", "pro", "active", NOW + 2)).await;
@@ -196,7 +196,7 @@ async fn a_new_key_takes_two_reads_and_none_for_the_next_five_seconds() {
 #[tokio::test]
 async fn an_unknown_key_is_cached_too() {
     let cloud = start_with(one_instance_each()).await;
-    let keys: Vec<ApiKey> = (0..300).map(key).collect();
+    let keys: Vec<ApiKey> = (0..300).map(numbered_key).collect();
     for _ in 0..2 {
         for key in &keys {
             assert_eq!(decide(&cloud, key.expose(), NOW).await, "Unauthorized");
@@ -211,7 +211,7 @@ async fn an_unknown_key_is_cached_too() {
 #[tokio::test]
 async fn every_fault_of_the_table_fails_the_decision() {
     let cloud = start_with(one_instance_each()).await;
-    let key = key(1);
+    let key = numbered_key(1);
     put(&cloud, &key_row(&key, "bots")).await;
     put(&cloud, &account_row("bots", "pro", "active", NOW + DAY)).await;
     let faults = [
@@ -253,7 +253,7 @@ async fn invalid_rows_fail_the_decision() {
     let mut number = 0;
     let mut next_key = || {
         number += 1;
-        key(number)
+        numbered_key(number)
     };
     for corrupt in &corrupt_accounts {
         let key = next_key();
@@ -288,7 +288,7 @@ async fn invalid_rows_fail_the_decision() {
 #[tokio::test]
 async fn an_invalid_event_fails_without_repeating_the_key() {
     let cloud = start_with(one_instance_each()).await;
-    let key = key(1);
+    let key = numbered_key(1);
     for event in [
         json!({}),
         json!([key.expose()]),
@@ -308,7 +308,7 @@ async fn an_invalid_event_fails_without_repeating_the_key() {
 #[tokio::test]
 async fn the_log_has_the_account_of_an_allowed_request_and_the_reason_of_a_refused_one() {
     let cloud = start_with(one_instance_each()).await;
-    let (paying, lapsed, unknown) = (key(1), key(2), key(3));
+    let [paying, lapsed, unknown] = [1, 2, 3].map(numbered_key);
     put(&cloud, &key_row(&paying, "bots")).await;
     put(&cloud, &account_row("bots", "starter", "active", NOW)).await;
     put(&cloud, &key_row(&lapsed, "late")).await;

@@ -9,7 +9,7 @@ use local::{Cloud, Fault};
 use simulator::Fault as UpstreamFault;
 
 use super::expect_no_secrets;
-use super::rows::{account_row, key, key_row, put};
+use super::rows::{account_row, key_row, numbered_key, put};
 use crate::support::{
     KEY_HEADER, Response, examples, expect_clean_logs, one_instance_each, record_prices, send_with,
     simulator, start_with, with_parameters,
@@ -47,8 +47,8 @@ async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
             let keys = cloud.keys().unwrap();
             (keys.starter.expose(), keys.lapsed.expose(), keys.revoked.expose())
         };
-        let unknown = key(1);
-        let unknown = unknown.expose();
+        let of_nobody = numbered_key(1);
+        let unknown = of_nobody.expose();
         for path in ["/users/*", "/v2/resources/skyblock/items"] {
             simulator(&cloud).set_fault(path, UpstreamFault::status(503));
         }
@@ -71,8 +71,8 @@ async fn every_error_of_the_contract_has_its_code_in_the_envelope() {
         ];
         for (what, path, key, code, part) in rows {
             for _ in 0..2 {
-                let key: Vec<_> = key.iter().map(|key| (KEY_HEADER, *key)).collect();
-                let message = get_with(&cloud, path, &key).await.error(code);
+                let headers: Vec<_> = key.iter().map(|key| (KEY_HEADER, *key)).collect();
+                let message = get_with(&cloud, path, &headers).await.error(code);
                 assert!(message.contains(part), "{what}, cache {gateway_cache}: {message}");
             }
         }
@@ -119,7 +119,7 @@ async fn a_route_that_requires_no_key_answers_whatever_the_key_is() {
     for gateway_cache in ["off", "on"] {
         let cloud = start(gateway_cache).await;
         let keys = cloud.keys().unwrap();
-        let unknown = key(1);
+        let unknown = numbered_key(1);
         let cases = [
             ("none", vec![]),
             ("an empty one", vec![""]),
@@ -212,7 +212,7 @@ async fn every_route_requires_a_valid_key_also_for_a_cached_response() {
 #[tokio::test]
 async fn a_renewed_account_gets_access_and_a_suspended_one_loses_it() {
     let cloud = start("on").await;
-    let key = key(1);
+    let key = numbered_key(1);
     put(&cloud, &key_row(&key, "bots")).await;
     for turn in 0..2 {
         put(&cloud, &account_row("bots", "pro", "active", 1_777_000_000)).await;

@@ -9,7 +9,7 @@ use crate::support::call;
 const TABLE: &str = "Access";
 
 /// A valid key that is not issued, the same for the same number.
-pub(super) fn key(number: u32) -> ApiKey {
+pub(super) fn numbered_key(number: u32) -> ApiKey {
     ApiKey::of_random_part(&format!("TestsOnly{number:023}")).unwrap()
 }
 

@@ -20,8 +20,7 @@ async fn a_key_that_sends_four_times_its_rate_gets_its_rate() {
             "starter" => ("StarterRateLimit", "StarterBurstLimit"),
             _ => ("ProRateLimit", "ProBurstLimit"),
         };
-        let limits = [(rate_limit, rate.to_string()), (burst_limit, burst.to_string())];
-        let limits = limits.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let limits = [(rate_limit, &*rate.to_string()), (burst_limit, &*burst.to_string())];
         let cloud = start_with(with_parameters(one_instance_each(), &limits)).await;
         let keys = cloud.keys().unwrap();
         let key = if tier == "starter" { &keys.starter } else { &keys.pro };

@@ -57,9 +57,8 @@ const SALES: usize = 108;
 
 /// The ids of real items, and as many more with real words.
 fn ids(random: &mut Rng) -> Vec<String> {
-    let names: Value = serde_json::from_str(&captures::text("../../auctions/neu-ids.json").unwrap()).unwrap();
-    let names =
-        names.as_array().unwrap().iter().map(|name| name["internalname"].as_str().unwrap().to_owned());
+    let list: Value = serde_json::from_str(&captures::text("../../auctions/neu-ids.json").unwrap()).unwrap();
+    let names = list.as_array().unwrap().iter().map(|name| name["internalname"].as_str().unwrap().to_owned());
     let mut ids: Vec<_> = names.collect();
     let words: Vec<_> = ids.iter().flat_map(|id| id.split(['_', ';'])).map(str::to_owned).collect();
     while ids.len() < ITEMS {
@@ -77,8 +76,8 @@ fn ids(random: &mut Rng) -> Vec<String> {
 /// An hour: prices of a real page, of which one in a hundred changes every minute, and sales, most of them of few items.
 fn minutes(random: &mut Rng) -> Vec<Minute> {
     let page = capture(PAGE);
-    let page = page["auctions"].as_array().unwrap();
-    let real: Vec<_> = page.iter().map(|row| row["starting_bid"].as_u64().unwrap()).collect();
+    let auctions = page["auctions"].as_array().unwrap();
+    let real: Vec<_> = auctions.iter().map(|row| row["starting_bid"].as_u64().unwrap()).collect();
     let ids: Vec<AuctionItemId> = ids(random).iter().map(|id| id.parse().unwrap()).collect();
     // Undercut by up to a hundredth.
     let mut lowest: Vec<_> = ids.iter().map(|_| real[random.usize(..real.len())]).collect();
@@ -141,8 +140,8 @@ fn units(rows: &[Row]) -> f64 {
 #[cfg_attr(not(captures), ignore = "needs captures")]
 async fn recording_building_and_reading_auctions_stays_within_the_limits() {
     let cloud = start().await;
-    let session = table(&cloud);
-    let session = session.with_timeout(Duration::from_mins(1));
+    let history = table(&cloud);
+    let session = history.with_timeout(Duration::from_mins(1));
     let mut of_minute = 0.0;
     for (minute, number) in minutes(&mut Rng::with_seed(1)).iter().zip(-60..) {
         let tick = Tick::of(UnixSeconds::new(END + number * MINUTE));

@@ -44,14 +44,14 @@ async fn every_sale_of_the_captured_lists_is_recorded_once() {
             minute += MINUTE;
         }
     }
-    let minutes = minutes(&cloud, START).await;
+    let recorded = minutes(&cloud, START).await;
     let [begin, end] = [0, i64::MAX / 1_000].map(UnixSeconds::new);
-    let counted = sales(&minutes, begin, end);
+    let counted = sales(&recorded, begin, end);
     let found: BTreeMap<_, _> = counted
         .iter()
         .map(|sale| (sale.auction.to_string(), (sale.price, sale.time.get(), sale.bin)))
         .collect();
     assert_eq!((counted.len(), found), (expected.len(), expected));
-    assert_eq!(covered(&minutes, begin, end), Duration::from_mins(names.len() as u64));
+    assert_eq!(covered(&recorded, begin, end), Duration::from_mins(names.len() as u64));
     expect_clean_logs(&cloud);
 }

@@ -144,8 +144,8 @@ impl World {
             lowest_auctions: Vec::new(),
             sales,
         };
-        let table = table(cloud);
-        let session = table.with_timeout(Duration::from_mins(1));
+        let history = table(cloud);
+        let session = history.with_timeout(Duration::from_mins(1));
         record(session, Tick::of(UnixSeconds::new(minute)), &minute_of).await.unwrap();
     }
 
@@ -191,8 +191,8 @@ impl World {
 
     /// The candle of the item, as the route shows it. `None` if it was neither listed nor sold.
     fn candle(&self, id: &str, from: i64, length: i64, complete: bool) -> Option<Value> {
-        let (listed, sold) = (self.listed(id, from, from + length), self.sold(id, from, from + length));
-        let (first, last) = (listed.first(), listed.last());
+        let listed = self.listed(id, from, from + length);
+        let sold = self.sold(id, from, from + length);
         let lowest = |price: Option<u64>| price.map(coins);
         let prices = || listed.iter().map(|(_, price, _)| *price);
         let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
@@ -207,12 +207,12 @@ impl World {
         (!listed.is_empty() || !sold.is_empty()).then(|| {
             json!({
                 "opened_at": rfc3339(from),
-                "lowest_open": lowest(first.map(|(_, price, _)| *price)),
+            "lowest_open": lowest(listed.first().map(|(_, price, _)| *price)),
                 "lowest_high": lowest(prices().max()),
                 "lowest_low": lowest(prices().min()),
-                "lowest_close": lowest(last.map(|(_, price, _)| *price)),
+            "lowest_close": lowest(listed.last().map(|(_, price, _)| *price)),
                 "lowest_average": lowest(quotient(prices().sum(), listed.len() as u64)),
-                "listings": last.map(|(_, _, listings)| *listings),
+            "listings": listed.last().map(|(_, _, listings)| *listings),
                 "sales": sold.len(),
                 "sold": sold.iter().map(|sale| sale.count).sum::<u32>(),
                 "sale_low": lowest(ones.first().copied()),
@@ -227,10 +227,8 @@ impl World {
 
     /// The averages of an item over the hours between two times, as the route shows them.
     fn averages(&self, id: &str, from: i64, end: i64) -> Option<Value> {
-        let closes = (from..end).step_by(3_600);
-        let closes =
-            closes.filter_map(|hour| self.listed(id, hour, hour + HOUR).last().map(|(_, price, _)| *price));
-        let closes: Vec<_> = closes.collect();
+        let close = |hour| self.listed(id, hour, hour + HOUR).last().map(|(_, price, _)| *price);
+        let closes: Vec<_> = (from..end).step_by(3_600).filter_map(close).collect();
         let sold = self.sold(id, from, end);
         let clean: Vec<_> = sold.iter().copied().filter(|sale| sale.clean).collect();
         let mut ones: Vec<_> = sold.iter().map(|sale| of_one(sale)).collect();
@@ -292,12 +290,13 @@ async fn expect_equal(cloud: &Cloud, world: &World) {
     let until = NOW - NOW.rem_euclid(HOUR);
     let mut compared = 0;
     for id in IDS {
-        let hours = (FIRST..until).step_by(3_600).filter_map(|hour| world.candle(id, hour, HOUR, true));
-        let hours: Vec<_> = hours.collect();
+        let of_hour = |hour| world.candle(id, hour, HOUR, true);
+        let hours: Vec<_> = (FIRST..until).step_by(3_600).filter_map(of_hour).collect();
         compared += hours.len();
         assert_eq!(candles(cloud, id, "1h").await, hours, "{id}");
-        let days = (FIRST - FIRST.rem_euclid(DAY)..until).step_by(24 * 3_600);
-        let days: Vec<_> = days.filter_map(|day| world.candle(id, day, DAY, day + DAY <= until)).collect();
+        let of_day = |day| world.candle(id, day, DAY, day + DAY <= until);
+        let first_day = FIRST - FIRST.rem_euclid(DAY);
+        let days: Vec<_> = (first_day..until).step_by(24 * 3_600).filter_map(of_day).collect();
         assert_eq!(candles(cloud, id, "1d").await, days, "{id}");
     }
     assert!(compared > 50, "{compared}");
@@ -309,11 +308,11 @@ async fn expect_equal(cloud: &Cloud, world: &World) {
         let data = get_at(cloud, &path, NOW * 1_000).await.data();
         let unknown: Vec<_> =
             IDS.iter().filter(|id| expected.iter().all(|item| item["id"] != **id)).collect();
-        let (until, count) = (rfc3339(until), expected.len());
-        let expected = json!({
-            "window": window, "until": until, "count": count, "items": expected, "unknown": unknown,
+        let response = json!({
+        "window": window, "until": rfc3339(until), "count": expected.len(), "items": expected,
+        "unknown": unknown,
         });
-        assert_eq!(data, expected, "{window}");
+        assert_eq!(data, response, "{window}");
     }
 }
 

@@ -65,9 +65,9 @@ pub(crate) fn serve(cloud: &Cloud, time_ms: i64, rows: &[Value], ended: &Value) 
 
 /// The recorded minutes from this time in Unix seconds on.
 pub(crate) async fn minutes(cloud: &Cloud, from: i64) -> Vec<RecordedMinute> {
-    let table = table(cloud);
-    let (from, end) = (UnixSeconds::new(from), UnixSeconds::new(from + 3_600));
-    auctions::recorded_minutes(table.with_timeout(Duration::from_mins(1)), from, end).await.unwrap()
+    let history = table(cloud);
+    let session = history.with_timeout(Duration::from_mins(1));
+    auctions::recorded_minutes(session, UnixSeconds::new(from), UnixSeconds::new(from + 3_600)).await.unwrap()
 }
 
 pub(crate) fn table(cloud: &Cloud) -> Table {

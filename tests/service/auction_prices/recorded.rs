@@ -31,12 +31,12 @@ fn serve_price(cloud: &Cloud, price: u64) {
 
 /// The lowest price of the first item in the newest minute. Panics unless the minute has all that was served, or there is none.
 async fn lowest(cloud: &Cloud) -> Option<f64> {
-    let table = table(cloud);
-    let session = table.with_timeout(Duration::from_mins(1));
+    let history = table(cloud);
+    let session = history.with_timeout(Duration::from_mins(1));
     let minute = newest(session, UnixSeconds::new(START)).await.unwrap()?;
     let auctions = lowest_auctions(session, &minute).await.unwrap().unwrap();
-    let auctions: Vec<_> = auctions.iter().map(|auction| auction.bytes()[15]).collect();
-    assert_eq!(auctions, [1, 2]);
+    let numbers: Vec<_> = auctions.iter().map(|auction| auction.bytes()[15]).collect();
+    assert_eq!(numbers, [1, 2]);
     let [(_, hyperion), (log, one)] = &minute.prices[..] else { panic!("{minute:?}") };
     assert_eq!((log.as_str(), one.lowest.coins(), one.second, one.listings), ("LOG-2", 1.0, None, 1));
     let [second, lowest] = [hyperion.second.unwrap(), hyperion.lowest].map(Coins::coins);
@@ -74,7 +74,8 @@ async fn a_run_killed_after_any_write_leaves_what_the_retry_completes() {
 async fn the_log_has_the_number_of_rows_and_of_those_that_are_left_out() {
     let cloud = start().await;
     for (minute, bins) in [(0, 3), (1, 4)] {
-        let (time, time_ms) = (START + minute * MINUTE, START_MS + minute * MINUTE * 1_000);
+        let time = START + minute * MINUTE;
+        let time_ms = time * 1_000;
         let mut rows: Vec<_> = (0..bins).map(|at| listing(at, "HYPERION", 5, time_ms)).collect();
         rows[1]["item_bytes"] = "AAAA".into();
         // The item of an auction with bids is not needed.

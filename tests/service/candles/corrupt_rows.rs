@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::pages::walk;
-use super::{READER, build, candles, copies, interval, only_row, page};
+use super::{READER, build, candles, copies, get_page, interval, only_row};
 use crate::history::corrupt_rows::expect_warning;
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Row, with};
@@ -35,7 +35,7 @@ async fn a_corrupt_candle_hides_no_other() {
         let corrupt = with(&second, "products", products);
         table::put(&cloud, [corrupt.clone()]).await;
         cloud.kill(READER).await.unwrap();
-        let shown = page(&cloud, "A", interval("5m"), "", START + 60 * MINUTE).await;
+        let shown = get_page(&cloud, "A", interval("5m"), "", START + 60 * MINUTE).await;
         assert_eq!(shown.times(), [START, START + 2 * five], "{corrupt:?}");
         expect_warning(&cloud, table::key(&corrupt), "products", number).await;
     }
@@ -55,7 +55,7 @@ async fn a_row_with_a_corrupt_key_shows_no_candle_twice_and_ends_no_list() {
     for key in ["1777388401", "1777388400x", "1777388400#001", "177738840x"] {
         table::put(&cloud, [with(&row, "sk", json!({"S": key}))]).await;
         cloud.kill(READER).await.unwrap();
-        let shown = page(&cloud, "A", interval("5m"), "", now).await;
+        let shown = get_page(&cloud, "A", interval("5m"), "", now).await;
         let candles: Vec<_> = shown.candles.iter().map(|candle| (candle.samples, candle.complete)).collect();
         assert_eq!(candles, [(2, true), (1, false)], "{key}");
         let (times, _) = walk(&cloud, interval("5m"), "&limit=1", now, now).await;
@@ -90,7 +90,7 @@ async fn a_corrupt_source_is_left_out_of_a_candle_with_a_warning() {
     let warning = await_logs(&cloud, 1, is_warning).await.pop().unwrap();
     assert_eq!((&warning["sort_key"], &warning["products"]), (&odd["sk"]["S"], &json!(2)), "{warning}");
     for (id, samples) in [("A", 2), ("B", 3)] {
-        let shown = page(&cloud, id, interval("5m"), "", START + 7 * MINUTE).await;
+        let shown = get_page(&cloud, id, interval("5m"), "", START + 7 * MINUTE).await;
         assert_eq!(shown.candles[0].samples, samples, "{id}");
     }
     expect_clean_logs(&cloud);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{INTERVALS, MIDNIGHT, build, candles, clear, copies, only_row, page};
+use super::{INTERVALS, MIDNIGHT, build, candles, clear, copies, get_page, only_row};
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, with};
 use crate::history::{DAY, MINUTE, start};
@@ -15,10 +15,10 @@ async fn a_candle_is_shown_for_as_long_as_it_is_kept_and_expires_after_a_query_h
     build(&cloud, MIDNIGHT + 2 * MINUTE).await;
     let dump = candles(&cloud).await;
     assert_eq!(dump.len(), 2 * INTERVALS.len(), "a row and a marker of each interval");
-    for ((partition, slot), row) in &dump {
+    for ((partition, sort_key), row) in &dump {
         let name = partition.split('#').nth(1).unwrap();
         let interval = super::interval(name);
-        let slot: i64 = slot.parse().unwrap();
+        let slot: i64 = sort_key.parse().unwrap();
         assert_eq!(slot, interval.slot(MIDNIGHT - MINUTE), "{partition}");
         let expires = row.get("ttl").map(|ttl| ttl["N"].as_str().unwrap().parse::<i64>().unwrap());
         match (interval.kept, expires) {
@@ -46,7 +46,7 @@ async fn a_candle_is_shown_for_as_long_as_it_is_kept_and_expires_after_a_query_h
         }
         // Without the interval under way, which candles of finer intervals are a part of.
         let end = super::before(interval.slot(now));
-        let shown = page(&cloud, "A", interval, &end, now).await;
+        let shown = get_page(&cloud, "A", interval, &end, now).await;
         assert_eq!((shown.times(), shown.next_before), (kept.to_vec(), None), "{}", interval.name);
     }
     expect_clean_logs(&cloud);

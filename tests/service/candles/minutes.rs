@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use local::Cloud;
 
-use super::{INTERVALS, Interval, page};
+use super::{INTERVALS, Interval, get_page};
 use crate::history::market::Market;
 use crate::history::{MINUTE, rfc3339};
 use crate::oracle::{Candle, Quote};
@@ -18,8 +18,8 @@ impl Minutes {
     pub(super) async fn record(&mut self, cloud: &Cloud, minute: i64, market: &Market) {
         assert_eq!(minute % MINUTE, 0);
         let recorded = market.record(cloud, minute).await;
-        let quotes = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), quote.recorded()?)));
-        let quotes: BTreeMap<_, _> = quotes.collect();
+        let kept = market.0.iter().filter_map(|(id, quote)| Some((id.clone(), quote.recorded()?)));
+        let quotes: BTreeMap<_, _> = kept.collect();
         assert_eq!(recorded["products"], quotes.len(), "at {}", rfc3339(minute));
         self.0.insert(minute, quotes);
     }
@@ -57,7 +57,7 @@ impl Minutes {
         let mut compared = 0;
         for interval in &INTERVALS {
             for id in ids {
-                let page = page(cloud, id, interval, "&limit=1000", now).await;
+                let page = get_page(cloud, id, interval, "&limit=1000", now).await;
                 let expected = self.candles(id, interval, settled);
                 let what = format!("{id}, {}, at {}", interval.name, rfc3339(now));
                 for (candle, expected) in page.candles.iter().zip(&expected) {

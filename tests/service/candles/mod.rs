@@ -87,7 +87,7 @@ fn seconds(text: &str) -> i64 {
 }
 
 /// The page at the moment `now` in Unix seconds, with further parameters such as `&limit=5`.
-async fn page(cloud: &Cloud, id: &str, interval: &'static Interval, further: &str, now: i64) -> Page {
+async fn get_page(cloud: &Cloud, id: &str, interval: &'static Interval, further: &str, now: i64) -> Page {
     let path = format!("/v1/bazaar/candles?item_id={id}&interval={}{further}", interval.name);
     read(&get_at(cloud, &path, now * 1_000).await, id, interval)
 }

@@ -28,11 +28,13 @@ fn every(minutes: i64, first: i64, last: i64) -> impl Iterator<Item = i64> {
 #[tokio::test]
 async fn an_outage_of_36_hours_loses_nothing_at_any_step_of_catching_up() {
     let cloud = start().await;
-    let (last_run, end) = (MIDNIGHT - 36 * HOUR + 2 * MINUTE, MIDNIGHT + 2 * MINUTE);
+    let end = MIDNIGHT + 2 * MINUTE;
+    let last_run = end - 36 * HOUR;
     let mut minutes = Minutes::default();
     record(&cloud, &mut minutes, every(31, last_run - HOUR, MIDNIGHT - MINUTE)).await;
     build_all(&cloud, last_run).await;
-    let (mut frontier, mut runs) = (last_run - SETTLE, 0);
+    let mut frontier = last_run - SETTLE;
+    let mut runs = 0;
     while frontier < MIDNIGHT {
         minutes.expect(&cloud, &["A", "B"], frontier, end).await;
         let built = build(&cloud, end).await;
@@ -50,7 +52,8 @@ async fn an_outage_of_36_hours_loses_nothing_at_any_step_of_catching_up() {
 #[tokio::test]
 async fn after_more_than_two_days_there_is_a_gap_and_what_is_left_gets_into_coarse_candles() {
     let cloud = start().await;
-    let (last_run, end) = (MIDNIGHT - 60 * HOUR + 2 * MINUTE, MIDNIGHT + 2 * MINUTE);
+    let end = MIDNIGHT + 2 * MINUTE;
+    let last_run = end - 60 * HOUR;
     let mut minutes = Minutes::default();
     record(&cloud, &mut minutes, every(29, last_run - 30 * MINUTE, last_run - 3 * MINUTE)).await;
     build_all(&cloud, last_run).await;

@@ -3,7 +3,7 @@
 use local::Cloud;
 use serde_json::json;
 
-use super::{INTERVALS, Interval, MIDNIGHT, before, build, candles, copies, only_row, page};
+use super::{INTERVALS, Interval, MIDNIGHT, before, build, candles, copies, get_page, only_row};
 use crate::history::market::{Market, quote};
 use crate::history::table::{self, Row, with};
 use crate::history::{MINUTE, rfc3339, start};
@@ -26,9 +26,10 @@ pub(super) async fn walk(
     mut end: i64,
     now: i64,
 ) -> (Vec<i64>, usize) {
-    let (mut times, mut pages) = (Vec::new(), 0);
+    let mut times = Vec::new();
+    let mut pages = 0;
     loop {
-        let page = page(cloud, "A", interval, &format!("{further}{}", before(end)), now).await;
+        let page = get_page(cloud, "A", interval, &format!("{further}{}", before(end)), now).await;
         assert!(page.times().iter().all(|time| *time < end), "all open before {}", rfc3339(end));
         times.splice(0..0, page.times());
         pages += 1;
@@ -41,8 +42,8 @@ pub(super) async fn walk(
 #[tokio::test]
 async fn following_next_before_gives_every_candle_once_and_in_order() {
     let cloud = start().await;
-    let rows = rows(&cloud).await;
-    let (interval, row) = rows.iter().find(|(interval, _)| interval.name == "30m").unwrap();
+    let stored = rows(&cloud).await;
+    let (interval, row) = stored.iter().find(|(interval, _)| interval.name == "30m").unwrap();
     let now = MIDNIGHT + 1_100 * interval.length + 30 * MINUTE;
     // The product is in some rows, and others are missing. For hundreds of slots in a row, it is in none.
     let has_row = |number: i64| number % 11 != 3 && !(100..130).contains(&number);
@@ -85,7 +86,7 @@ async fn a_page_has_the_candles_that_open_before_its_end() {
             (format!("{bare}.001Z"), 3),
             ("9999-12-31T23:59:59-23:59".to_owned(), 4),
         ] {
-            let page = page(&cloud, "A", interval, &format!("&before={end}"), now).await;
+            let page = get_page(&cloud, "A", interval, &format!("&before={end}"), now).await;
             assert_eq!(
                 page.times(),
                 (0..count).map(slot).collect::<Vec<_>>(),

@@ -39,7 +39,8 @@ fn market(random: &mut Rng, minute: i64) -> Market {
         if !is_there {
             continue;
         }
-        let (sell, buy) = (price(random), price(random));
+        let sell = price(random);
+        let buy = price(random);
         let bits = random.u32(..63);
         let volumes = (random.i64(0..=i64::MAX >> bits), random.u32(..9));
         let mut quote = quote(sell, buy, volumes.0, volumes.1);
@@ -68,13 +69,13 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     let cloud = start().await;
     let random = &mut Rng::with_seed(SEED);
     let mut minutes = Minutes::default();
-    let (mut settled, mut compared) = (i64::MIN, 0);
+    let mut settled = i64::MIN;
+    let mut compared = 0;
     for minute in 0..MINUTES {
         let time = FIRST + minute * MINUTE;
         // Ten minutes in a row are missing, and others by chance.
         if !(30..42).contains(&minute) && random.u8(..7) > 0 {
-            let market = market(random, minute);
-            minutes.record(&cloud, time, &market).await;
+            minutes.record(&cloud, time, &market(random, minute)).await;
         }
         if random.u8(..11) == 0 {
             let now = time + random.i64(0..MINUTE);
@@ -92,8 +93,7 @@ async fn candles_of_random_minutes_equal_a_naive_computation_whenever_they_are_b
     assert_eq!(build(&cloud, now).await, [], "nothing is left to do");
     // Late: in a slot that has no candle, and in one that has.
     for minute in [37, 41] {
-        let market = market(random, minute);
-        minutes.record(&cloud, FIRST + minute * MINUTE, &market).await;
+        minutes.record(&cloud, FIRST + minute * MINUTE, &market(random, minute)).await;
     }
     build_all(&cloud, now).await;
     cloud.kill(READER).await.unwrap();

@@ -1,6 +1,6 @@
 //! The shape of a response, and that an unknown item is no error.
 
-use super::{INTERVALS, build, page};
+use super::{INTERVALS, build, get_page};
 use crate::history::market::{Market, quote};
 use crate::history::{MINUTE, START, start};
 use crate::support::{expect_clean_logs, get_at};
@@ -44,7 +44,7 @@ async fn a_response_has_the_documented_fields_and_types() {
     }
     // An item without a record.
     for interval in &INTERVALS {
-        let page = page(&cloud, "B", interval, "&limit=7", START + 12 * MINUTE).await;
+        let page = get_page(&cloud, "B", interval, "&limit=7", START + 12 * MINUTE).await;
         assert_eq!((page.count, page.next_before), (0, None), "{}", interval.name);
     }
     expect_clean_logs(&cloud);

@@ -45,7 +45,8 @@ const SOURCES: [(&str, &str); 5] = [
 /// The read units of a month for building candles. Each shard of their sources is a query.
 fn read_units_of_building(recording: &Recording) -> f64 {
     let units = |(candles, sources): (&str, &str)| {
-        let (candles, sources): (&Slot, &Slot) = (&recording[candles], &recording[sources]);
+        let candles: &Slot = &recording[candles];
+        let sources: &Slot = &recording[sources];
         let parts = usize::try_from(candles.interval / sources.interval).unwrap();
         let units: f64 = sources.rows.iter().map(|row| read_units(parts * bytes_of(row))).sum();
         units * slots(candles, MONTH)

@@ -11,9 +11,8 @@ use crate::history::table::Row;
 fn bytes_of_number(text: &str) -> usize {
     let (sign, digits) = text.strip_prefix('-').map_or((0, text), |digits| (1, digits));
     assert!(digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'), "{text} has an exponent");
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
-    let (whole, fraction) = match (whole, fraction) {
+    let (before_point, after_point) = digits.split_once('.').unwrap_or((digits, ""));
+    let (whole, fraction) = match (before_point.trim_start_matches('0'), after_point.trim_end_matches('0')) {
         (whole, "") => (whole.trim_end_matches('0'), ""),
         ("", fraction) => ("", fraction.trim_start_matches('0')),
         both => both,

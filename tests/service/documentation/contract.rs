@@ -9,7 +9,7 @@ use tables::bazaar::{INTERVALS, RANGES};
 
 use super::page::{MarkdownPage, read};
 use super::{CONTRACT, OPERATIONS};
-use crate::support::{get, record_prices, send, start, template};
+use crate::support::{deployed_template, get, record_prices, send, start};
 
 /// A `curl` command on a page.
 struct Example<'page> {
@@ -24,9 +24,9 @@ fn examples(page: &MarkdownPage) -> Vec<Example<'_>> {
     let mut examples = Vec::<Example<'_>>::new();
     for line in page.consoles.iter().flat_map(|console| console.lines()) {
         if let Some(command) = line.strip_prefix("$ curl ") {
-            let request = ["$BASE", "127.0.0.1:3000"].iter().find_map(|base| command.split_once(base));
-            let (_, request) = request.unwrap_or_else(|| panic!("{command} has another server"));
-            let request = request.split(['"', '\'', ' ']).next().unwrap();
+            let parts = ["$BASE", "127.0.0.1:3000"].iter().find_map(|base| command.split_once(base));
+            let (_, rest) = parts.unwrap_or_else(|| panic!("{command} has another server"));
+            let request = rest.split(['"', '\'', ' ']).next().unwrap();
             examples.push(Example { command, request, output: String::new() });
         } else if !line.starts_with("$ ") {
             examples.last_mut().unwrap().output.push_str(line);
@@ -53,9 +53,9 @@ async fn the_examples_show_real_responses() {
         } else {
             // The game moves on, so only the shape can be compared: up to the first field of `data`.
             let start = r#"{"success":true,"data":{""#;
-            let name = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
+            let first = output.strip_prefix(start).and_then(|rest| rest.split('"').next());
             let name =
-                name.unwrap_or_else(|| panic!("the page shows no such output of {command}: {output:?}"));
+                first.unwrap_or_else(|| panic!("the page shows no such output of {command}: {output:?}"));
             assert!(
                 response.text.starts_with(&format!("{start}{name}\"")),
                 "{command}: {:.200}",
@@ -76,8 +76,9 @@ async fn the_examples_show_real_responses() {
 
 #[test]
 fn the_pages_state_the_limits_of_a_route_for_all_clients_together() {
-    let parameters = template().parameters;
-    let (rate, burst) = (&parameters["RouteRateLimit"], &parameters["RouteBurstLimit"]);
+    let parameters = deployed_template().parameters;
+    let rate = &parameters["RouteRateLimit"];
+    let burst = &parameters["RouteBurstLimit"];
     for (page, sentence) in [
         (CONTRACT, format!("{rate} requests per second from all clients together, with a burst of {burst}")),
         (OPERATIONS, format!("{rate} requests per second and a burst of {burst} per route")),
@@ -106,8 +107,8 @@ fn the_table_of_resolutions_has_the_ranges() {
 #[test]
 fn the_table_of_intervals_says_how_long_candles_are_kept() {
     let page = MarkdownPage::read(CONTRACT);
-    let rows = page.rows("Resolution of history", 1);
-    let rows: Vec<_> = rows.iter().map(|row| (row[0].text.as_str(), row[1].text.clone())).collect();
+    let table = page.rows("Resolution of history", 1);
+    let rows: Vec<_> = table.iter().map(|row| (row[0].text.as_str(), row[1].text.clone())).collect();
     let expected = INTERVALS.each_ref().map(|interval| {
         let days = interval.kept.map(|kept| kept.as_secs() / (24 * 60 * 60));
         let kept = match days {

@@ -49,7 +49,9 @@ impl MarkdownPage {
 
     pub(super) fn parse(markdown: &str) -> Self {
         let mut page = Self::default();
-        let (mut in_heading, mut in_cell, mut in_console) = (false, false, false);
+        let mut in_heading = false;
+        let mut in_cell = false;
+        let mut in_console = false;
         for event in Parser::new_ext(markdown, pulldown_cmark::Options::ENABLE_TABLES) {
             match event {
                 Event::Start(Tag::Heading { .. }) => {

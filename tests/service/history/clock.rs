@@ -57,9 +57,9 @@ async fn an_event_that_is_more_than_two_minutes_from_the_clock_is_refused() {
 
 /// The minute under which a run files what it has fetched at this time, for an event of this time.
 fn filed(event: i64, fetched: i64) -> String {
-    let event = event - event.rem_euclid(MINUTE);
-    let is_in_time = (event - 10..=event + 75).contains(&fetched);
-    rfc3339(if is_in_time { event } else { fetched - fetched.rem_euclid(MINUTE) })
+    let minute = event - event.rem_euclid(MINUTE);
+    let is_in_time = (minute - 10..=minute + 75).contains(&fetched);
+    rfc3339(if is_in_time { minute } else { fetched - fetched.rem_euclid(MINUTE) })
 }
 
 #[tokio::test]

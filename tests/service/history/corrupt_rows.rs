@@ -36,13 +36,14 @@ async fn a_corrupt_quote_hides_no_other_point() {
     for minute in 0..3 {
         Market::of("A", quote("1.0", "2.0", 3, 4)).record(&cloud, START + minute * MINUTE).await;
     }
-    let (dump, second) = (table::dump(&cloud).await, (START + MINUTE).to_string());
+    let dump = table::dump(&cloud).await;
+    let second = (START + MINUTE).to_string();
     let is_second = |row: &&Row| row["sk"]["S"] == second.as_str() && row.contains_key("products");
     let row = dump.values().find(is_second).unwrap();
     let quote = |quote: Value| with(row, "products", json!({"M": {"A": quote}}));
     let numbers = |numbers: &[&str]| {
-        let numbers: Vec<_> = numbers.iter().map(|number| json!({"N": number})).collect();
-        quote(json!({"L": numbers}))
+        let values: Vec<_> = numbers.iter().map(|number| json!({"N": number})).collect();
+        quote(json!({"L": values}))
     };
     let corrupt = [
         quote(json!({"S": "1,2,3,4"})),

@@ -31,13 +31,13 @@ fn faults() -> [(&'static str, Fault, &'static str); 6] {
 /// Panics unless the cause names the table and the operation, and contains the word.
 #[track_caller]
 fn expect_cause(cause: &Value, operation: &str, word: &str) {
-    let cause = cause.as_str().unwrap();
+    let text = cause.as_str().unwrap();
     let table = format!("the table {}", table::NAME);
     for part in [&table, operation, word] {
-        assert!(cause.contains(part), "{part} is not in: {cause}");
+        assert!(text.contains(part), "{part} is not in: {text}");
     }
     // Two series of candles can fail.
-    assert!(cause.len() < 500, "{cause}");
+    assert!(text.len() < 500, "{text}");
 }
 
 #[tokio::test]
@@ -176,7 +176,8 @@ async fn run(cloud: &Cloud, recorder: &str) -> Value {
 #[tokio::test]
 async fn every_fault_of_the_table_fails_a_recorder_and_the_same_event_completes_the_tick() {
     // A recorder waits for a silent table, for ten seconds.
-    let (mut waiting, mut checks) = (Vec::new(), Vec::new());
+    let mut waiting = Vec::new();
+    let mut checks = Vec::new();
     for (what, fault, word) in faults() {
         for (recorder, operation) in OPERATIONS {
             // A throttled batch is retried until the deadline, which has a test of its own. A slow table fails as a silent one does.

@@ -30,7 +30,8 @@ pub(crate) fn writes(cloud: &Cloud) -> u64 {
 pub(crate) async fn record_and_kill(cloud: &Arc<Cloud>, recorder: &'static str, tick: i64, done: u64) {
     let fault = WRITES.iter().fold(Fault::hang(), |fault, operation| fault.on(*operation));
     let carried_out = || WRITES.iter().map(|operation| cloud.dynamodb().carried_out(operation)).sum::<u64>();
-    let (before, carried_out_before) = (writes(cloud), carried_out());
+    let before = writes(cloud);
+    let carried_out_before = carried_out();
     cloud.dynamodb().set_fault(fault.after(done));
     let invocation = tokio::spawn({
         let cloud = Arc::clone(cloud);

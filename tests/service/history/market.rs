@@ -29,10 +29,13 @@ pub(crate) struct Quote {
 impl Quote {
     /// The product as it is recorded: all values are numbers, and a price is not 0.
     pub(crate) fn recorded(&self) -> Option<oracle::Quote> {
-        let (sell_price, buy_price) = (self.sell_price.parse().ok()?, self.buy_price.parse().ok()?);
-        let (sell_volume, buy_volume) = (self.sell_volume.parse().ok()?, self.buy_volume.parse().ok()?);
-        let quote = oracle::Quote { sell_price, buy_price, sell_volume, buy_volume };
-        (sell_price > 0.0 || buy_price > 0.0).then_some(quote)
+        let quote = oracle::Quote {
+            sell_price: self.sell_price.parse().ok()?,
+            buy_price: self.buy_price.parse().ok()?,
+            sell_volume: self.sell_volume.parse().ok()?,
+            buy_volume: self.buy_volume.parse().ok()?,
+        };
+        (quote.sell_price > 0.0 || quote.buy_price > 0.0).then_some(quote)
     }
 }
 
@@ -77,8 +80,8 @@ impl Market {
                 "buyPrice":{buy_price},"buyVolume":{buy_volume},"buyMovingWeek":5,"buyOrders":1}}}}"#
             )
         });
-        let products = products.collect::<Vec<_>>().join(",");
-        format!(r#"{{"success":true,"lastUpdated":1777388398578,"products":{{{products}}}}}"#)
+        let joined = products.collect::<Vec<_>>().join(",");
+        format!(r#"{{"success":true,"lastUpdated":1777388398578,"products":{{{joined}}}}}"#)
     }
 
     /// Makes the provider serve this market from now on.

@@ -108,9 +108,9 @@ fn show(cloud: &Cloud, body: String) {
 
 /// The same response, as the provider refreshed it so many seconds later, and without the election if the year is `None`.
 fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> String {
-    let perks: Vec<_> = perks.iter().map(|name| json!({"name": name, "description": "d"})).collect();
-    let body = shown(year.unwrap_or(1), name, &json!(perks));
-    let mut body: Value = serde_json::from_str(&body).unwrap();
+    let described: Vec<_> = perks.iter().map(|name| json!({"name": name, "description": "d"})).collect();
+    let text = shown(year.unwrap_or(1), name, &json!(described));
+    let mut body: Value = serde_json::from_str(&text).unwrap();
     body["lastUpdated"] = (1_777_388_398_578 + seconds * 1_000).into();
     if year.is_none() {
         body["mayor"].as_object_mut().unwrap().remove("election");
@@ -122,11 +122,10 @@ fn refreshed(seconds: i64, year: Option<i64>, name: &str, perks: &[&str]) -> Str
 /// The name and the perks of the mayor of this year.
 async fn of_year(cloud: &Cloud, year: i64) -> (String, Vec<String>) {
     let began = rfc3339(term(year)[0]);
-    let history = history(cloud, 100, term(year)[1]).await;
-    let mayor = history.iter().find(|mayor| mayor["started_at"] == began).unwrap();
-    let perks = mayor["perks"].as_array().unwrap().iter();
-    let perks = perks.map(|perk| perk["name"].as_str().unwrap().to_owned()).collect();
-    (mayor["name"].as_str().unwrap().to_owned(), perks)
+    let mayors = history(cloud, 100, term(year)[1]).await;
+    let mayor = mayors.iter().find(|mayor| mayor["started_at"] == began).unwrap();
+    let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
+    (name(mayor), mayor["perks"].as_array().unwrap().iter().map(name).collect())
 }
 
 #[tokio::test]
@@ -172,9 +171,9 @@ async fn the_perks_of_the_latest_response_with_perks_stay_in_any_order() {
         table::expect_same(&table::dump(&cloud).await, &before, &format!("{order:?}"));
         random.shuffle(&mut order);
     }
-    let history = history(&cloud, 100, term(510)[0]).await;
-    assert_eq!(history.len(), 10);
-    for mayor in history {
+    let mayors = history(&cloud, 100, term(510)[0]).await;
+    assert_eq!(mayors.len(), 10);
+    for mayor in mayors {
         assert_eq!(mayor["perks"], json!([{"name": "C", "description": "d"}]), "{mayor}");
     }
 }

@@ -9,7 +9,8 @@ use crate::support::{expect_clean_logs, get_at};
 
 /// The pages from `first`, which ends the query, until one is empty. The `field` of the last entry of each leads to the next.
 async fn pages(cloud: &Cloud, path: &str, first: &str, field: &str) -> Vec<Vec<Value>> {
-    let (mut pages, mut before) = (Vec::new(), first.to_owned());
+    let mut pages = Vec::new();
+    let mut before = first.to_owned();
     loop {
         let data = get_at(cloud, &format!("{path}{before}"), START * 1_000).await.data();
         let Value::Array(page) = &data["history"] else { panic!("{data}") };
@@ -30,9 +31,9 @@ async fn every_mayor_is_on_exactly_one_page() {
     table::put(&cloud, years.clone().map(table::mayor)).await;
     let expected: Vec<_> = years.rev().map(|year| format!("M{year}")).collect();
     for (limit, first) in [(1, ""), (24, ""), (100, "&before=9999-12-31T23:59:59Z")] {
-        let pages = pages(&cloud, &format!("/v1/mayor/history?limit={limit}"), first, "started_at").await;
-        assert_eq!(names(&pages, "name"), expected, "{limit}");
-        assert!(pages.iter().rev().skip(1).all(|page| page.len() == limit), "{limit}");
+        let walked = pages(&cloud, &format!("/v1/mayor/history?limit={limit}"), first, "started_at").await;
+        assert_eq!(names(&walked, "name"), expected, "{limit}");
+        assert!(walked.iter().rev().skip(1).all(|page| page.len() == limit), "{limit}");
     }
     // A fraction of a second after the last term began.
     let newest = get_at(&cloud, "/v1/mayor/history?limit=1", START * 1_000).await.data();
@@ -65,9 +66,9 @@ async fn every_fire_sale_is_on_exactly_one_page_however_many_were_seen_together(
     let now = format!("&before={}", rfc3339(START + 1));
     for limit in [1, 7, 50, 200] {
         let path = format!("/v1/fire-sales/history?limit={limit}");
-        let pages = pages(&cloud, &path, &now, "recorded_at").await;
-        assert_eq!(names(&pages, "item_id"), expected, "{limit}");
-        for page in &pages[..pages.len() - 1] {
+        let walked = pages(&cloud, &path, &now, "recorded_at").await;
+        assert_eq!(names(&walked, "item_id"), expected, "{limit}");
+        for page in &walked[..walked.len() - 1] {
             let whole = &page[..page.len().min(limit)];
             assert!(
                 whole.len() == limit

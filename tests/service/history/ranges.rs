@@ -15,9 +15,9 @@ use crate::support::log_lines;
 
 /// A market with a price that no other tick has. `B` is in one of three.
 fn market_at(tick: i64) -> Market {
-    let quote = quote(format!("{tick}.0"), "9.5", 1, 1);
-    let market = Market::of("A", quote.clone());
-    if has_b(tick) { market.with("B", quote) } else { market }
+    let of_tick = quote(format!("{tick}.0"), "9.5", 1, 1);
+    let market = Market::of("A", of_tick.clone());
+    if has_b(tick) { market.with("B", of_tick) } else { market }
 }
 
 fn has_b(tick: i64) -> bool {
@@ -33,10 +33,10 @@ fn shown(recorded: &[i64], interval: i64, slots: i64, now: i64) -> Vec<i64> {
 }
 
 async fn expect_shown(cloud: &Cloud, id: &str, range: &str, now: i64, expected: &[i64]) {
-    let points = points(cloud, id, range, now).await;
+    let received = points(cloud, id, range, now).await;
     let expected_times: Vec<_> = expected.iter().map(|tick| rfc3339(*tick)).collect();
-    assert_eq!(times(&points), expected_times, "{id}, {range} at {}", rfc3339(now));
-    for (point, tick) in points.iter().zip(expected) {
+    assert_eq!(times(&received), expected_times, "{id}, {range} at {}", rfc3339(now));
+    for (point, tick) in received.iter().zip(expected) {
         point.expect(&quote(format!("{tick}.0"), "9.5", 1, 1));
     }
 }
@@ -101,10 +101,10 @@ async fn a_full_range_shows_all_of_its_slots_and_none_that_is_a_range_ago() {
         table::put(&cloud, rows).await;
         for now in [START, START + interval - 1] {
             cloud.kill("bazaar-history").await.unwrap();
-            let points = points(&cloud, "A", range, now).await;
-            assert_eq!(points.len(), usize::try_from(slots).unwrap(), "{range}");
+            let received = points(&cloud, "A", range, now).await;
+            assert_eq!(received.len(), usize::try_from(slots).unwrap(), "{range}");
             let expected: Vec<_> = shown(&ticks, interval, slots, START).into_iter().map(rfc3339).collect();
-            assert_eq!(times(&points), expected, "{range}");
+            assert_eq!(times(&received), expected, "{range}");
         }
     }
 }

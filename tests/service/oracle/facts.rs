@@ -96,9 +96,9 @@ pub(crate) fn spelled(text: &str, field: &str) -> String {
 
 /// The usable rows, or `None` if more than half are unusable.
 fn usable(rows: &Value, shape: impl Fn(&Value) -> Option<Value>) -> Option<Value> {
-    let rows = rows.as_array().unwrap();
-    let shaped: Vec<Value> = rows.iter().filter_map(shape).collect();
-    (shaped.len() * 2 >= rows.len()).then(|| shaped.into())
+    let all = rows.as_array().unwrap();
+    let shaped: Vec<Value> = all.iter().filter_map(shape).collect();
+    (shaped.len() * 2 >= all.len()).then(|| shaped.into())
 }
 
 /// The usable rows. Of fewer than ten, one is enough.
@@ -132,8 +132,8 @@ fn mayor(body: &Value) -> Value {
 
 /// The fields of a mayor that history has, too.
 pub(crate) fn past_mayor(mayor: &Value) -> Value {
-    let perks = mayor["perks"].as_array().unwrap().iter();
-    let perks: Vec<_> = perks.map(|perk| picked(perk, &["name", "description"])).collect();
+    let rows = mayor["perks"].as_array().unwrap().iter();
+    let perks: Vec<_> = rows.map(|perk| picked(perk, &["name", "description"])).collect();
     json!({"name": mayor["name"], "key": mayor["key"], "perks": perks})
 }
 
@@ -172,7 +172,8 @@ impl BazaarFacts {
         let full = format!(r#"{{"lastUpdated":{last_updated},"products":{products}}}"#);
         let body: Value = serde_json::from_str(text).unwrap();
         let rows = body["products"].as_object().unwrap();
-        let (mut products, mut books) = (BTreeMap::new(), BTreeMap::new());
+        let mut products = BTreeMap::new();
+        let mut books = BTreeMap::new();
         let mut unusable = 0;
         for (id, row) in rows {
             let status = &row["quick_status"];
@@ -272,7 +273,8 @@ fn book(body: &Value, id: &str, row: &Value) -> Option<Value> {
         };
         row[summary].as_array()?.iter().map(order).collect()
     };
-    let (buy_orders, sell_offers) = (orders("sell_summary")?, orders("buy_summary")?);
+    let buy_orders = orders("sell_summary")?;
+    let sell_offers = orders("buy_summary")?;
     let best = |orders: &[Value]| orders.first().map_or(Value::Null, |order| order["price"].clone());
     Some(json!({
         "id": id,

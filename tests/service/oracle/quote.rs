@@ -19,7 +19,8 @@ impl Quote {
     pub(crate) fn of_point(point: &Value) -> Result<Self, String> {
         let number = |field: &str| point[field].as_f64().ok_or(format!("{field} in {point}"));
         let whole = |field: &str| point[field].as_i64().ok_or(format!("{field} in {point}"));
-        let (sell_price, buy_price) = (number("sell_price")?, number("buy_price")?);
+        let sell_price = number("sell_price")?;
+        let buy_price = number("buy_price")?;
         let is_right = number("spread")?.to_bits() == (buy_price - sell_price).to_bits()
             && number("spread_percent")?.to_bits() == percent(sell_price, buy_price).to_bits();
         if !is_right || point.as_object().is_none_or(|point| point.len() != 7) {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{ASSETS, PAGES, REFERENCE_SCRIPT, expect_file, folder, sources, sources_of};
+use super::{ASSETS, PAGES, REFERENCE_SCRIPT, assets_folder, expect_file, sources, sources_of};
 use crate::support::{expect_clean_logs, get, get_raw, invoke, start};
 
 /// What the body of a Lambda response may have, with the rest of the response.
@@ -32,17 +32,17 @@ fn content_type(name: &str) -> &'static str {
 /// Panics unless the served code has all lines of its source, except indentation and lines of comments.
 #[track_caller]
 fn expect_code(source: &str, served: &str) {
-    let mut served = served.lines().peekable();
+    let mut served_lines = served.lines().peekable();
     let mut is_in_comment = false;
     for line in source.lines().map(str::trim).filter(|line| !line.is_empty()) {
         is_in_comment |= line.starts_with("/*");
         if is_in_comment || line.starts_with("//") {
             is_in_comment &= !line.ends_with("*/");
         } else {
-            assert_eq!(served.next(), Some(line));
+            assert_eq!(served_lines.next(), Some(line));
         }
     }
-    assert_eq!((served.next(), is_in_comment), (None, false));
+    assert_eq!((served_lines.next(), is_in_comment), (None, false));
 }
 
 /// The files that also hold all modules that they import, so that a visit loads few files.
@@ -66,8 +66,9 @@ fn inside_of_joined(source: &str) -> String {
 #[tokio::test]
 async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
     let cloud = start().await;
-    let folder = folder(&cloud).await;
-    let (sources, own) = (sources(), sources_of(&["docs", "market"]));
+    let folder = assets_folder(&cloud).await;
+    let all_sources = sources();
+    let own = sources_of(&["docs", "market"]);
     let mut joined = Vec::new();
     let mut hasher = Sha256::new();
     for name in names() {
@@ -79,7 +80,7 @@ async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
         } else if own.contains_key(&name) && ["css", "js"].contains(&name.rsplit('.').next().unwrap()) {
             expect_code(&own[&name], &response.text);
         } else if name != REFERENCE_SCRIPT {
-            assert!(response.text == sources[&name], "{name} differs");
+            assert!(response.text == all_sources[&name], "{name} differs");
         }
         hasher.update(format!("{name}\0{}\0{}", response.text.len(), response.text));
     }
@@ -101,7 +102,7 @@ async fn every_file_is_served_and_kept_for_ever_under_a_hash_of_all_of_them() {
 #[tokio::test]
 async fn the_largest_file_fits_into_a_response_of_lambda() {
     let cloud = start().await;
-    let path = format!("{}/{REFERENCE_SCRIPT}", folder(&cloud).await);
+    let path = format!("{}/{REFERENCE_SCRIPT}", assets_folder(&cloud).await);
     let hash = path.split('/').nth(2);
     let event = json!({
         "resource": "/assets/{hash}/scalar.js",
@@ -121,7 +122,7 @@ async fn the_largest_file_fits_into_a_response_of_lambda() {
 #[tokio::test]
 async fn another_version_or_name_is_not_found() {
     let cloud = start().await;
-    let folder = folder(&cloud).await;
+    let folder = assets_folder(&cloud).await;
     let long = "x".repeat(2_000);
     for (target, named) in [
         ("/assets/0123456789abcdef/market.js".to_owned(), "0123456789abcdef/market.js"),
@@ -160,7 +161,7 @@ async fn another_version_or_name_is_not_found() {
 #[tokio::test]
 async fn a_name_is_decoded_once_and_a_query_does_not_matter() {
     let cloud = start().await;
-    let folder = folder(&cloud).await;
+    let folder = assets_folder(&cloud).await;
     let script = get(&cloud, &format!("{folder}/market.js")).await.text;
     for target in [
         format!("{folder}/m%61rket%2ejs"),
@@ -181,15 +182,16 @@ fn between<'a>(text: &'a str, before: &str, after: char) -> impl Iterator<Item =
 /// Behind a stage, the pages are not at the root: an absolute path would lead past the API.
 #[test]
 fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() {
-    let (names, sources) = (names(), sources());
+    let known = names();
+    let pages_and_files = sources();
     let pages = [".", "docs", "market", "openapi.json"];
     for (_, name) in PAGES {
-        let page = &sources[name];
+        let page = &pages_and_files[name];
         let addresses: Vec<_> = between(page, " src=\"", '"').chain(between(page, " href=\"", '"')).collect();
         assert!(addresses.len() >= 3, "{name}: {addresses:?}");
         for address in addresses {
             let leads_somewhere = match address.strip_prefix(&format!("{ASSETS}/")) {
-                Some(file) => names.contains(file),
+                Some(file) => known.contains(file),
                 None => {
                     pages.contains(&address.split(['?', '#']).next().unwrap())
                         || address.starts_with('#')
@@ -202,18 +204,17 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
     }
     // Libraries know nothing of this service, and load nothing.
     for (name, text) in sources_of(&["docs", "market"]) {
-        let text = text.as_str();
-        let imports = between(text, "from \"", '"').chain(between(text, "import \"", '"'));
-        for import in imports.chain(between(text, "import(\"", '"')) {
+        let imports = between(&text, "from \"", '"').chain(between(&text, "import \"", '"'));
+        for import in imports.chain(between(&text, "import(\"", '"')) {
             let file = import.strip_prefix("./");
-            assert!(file.is_some_and(|file| names.contains(file)), "{name} imports {import}");
+            assert!(file.is_some_and(|file| known.contains(file)), "{name} imports {import}");
         }
-        for address in between(text, "url(", ')') {
-            let address = address.trim_matches(['"', '\'']);
-            assert!(names.contains(address) || address.starts_with('#'), "{name}: url({address})");
+        for argument in between(&text, "url(", ')') {
+            let address = argument.trim_matches(['"', '\'']);
+            assert!(known.contains(address) || address.starts_with('#'), "{name}: url({address})");
         }
         for quote in ['"', '\'', '`'] {
-            for literal in between(text, &format!("{quote}/"), quote).filter(|literal| !literal.is_empty()) {
+            for literal in between(&text, &format!("{quote}/"), quote).filter(|literal| !literal.is_empty()) {
                 let is_address =
                     literal.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '/');
                 assert!(!is_address, "{name} has the absolute address /{literal:.40}");
@@ -221,9 +222,9 @@ fn all_addresses_in_the_pages_and_their_files_are_relative_and_lead_somewhere() 
         }
         assert!(!text.contains("@import"), "{name}");
         // A selector loads nothing.
-        let text = text.replace("a[href^='https://", "").replace("a[href^=\"https://", "");
+        let loading = text.replace("a[href^='https://", "").replace("a[href^=\"https://", "");
         for scheme in ["http://", "https://", "ws://", "wss://"] {
-            for rest in between(&text, scheme, ' ') {
+            for rest in between(&loading, scheme, ' ') {
                 assert!(rest.starts_with("www.w3.org/"), "{name} has the address {scheme}{rest:.40}");
             }
         }

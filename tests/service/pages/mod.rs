@@ -27,15 +27,14 @@ pub(crate) fn sources() -> BTreeMap<String, String> {
 fn sources_of(folders: &[&str]) -> BTreeMap<String, String> {
     let folder = in_repository("functions/page");
     let files = folders.iter().flat_map(|name| std::fs::read_dir(folder.join(name)).unwrap());
-    let texts = files.map(|file| {
-        let file = file.unwrap();
-        (file.file_name().into_string().unwrap(), std::fs::read_to_string(file.path()).unwrap())
-    });
+    let texts = files
+        .map(Result::unwrap)
+        .map(|file| (file.file_name().into_string().unwrap(), std::fs::read_to_string(file.path()).unwrap()));
     texts.filter(|(name, _)| name != "README.md").collect()
 }
 
 /// The folder of the pages' files, as an absolute path: `/assets/HASH`.
-pub(crate) async fn folder(cloud: &Cloud) -> String {
+pub(crate) async fn assets_folder(cloud: &Cloud) -> String {
     let page = get(cloud, "/market").await.text;
     let (_, rest) = page.split_once("\"assets/").unwrap();
     let (hash, _) = rest.split_once('/').unwrap();
@@ -54,8 +53,8 @@ pub(crate) fn expect_file(response: &Response, content_type: &str, cache_control
         ("strict-transport-security", "max-age=31536000"),
         ("x-content-type-options", "nosniff"),
     ]);
-    let headers = response.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
+    let received = response.headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap()));
     let of_gateway = ["content-length", "date", "x-amzn-requestid"];
-    let headers: BTreeMap<_, _> = headers.filter(|(name, _)| !of_gateway.contains(name)).collect();
+    let headers: BTreeMap<_, _> = received.filter(|(name, _)| !of_gateway.contains(name)).collect();
     assert_eq!(headers, expected);
 }

@@ -33,17 +33,17 @@ async fn a_slash_at_the_end_leads_to_the_page_and_the_query_stays() {
         ),
     ] {
         let response = get_raw(&cloud, target.as_bytes()).await;
-        let location = location(&response);
-        let (path, given) = location.split_once('?').unwrap_or((location, ""));
+        let address = location(&response);
+        let (path, given) = address.split_once('?').unwrap_or((address, ""));
         assert_eq!(path, expected, "{target}");
-        assert_eq!(location.contains('?'), !query.is_empty(), "{location}");
+        assert_eq!(address.contains('?'), !query.is_empty(), "{address}");
         // Encoded, a value cannot become another parameter, a fragment or a header.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "%=&".contains(c);
-        assert!(given.chars().all(is_plain), "{location}");
+        assert!(given.chars().all(is_plain), "{address}");
         assert_eq!(percent_decode_str(given).decode_utf8().unwrap(), query, "{target}");
         // Relative to `/market/`, this is `/market`, and relative to `/live/market/` it is `/live/market`.
-        let page = get(&cloud, &location.replacen("..", "", 1)).await;
-        assert!(page.status == 200 && page.text.starts_with("<!doctype html>"), "{location}");
+        let page = get(&cloud, &address.replacen("..", "", 1)).await;
+        assert!(page.status == 200 && page.text.starts_with("<!doctype html>"), "{address}");
     }
     expect_clean_logs(&cloud);
 }

@@ -3,7 +3,7 @@
 use hyper::Method;
 use local::Options;
 
-use super::{PAGES, expect_file, folder, sources};
+use super::{PAGES, assets_folder, expect_file, sources};
 use crate::support::{
     KEY_HEADER, expect_clean_logs, get, send, send_with, simulator, start, start_with, with_parameters,
 };
@@ -32,11 +32,13 @@ async fn a_page_is_kept_for_five_minutes_and_runs_only_scripts_of_this_service()
 #[tokio::test]
 async fn a_page_is_its_file_with_the_addresses_of_this_version() {
     let cloud = start().await;
-    let folder = folder(&cloud).await;
+    let folder = assets_folder(&cloud).await;
     for (path, name) in PAGES {
         let dashboard = &cloud.template().parameters["DashboardUrl"];
-        let expected = sources()[name].replace(super::ASSETS, folder.trim_start_matches('/'));
-        let expected = expected.replace("{dashboard}", dashboard).replace("{files}", "");
+        let expected = sources()[name]
+            .replace(super::ASSETS, folder.trim_start_matches('/'))
+            .replace("{dashboard}", dashboard)
+            .replace("{files}", "");
         for target in [path.to_owned(), format!("{path}?item=INK_SACK:3&range=7d&range=1h")] {
             let served = get(&cloud, &target).await.text;
             let mut parts = expected.split("{document:");
@@ -72,7 +74,7 @@ async fn the_address_of_the_dashboard_cannot_become_markup() {
 #[tokio::test]
 async fn no_key_is_required_and_a_wrong_one_does_not_matter() {
     let cloud = start().await;
-    let folder = folder(&cloud).await;
+    let folder = assets_folder(&cloud).await;
     let file = format!("{folder}/market.js");
     for path in ["/docs", "/market", "/favicon.ico", &file] {
         let without = send(&cloud.url(), Method::GET, path).await;

@@ -212,8 +212,8 @@ async fn a_level_that_makes_no_sense_is_left_out_and_not_its_product() {
             let value = if other == name { value } else { usual };
             if value.is_empty() { String::new() } else { format!("{other:?}:{value}") }
         });
-        let members: Vec<_> = members.into_iter().filter(|member| !member.is_empty()).collect();
-        format!("{{{}}}", members.join(","))
+        let given: Vec<_> = members.into_iter().filter(|member| !member.is_empty()).collect();
+        format!("{{{}}}", given.join(","))
     };
     let mut odd: Vec<String> = ["null", "5", "[]", "{}", r#""text""#, "[5,9.5,5]"].map(str::to_owned).into();
     for name in ["amount", "pricePerUnit", "orders"] {

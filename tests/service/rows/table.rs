@@ -189,7 +189,8 @@ impl Route {
     /// Checks every case of the table, the row `B` between two usual ones.
     pub(super) async fn expect_table(&self) {
         let cloud = start_with(one_instance_each()).await;
-        let (mut now, mut warnings) = (START, 0);
+        let mut now = START;
+        let mut warnings = 0;
         for (what, row, name, makes_sense) in self.cases() {
             self.show(&cloud, &[self.usual("A"), row, self.usual("C")]);
             let response = get_at(&cloud, self.path, now).await;
@@ -236,7 +237,9 @@ impl Route {
         };
         let rows =
             |good, count| ids(good).iter().map(|id| self.usual(id)).chain(bad(count)).collect::<Vec<_>>();
-        let (mut now, mut warnings, mut failures) = (START, 0, 0);
+        let mut now = START;
+        let mut warnings = 0;
+        let mut failures = 0;
         for (good, count) in [(0, 0), (1, 1), (7, 7), (1, 2), (0, 1), (6, 7), (1, 8), (0, 9), (1, 9), (5, 5)]
         {
             self.show(&cloud, &rows(good, count));

@@ -138,8 +138,8 @@ async fn the_gaps_of_candles_are_the_candles_that_no_run_has_built() {
     let candles = async || heartbeats(&cloud).await.remove("candles");
     let built = |first: i64, last: i64, gaps: &[(i64, i64)]| {
         let time = |minute: i64| START + minute * MINUTE;
-        let gaps: Vec<_> = gaps.iter().map(|(from, to)| (time(*from), time(*to))).collect();
-        Some(heartbeat("candles", time(first), time(last), &gaps))
+        let times: Vec<_> = gaps.iter().map(|(from, to)| (time(*from), time(*to))).collect();
+        Some(heartbeat("candles", time(first), time(last), &times))
     };
     record("candles", 2).await;
     assert_eq!(candles().await, None, "there is no candle yet");

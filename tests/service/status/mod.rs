@@ -83,7 +83,7 @@ async fn respond(cloud: &Cloud, now: i64) -> Response {
 }
 
 /// The status at the time in Unix seconds. Panics if it contradicts itself.
-async fn status(cloud: &Cloud, now: i64) -> Value {
+async fn get_status(cloud: &Cloud, now: i64) -> Value {
     let response = respond(cloud, now).await;
     let data = response.data();
     assert_eq!(data["checked_at"], rfc3339(now));
@@ -111,7 +111,7 @@ fn unhealthy(status: &Value) -> Vec<&str> {
 
 /// `last_gap` of a feed, in the status at the time in Unix seconds.
 async fn last_gap(cloud: &Cloud, feed: &str, now: i64) -> Value {
-    entry(&status(cloud, now).await, feed)["last_gap"].clone()
+    entry(&get_status(cloud, now).await, feed)["last_gap"].clone()
 }
 
 /// A gap as the response has it.

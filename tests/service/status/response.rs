@@ -8,25 +8,27 @@ use simulator::Fault as UpstreamFault;
 use tables::feed;
 
 use super::{
-    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, delay, entry, heartbeat, put, record, respond, rfc3339,
-    start, status, unhealthy,
+    DAY, FEEDS, HOUR, MINUTE, PATH, Row, START, delay, entry, get_status, heartbeat, put, record, respond,
+    rfc3339, start, unhealthy,
 };
 use crate::auction_prices::house;
 use crate::history::market::{Market, quote};
 use crate::history::table;
-use crate::support::{RECORDERS, await_logs, expect_clean_logs, get_at, in_repository, simulator, template};
+use crate::support::{
+    RECORDERS, await_logs, deployed_template, expect_clean_logs, get_at, in_repository, simulator,
+};
 use crate::upstream_faults::expect_failure;
 
 #[test]
 fn the_feeds_are_those_of_the_recorders_with_the_intervals_of_their_schedules() {
     let named = feed::FEEDS.map(|feed| (feed.name, i64::try_from(feed.interval.as_secs()).unwrap()));
     assert_eq!(named, FEEDS);
-    let template = template();
+    let template = deployed_template();
     for recorder in RECORDERS {
         let function = template.functions.values().find(|function| function.binary == recorder).unwrap();
         let [schedule] = function.schedules.as_slice() else { panic!("{recorder} has one schedule") };
-        let feed = feed::FEEDS.into_iter().find(|feed| format!("record-{}", feed.name) == recorder);
-        let feed = feed.unwrap();
+        let mut feeds = feed::FEEDS.into_iter();
+        let feed = feeds.find(|feed| format!("record-{}", feed.name) == recorder).unwrap();
         assert_eq!(feed.interval, schedule.period, "{recorder}");
         // A run is missed, and the next one begins in the last second of its minute and takes all of its time.
         let begins = schedule.offset.unwrap_or_default() + Duration::from_secs(59);
@@ -86,7 +88,7 @@ async fn a_response_has_the_documented_fields_in_order() {
 #[tokio::test]
 async fn what_was_never_recorded_is_null_and_unhealthy() {
     let cloud = start().await;
-    let status = status(&cloud, START).await;
+    let status = get_status(&cloud, START).await;
     for (feed, interval) in FEEDS {
         let expected = json!({
             "name": feed, "last_recorded_at": null, "age_seconds": null, "expected_every_seconds": interval,
@@ -111,7 +113,7 @@ async fn a_feed_is_healthy_until_a_second_run_is_missed_and_only_its_own_age_cou
         for (age, is_healthy) in [(0, true), (1, true), (longest, true), (longest + 1, false), (DAY, false)] {
             all(START).await;
             put(&cloud, &heartbeat(feed, START - DAY, START - age, &[])).await;
-            let status = status(&cloud, START).await;
+            let status = get_status(&cloud, START).await;
             assert_eq!(unhealthy(&status), if is_healthy { vec![] } else { vec![feed] }, "{age} s");
             assert_eq!(entry(&status, feed)["age_seconds"], age);
         }
@@ -119,7 +121,7 @@ async fn a_feed_is_healthy_until_a_second_run_is_missed_and_only_its_own_age_cou
         for (ahead, is_healthy) in [(1, true), (longest + 1, false)] {
             all(START).await;
             put(&cloud, &heartbeat(feed, START, START + ahead, &[])).await;
-            let status = status(&cloud, START).await;
+            let status = get_status(&cloud, START).await;
             assert_eq!(entry(&status, feed)["age_seconds"], 0);
             assert_eq!(unhealthy(&status), if is_healthy { vec![] } else { vec![feed] }, "{ahead} s ahead");
         }
@@ -144,7 +146,7 @@ async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_ala
         for feed in ["candles", "mayor"] {
             put(&cloud, &heartbeat(feed, at(minute), at(minute), &[])).await;
         }
-        let status = status(&cloud, at(minute)).await;
+        let status = get_status(&cloud, at(minute)).await;
         let expected: &[&str] = if minute < 60 { &[] } else { &feeds };
         assert_eq!(unhealthy(&status), expected, "{minute} minutes");
         for feed in feeds {
@@ -159,11 +161,12 @@ async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_ala
             .find(|alarm| alarm.contains(&format!("Dimensions: [{{Name: Function, Value: {recorder}}}]")));
         let number =
             |name| alarm.unwrap().split(name).nth(1).unwrap().lines().next().unwrap().parse().unwrap();
-        let (period, fewest): (i64, usize) = (number("Period: "), number(" Threshold: ").try_into().unwrap());
+        let length: i64 = number("Period: ");
+        let fewest = usize::try_from(number(" Threshold: ")).unwrap();
         let is_counted = |line: &Value| line["function"] == *recorder && line["message"] == "recorded";
         let lines = await_logs(&cloud, 32, is_counted).await;
         for begin in (0..58).map(at) {
-            let period = (begin..begin + period).step_by(60).map(rfc3339);
+            let period = (begin..begin + length).step_by(60).map(rfc3339);
             let counted = period.filter(|minute| lines.iter().any(|line| line["tick"] == **minute)).count();
             assert!(counted < fewest, "{recorder}: {counted} records from {begin}");
         }
@@ -172,9 +175,9 @@ async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_ala
     for minute in (13..61).step_by(2) {
         record(&cloud, "fire-sales", at(minute)).await;
     }
-    assert_eq!(unhealthy(&status(&cloud, at(62)).await), feeds);
+    assert_eq!(unhealthy(&get_status(&cloud, at(62)).await), feeds);
     record(&cloud, "fire-sales", at(61)).await;
-    let status = status(&cloud, at(62)).await;
+    let status = get_status(&cloud, at(62)).await;
     assert_eq!(entry(&status, "fire-sales")["minutes_last_hour"], 55);
     assert_eq!(unhealthy(&status), ["bazaar", "auctions"]);
     expect_clean_logs(&cloud);
@@ -188,7 +191,7 @@ async fn recorded_since_is_the_oldest_record_that_is_still_there() {
     {
         put(&cloud, &row).await;
     }
-    let status = status(&cloud, START).await;
+    let status = get_status(&cloud, START).await;
     let since = |feed: &str| entry(&status, feed)["recorded_since"].clone();
     assert_eq!((since("bazaar"), since("candles")), (Value::Null, Value::Null));
     assert_eq!(since("mayor"), "2026-09-09T07:15:00Z");
@@ -200,7 +203,7 @@ async fn recorded_since_is_the_oldest_record_that_is_still_there() {
     {
         put(&cloud, &marker(&format!("candles#{interval}"), slot)).await;
         let expected = if interval == "1d" { slot } else { midnight };
-        let status = super::status(&cloud, START).await;
+        let status = super::get_status(&cloud, START).await;
         // The minutes of the bazaar live on in candles.
         for feed in ["bazaar", "candles"] {
             assert_eq!(entry(&status, feed)["recorded_since"], rfc3339(expected), "{feed}");
@@ -222,8 +225,8 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
         let time = START - number * DAY;
         let day = time - 15 * HOUR;
         let year = 515 - u32::try_from(number).unwrap();
-        let markers = [("candles#1d", day), ("candles#5m", time), ("auctions#1d", day)];
-        let markers = markers.map(|(series, slot)| marker(series, slot));
+        let markers = [("candles#1d", day), ("candles#5m", time), ("auctions#1d", day)]
+            .map(|(series, slot)| marker(series, slot));
         for row in [table::mayor(year), sale(time, time)].into_iter().chain(markers) {
             put(&cloud, &padded(row)).await;
         }
@@ -235,11 +238,12 @@ async fn at_most_nine_rows_are_read_however_many_there_are() {
     cloud.dynamodb().set_fault(Fault::unprocessed_after(5).on("BatchGetItem"));
     let operations = ["BatchGetItem", "Query", "GetItem", "Scan"];
     let requests = || operations.map(|operation| cloud.dynamodb().requests(operation));
-    let (before, units) = (requests(), cloud.dynamodb().consumed().read_units);
-    assert_eq!(unhealthy(&status(&cloud, START).await), [""; 0]);
+    let before = requests();
+    let units_before = cloud.dynamodb().consumed().read_units;
+    assert_eq!(unhealthy(&get_status(&cloud, START).await), [""; 0]);
     let sent: Vec<_> = requests().iter().zip(before).map(|(after, before)| after - before).collect();
     assert_eq!(sent, [1, 4, 0, 0], "{operations:?}");
-    let units = cloud.dynamodb().consumed().read_units - units;
+    let units = cloud.dynamodb().consumed().read_units - units_before;
     // A row is a unit, or two if the read is consistent, as those of markers and heartbeats are.
     assert!((16.0..=16.0).contains(&units), "{units} read units");
     expect_clean_logs(&cloud);
@@ -275,7 +279,7 @@ async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_agai
     let mut warnings = 0;
     for (corrupt, attribute) in cases {
         put(&cloud, &corrupt).await;
-        let broken = status(&cloud, START).await;
+        let broken = get_status(&cloud, START).await;
         assert_eq!(unhealthy(&broken), ["fire-sales"], "{corrupt:?}");
         assert_eq!(entry(&broken, "fire-sales")["last_recorded_at"], Value::Null, "{corrupt:?}");
         warnings += 1;
@@ -292,7 +296,7 @@ async fn a_corrupt_heartbeat_affects_only_its_own_feed_until_it_is_recorded_agai
         record(&cloud, "fire-sales", START).await;
         warnings += 1;
         await_logs(&cloud, warnings, is_warning).await;
-        assert_eq!(unhealthy(&status(&cloud, START).await), [""; 0], "{corrupt:?}");
+        assert_eq!(unhealthy(&get_status(&cloud, START).await), [""; 0], "{corrupt:?}");
     }
     expect_clean_logs(&cloud);
 }
@@ -308,7 +312,7 @@ async fn a_corrupt_oldest_record_is_null() {
     for row in &bad {
         put(&cloud, row).await;
     }
-    let status = status(&cloud, START).await;
+    let status = get_status(&cloud, START).await;
     for (feed, _) in FEEDS {
         assert_eq!(entry(&status, feed)["recorded_since"], Value::Null, "{feed}");
     }

@@ -107,9 +107,10 @@ impl StormCloud {
         let headers: Vec<_> = key.map(|key| (KEY_HEADER, key.expose())).into_iter().collect();
         let url = self.local.url();
         let sent = Moment::now(&self.journal.clock);
-        let response = send_with(&url, Method::GET, &query.path, &headers);
-        let response = tokio::time::timeout(PATIENCE, response).await;
-        let response = response.map_err(|_| format!("{}: no response", query.path))?;
+        let request = send_with(&url, Method::GET, &query.path, &headers);
+        let response = tokio::time::timeout(PATIENCE, request)
+            .await
+            .map_err(|_| format!("{}: no response", query.path))?;
         let received = Moment::now(&self.journal.clock);
         Ok(Exchange { query, caller, sent, received, response })
     }

@@ -77,7 +77,8 @@ impl Query {
         let mut ids = [&OBSERVED[..], &["NOTHING"]].concat();
         rng.shuffle(&mut ids);
         ids.truncate(rng.usize(1..=ids.len()));
-        let (limit, page) = (rng.usize(1..=100), rng.u32(..PAGES));
+        let limit = rng.usize(1..=100);
+        let page = rng.u32(..PAGES);
         let player = *rng.choice(&PLAYERS).unwrap();
         let mut queries = vec![
             Self::new("/v1/mayor", Kind::Whole(Source::Election)),
@@ -103,8 +104,8 @@ impl Query {
         ];
         queries.extend(recorded_requests().map(|path| Self::new(path, Kind::Recorded)));
         for (code, kind) in [(Code::BadRequest, Kind::Invalid), (Code::NotFound, Kind::Unknown)] {
-            let failing = failing_requests().unwrap().into_iter().filter(|(_, other)| *other == code);
-            let failing: Vec<_> = failing.collect();
+            let mut failing = failing_requests().unwrap();
+            failing.retain(|(_, other)| *other == code);
             queries.extend(rng.choice(failing).map(|(path, _)| Self::new(path, kind)));
         }
         for range in ["1h", "24h", "7d", "30d", "90d"] {

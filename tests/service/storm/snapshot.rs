@@ -139,8 +139,9 @@ impl Game {
             Source::Profiles(_) => profiles::refreshed_at(now_ms),
             Source::Names => return None,
         };
-        let once = once(&self.snapshots, (source.clone(), refresh));
-        once.get_or_init(|| Some(Snapshot::new(source.clone(), self.text(source, refresh, now_ms)?))).clone()
+        once(&self.snapshots, (source.clone(), refresh))
+            .get_or_init(|| Some(Snapshot::new(source.clone(), self.text(source, refresh, now_ms)?)))
+            .clone()
     }
 
     fn text(&self, source: &Source, refresh: i64, now_ms: i64) -> Option<String> {
@@ -161,8 +162,8 @@ impl Game {
             Source::Bazaar => bazaar::body(seed, now_ms),
             Source::Auctions(page) if *page >= PAGES => return None,
             Source::Auctions(page) => {
-                let auctions = once(&self.auctions, refresh);
-                let auctions = auctions.get_or_init(|| auctions::Snapshot::new(seed, refresh));
+                let slot = once(&self.auctions, refresh);
+                let auctions = slot.get_or_init(|| auctions::Snapshot::new(seed, refresh));
                 let text = tagged(auctions.page(usize::try_from(*page).unwrap())?, "item_name");
                 let pages = format!("\"totalPages\":{},", auctions.total_pages());
                 assert!(text.contains(&pages), "the number of pages is spelled in another way");

@@ -195,11 +195,10 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<
     }
     if source == Source::Names {
         let found = names::lookup(shared.game.seed, path.strip_prefix(NAME_SERVICE).unwrap());
-        let (status, text) = (found.status, found.body);
         return Ok(match fault {
-            Some(Fault::Cut) => cut(&text.into()),
-            Some(Fault::HalfJson) => response(200, text[..text.len() / 2].to_owned()),
-            _ => response(status, text),
+            Some(Fault::Cut) => cut(&found.body.into()),
+            Some(Fault::HalfJson) => response(200, found.body[..found.body.len() / 2].to_owned()),
+            _ => response(found.status, found.body),
         });
     }
     let journal = Arc::clone(&shared.journal);

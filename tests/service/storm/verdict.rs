@@ -106,8 +106,8 @@ impl ResponseCheck<'_> {
             }
             Kind::Bazaar(Mode::Item(id) | Mode::Book(id)) => {
                 let served = self.journal.servings(&Source::Bazaar);
-                let mut served = served.iter().filter(|serving| serving.sent.cloud_ms >= oldest_ms);
-                served.any(|serving| match serving.snapshot.facts() {
+                let mut recent = served.iter().filter(|serving| serving.sent.cloud_ms >= oldest_ms);
+                recent.any(|serving| match serving.snapshot.facts() {
                     Facts::Bazaar(market) => market.is_usable && !market.products.contains_key(id),
                     Facts::Single(_) => false,
                 })
@@ -295,14 +295,15 @@ fn expect_error_envelope(response: &Response, status: u16) -> Result<(), String>
 /// The time in `Last-Modified` in Unix milliseconds. `Expires` must be one TTL later.
 fn fetched_ms(response: &Response, ttl_ms: i64) -> Result<i64, String> {
     let read = |name: &str| -> Result<i64, String> {
-        let value = response.headers.get(name).and_then(|value| value.to_str().ok());
-        let value = value.ok_or_else(|| format!("without {name}"))?;
-        let time = strtime::parse("%a, %d %b %Y %H:%M:%S GMT", value);
-        let time = time.and_then(|time| time.to_datetime()).map_err(|error| error.to_string())?;
-        let time = time.to_zoned(TimeZone::UTC).map_err(|error| error.to_string())?;
-        Ok(Timestamp::from(time).as_millisecond())
+        let header = response.headers.get(name).and_then(|value| value.to_str().ok());
+        let value = header.ok_or_else(|| format!("without {name}"))?;
+        let zoned = strtime::parse("%a, %d %b %Y %H:%M:%S GMT", value)
+            .and_then(|time| time.to_datetime()?.to_zoned(TimeZone::UTC))
+            .map_err(|error| error.to_string())?;
+        Ok(Timestamp::from(zoned).as_millisecond())
     };
-    let (fetched_ms, expires_ms) = (read("last-modified")?, read("expires")?);
+    let fetched_ms = read("last-modified")?;
+    let expires_ms = read("expires")?;
     if expires_ms - fetched_ms != ttl_ms {
         return Err(format!("Expires is {} ms after Last-Modified", expires_ms - fetched_ms));
     }

@@ -62,8 +62,8 @@ pub(crate) fn recorded_requests() -> impl Iterator<Item = &'static str> {
 /// A request that sets a query parameter with these pairs, such as `limit=5`, and others as an example that has the parameter.
 pub(crate) fn request_with(route: &Route, parameter: &str, pairs: &str) -> String {
     let has_parameter = |pair: &&str| pair.split('=').next() == Some(parameter);
-    let queries = EXAMPLES.iter().filter(|example| example.route.path == route.path);
-    let mut queries = queries.filter_map(|example| example.path.split_once('?').map(|(_, query)| query));
+    let examples = EXAMPLES.iter().filter(|example| example.route.path == route.path);
+    let mut queries = examples.filter_map(|example| example.path.split_once('?').map(|(_, query)| query));
     let query = queries.find(|query| query.split('&').any(|pair| has_parameter(&pair))).unwrap();
     let others = query.split('&').filter(|pair| !has_parameter(pair));
     format!("{}?{}", route.path, others.chain([pairs]).collect::<Vec<_>>().join("&"))

@@ -23,9 +23,9 @@ pub(crate) struct Response {
 
 impl Response {
     pub(super) async fn read(response: hyper::Response<Incoming>) -> Self {
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.into_body().collect().await.unwrap().to_bytes();
-        Self { status, headers, text: String::from_utf8(body.to_vec()).unwrap() }
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        Self { status: head.status, headers: head.headers, text: String::from_utf8(bytes).unwrap() }
     }
 
     #[track_caller]
@@ -151,8 +151,8 @@ pub(crate) async fn cache_authorization(cloud: &Cloud) {
 pub(crate) async fn get_raw(cloud: &Cloud, target: &[u8]) -> Response {
     let address = cloud.url().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).await.unwrap();
-    let key = key(cloud).map(|key| format!("{KEY_HEADER}: {key}\r\n")).unwrap_or_default();
-    let head = format!(" HTTP/1.1\r\nhost: {address}\r\n{key}connection: close\r\n\r\n");
+    let key_line = key(cloud).map(|key| format!("{KEY_HEADER}: {key}\r\n")).unwrap_or_default();
+    let head = format!(" HTTP/1.1\r\nhost: {address}\r\n{key_line}connection: close\r\n\r\n");
     stream.write_all(&[b"GET ", target, head.as_bytes()].concat()).await.unwrap();
     let mut response = Vec::new();
     stream.read_to_end(&mut response).await.unwrap();

@@ -56,13 +56,13 @@ pub(crate) fn without_repeated_fetches() -> Options {
 
 /// The same options with these values for parameters of the template.
 pub(crate) fn with_parameters(mut options: Options, parameters: &[(&str, &str)]) -> Options {
-    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    options.parameters.extend(parameters);
+    let owned = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    options.parameters.extend(owned);
     options
 }
 
 /// The template as it is deployed, with its parameters at their defaults.
-pub(crate) fn template() -> Template {
+pub(crate) fn deployed_template() -> Template {
     let document = Document::read(&Options::default().template).unwrap();
     let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
     document.evaluate(&BTreeMap::from(parameters)).unwrap()
