@@ -124,27 +124,7 @@ impl Player<'_> {
         let end = member.written() + size;
         // Progress grows with the time since the player joined.
         let played = ((self.now_ms - joined_at) as f64 / 3e10).clamp(0.01, 4.0);
-        member.key("player_data").object(|data| {
-            data.key("visited_zones").strings(ZONES.split(' '));
-            data.key("last_death").integer(rng.i64(0..200_000_000));
-            data.key("active_effects").array(|_| {});
-            data.key("death_count").integer(rng.i64(0..5_000));
-            // Absent if the player disabled this part of the API.
-            if rng.u32(..6) > 0 {
-                data.key("experience").object(|experience| {
-                    for skill in SKILLS {
-                        experience.key(&format!("SKILL_{skill}")).double(played * magnitude(rng, 10.0, 5e7));
-                    }
-                });
-            }
-            data.key("unlocked_coll_tiers").array(|tiers| {
-                for (_, materials) in MATERIALS.iter() {
-                    for (id, _) in some(rng, materials) {
-                        tiers.string(&format!("{id}_{}", rng.i64(-1..10)));
-                    }
-                }
-            });
-        });
+        write_player_data(rng, played, member);
         if rng.u32(..9) > 1 {
             member.key("leveling").object(|leveling| {
                 leveling.key("experience").integer((played * magnitude(rng, 10.0, 12_000.0)) as i64);
@@ -171,43 +151,81 @@ impl Player<'_> {
             });
         }
         // The remaining size is filled as in real profiles, with bags, contests and objectives.
-        member.key("jacobs_contest").object(|contest| {
-            contest.key("medals_inv").object(|medals| medals.key("gold").integer(rng.i64(0..50)));
-            contest.key("contests").object(|contests| {
-                let until = contests.written() + end.saturating_sub(contests.written()) / 4;
-                let mut year = 600;
-                while contests.written() < until {
-                    year -= 1;
-                    let key = format!("{year}:{}_{}:WHEAT", rng.i64(1..13), rng.i64(1..32));
-                    contests.key(&key).object(|row| {
-                        row.key("collected").integer(rng.i64(100..900_000));
-                        row.key("claimed_position").integer(rng.i64(1..5_000));
-                        row.key("claimed_participants").integer(rng.i64(5_000..20_000));
-                    });
+        write_contests(rng, end, member);
+        write_inventory(rng, end, member);
+        write_objectives(rng, joined_at, end, member);
+    }
+}
+
+fn write_player_data(rng: &mut Rng, played: f64, member: &mut Writer) {
+    member.key("player_data").object(|data| {
+        data.key("visited_zones").strings(ZONES.split(' '));
+        data.key("last_death").integer(rng.i64(0..200_000_000));
+        data.key("active_effects").array(|_| {});
+        data.key("death_count").integer(rng.i64(0..5_000));
+        // Absent if the player disabled this part of the API.
+        if rng.u32(..6) > 0 {
+            data.key("experience").object(|experience| {
+                for skill in SKILLS {
+                    experience.key(&format!("SKILL_{skill}")).double(played * magnitude(rng, 10.0, 5e7));
                 }
             });
+        }
+        data.key("unlocked_coll_tiers").array(|tiers| {
+            for (_, materials) in MATERIALS.iter() {
+                for (id, _) in some(rng, materials) {
+                    tiers.string(&format!("{id}_{}", rng.i64(-1..10)));
+                }
+            }
         });
-        member.key("inventory").object(|inventory| {
-            for bag in ["inv_contents", "ender_chest_contents", "inv_armor"] {
-                let left = end.saturating_sub(inventory.written());
-                inventory.key(bag).object(|contents| {
-                    contents.key("type").integer(0);
-                    contents.key("data").string(&format!("H4sIAAAAAAAA/{}", base64_text(rng, left * 3 / 10)));
+    });
+}
+
+/// Contests up to a quarter of the size that is left to `end`.
+fn write_contests(rng: &mut Rng, end: usize, member: &mut Writer) {
+    member.key("jacobs_contest").object(|contest| {
+        contest.key("medals_inv").object(|medals| medals.key("gold").integer(rng.i64(0..50)));
+        contest.key("contests").object(|contests| {
+            let until = contests.written() + end.saturating_sub(contests.written()) / 4;
+            let mut year = 600;
+            while contests.written() < until {
+                year -= 1;
+                let key = format!("{year}:{}_{}:WHEAT", rng.i64(1..13), rng.i64(1..32));
+                contests.key(&key).object(|row| {
+                    row.key("collected").integer(rng.i64(100..900_000));
+                    row.key("claimed_position").integer(rng.i64(1..5_000));
+                    row.key("claimed_participants").integer(rng.i64(5_000..20_000));
                 });
             }
         });
-        member.key("objectives").object(|objectives| {
-            let mut number = 0;
-            while number == 0 || objectives.written() < end {
-                number += 1;
-                objectives.key(&format!("talk_to_stranger_{number}")).object(|row| {
-                    row.key("status").string(if rng.bool() { "COMPLETE" } else { "ACTIVE" });
-                    row.key("progress").integer(rng.i64(-1..10));
-                    row.key("completed_at").integer(joined_at + number * 86_000);
-                });
-            }
-        });
-    }
+    });
+}
+
+fn write_inventory(rng: &mut Rng, end: usize, member: &mut Writer) {
+    member.key("inventory").object(|inventory| {
+        for bag in ["inv_contents", "ender_chest_contents", "inv_armor"] {
+            let left = end.saturating_sub(inventory.written());
+            inventory.key(bag).object(|contents| {
+                contents.key("type").integer(0);
+                contents.key("data").string(&format!("H4sIAAAAAAAA/{}", base64_text(rng, left * 3 / 10)));
+            });
+        }
+    });
+}
+
+/// Objectives until the member has its size.
+fn write_objectives(rng: &mut Rng, joined_at: i64, end: usize, member: &mut Writer) {
+    member.key("objectives").object(|objectives| {
+        let mut number = 0;
+        while number == 0 || objectives.written() < end {
+            number += 1;
+            objectives.key(&format!("talk_to_stranger_{number}")).object(|row| {
+                row.key("status").string(if rng.bool() { "COMPLETE" } else { "ACTIVE" });
+                row.key("progress").integer(rng.i64(-1..10));
+                row.key("completed_at").integer(joined_at + number * 86_000);
+            });
+        }
+    });
 }
 
 fn write_progress(rng: &mut Rng, played: f64, member: &mut Writer) {
