@@ -66,81 +66,40 @@ impl Cloud {
         let lambda_listener = listen(options.lambda_port, "--lambda-port").await?;
         let dynamodb_listener = listen(options.dynamodb_port, "--dynamodb-port").await?;
         let document = Document::read(&options.template)?;
-        let simulator = match &options.upstream {
-            Upstream::Simulator { seed } => {
-                let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-                let clock = options.clock.clone();
-                let started = Simulator::start(simulator::Options { seed: *seed, address, clock }).await;
-                Some(started.map_err(|cause| Error::new(format!("the simulator did not start: {cause}")))?)
-            }
-            Upstream::Url(_) | Upstream::Live => None,
-        };
+        let simulator = start_simulator(&options).await?;
         let mut template =
             document.evaluate(&options.parameters(&document, simulator.as_ref().map(Simulator::url)))?;
         for function in template.functions.values_mut() {
             function.timeout = function.timeout.min(options.longest_timeout);
         }
+        let data = options.data.as_deref();
         let tables = template.tables.values();
-        let (data, expires) = (options.data.as_deref(), options.schedules);
-        let dynamodb = DynamoDb::start(dynamodb_listener, data, expires, &options.clock, tables)?;
+        let dynamodb = DynamoDb::start(dynamodb_listener, data, options.schedules, &options.clock, tables)?;
         let keys = match template.tables.get(keys::TABLE) {
             Some(table) => Some(keys::seed(&dynamodb, &table.name).await?),
             None => None,
         };
-        let programs = programs(&options, &template).await?;
-        let files = options.public_files.then(|| PublicFiles::open(data));
-        let files = files
-            .transpose()
-            .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))?
-            .map(Arc::new);
-        let files_variable = files.as_ref().map(|files| files.variable());
-
-        let logs = Logs::new(options.function_log.clone());
-        let pools = pools(&options, &template, programs, &dynamodb.url(), files_variable.as_deref(), &logs);
-        let pools = Arc::new(pools);
-        let clock = options.clock;
-        let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log);
-        let gateway = Arc::new(gateway);
+        let programs = find_programs(&options, &template).await?;
+        let files = open_files(&options)?;
         let has_files = files.is_some();
-        let gateway = Server::start(gateway_listener, true, move |request, client| {
-            let (gateway, files) = (Arc::clone(&gateway), files.clone());
-            async move {
-                match files.filter(|_| request.uri().path().starts_with(public_files::PREFIX)) {
-                    Some(files) => files.respond(&request).await,
-                    None => gateway.handle(request, client).await,
-                }
-            }
-        })
-        .map_err(cannot_listen(options.port, "--port"))?;
+        let logs = Logs::new(options.function_log.clone());
+        let pools = pools_of(&options, &template, programs, &dynamodb.url(), files.as_deref(), &logs);
+        let clock = options.clock.clone();
+        let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log.clone());
+        let gateway =
+            serve(gateway_listener, gateway, files).map_err(cannot_listen(options.port, "--port"))?;
         let invocable = Arc::clone(&pools);
         let lambda = Server::start(lambda_listener, true, move |request, _| {
             invoke_api::handle(Arc::clone(&invocable), request)
         })
         .map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
-        let (newest_minutes, newest_minutes_stored) = watch::channel(false);
-        // Nothing is sent: the functions that record the first minute hold the sender until they have done so.
-        let (recording_minutes, minutes_recorded) = mpsc::channel(1);
+        let (backfill, at_start) = start_backfill(&options, &template, &dynamodb, &logs);
         let schedules = if options.schedules {
-            let at_start =
-                AtStart { newest_minutes: newest_minutes_stored, minutes_recorded: recording_minutes };
-            let at_start = Some(&at_start).filter(|_| options.schedules_at_start);
-            schedules::start(&template, &pools, &clock, options.schedules_begin_after, at_start)
+            let awaited = Some(&at_start).filter(|_| options.schedules_at_start);
+            schedules::start(&template, &pools, &clock, options.schedules_begin_after, awaited)
         } else {
             JoinSet::new()
         };
-        let mut backfill = JoinSet::new();
-        let history = template.tables.get(backfill::TABLE).filter(|_| options.history > 0);
-        if let (Upstream::Simulator { seed }, Some(table)) = (options.upstream, history) {
-            backfill.spawn(backfill::run(backfill::Plan {
-                days: options.history,
-                seed,
-                now_ms: clock.now_ms(),
-                table: Table::of_sdk(&dynamodb.sdk(), &table.name),
-                logs: logs.clone(),
-                newest_minutes,
-                minutes_recorded,
-            }));
-        }
         Ok(Self {
             template,
             gateway,
@@ -278,6 +237,64 @@ impl Drop for Cloud {
     }
 }
 
+async fn start_simulator(options: &Options) -> Result<Option<Simulator>, Error> {
+    let Upstream::Simulator { seed } = options.upstream else { return Ok(None) };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let clock = options.clock.clone();
+    let started = Simulator::start(simulator::Options { seed, address, clock }).await;
+    started.map(Some).map_err(|cause| Error::new(format!("the simulator did not start: {cause}")))
+}
+
+fn open_files(options: &Options) -> Result<Option<Arc<PublicFiles>>, Error> {
+    if !options.public_files {
+        return Ok(None);
+    }
+    PublicFiles::open(options.data.as_deref())
+        .map(|files| Some(Arc::new(files)))
+        .map_err(|cause| Error::new(format!("cannot create the folder of the public files: {cause}")))
+}
+
+/// Generates the past of a simulated game, if the template has a table for it. Returns what the first events of schedules wait for.
+fn start_backfill(
+    options: &Options,
+    template: &Template,
+    dynamodb: &DynamoDb,
+    logs: &Logs,
+) -> (JoinSet<()>, AtStart) {
+    let (newest_minutes, newest_minutes_stored) = watch::channel(false);
+    // Nothing is sent: the functions that record the first minute hold the sender until they have done so.
+    let (recording_minutes, minutes_recorded) = mpsc::channel(1);
+    let mut backfill = JoinSet::new();
+    let history = template.tables.get(backfill::TABLE).filter(|_| options.history > 0);
+    if let (Upstream::Simulator { seed }, Some(table)) = (&options.upstream, history) {
+        backfill.spawn(backfill::run(backfill::Plan {
+            days: options.history,
+            seed: *seed,
+            now_ms: options.clock.now_ms(),
+            table: Table::of_sdk(&dynamodb.sdk(), &table.name),
+            logs: logs.clone(),
+            newest_minutes,
+            minutes_recorded,
+        }));
+    }
+    (backfill, AtStart { newest_minutes: newest_minutes_stored, minutes_recorded: recording_minutes })
+}
+
+/// Serves the public files below their prefix, and everything else by the gateway.
+fn serve(listener: TcpListener, gateway: Gateway, files: Option<Arc<PublicFiles>>) -> io::Result<Server> {
+    let shared = Arc::new(gateway);
+    Server::start(listener, true, move |request, client| {
+        let gateway = Arc::clone(&shared);
+        let files = files.clone().filter(|_| request.uri().path().starts_with(public_files::PREFIX));
+        async move {
+            match files {
+                Some(files) => files.respond(&request).await,
+                None => gateway.handle(request, client).await,
+            }
+        }
+    })
+}
+
 async fn listen(port: u16, option: &'static str) -> Result<TcpListener, Error> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(cannot_listen(port, option))
 }
@@ -291,7 +308,7 @@ fn cannot_listen(port: u16, option: &'static str) -> impl Fn(io::Error) -> Error
 }
 
 /// The functions' programs, by logical id.
-async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<String, PathBuf>, Error> {
+async fn find_programs(options: &Options, template: &Template) -> Result<BTreeMap<String, PathBuf>, Error> {
     let functions = template.functions.values();
     let (programs, hint) = match &options.binaries {
         Binaries::Build { profile } => {
@@ -319,14 +336,14 @@ async fn programs(options: &Options, template: &Template) -> Result<BTreeMap<Str
         .collect()
 }
 
-fn pools(
+fn pools_of(
     options: &Options,
     template: &Template,
     programs: BTreeMap<String, PathBuf>,
     dynamodb_url: &str,
-    files: Option<&str>,
+    files: Option<&PublicFiles>,
     logs: &Logs,
-) -> Pools {
+) -> Arc<Pools> {
     let key = options.upstream_key();
     if key.is_none() {
         logs.push(&format!(
@@ -334,12 +351,13 @@ fn pools(
         ));
     }
     let concurrency = options.concurrency.get().into();
+    let place = files.map(PublicFiles::variable);
     let pool = |(logical_id, program): (String, PathBuf)| {
         let mut function = template.functions.get(&logical_id)?.clone();
-        complete(&mut function, key, files, dynamodb_url, logs);
+        complete(&mut function, key, place.as_deref(), dynamodb_url, logs);
         Some((logical_id, Arc::new(Pool::new(function, program, concurrency, logs.clone()))))
     };
-    programs.into_iter().filter_map(pool).collect()
+    Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
 /// Completes the function's environment: the upstream API key, which is the only known secret, the place of the public files and their

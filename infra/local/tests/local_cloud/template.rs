@@ -185,9 +185,19 @@ fn an_invalid_parameter_is_refused_with_what_is_allowed() {
     }
 }
 
+/// Panics unless the template with each change is refused with the place.
+#[track_caller]
+fn expect_refused(changes: &[(&str, &str, &str)]) {
+    for (right, wrong, place) in changes {
+        assert!(TEMPLATE.contains(right), "{right}");
+        let message = evaluate(&TEMPLATE.replace(right, wrong), &[]).unwrap_err().to_string();
+        assert!(message.contains(&format!("{place}: ")), "{wrong}: {message}");
+    }
+}
+
 #[test]
 fn an_invalid_template_is_refused_with_the_place() {
-    for (right, wrong, place) in [
+    expect_refused(&[
         ("Timeout: !Ref Count", "Timeout: soon", "EchoFunction.Properties.Timeout"),
         ("Timeout: !Ref Count", "Timeout: !Ref Nothing", "EchoFunction.Properties.Timeout"),
         ("Timeout: !Ref Count", "Timeout: 0", "EchoFunction.Properties.Timeout"),
@@ -232,6 +242,12 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("'150'", "4294967296", "Pro.Properties.Throttle.BurstLimit"),
         ("RateLimit: 0.5", "RateLimit: -1", "Pro.Properties.Throttle.RateLimit"),
         ("RateLimit: 0.5", "RateLimit: inf", "Pro.Properties.Throttle.RateLimit"),
+    ]);
+}
+
+#[test]
+fn an_invalid_authorizer_is_refused_with_the_place() {
+    expect_refused(&[
         ("DefaultAuthorizer: Keys", "DefaultAuthorizer: Locks", "Events.Get.Properties.Auth"),
         ("DefaultAuthorizer: Keys", "DefaultAuthoriser: Keys", "Auth.DefaultAuthoriser"),
         ("REQUEST", "TOKEN", "Auth.Authorizers.Keys.FunctionPayloadType"),
@@ -243,9 +259,5 @@ fn an_invalid_template_is_refused_with_the_place() {
         ("ApiKeySourceType: AUTHORIZER", "ApiKeySourceType: HEADER", "Events.Get.Properties.Auth"),
         ("Authorizer: NONE, ApiKeyRequired: false", "Authorizer: NONE", "Events.Open.Properties.Auth"),
         ("Authorizer: NONE", "Authoriser: NONE", "Events.Open.Properties.Auth.Authoriser"),
-    ] {
-        assert!(TEMPLATE.contains(right), "{right}");
-        let message = evaluate(&TEMPLATE.replace(right, wrong), &[]).unwrap_err().to_string();
-        assert!(message.contains(&format!("{place}: ")), "{wrong}: {message}");
-    }
+    ]);
 }
