@@ -81,16 +81,13 @@ pub(super) async fn run(options: &AccessOptions, key: String) -> Result<ExitCode
         }
         _ => None,
     };
-    let (status, reason) = match &decision {
-        Decision::Allow { .. } => (200, None),
-        Decision::Deny(reason) => (403, Some(reason.to_string())),
-        Decision::Refuse(reason) => (401, Some(reason.to_string())),
-    };
-    // API Gateway calls the authorizer first, and looks for its key only if the authorizer allows the request.
     let problem = gateway.and_then(InGateway::problem);
-    let (status, reason) = match problem {
-        Some((problem, false)) if reason.is_none() => (401, Some(problem.to_owned())),
-        _ => (status, reason),
+    // API Gateway calls the authorizer first, and looks for its key only if the authorizer allows the request.
+    let (status, reason) = match (&decision, problem) {
+        (Decision::Allow { .. }, Some((problem, false))) => (401, Some(problem.to_owned())),
+        (Decision::Allow { .. }, _) => (200, None),
+        (Decision::Deny(reason), _) => (403, Some(reason.to_string())),
+        (Decision::Refuse(reason), _) => (401, Some(reason.to_string())),
     };
     let document = Explanation {
         allowed: reason.is_none(),

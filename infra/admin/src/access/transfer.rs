@@ -67,7 +67,7 @@ impl<'a> AccessRows<'a> {
             self.keys.left_out += 1;
             return Ok(Some(format!(
                 "the key {id} is not imported: the account {} has the issued key {other} with the label '{}'; revoke one of \
-them",
+                 them",
                 key.account, key.label
             )));
         }

@@ -60,7 +60,7 @@ fn invalid_events() {
 }
 
 #[test]
-fn invalid_prices() {
+fn invalid_prices_of_the_bazaar() {
     let at = this_morning();
     let minute = |products: &str| line("1m", at, products);
     // Each of these lists is invalid.
@@ -79,7 +79,7 @@ fn invalid_prices() {
         let lines = lists.split(' ').map(move |list| line(interval, at, &format!("\"B:1\":{list}")));
         lines.map(|line| (line, "products: B:1: a minute must be"))
     };
-    let lists = lists.into_iter().flat_map(of_interval);
+    let with_lists = lists.into_iter().flat_map(of_interval);
     let many: Vec<_> = (0..20_001).map(|number| format!("\"{number}\":[1,1,1,1]")).collect();
     let others = [
         (minute(&many.join(",")), "products: at most 20000, not 20001"),
@@ -97,7 +97,12 @@ fn invalid_prices() {
             "is not the start of an interval of 1d that has ended; ",
         ),
     ];
-    assert_reasons("bazaar", &lists.chain(others).collect::<Vec<_>>());
+    assert_reasons("bazaar", &with_lists.chain(others).collect::<Vec<_>>());
+}
+
+#[test]
+fn invalid_prices_of_auctions() {
+    let at = this_morning();
     let auctions = |interval: &str, candle: &str| {
         line(interval, at, &format!("\"LOG-2\":\"{candle}\"")).replace("products", "items")
     };
