@@ -174,111 +174,130 @@ export const Chart = ({ market, rows, span, terms, sales, isCandles, compared, l
     <div class="plots" ref=${holder} role="application" tabindex="0" aria-roledescription="chart" aria-label=${label} aria-busy=${isBusy}></div>`;
 };
 
-const create = (market, element, now, kind) => {
-  now.colours = coloursOf(element);
+/** The dashes of the second line, and the line of an edge of a band, which is not drawn. */
+const DASHES = { dash: [6, 3] };
+const EDGE = { width: 0, points: { show: false } };
+
+/** Returns the places of prices between two gaps, which have no line: only they are dots. */
+const lonely = (plot, index) => {
+  const values = plot.data[index];
+  // `undefined` is where another line has a price.
+  const places = values.map((value, at) => at).filter((at) => values[at] !== undefined);
+  const isGap = (place) => (values[places[place]] ?? null) === null;
+  return places.filter((at, place) => values[at] !== null && isGap(place - 1) && isGap(place + 1));
+};
+
+/** Returns the styles of lines, bars and axes. They read `now` while a plot draws. */
+const stylesOf = (now) => {
   const colour = (name) => () => now.colours[name];
-  // A price between two gaps has no line. All others are no dots.
-  const lonely = (plot, index) => {
-    const values = plot.data[index];
-    // `undefined` is where another line has a price.
-    const places = values.map((value, at) => at).filter((at) => values[at] !== undefined);
-    const isGap = (place) => (values[places[place]] ?? null) === null;
-    return places.filter((at, place) => values[at] !== null && isGap(place - 1) && isGap(place + 1));
-  };
   const points = { show: true, size: 5, filter: lonely };
-  const line = (name, options = {}) => ({ stroke: colour(name), width: 1.75, spanGaps: false, points, ...options });
-  const edge = { width: 0, points: { show: false } };
-  const dashes = { dash: [6, 3] };
   const barPaths = globalThis.uPlot.paths.bars({ size: [0.8, 40] });
-  const bars = { fill: colour("firstBand"), stroke: colour("first"), width: 1, paths: barPaths, points: { show: false } };
-  const scales = { x: { time: true, range: () => [now.span.from, now.span.to] } };
   const axis = { stroke: colour("text"), font: FONT, grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
-  const timeAxis = { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) };
-  // Without data the axis is there without labels, so that nothing moves when the data come.
-  const valueAxis = {
-    ...axis,
-    size: AXIS,
-    values: (plot, splits, index, space, distance) => (now.rowAt?.length ? labels(splits, distance) : splits.map(() => "")),
+  return {
+    line: (name, options = {}) => ({ stroke: colour(name), width: 1.75, spanGaps: false, points, ...options }),
+    band: (series, name) => ({ series, fill: colour(name) }),
+    bars: { fill: colour("firstBand"), stroke: colour("first"), width: 1, paths: barPaths, points: { show: false } },
+    timeAxis: { ...axis, space: 72, values: (plot, splits, index, space, distance) => timeLabels(splits, distance) },
+    // Without data the axis is there without labels, so that nothing moves when the data come.
+    valueAxis: {
+      ...axis,
+      size: AXIS,
+      values: (plot, splits, index, space, distance) => (now.rowAt?.length ? labels(splits, distance) : splits.map(() => "")),
+    },
   };
+};
 
-  const around = (plot, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true));
+const select = (now) => (plot) => {
+  const { left, width } = plot.select;
+  if (!width) return;
+  plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+  now.onZoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
+};
 
-  const select = (plot) => {
-    const { left, width } = plot.select;
-    if (!width) return;
-    plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-    now.onZoom(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
-  };
-  const hover = (plot) => {
-    const index = plot.cursor.idx;
-    const row = now.rowAt?.[index];
-    now.setHovered(plot.cursor.left < 0 || index === null || index === undefined ? null : { row });
-  };
-  const plot = (height, series, axes, options) => {
-    const created = new globalThis.uPlot(
-      {
-        width: element.clientWidth, height, ms: 1, series, axes, legend: { show: false }, padding: [8, END_WIDTH, 0, 0], ...options,
-        cursor: {
-          sync: { key: SYNC },
-          drag: { x: true, y: false, setScale: false, dist: 6 },
-          points: { size: (self, index) => (series[index].stroke ? 8 : 0) },
-          bind: { dblclick: () => () => now.onReset() },
-        },
-        hooks: { setSelect: [select], ...options.hooks },
+const hover = (now) => (plot) => {
+  const index = plot.cursor.idx;
+  const row = now.rowAt?.[index];
+  now.setHovered(plot.cursor.left < 0 || index === null || index === undefined ? null : { row });
+};
+
+/** Creates an empty plot. `range` gives the ends of its vertical axis. */
+const createPlot = (element, now, { height, series, axes, range, bands, hooks }) =>
+  new globalThis.uPlot(
+    {
+      width: element.clientWidth, height, ms: 1, series, axes, bands, legend: { show: false }, padding: [8, END_WIDTH, 0, 0],
+      scales: { x: { time: true, range: () => [now.span.from, now.span.to] }, y: { range } },
+      cursor: {
+        sync: { key: SYNC },
+        drag: { x: true, y: false, setScale: false, dist: 6 },
+        points: { size: (self, index) => (series[index].stroke ? 8 : 0) },
+        bind: { dblclick: () => () => now.onReset() },
       },
-      series.map(() => []),
-      element,
-    );
-    return created;
-  };
+      hooks: { setSelect: [select(now)], ...hooks },
+    },
+    series.map(() => []),
+    element,
+  );
 
-  const end = (names, format) => names.map(([index, name, at]) => ({ index, name, colour: COMPARED[at][0], format }));
-  const { ends, price } = market;
-  const shapes = {
-    lines: () => ({
-      series: [line("first"), edge, edge, line("second", dashes), edge, edge],
-      bands: [{ series: [3, 2], fill: colour("firstBand") }, { series: [6, 5], fill: colour("secondBand") }],
-      labels: end(Object.values(ends).map((name, at) => [1 + 3 * at, name, at]), compact),
-    }),
-    candles: () => ({
-      series: [edge, edge, edge],
+/** Returns the labels at the ends of lines, each given as its index, its text and its place among the compared items. */
+const endsOf = (names, format) => names.map(([index, name, at]) => ({ index, name, colour: COMPARED[at][0], format }));
+
+/** Returns what is drawn of prices: the lines with their bands, the labels at their ends, and what `draw` adds. */
+const pricesOf = ({ ends, price }, now, kind, { line, band }) => {
+  if (kind === "candles") {
+    return {
+      series: [EDGE, EDGE, EDGE],
       labels: [{ index: 1, name: ends[price], colour: "text", format: compact }],
       draw: (self) => drawCandles(self, now.rowAt?.filter(Boolean) ?? [], price, now.colours),
-    }),
-    items: () => ({
-      series: now.compared.map((_, at) => line(COMPARED[at][0], { dash: COMPARED[at][1] })),
-      labels: end(now.compared.map(({ name }, at) => [1 + at, name, at]), (value) => change(value - 100)),
-    }),
+    };
+  }
+  if (kind === "lines") {
+    return {
+      series: [line("first"), EDGE, EDGE, line("second", DASHES), EDGE, EDGE],
+      bands: [band([3, 2], "firstBand"), band([6, 5], "secondBand")],
+      labels: endsOf(Object.values(ends).map((name, at) => [1 + 3 * at, name, at]), compact),
+    };
+  }
+  return {
+    series: now.compared.map((_, at) => line(COMPARED[at][0], { dash: COMPARED[at][1] })),
+    labels: endsOf(now.compared.map(({ name }, at) => [1 + at, name, at]), (value) => change(value - 100)),
   };
-  const { series, bands, labels: lineEnds, draw } = shapes[kind.split(" ")[0]]();
-  const prices = plot(
-    PRICES_HEIGHT,
-    [{}, ...series],
-    [{ ...timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, valueAxis],
-    {
-      scales: { ...scales, y: { range: around } },
-      bands,
-      hooks: {
-        setCursor: [hover],
-        drawAxes: [(self) => drawTerms(self, now.terms, now.colours, true)],
-        draw: [(self) => draw?.(self), (self) => drawSales(self, now.sales, now.colours), (self) => drawEnds(self, lineEnds, now.colours)],
-      },
+};
+
+const createPrices = (market, element, now, kind, styles) => {
+  const { series, bands, labels: lineEnds, draw } = pricesOf(market, now, kind, styles);
+  return createPlot(element, now, {
+    height: PRICES_HEIGHT,
+    series: [{}, ...series],
+    axes: [{ ...styles.timeAxis, size: 8, values: (self, splits) => splits.map(() => "") }, styles.valueAxis],
+    range: (self, least, most) => (least === null ? [0, 1] : globalThis.uPlot.rangeNum(least, most, 0.1, true)),
+    bands,
+    hooks: {
+      setCursor: [hover(now)],
+      drawAxes: [(self) => drawTerms(self, now.terms, now.colours, true)],
+      draw: [(self) => draw?.(self), (self) => drawSales(self, now.sales, now.colours), (self) => drawEnds(self, lineEnds, now.colours)],
     },
-  );
-  const volumeEnds = market.hasBars ? [] : end(Object.values(market.volumes).map((name, at) => [1 + at, name, at]), compact);
+  });
+};
+
+const createVolumes = (market, element, now, { line, bars, timeAxis, valueAxis }) => {
+  const lineEnds = market.hasBars ? [] : endsOf(Object.values(market.volumes).map((name, at) => [1 + at, name, at]), compact);
   const title = now.compared.length > 1 ? `${market.legend.label}: ${now.compared[0].name}` : market.legend.label;
-  const volumes = plot(
-    VOLUMES_HEIGHT,
-    market.hasBars ? [{}, bars] : [{}, line("first"), line("second", dashes)],
-    [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24, incrs: market.hasBars ? WHOLE : undefined }],
-    {
-      // The title is above the highest volume.
-      scales: { ...scales, y: { range: (self, least, most) => [0, (most || 1) * 1.3] } },
-      hooks: {
-        drawAxes: [(self) => drawTerms(self, now.terms, now.colours, false)],
-        draw: [(self) => drawEnds(self, volumeEnds, now.colours), (self) => drawTitle(self, title, now.colours)],
-      },
+  return createPlot(element, now, {
+    height: VOLUMES_HEIGHT,
+    series: market.hasBars ? [{}, bars] : [{}, line("first"), line("second", DASHES)],
+    axes: [{ ...timeAxis, size: 28 }, { ...valueAxis, space: 24, incrs: market.hasBars ? WHOLE : undefined }],
+    // The title is above the highest volume.
+    range: (self, least, most) => [0, (most || 1) * 1.3],
+    hooks: {
+      drawAxes: [(self) => drawTerms(self, now.terms, now.colours, false)],
+      draw: [(self) => drawEnds(self, lineEnds, now.colours), (self) => drawTitle(self, title, now.colours)],
     },
-  );
-  return [prices, volumes];
+  });
+};
+
+/** Creates the plots of prices and of volumes in the element. */
+const create = (market, element, now, kind) => {
+  now.colours = coloursOf(element);
+  const styles = stylesOf(now);
+  return [createPrices(market, element, now, kind, styles), createVolumes(market, element, now, styles)];
 };
