@@ -125,14 +125,33 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
         output.next_line().await.unwrap();
     }
     assert_eq!(keys.len(), 4, "{keys:?}");
+    expect_table(&table, &ready, &mut output).await;
+    assert_eq!(send(&upstream, Method::GET, "/v2/skyblock/firesales").await.status, StatusCode::OK);
+    assert_eq!(send(&lambda, Method::GET, "/").await.status, StatusCode::NOT_FOUND);
+    assert!(send(&dynamodb, Method::GET, "/").await.text.contains("dynamodb"));
 
+    let processes = descendants(child.id().unwrap());
+    assert!(processes.len() >= examples().count(), "{processes:?}");
+    interrupt(&mut child).await;
+    let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+    assert!(status.success(), "{status}");
+    let ended = async {
+        while processes.iter().any(|process| is_running(*process)) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, ended).await.unwrap();
+}
+
+/// Panics unless the table has every example, whose command works and prints a line.
+async fn expect_table(table: &[String], ready: &str, output: &mut Lines<BufReader<ChildStdout>>) {
     for example in examples() {
         let row = table.iter().find(|row| row.split_whitespace().nth(1) == Some(example.route.path)).unwrap();
         assert_eq!(row.split_whitespace().next(), Some("GET"), "{row}");
         assert!(row.contains(&format!(" {} s ", example.route.cache.as_secs())), "{row}");
         // The curl command in the table works.
         let (headers, url) = command(row);
-        assert!(url.starts_with(&ready), "{row}");
+        assert!(url.starts_with(ready), "{row}");
         let pairs: Vec<_> = headers.iter().map(|header| header.split_once(": ").unwrap()).collect();
         assert_eq!(pairs.len(), usize::from(example.route.requires_key), "{row}");
         assert!(pairs.iter().all(|(name, _)| *name == "X-API-Key"), "{row}");
@@ -151,21 +170,6 @@ async fn cargo_local_starts_every_server_it_prints_and_ctrl_c_ends_every_process
         assert!(line.starts_with(&format!("GET {path} {status} ")), "{line}");
         assert!(line.ends_with(example.route.function), "{line}");
     }
-    assert_eq!(send(&upstream, Method::GET, "/v2/skyblock/firesales").await.status, StatusCode::OK);
-    assert_eq!(send(&lambda, Method::GET, "/").await.status, StatusCode::NOT_FOUND);
-    assert!(send(&dynamodb, Method::GET, "/").await.text.contains("dynamodb"));
-
-    let processes = descendants(child.id().unwrap());
-    assert!(processes.len() >= examples().count(), "{processes:?}");
-    interrupt(&mut child).await;
-    let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
-    assert!(status.success(), "{status}");
-    let ended = async {
-        while processes.iter().any(|process| is_running(*process)) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, ended).await.unwrap();
 }
 
 /// The headers and the URL in a command `curl -H 'NAME: VALUE' 'URL'`.

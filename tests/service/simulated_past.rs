@@ -52,6 +52,21 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     clock.set(NOW * 1_000);
     let options = Options { history: 1, clock, ..Options::for_tests() };
     let cloud = start_with(options).await;
+    await_the_past(&cloud).await;
+    expect_candles(&cloud).await;
+    expect_a_past_of_auctions(&cloud).await;
+    let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
+    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "as many as a response can have");
+    let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
+    for field in ["name", "key", "perks"] {
+        assert_eq!(mayors["history"][0][field], year_ago["mayor"][field]);
+    }
+    let sales = get(&cloud, "/v1/fire-sales/history?limit=200").await.data();
+    assert!(sales["history"].as_array().unwrap().len() > 5, "{sales}");
+}
+
+/// Waits until the past is complete. Panics unless the log says after each part which ones are missing.
+async fn await_the_past(cloud: &Cloud) {
     let begun = Instant::now();
     // One before each of the four parts, and one at the end.
     let is_message = |line: &String| line.starts_with("history: ");
@@ -64,22 +79,25 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
     assert!(missing.iter().all(|message| message.starts_with("history: still missing: ")), "{messages:?}");
     assert!(missing[0].contains("the newest minutes") && !missing[1].contains("the newest"), "{messages:?}");
     assert!(complete.starts_with("history: complete after "), "{messages:?} {:#?}", cloud.logs());
-    expect_clean_logs(&cloud);
+    expect_clean_logs(cloud);
+}
 
+/// Panics unless the candles of each interval have no gap, and are made of those of the finer one.
+async fn expect_candles(cloud: &Cloud) {
     let mut finer = Vec::<Candle>::new();
     let mut finer_length = DAY;
     for (interval, length) in INTERVALS {
-        let candles = candles(&cloud, interval, 1_000).await;
-        let oldest = candles[0].slot().unwrap();
-        let newest = candles.last().unwrap().slot().unwrap();
+        let recorded = candles(cloud, interval, 1_000).await;
+        let oldest = recorded[0].slot().unwrap();
+        let newest = recorded.last().unwrap().slot().unwrap();
         // Without a gap, from the beginning of the past to the interval under way.
         assert_eq!(newest + length, SETTLED - SETTLED % length, "{interval}");
-        assert_eq!(count(&candles), (newest - oldest) / length + 1, "{interval}");
+        assert_eq!(count(&recorded), (newest - oldest) / length + 1, "{interval}");
         let from = NOW - depth(interval);
         assert_eq!(oldest, from - from % length.max(10_800), "{interval}");
         // Wherever there are all finer candles, a coarse one is made of them.
         let mut compared = 0;
-        for candle in candles.iter().filter(|_| finer_length < length) {
+        for candle in recorded.iter().filter(|_| finer_length < length) {
             let opened_at = candle.slot().unwrap();
             let is_part = |part: &&Candle| (opened_at..opened_at + length).contains(&part.slot().unwrap());
             let parts: Vec<_> = finer.iter().filter(is_part).cloned().collect();
@@ -96,17 +114,9 @@ async fn a_fresh_cloud_has_candles_of_a_day_and_days_of_ninety_days() {
             }
         }
         assert!(compared > 0 || ["5m", "1d"].contains(&interval), "{interval}");
-        (finer, finer_length) = (candles, length);
+        finer = recorded;
+        finer_length = length;
     }
-    expect_a_past_of_auctions(&cloud).await;
-    let mayors = get(&cloud, "/v1/mayor/history?limit=100").await.data();
-    assert_eq!(mayors["history"].as_array().unwrap().len(), 100, "as many as a response can have");
-    let year_ago: Value = serde_json::from_str(&election::body(1, NOW * 1_000 - election::YEAR_MS)).unwrap();
-    for field in ["name", "key", "perks"] {
-        assert_eq!(mayors["history"][0][field], year_ago["mayor"][field]);
-    }
-    let sales = get(&cloud, "/v1/fire-sales/history?limit=200").await.data();
-    assert!(sales["history"].as_array().unwrap().len() > 5, "{sales}");
 }
 
 /// Hours of a week and days of ninety days, without a gap, whose prices move little and end at the present one.

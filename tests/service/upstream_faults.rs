@@ -117,6 +117,21 @@ async fn await_cause(cloud: &Cloud, example: &Example, count: usize) -> Value {
     await_logs(cloud, count, of_failure).await.pop().unwrap()
 }
 
+/// Panics unless the response is the earlier one, or a failure without one, and the log line says so.
+#[track_caller]
+fn expect_fault(response: &Response, earlier: Option<&Response>, line: &Value, what: &str) {
+    let logged = (&line["status"], &line["level"]);
+    if let Some(earlier) = earlier {
+        response.expect_replay_of(earlier);
+        assert_eq!(logged, (&json!(200), &json!("WARN")), "{what}: {line}");
+        assert_eq!(line["cached"], true, "{what}: {line}");
+    } else {
+        expect_failure(response, what);
+        assert_eq!(logged, (&json!(500), &json!("ERROR")), "{what}: {line}");
+        assert!(line["upstream_ms"].as_f64().unwrap() > 0.0, "{what}: {line}");
+    }
+}
+
 #[tokio::test]
 async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_cause_in_the_log() {
     let cloud = Arc::new(start_with(one_instance_each()).await);
@@ -153,15 +168,8 @@ async fn every_fault_is_the_500_envelope_or_serves_the_cached_response_with_its_
 
                     failures += 1;
                     let line = await_cause(&cloud, example, failures).await;
-                    let logged = (&line["status"], &line["level"]);
-                    if let Some(earlier) = &earlier {
-                        response.expect_replay_of(earlier);
-                        assert_eq!(logged, (&json!(200), &json!("WARN")), "{what}: {line}");
-                        assert_eq!(line["cached"], true, "{what}: {line}");
-                    } else {
-                        expect_failure(&response, &what);
-                        assert_eq!(logged, (&json!(500), &json!("ERROR")), "{what}: {line}");
-                        assert!(line["upstream_ms"].as_f64().unwrap() > 0.0, "{what}: {line}");
+                    expect_fault(&response, earlier.as_ref(), &line, &what);
+                    if earlier.is_none() {
                         // After pauses. The name service gets no request for a minute after it has refused one.
                         now += milliseconds(Duration::from_mins(2));
                     }

@@ -30,6 +30,14 @@ async fn wheel_and_two_fingers_zoom_and_mouse_and_keys_move_the_cursor() {
     let cloud = start_with_past().await;
     let window = open(&cloud, &format!("?item={ITEM}&range=7d")).await;
     drawn(&window).await;
+    let zoomed_out = turn_the_wheel(&window).await;
+    zoom_with_two_fingers(&window, zoomed_out).await;
+    move_the_cursor(&window).await;
+    window.expect_clean(&[]);
+}
+
+/// Turns the wheel, and returns the state in the end, which shows the whole range.
+async fn turn_the_wheel(window: &Window) -> [Option<f64>; 2] {
     let wheel = async |delta: f64, modifiers: u8| {
         let [x, y, width, height] = window.place(".plots .u-over").await;
         let event = json!({
@@ -37,26 +45,29 @@ async fn wheel_and_two_fingers_zoom_and_mouse_and_keys_move_the_cursor() {
         });
         window.call("Input.dispatchMouseEvent", event).await;
     };
-    let whole = state(&window).await;
+    let whole = state(window).await;
     let top = window
         .evaluate("document.querySelector('.plots .u-over').scrollIntoView({ block: 'center' }), scrollY")
         .await;
     wheel(60.0, 0).await;
     window.wait(&format!("scrollY > {top}")).await;
-    assert_eq!(state(&window).await, whole);
+    assert_eq!(state(window).await, whole);
     wheel(-100.0, 2).await;
-    let by_ctrl = next(&window, whole).await;
+    let by_ctrl = next(window, whole).await;
     window.focus("application", "").await;
     wheel(-100.0, 0).await;
-    let by_focus = next(&window, by_ctrl).await;
+    let by_focus = next(window, by_ctrl).await;
     assert!(by_focus[1] < by_ctrl[1] && by_ctrl[1] < Some(6.0 * 86_400_000.0), "{by_ctrl:?}, {by_focus:?}");
     // Several turns at once; the whole range is no part of it.
     let turns = "for (let turn = 0; turn < 9; turn += 1) document.querySelector('.plots')
         .dispatchEvent(new WheelEvent('wheel', { deltaY: 100, cancelable: true }))";
     window.evaluate(turns).await;
-    let whole = next(&window, by_focus).await;
-    assert_eq!(whole[1], None);
+    let zoomed_out = next(window, by_focus).await;
+    assert_eq!(zoomed_out[1], None);
+    zoomed_out
+}
 
+async fn zoom_with_two_fingers(window: &Window, whole: [Option<f64>; 2]) {
     let [x, y, width, height] = window.place(".plots .u-over").await;
     let touch = async |kind: &str, shares: &[f64]| {
         let point = |(id, share)| json!({"x": x + width * share, "y": y + height / 2.0, "id": id});
@@ -68,39 +79,41 @@ async fn wheel_and_two_fingers_zoom_and_mouse_and_keys_move_the_cursor() {
     for step in [0.05, 0.1, 0.2] {
         touch("touchMove", &[0.4 - step, 0.6 + step]).await;
     }
-    assert_eq!(state(&window).await, whole, "the gesture lasts");
+    assert_eq!(state(window).await, whole, "the gesture lasts");
     touch("touchEnd", &[0.2]).await;
     touch("touchEnd", &[]).await;
     // What was a fifth of a week is three fifths of the part.
-    let share = next(&window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
+    let share = next(window, whole).await[1].unwrap() / (7.0 * 86_400_000.0);
     assert!((share - 1.0 / 3.0).abs() < 0.02, "{share}");
+}
 
+/// Moves the cursor with keys and mouse, and zooms with keys.
+async fn move_the_cursor(window: &Window) {
     let label = format!(
         "Prices of {NAME}. The table below the chart has the same data. Arrow keys move the cursor, plus and minus zoom."
     );
     window.click("button", "7d").await;
-    drawn(&window).await;
+    drawn(window).await;
     window.focus("application", &label).await;
     let time = "document.querySelector('.legend dd').innerText";
-    let latest = texts_of(&window, ".legend dd").await;
+    let latest = texts_of(window, ".legend dd").await;
     window.press("ArrowLeft").await;
     window.press("ArrowLeft").await;
     window.wait(&format!("{time} !== {}", json!(latest[0]))).await;
-    let earlier = texts_of(&window, ".legend dd").await;
+    let earlier = texts_of(window, ".legend dd").await;
     window.press("ArrowRight").await;
     window.wait(&format!("{time} === {}", json!(latest[0]))).await;
     assert_ne!(earlier[1], latest[1]);
-    let whole = state(&window).await;
+    let whole = state(window).await;
     window.press("+").await;
-    let part = next(&window, whole).await;
+    let part = next(window, whole).await;
     window.press("-").await;
     assert_eq!(
-        [part[1], next(&window, part).await[1]],
+        [part[1], next(window, part).await[1]],
         [Some(302_400_000.0), None],
         "half of a week, and all of it"
     );
     let [x, y, width, height] = window.place(".plots .u-over").await;
     window.mouse("mouseMoved", x + width * 0.3, y + height / 2.0).await;
     window.wait(&format!("{time} !== {}", json!(latest[0]))).await;
-    window.expect_clean(&[]);
 }

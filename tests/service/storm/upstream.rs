@@ -151,12 +151,8 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {
-    let requested = Moment::now(&shared.journal.clock);
-    let path = request.uri().path().to_owned();
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    let parameter = query.split_once('=').map(|(_, value)| value.to_owned()).unwrap_or_default();
-    let source = match path.as_str() {
+fn source_at(path: &str, parameter: String) -> Source {
+    match path {
         "/v2/resources/skyblock/election" => Source::Election,
         "/v2/resources/skyblock/items" => Source::Items,
         "/v2/skyblock/firesales" => Source::FireSales,
@@ -165,7 +161,15 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<
         "/v2/skyblock/auctions_ended" => Source::EndedAuctions,
         "/v2/skyblock/profiles" => Source::Profiles(parameter),
         other => Resource::at(other).map_or(Source::Names, Source::Passed),
-    };
+    }
+}
+
+async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {
+    let requested = Moment::now(&shared.journal.clock);
+    let path = request.uri().path().to_owned();
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let parameter = query.split_once('=').map(|(_, value)| value.to_owned()).unwrap_or_default();
+    let source = source_at(&path, parameter);
     let (fault, mut rng) = {
         let mut rng = shared.rng.lock().unwrap();
         let weather = *shared.weather.lock().unwrap();
