@@ -1,19 +1,23 @@
 //! The operator's command line, `cargo admin`. It manages accounts, API keys and history in the tables of a deployment or
-//! of the local cloud, and checks a deployment as a client sees it. Each group of commands has a module of its own.
+//! of the local cloud, and checks a deployment as a client sees it. Each command has a module with its name: `key issue` is
+//! `key/issue.rs`, and those of `history` and `check` are the folders of these names.
 
 mod access;
+mod account;
 mod arguments;
 mod aws;
 mod check;
+mod clock;
 mod console;
 mod error;
 mod gateway;
 mod history;
 mod interrupt;
+mod key;
 mod key_input;
 mod output;
+mod row_file;
 mod stack;
-mod transfer;
 
 use std::process::ExitCode;
 
@@ -30,9 +34,9 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Create, change and show accounts
-    Account(access::account::Arguments),
+    Account(account::Arguments),
     /// Issue, list, revoke and explain API keys
-    Key(access::key::Arguments),
+    Key(key::Arguments),
     /// Import and export the table `History`
     History(history::Arguments),
     /// Check a deployment as its clients see it
@@ -57,8 +61,8 @@ pub fn run() -> ExitCode {
     };
     let result = runtime.block_on(async {
         match arguments.command {
-            Command::Account(arguments) => Box::pin(access::account::run(arguments)).await,
-            Command::Key(arguments) => access::key::run(arguments).await,
+            Command::Account(arguments) => Box::pin(account::run(arguments)).await,
+            Command::Key(arguments) => key::run(arguments).await,
             Command::History(arguments) => Box::pin(history::run(arguments)).await,
             Command::Check(arguments) => check::run(arguments).await,
         }

@@ -8,7 +8,7 @@ use crate::output::table;
 
 /// An account, and whether the service accepts its requests.
 #[derive(Serialize)]
-pub(super) struct AccountView<'a> {
+pub(crate) struct AccountView<'a> {
     #[serde(flatten)]
     account: &'a Account,
     allowed: bool,
@@ -18,16 +18,16 @@ pub(super) struct AccountView<'a> {
 
 impl<'a> AccountView<'a> {
     /// The account at the time `now`.
-    pub(super) fn at(now: UnixSeconds, account: &'a Account) -> Self {
+    pub(crate) fn at(now: UnixSeconds, account: &'a Account) -> Self {
         let reason = rejection(account, now);
         Self { account, allowed: reason.is_none(), reason }
     }
 
-    pub(super) fn reason(&self) -> Option<&str> {
+    pub(crate) fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let subscription = &self.account.subscription;
         table(
             None,
@@ -61,13 +61,13 @@ fn rejection(account: &Account, now: UnixSeconds) -> Option<String> {
 }
 
 /// `yes`, or `no` with the reason.
-pub(super) fn yes_or_no(reason: Option<&str>) -> String {
+pub(crate) fn yes_or_no(reason: Option<&str>) -> String {
     reason.map_or_else(|| "yes".to_owned(), |reason| format!("no: {reason}"))
 }
 
 /// A key, without what is secret.
 #[derive(Serialize)]
-pub(super) struct KeyView<'a> {
+pub(crate) struct KeyView<'a> {
     id: KeyId,
     account: &'a AccountName,
     label: &'a Label,
@@ -93,7 +93,7 @@ impl<'a> From<&'a KeyRecord> for KeyView<'a> {
 }
 
 /// The state of a key, for people.
-pub(super) fn state(state: KeyState) -> String {
+pub(crate) fn state(state: KeyState) -> String {
     match state {
         KeyState::Pending => "pending".to_owned(),
         KeyState::Issued => "issued".to_owned(),
@@ -101,7 +101,7 @@ pub(super) fn state(state: KeyState) -> String {
     }
 }
 
-pub(super) fn keys(keys: &[KeyRecord]) -> String {
+pub(crate) fn keys(keys: &[KeyRecord]) -> String {
     let row = |key: &KeyRecord| {
         [
             key.id().to_string(),
@@ -115,7 +115,7 @@ pub(super) fn keys(keys: &[KeyRecord]) -> String {
 }
 
 /// One key, with a line for each of its properties.
-pub(super) fn key_lines(key: &KeyRecord) -> Vec<[String; 2]> {
+pub(crate) fn key_lines(key: &KeyRecord) -> Vec<[String; 2]> {
     vec![
         ["KEY-ID".to_owned(), key.id().to_string()],
         ["account".to_owned(), key.account.to_string()],

@@ -9,8 +9,8 @@ use tables::series::{Interval, Slot, is_due};
 
 use super::patience::patiently;
 use super::slice::LineCandle;
+use crate::clock::now;
 use crate::error::Error;
-use crate::transfer::now;
 
 impl LineCandle for Candle {
     const FIELD: &'static str = "products";

@@ -13,9 +13,9 @@ use tables::{Session, Table};
 
 use super::patience::{OPERATION_TIMEOUT, patiently};
 use crate::error::Error;
-use crate::transfer::line::{BadLine, parse, past};
-use crate::transfer::writer::Writer;
-use crate::transfer::{Kind, Tally};
+use crate::row_file::line::{BadLine, parse, past};
+use crate::row_file::writer::Writer;
+use crate::row_file::{Kind, Tally};
 
 /// The longest line of a mayor, in bytes. A row of DynamoDB has at most 400 kB, and is not larger than its line.
 const MAX_MAYOR: usize = 300_000;

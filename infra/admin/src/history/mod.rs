@@ -19,9 +19,9 @@ use self::slice::Slices;
 use crate::console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
+use crate::row_file::writer::Exported;
+use crate::row_file::{self, Kind};
 use crate::stack::Stack;
-use crate::transfer::writer::Exported;
-use crate::transfer::{self, Kind};
 
 /// The arguments of `history`.
 #[derive(Args)]
@@ -88,9 +88,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
 
 async fn run_with_kind(command: Command, mut kind: impl Kind) -> Result<ExitCode, Error> {
     let left_out = match command {
-        Command::Import { file, .. } => transfer::import(&mut kind, &file).await?,
+        Command::Import { file, .. } => row_file::import(&mut kind, &file).await?,
         Command::Export { file, force, .. } => {
-            let Exported { rows, skipped } = transfer::export(&mut kind, &file, force, false).await?;
+            let Exported { rows, skipped } = row_file::export(&mut kind, &file, force, false).await?;
             if skipped > 0 {
                 console::print(format_args!(
                     "{skipped} corrupt or missing values are not in the file; the lines above name them"

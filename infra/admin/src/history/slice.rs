@@ -20,11 +20,12 @@ use tables::series::{self, Candles, Interval, Recorded, SeriesCandle, Slot};
 use tables::{Session, Table};
 
 use super::patience::{OPERATION_TIMEOUT, patiently};
+use crate::clock::now;
 use crate::console;
 use crate::error::Error;
-use crate::transfer::line::{BadLine, parse, past};
-use crate::transfer::writer::Writer;
-use crate::transfer::{Kind, Tally, now};
+use crate::row_file::line::{BadLine, parse, past};
+use crate::row_file::writer::Writer;
+use crate::row_file::{Kind, Tally};
 
 /// How many slots an export reads ahead.
 const READ_AHEAD: usize = 4;

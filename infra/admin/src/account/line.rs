@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tables::access::AccessRow;
 
 use crate::arguments::parse_unless_key;
-use crate::transfer::line::{self, BadLine, past};
+use crate::row_file::line::{self, BadLine, past};
 
 /// The content of a line.
 pub(super) struct Line(pub(super) AccessRow);

@@ -11,12 +11,13 @@ pub(crate) mod writer;
 use std::fmt;
 use std::path::Path;
 
-use common::time::{UnixMilliseconds, UnixSeconds};
+use common::time::UnixSeconds;
 use serde::Serialize;
 
 use self::line::BadLine;
 use self::reader::Reader;
 use self::writer::{Exported, Writer};
+use crate::clock::now;
 use crate::console::{self, Progress};
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
@@ -107,8 +108,4 @@ pub(crate) async fn export(
         writer.finish().await
     };
     unless_interrupted(work).await
-}
-
-pub(crate) fn now() -> UnixSeconds {
-    UnixMilliseconds::of_system_clock().into()
 }

@@ -1,42 +1,34 @@
-//! `account export` and `account import`. A file has the hashes of keys, and the time until which each account is paid, so only its
-//! owner can read it. An import removes nothing: an existing account stays unchanged, and the later of two states of a key wins.
+//! The rows of accounts and keys in an exported file. An import removes nothing: an existing account stays unchanged, and the later
+//! of two states of a key wins.
 
-use std::path::Path;
 use std::pin::pin;
-use std::process::ExitCode;
 
 use common::auth::{Account, KeyId, KeyRecord, KeyState};
 use common::time::UnixSeconds;
 use futures_util::StreamExt as _;
-use serde::Serialize;
-use serde_json::json;
 use tables::access::AccessRow;
 
-use super::Access;
-use super::issue::move_to_plan;
 use super::line::{self, Line};
-use crate::arguments::STANDARD_STREAM;
-use crate::console::{self, Progress};
+use crate::access::Access;
+use crate::console;
 use crate::error::Error;
-use crate::gateway::Gateway;
-use crate::output::{Format, write};
-use crate::transfer::line::BadLine;
-use crate::transfer::writer::{Exported, Writer};
-use crate::transfer::{self, Kind, Tally};
+use crate::row_file::line::BadLine;
+use crate::row_file::writer::Writer;
+use crate::row_file::{Kind, Tally};
 
 /// The accounts and keys of a table.
-struct AccessRows<'a> {
+pub(super) struct AccessRows<'a> {
     access: &'a Access,
-    accounts: Tally,
-    keys: Tally,
+    pub(super) accounts: Tally,
+    pub(super) keys: Tally,
     /// The keys of the file that are issued now.
-    issued: Vec<KeyRecord>,
+    pub(super) issued: Vec<KeyRecord>,
     /// How many accounts an export has.
-    exported: u64,
+    pub(super) exported: u64,
 }
 
 impl<'a> AccessRows<'a> {
-    fn of(access: &'a Access) -> Self {
+    pub(super) fn of(access: &'a Access) -> Self {
         Self { access, accounts: Tally::default(), keys: Tally::default(), issued: Vec::new(), exported: 0 }
     }
 
@@ -150,95 +142,4 @@ impl Kind for AccessRows<'_> {
         }
         Ok(())
     }
-}
-
-/// Exports the table.
-///
-/// # Errors
-/// If the table cannot be read, or the file cannot be written.
-pub(super) async fn export(
-    access: &Access,
-    file: &Path,
-    replaces: bool,
-    format: Format,
-) -> Result<ExitCode, Error> {
-    let mut kind = AccessRows::of(access);
-    let Exported { rows, skipped } = transfer::export(&mut kind, file, replaces, true).await?;
-    let accounts = kind.exported;
-    let keys = rows - accounts;
-    console::print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
-    if format == Format::Json && file.as_os_str() != STANDARD_STREAM {
-        write(format, String::new, &json!({"accounts": accounts, "keys": keys, "skipped": skipped}))?;
-    }
-    Ok(if skipped == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// What an import changed in API Gateway.
-#[derive(Default, Serialize)]
-struct GatewayTally {
-    added: u64,
-    moved: u64,
-    already_there: u64,
-    /// Keys of accounts that are not in the table.
-    without_account: u64,
-}
-
-/// Imports the file, and then the keys of API Gateway.
-///
-/// # Errors
-/// If the file cannot be read, or the table or AWS fails. What was imported before stays.
-pub(super) async fn import(access: &Access, file: &Path, format: Format) -> Result<ExitCode, Error> {
-    let mut kind = AccessRows::of(access);
-    let bad_lines = transfer::import(&mut kind, file).await?;
-    let AccessRows { accounts, keys, issued, .. } = kind;
-    let gateway = match &access.gateway {
-        Some(gateway) => Some(add_to_gateway(access, gateway, &issued).await?),
-        None => None,
-    };
-    if gateway.is_none() && !issued.is_empty() {
-        access.warn_without_gateway(
-            "API Gateway does not have the keys, and rejects them with 401; the same command with --stack adds them",
-        )?;
-    }
-    let without_account = gateway.as_ref().map_or(0, |gateway| gateway.without_account);
-    let left_out = bad_lines + accounts.left_out + keys.left_out + without_account;
-    if format == Format::Json {
-        let document =
-            json!({"accounts": accounts, "keys": keys, "bad_lines": bad_lines, "gateway": gateway});
-        write(format, String::new, &document)?;
-    }
-    Ok(if left_out == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Brings the keys into the usage plans of their accounts' tiers.
-async fn add_to_gateway(
-    access: &Access,
-    gateway: &Gateway,
-    keys: &[KeyRecord],
-) -> Result<GatewayTally, Error> {
-    let mut tally = GatewayTally::default();
-    let existing = gateway.keys().await?;
-    let mut progress = Progress::new();
-    for (number, key) in keys.iter().enumerate() {
-        progress.show(format_args!("API Gateway: {number} of {} keys", keys.len()));
-        let id = key.id();
-        let name = &key.account;
-        let Some(account) = access.account(name).await? else {
-            let text = "is not added to API Gateway";
-            console::print(format_args!("warning: there is no account {name}: its key {id} {text}"));
-            tally.without_account += 1;
-            continue;
-        };
-        if let Some(known) = existing.get(id.as_str()) {
-            let is_moved = move_to_plan(access, gateway, account, known).await?;
-            *(if is_moved { &mut tally.moved } else { &mut tally.already_there }) += 1;
-        } else {
-            let created = gateway.create(key).await?;
-            move_to_plan(access, gateway, account, &created).await?;
-            tally.added += 1;
-        }
-    }
-    let GatewayTally { added, moved, already_there, .. } = tally;
-    console::print(format_args!("API Gateway: added {added}, moved {moved}, already there {already_there}"));
-    Ok(tally)
 }

@@ -4,8 +4,9 @@
 use common::auth::{KeyId, KeyState};
 use common::time::UnixSeconds;
 
-use super::view::{KeyView, key_lines};
-use super::{Access, now};
+use crate::access::Access;
+use crate::access::view::{KeyView, key_lines};
+use crate::clock::now;
 use crate::console;
 use crate::error::Error;
 use crate::output::{Format, table, write};

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use common::auth::{ApiKey, Decision, KeyRecord, Refusal, Tier, decide};
 use serde::Serialize;
 
-use super::view::{AccountView, KeyView, key_lines, yes_or_no};
-use super::{Access, AccessOptions, now, quoted};
+use crate::access::options::AccessOptions;
+use crate::access::view::{AccountView, KeyView, key_lines, yes_or_no};
+use crate::access::{Access, quoted};
 use crate::arguments::STANDARD_STREAM;
+use crate::clock::now;
 use crate::console;
 use crate::error::Error;
 use crate::gateway::Plan;

@@ -1,18 +1,19 @@
-//! `key issue`, `key list`, `key revoke` and `key explain`.
+//! `key` and its commands, each in a file with its name.
+
+mod explain;
+mod issue;
+mod list;
+mod revoke;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use common::auth::{AccountName, KeyId, Label};
-use serde::Serialize;
 
-use super::view::{KeyView, keys};
-use super::{Access, AccessOptions, explain, issue, revoke};
+use crate::access::options::AccessOptions;
 use crate::arguments::{account_name, key_id, label};
-use crate::console;
 use crate::error::Error;
 use crate::interrupt::unless_interrupted;
-use crate::output::{Format, write};
 
 /// The arguments of `key`.
 #[derive(Args)]
@@ -63,7 +64,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     match command {
         Command::Issue { name, label } => issue::run(&options, &name, &label).await,
         Command::List { name } => {
-            let list = async { list(&options.open().await?, &name, format).await };
+            let list = async { list::run(&options.open().await?, &name, format).await };
             unless_interrupted(list).await.map(|()| ExitCode::SUCCESS)
         }
         Command::Revoke { id } => {
@@ -72,19 +73,4 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
         }
         Command::Explain { key } => unless_interrupted(explain::run(&options, key)).await,
     }
-}
-
-async fn list(access: &Access, name: &AccountName, format: Format) -> Result<(), Error> {
-    #[derive(Serialize)]
-    struct KeysOutput<'a> {
-        account: &'a AccountName,
-        keys: Vec<KeyView<'a>>,
-    }
-    let records = access.keys_of(name).await?;
-    if records.is_empty() {
-        access.account(name).await?.ok_or_else(|| access.no_account(name))?;
-        console::print(format_args!("{name} has no keys"));
-    }
-    let text = || if records.is_empty() { String::new() } else { keys(&records) };
-    write(format, text, &KeysOutput { account: name, keys: records.iter().map(KeyView::from).collect() })
 }

@@ -4,14 +4,16 @@
 
 use std::process::ExitCode;
 
-use common::auth::{Account, AccountName, ApiKey, KeyRecord, KeyState, Label};
+use common::auth::{AccountName, ApiKey, KeyRecord, KeyState, Label};
 use serde::Serialize;
 
-use super::view::{AccountView, KeyView};
-use super::{ATTEMPTS, Access, AccessOptions, now, quoted};
+use crate::access::options::AccessOptions;
+use crate::access::view::{AccountView, KeyView};
+use crate::access::{Access, quoted};
+use crate::clock::now;
 use crate::console;
 use crate::error::Error;
-use crate::gateway::{Gateway, GatewayKey};
+use crate::gateway::Gateway;
 use crate::interrupt::unless_interrupted;
 use crate::output::{Format, is_discarded, write, write_all};
 
@@ -104,28 +106,9 @@ async fn prepare(access: &Access, name: &AccountName, label: &Label) -> Result<P
     tables::access::put_key(access.table(), &record).await?;
     if let Some(gateway) = &access.gateway {
         let gateway_key = gateway.create(&record).await?;
-        move_to_plan(access, gateway, account, &gateway_key).await?;
+        access.move_to_plan(gateway, account, &gateway_key).await?;
     }
     Ok(Prepared::New(key, record))
-}
-
-/// Moves the API Gateway key to the plan of the account's tier, which another process may be changing. Returns whether it was elsewhere.
-pub(super) async fn move_to_plan(
-    access: &Access,
-    gateway: &Gateway,
-    mut account: Account,
-    gateway_key: &GatewayKey,
-) -> Result<bool, Error> {
-    let mut is_moved = false;
-    for _ in 0..ATTEMPTS {
-        let tier = account.subscription.tier;
-        is_moved |= gateway.move_to(tier, gateway_key).await?;
-        match access.account(&account.name).await? {
-            Some(current) if current.subscription.tier != tier => account = current,
-            _ => return Ok(is_moved),
-        }
-    }
-    Err(Error::Contended { name: account.name })
 }
 
 /// The issued key with this label, if there is one. Pending keys are removed.

@@ -1,0 +1,36 @@
+//! `account export`. A file has the hashes of keys, and the time until which each account is paid, so only its owner can read it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::rows::AccessRows;
+use crate::access::Access;
+use crate::arguments::STANDARD_STREAM;
+use crate::console;
+use crate::error::Error;
+use crate::output::{Format, write};
+use crate::row_file;
+use crate::row_file::writer::Exported;
+
+/// Exports the table.
+///
+/// # Errors
+/// If the table cannot be read, or the file cannot be written.
+pub(super) async fn run(
+    access: &Access,
+    file: &Path,
+    replaces: bool,
+    format: Format,
+) -> Result<ExitCode, Error> {
+    let mut kind = AccessRows::of(access);
+    let Exported { rows, skipped } = row_file::export(&mut kind, file, replaces, true).await?;
+    let accounts = kind.exported;
+    let keys = rows - accounts;
+    console::print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
+    if format == Format::Json && file.as_os_str() != STANDARD_STREAM {
+        write(format, String::new, &json!({"accounts": accounts, "keys": keys, "skipped": skipped}))?;
+    }
+    Ok(if skipped == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

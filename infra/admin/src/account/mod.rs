@@ -1,0 +1,102 @@
+//! `account` and its commands, each in a file with its name.
+
+mod export;
+mod import;
+mod line;
+mod rows;
+mod set;
+mod show;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, Subcommand};
+use common::auth::{AccountName, SubscriptionStatus, Tier};
+use common::time::UnixSeconds;
+
+use self::set::Changes;
+use crate::access::options::AccessOptions;
+use crate::arguments::{account_name, time};
+use crate::error::Error;
+use crate::interrupt::unless_interrupted;
+
+/// The arguments of `account`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    options: AccessOptions,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Create or change an account; options that are not given leave their values unchanged
+    Set {
+        /// The name of the account: 1 to 64 letters, digits and . _ - @ +
+        #[arg(value_parser = account_name)]
+        name: AccountName,
+        /// The tier, which sets the rate limits; with --stack, the keys move to its usage plan
+        #[arg(long, value_parser = tier())]
+        tier: Option<Tier>,
+        /// The last paid second. A date stands for its first second in UTC: 2030-01-01 pays for all of 2029
+        #[arg(long, value_name = "DATE", value_parser = time)]
+        paid_until: Option<UnixSeconds>,
+        /// The requests of a suspended account are rejected even if it is paid for; a new account is active by default
+        #[arg(long, value_parser = status())]
+        status: Option<SubscriptionStatus>,
+    },
+    /// Show an account, whether its requests are accepted now, and its keys
+    Show {
+        /// The name of the account
+        #[arg(value_parser = account_name)]
+        name: AccountName,
+    },
+    /// Export all accounts, and the hashes of all keys, to FILE
+    Export {
+        /// The file to create, which only its owner can read; - writes to standard output
+        file: PathBuf,
+        /// Replace FILE if it exists
+        #[arg(long)]
+        force: bool,
+    },
+    /// Import accounts and keys from FILE; importing it again changes nothing
+    Import {
+        /// A file from `account export` (see infra/admin/README.md); - reads standard input
+        file: PathBuf,
+    },
+}
+
+fn tier() -> impl clap::builder::TypedValueParser<Value = Tier> {
+    let names = PossibleValuesParser::new(Tier::ALL.map(Tier::name));
+    names.try_map(|name| Tier::ALL.into_iter().find(|tier| tier.name() == name).ok_or("unknown tier"))
+}
+
+fn status() -> impl clap::builder::TypedValueParser<Value = SubscriptionStatus> {
+    let names = PossibleValuesParser::new(SubscriptionStatus::ALL.map(SubscriptionStatus::name));
+    let find = |name: String| SubscriptionStatus::ALL.into_iter().find(|status| status.name() == name);
+    names.try_map(move |name| find(name).ok_or("unknown status"))
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the command fails.
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
+    let Arguments { command, options } = arguments;
+    let format = options.format();
+    let run = async {
+        let access = options.open().await?;
+        match command {
+            Command::Set { name, tier, paid_until, status } => {
+                set::run(&access, name, Changes { tier, paid_until, status }, format).await?;
+            }
+            Command::Show { name } => show::run(&access, &name, format).await?,
+            Command::Export { file, force } => return export::run(&access, &file, force, format).await,
+            Command::Import { file } => return import::run(&access, &file, format).await,
+        }
+        Ok(ExitCode::SUCCESS)
+    };
+    Box::pin(unless_interrupted(run)).await
+}
