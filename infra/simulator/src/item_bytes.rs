@@ -55,24 +55,3 @@ pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Vec<u8> {
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }
-
-/// `body` with an unusable blob in every fourth row: no base64, no gzip, a part of a blob, or no NBT.
-pub(crate) fn garble(body: &[u8]) -> String {
-    const KEY: &str = "\"item_bytes\":\"";
-    let no_nbt = STANDARD.encode(gzip(b"no NBT", Compression::fast()));
-    let body = String::from_utf8_lossy(body);
-    let mut rows = body.split(KEY);
-    let mut text = rows.next().unwrap_or_default().to_owned();
-    for (number, row) in (0_usize..).zip(rows) {
-        let (blob, rest) = row.split_once('"').unwrap_or((row, ""));
-        let blob = match number % 16 {
-            3 => "no base64!",
-            7 => "bm8gZ3ppcA==",
-            11 => blob.get(..400).unwrap_or(""),
-            15 => &no_nbt,
-            _ => blob,
-        };
-        text.extend([KEY, blob, "\"", rest]);
-    }
-    text
-}

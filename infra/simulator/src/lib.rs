@@ -3,7 +3,6 @@
 //!
 //! The game itself is a set of pure functions of seed and time ([`RESOURCES`], [`auctions`], [`profiles`], [`names`]);
 //! [`Simulator`] serves them.
-//! `/at/UNIX_MILLISECONDS` before a path serves the game at that time.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -37,7 +36,7 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
 pub use clock::Clock;
-pub use fault::{Fault, FaultError, FaultRule, Garbage};
+pub use fault::{Fault, Garbage};
 pub use resources::Resource;
 
 use auctions::ended;
@@ -146,18 +145,17 @@ impl Simulator {
         Ok(Self { address, world, server })
     }
 
-    /// The base URL, such as `http://127.0.0.1:4000`. With `/at/UNIX_MILLISECONDS` appended, it serves the game at that
-    /// time.
+    /// The base URL, such as `http://127.0.0.1:4000`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Puts `fault` on `path` (without `/at/...`) until cleared, or for [`Fault::times`] requests. It replaces an earlier
+    /// Puts `fault` on `path` until cleared, or for [`Fault::times`] requests. It replaces an earlier
     /// fault on that path. A query as in `/v2/skyblock/auctions?page=7` limits it to this query. A trailing `*` matches any
     /// rest. The longest path takes precedence.
     pub fn set_fault(&self, path: &str, fault: Fault) {
-        self.world.set_fault(FaultRule { path: path.to_owned(), fault });
+        self.world.set_fault(path, fault);
     }
 
     /// Removes all faults.
@@ -165,13 +163,7 @@ impl Simulator {
         self.world.clear_faults();
     }
 
-    /// Removes all faults and resets the counters.
-    pub fn reset(&self) {
-        self.world.reset();
-    }
-
-    /// The number of requests for `path` (without query and `/at/...`) since the start or the last reset, faulty ones
-    /// included. A trailing `*` in `path` matches any rest.
+    /// The number of requests for `path`, without its query, faulty ones included. A trailing `*` in `path` matches any rest.
     #[must_use]
     pub fn requests(&self, path: &str) -> u64 {
         self.world.requests(path)

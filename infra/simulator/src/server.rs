@@ -1,8 +1,9 @@
-//! The HTTP server: the provider's paths and errors, faults and controls. It uses hyper directly, because a fault must be
+//! The HTTP server: the provider's paths and errors, and faults. It uses hyper directly, because a fault must be
 //! able to drop a connection.
 
 use std::convert::Infallible;
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use futures_util::{StreamExt, stream};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue,
@@ -21,23 +22,20 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use crate::fault::{Fault, FaultRule, Garbage};
-use crate::item_bytes::{garble, gzip};
+use crate::fault::{Fault, Garbage};
+use crate::item_bytes::gzip;
 use crate::resources::Resource;
 use crate::world::{RateLimit, Rendered, Target, World, provider_error};
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// The supported times in Unix milliseconds: the years 2001 to 2286.
-const MOMENTS: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+const MOMENTS: RangeInclusive<i64> = 1_000_000_000_000..=9_999_999_999_999;
 
 const NAME_SERVICE: &str = "/users/profiles/minecraft/";
 
 /// The inflated size of a [`Garbage::GzipBomb`], in bytes.
 const BOMB_BYTES: usize = 48 << 20;
-
-/// The limit for the body of `/__control`, in bytes.
-const CONTROL_BYTES: usize = 1 << 20;
 
 /// The delay before a truncated response ends, so that its bytes are sent.
 const TRUNCATION_PAUSE: Duration = Duration::from_millis(20);
@@ -79,14 +77,7 @@ async fn serve_connection(stream: TcpStream, world: Arc<World>) {
 }
 
 async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Response<Body>, CloseConnection> {
-    let path = request.uri().path();
-    if matches!(path, "/__stats" | "/__control") {
-        return Ok(control(&world, request).await);
-    }
-    let (moment, path) = match split_moment(path) {
-        Ok((moment, path)) => (moment, path.to_owned()),
-        Err(cause) => return Ok(error(400, cause)),
-    };
+    let path = request.uri().path().to_owned();
     if request.method() != Method::GET {
         return Ok(error(405, "Method not allowed"));
     }
@@ -101,18 +92,9 @@ async fn respond(world: Arc<World>, request: Request<Incoming>) -> Result<Respon
     }
     let response = match fault_response(&fault, &path).await {
         Some(response) => response,
-        None => game_response(world, &request, &path, moment, &fault).await,
+        None => game_response(world, &request, &path, &fault).await,
     };
     Ok(finish(response, &fault))
-}
-
-/// Splits `/at/UNIX_MILLISECONDS/REST` into the time and the rest; other paths stay as they are.
-fn split_moment(path: &str) -> Result<(Option<i64>, &str), &'static str> {
-    let Some(rest) = path.strip_prefix("/at/") else { return Ok((None, path)) };
-    let (moment, _) = rest.split_once('/').ok_or("A path must follow /at/UNIX_MILLISECONDS")?;
-    let known = moment.parse().ok().filter(|moment| MOMENTS.contains(moment));
-    let now_ms = known.ok_or("The time after /at/ must be Unix milliseconds of the years 2001 to 2286")?;
-    Ok((Some(now_ms), rest.get(moment.len()..).unwrap_or("/")))
 }
 
 /// The response of a fault, if it replaces the game's.
@@ -164,7 +146,6 @@ async fn garbage_response(status: u16, garbage: Garbage) -> Option<Response<Body
             response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response
         }
-        Garbage::ItemBytes => return None,
     };
     Some(response)
 }
@@ -174,7 +155,6 @@ async fn game_response(
     world: Arc<World>,
     request: &Request<Incoming>,
     path: &str,
-    moment: Option<i64>,
     fault: &Fault,
 ) -> Response<Body> {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -188,19 +168,10 @@ async fn game_response(
     let mut response = match target {
         Err((status, cause)) => error(status, cause),
         Ok(target) => {
-            let is_garbled = fault.garbage == Some(Garbage::ItemBytes);
             let accepts_gzip = fault.truncate.is_none()
-                && !is_garbled
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
-            let now_ms = moment.unwrap_or_else(|| world.now_ms().clamp(MOMENTS.start, MOMENTS.end))
-                - i64::from(fault.back_ms);
-            let render = move || {
-                let mut rendered = world.render(&target, now_ms, accepts_gzip);
-                if is_garbled {
-                    rendered.body = garble(&rendered.body).into();
-                }
-                rendered
-            };
+            let now_ms = world.now_ms().clamp(*MOMENTS.start(), *MOMENTS.end());
+            let render = move || world.render(&target, now_ms, accepts_gzip);
             match tokio::task::spawn_blocking(render).await {
                 Ok(Rendered { status, body, is_gzipped }) => {
                     let mut response = json(status, body);
@@ -250,30 +221,6 @@ fn target(path: &str, query: &str) -> Result<Target, (u16, &'static str)> {
             (None, Some(resource)) => Ok(Target::Resource(resource)),
             (None, None) => Err((404, "Not found")),
         },
-    }
-}
-
-/// The controls over HTTP.
-async fn control(world: &World, request: Request<Incoming>) -> Response<Body> {
-    match (request.uri().path(), request.method()) {
-        ("/__stats", &Method::GET) => json(200, serde_json::to_vec(&world.stats()).unwrap_or_default()),
-        ("/__control", &Method::PUT) => {
-            let Ok(body) = Limited::new(request.into_body(), CONTROL_BYTES).collect().await else {
-                return error(413, "The body is too large or incomplete");
-            };
-            match FaultRule::from_json(&body.to_bytes()) {
-                Ok(rule) => {
-                    world.set_fault(rule);
-                    json(200, "{}")
-                }
-                Err(problem) => error(400, &problem.to_string()),
-            }
-        }
-        ("/__control", &Method::DELETE) => {
-            world.reset();
-            json(200, "{}")
-        }
-        _ => error(405, "Method not allowed"),
     }
 }
 

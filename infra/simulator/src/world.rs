@@ -10,7 +10,7 @@ use lru::LruCache;
 
 use crate::auctions::{self, Snapshot};
 use crate::clock::Clock;
-use crate::fault::{Fault, FaultRule};
+use crate::fault::Fault;
 use crate::item_bytes::gzip;
 use crate::resources::Resource;
 use crate::{names, profiles};
@@ -101,18 +101,12 @@ impl World {
         self.clock.now_ms()
     }
 
-    pub(crate) fn set_fault(&self, rule: FaultRule) {
-        locked(&self.faults).insert(rule.path, rule.fault);
+    pub(crate) fn set_fault(&self, path: &str, fault: Fault) {
+        locked(&self.faults).insert(path.to_owned(), fault);
     }
 
     pub(crate) fn clear_faults(&self) {
         locked(&self.faults).clear();
-    }
-
-    pub(crate) fn reset(&self) {
-        self.clear_faults();
-        locked(&self.seen).clear();
-        *locked(&self.key_use) = (0, 0);
     }
 
     pub(crate) fn requests(&self, path: &str) -> u64 {
@@ -123,10 +117,6 @@ impl World {
             }
             None => seen.get(path).copied().unwrap_or_default(),
         }
-    }
-
-    pub(crate) fn stats(&self) -> BTreeMap<String, u64> {
-        locked(&self.seen).clone()
     }
 
     /// Counts a request for `path` and returns its fault: that of the longest rule for the path or, with its query, the

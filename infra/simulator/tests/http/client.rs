@@ -46,11 +46,11 @@ impl Response {
 }
 
 pub(crate) async fn get(simulator: &Simulator, path: &str) -> Response {
-    request(simulator, "GET", path, &[], "").await
+    request(simulator, "GET", path, &[]).await
 }
 
 pub(crate) async fn get_with(simulator: &Simulator, path: &str, headers: &[(&str, &str)]) -> Response {
-    request(simulator, "GET", path, headers, "").await
+    request(simulator, "GET", path, headers).await
 }
 
 pub(crate) async fn request(
@@ -58,15 +58,13 @@ pub(crate) async fn request(
     method: &str,
     path: &str,
     headers: &[(&str, &str)],
-    body: &str,
 ) -> Response {
     let address = simulator.url().trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let length = body.len().to_string();
-    let fixed = [("host", "simulator"), ("connection", "close"), ("content-length", &length)];
+    let fixed = [("host", "simulator"), ("connection", "close")];
     let mut lines = vec![format!("{method} {path} HTTP/1.1")];
     lines.extend(fixed.iter().chain(headers).map(|(name, value)| format!("{name}: {value}")));
-    let text = format!("{}\r\n\r\n{body}", lines.join("\r\n"));
+    let text = format!("{}\r\n\r\n", lines.join("\r\n"));
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut received = Vec::new();
     // A reset connection may have delivered something before.

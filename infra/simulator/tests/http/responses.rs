@@ -36,7 +36,7 @@ async fn errors_have_the_providers_statuses_and_bodies() {
         let response = get_with(&simulator, path, headers).await;
         assert_eq!((response.status, response.text().as_str()), (status, body), "{path}");
     }
-    let posted = request(&simulator, "POST", "/v2/skyblock/bazaar", &[], "").await;
+    let posted = request(&simulator, "POST", "/v2/skyblock/bazaar", &[]).await;
     assert_eq!(posted.status, 405);
 }
 
@@ -60,9 +60,10 @@ async fn a_player_is_found_by_name_then_by_uuid_with_or_without_dashes() {
 
 #[tokio::test]
 async fn large_bodies_are_gzipped_on_request() {
-    let (simulator, _clock) = start().await;
+    let (simulator, clock) = start().await;
     let gzip = [("Accept-Encoding", "gzip, br")];
-    let path = "/at/1795000000000/v2/skyblock/bazaar";
+    let path = "/v2/skyblock/bazaar";
+    clock.stop_at(1_795_000_000_000);
     let plain = get(&simulator, path).await;
     let packed = get_with(&simulator, path, &gzip).await;
     assert_eq!(plain.header("content-encoding"), None);
@@ -74,19 +75,17 @@ async fn large_bodies_are_gzipped_on_request() {
 }
 
 #[tokio::test]
-async fn any_time_can_be_requested_and_is_counted_under_the_plain_path() {
-    let (simulator, _clock) = start().await;
+async fn the_game_is_that_of_the_clock_and_requests_are_counted_without_their_query() {
+    let (simulator, clock) = start().await;
     let moment = 1_700_000_000_000;
-    let response = get(&simulator, &format!("/at/{moment}/v2/skyblock/bazaar")).await;
-    assert_eq!(response.text(), bazaar::body(1, moment));
-    let response = get(&simulator, "/at/1791624309524/v2/resources/skyblock/election").await;
-    assert_eq!(response.json()["mayor"]["election"]["year"], 518);
-    assert!(response.json().get("current").is_none());
-    let page = get(&simulator, &format!("/at/{moment}/v2/skyblock/auctions?page=3")).await;
+    clock.stop_at(moment);
+    assert_eq!(get(&simulator, "/v2/skyblock/bazaar").await.text(), bazaar::body(1, moment));
+    let page = get(&simulator, "/v2/skyblock/auctions?page=3").await;
     assert_eq!(page.json()["lastUpdated"], auctions::refreshed_at(1, 3, moment));
-    assert_eq!(simulator.requests("/v2/skyblock/bazaar"), 1);
+    assert_eq!(simulator.requests("/v2/skyblock/auctions"), 1);
     // The ends of time, for arithmetic.
-    for moment in ["1000000000000", "9999999999999"] {
+    for moment in [0, 1_000_000_000_000, i64::MAX] {
+        clock.stop_at(moment);
         for path in [
             "skyblock/bazaar",
             "skyblock/auctions?page=1",
@@ -94,11 +93,8 @@ async fn any_time_can_be_requested_and_is_counted_under_the_plain_path() {
             "skyblock/firesales",
             "resources/skyblock/election",
         ] {
-            assert_eq!(get(&simulator, &format!("/at/{moment}/v2/{path}")).await.status, 200, "{path}");
+            assert_eq!(get(&simulator, &format!("/v2/{path}")).await.status, 200, "{path}");
         }
-    }
-    for path in ["/at/now/v2/skyblock/bazaar", "/at/1700000000/v2/skyblock/bazaar", "/at/1700000000000"] {
-        assert_eq!(get(&simulator, path).await.status, 400, "{path}");
     }
 }
 
