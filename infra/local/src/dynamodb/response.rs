@@ -25,8 +25,6 @@ pub(super) fn json(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
 pub enum Refusal {
     /// A table or a partition exceeds its throughput.
     ProvisionedThroughputExceeded,
-    /// Requests exceed the throughput of an on-demand table.
-    Throttling,
     /// There is no such table.
     ResourceNotFound,
     /// Status 500.
@@ -40,11 +38,6 @@ impl Refusal {
                 StatusCode::BAD_REQUEST,
                 "ProvisionedThroughputExceededException",
                 "The level of configured provisioned throughput for the table was exceeded.",
-            ),
-            Self::Throttling => (
-                StatusCode::BAD_REQUEST,
-                "ThrottlingException",
-                "Throughput exceeds the current throughput limit for your table or index.",
             ),
             Self::ResourceNotFound => {
                 (StatusCode::BAD_REQUEST, "ResourceNotFoundException", "Requested resource not found")
