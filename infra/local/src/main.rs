@@ -56,9 +56,6 @@ struct Arguments {
     /// Use this upstream instead of the simulator, with `HYPIXEL_API_KEY` from the environment if it is set
     #[arg(long, value_name = "URL", conflicts_with = "live")]
     upstream: Option<String>,
-    /// Use this service to resolve players' names; the default is the upstream
-    #[arg(long, value_name = "URL")]
-    names: Option<String>,
     /// Use the real provider; profiles need `HYPIXEL_API_KEY` in the environment
     #[arg(long)]
     live: bool,
@@ -80,12 +77,12 @@ struct Arguments {
 }
 
 /// A base URL without a trailing slash. The error does not repeat it: it may contain a key.
-fn base_url(option: &str, text: &str) -> Result<String, String> {
+fn base_url(text: &str) -> Result<String, String> {
     let url = text.parse::<Uri>().ok().filter(|url| {
         matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some_and(|host| !host.is_empty())
     });
     if url.is_none() || text.contains(['?', '#']) {
-        return Err(format!("{option} must be a base URL like http://127.0.0.1:4000, without a query"));
+        return Err("--upstream must be a base URL like http://127.0.0.1:4000, without a query".to_owned());
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
@@ -107,11 +104,10 @@ impl Arguments {
             schedules: !self.no_schedules,
             history: self.history,
             upstream: match self.upstream {
-                Some(text) => Upstream::Url(base_url("--upstream", &text)?),
+                Some(text) => Upstream::Url(base_url(&text)?),
                 None if self.live => Upstream::Live,
                 None => Upstream::Simulator { seed: self.seed },
             },
-            names: self.names.map(|text| base_url("--names", &text)).transpose()?,
             upstream_key: std::env::var("HYPIXEL_API_KEY").ok().filter(|key| !key.is_empty()),
             parameters: BTreeMap::from_iter(self.parameters),
             binaries: self.binaries.map_or(Binaries::Build { profile: self.profile }, Binaries::Folder),

@@ -53,8 +53,6 @@ pub struct Options {
     pub history: u16,
     /// The provider of the functions' data.
     pub upstream: Upstream,
-    /// The base URL of the name service, if it differs from the upstream's.
-    pub names: Option<String>,
     /// The upstream API key. It is never sent to the simulator.
     pub upstream_key: Option<String>,
     /// Whether the template's usage plans apply. Otherwise their limits are too high to reach, except for those in
@@ -117,7 +115,6 @@ impl Default for Options {
             schedules_at_start: true,
             history: 1,
             upstream: Upstream::Simulator { seed: 1 },
-            names: None,
             upstream_key: None,
             throttling: true,
             parameters: BTreeMap::new(),
@@ -163,7 +160,7 @@ impl Options {
         let defaults = [
             ("GatewayCache", Some("off".to_owned())),
             ("UpstreamBaseUrl", upstream.clone()),
-            ("NamesBaseUrl", self.names.clone().or(upstream)),
+            ("NamesBaseUrl", upstream),
             // A placeholder: there is no dashboard.
             ("DashboardUrl", Some("https://dashboard.example".to_owned())),
         ];
@@ -196,16 +193,12 @@ mod tests {
         let declared =
             "Parameters: {GatewayCache: {}, UpstreamBaseUrl: {}, NamesBaseUrl: {}, ProRateLimit: {}}";
         let declared = Document::parse(declared).unwrap();
-        let url = || Upstream::Url("http://one".to_owned());
+        let upstream = Upstream::Url("http://one".to_owned());
         let given = BTreeMap::from([("GatewayCache".to_owned(), "on".to_owned())]);
         for (options, expected) in [
             (
-                Options { upstream: url(), ..Options::default() },
+                Options { upstream, ..Options::default() },
                 "GatewayCache=off NamesBaseUrl=http://one UpstreamBaseUrl=http://one",
-            ),
-            (
-                Options { upstream: url(), names: Some("http://two".to_owned()), ..Options::default() },
-                "GatewayCache=off NamesBaseUrl=http://two UpstreamBaseUrl=http://one",
             ),
             (
                 Options { upstream: Upstream::Live, parameters: given, ..Options::for_tests() },

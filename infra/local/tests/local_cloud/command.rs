@@ -63,16 +63,11 @@ async fn the_functions_log_need_not_be_read() {
 
 #[tokio::test]
 async fn an_invalid_upstream_is_one_sentence_and_exit_code_1() {
-    for (option, value) in [
-        ("--upstream", "http://"),
-        ("--upstream", "example.com"),
-        ("--names", "ftp://example.com"),
-        ("--names", "http://127.0.0.1:1/?a=secret"),
-    ] {
-        let output = command("refused", &[option, value]).output().await.unwrap();
+    for url in ["http://", "example.com", "ftp://example.com", "http://127.0.0.1:1/?a=secret"] {
+        let output = command("refused", &["--upstream", url]).output().await.unwrap();
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
         let message = String::from_utf8(output.stderr).unwrap();
-        assert!(message.starts_with(&format!("error: {option} must be a base URL")), "{message}");
+        assert!(message.starts_with("error: --upstream must be a base URL"), "{message}");
         assert!(message.lines().count() == 1 && !message.contains("secret"), "{message}");
     }
 }
