@@ -141,6 +141,7 @@ impl<H: Handler> Instance<H> {
             Response::Data(data) => {
                 let is_stored = self.gateway_cache == GatewayCache::On && !H::ROUTE.cache.is_zero();
                 let body = data.body(|bytes| is_stored && bytes <= LARGEST_STORED_BODY);
+                let body = body.map_err(ApiError::internal)?;
                 let line = LogLine {
                     cached: data.cached,
                     cause: data.refresh_failure.clone(),

@@ -3,13 +3,14 @@
 //! A proxy response carries its body as a JSON string, so the whole body is escaped once more. A [`Document`] keeps its escaped form for
 //! later requests.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::file::File;
-use super::json_string::JsonString;
 use super::pieces::Pieces;
 use crate::cache::Weight;
 use crate::error::ApiError;
@@ -36,7 +37,7 @@ pub struct Document {
     form: Form,
     data: Pieces,
     /// The envelope with `cached: true`, escaped when it is first needed.
-    replay: OnceLock<Arc<JsonString>>,
+    replay: OnceLock<Arc<RawValue>>,
 }
 
 impl Document {
@@ -94,38 +95,65 @@ impl Document {
     }
 
     /// The text of the success envelope in pieces, or of the bare document.
-    fn envelope(&self, cached: bool) -> Vec<&str> {
+    fn envelope(&self, cached: bool) -> Joined<'_> {
         let data = self.data.iter();
         if self.form != Form::Data {
-            return data.collect();
+            return Joined(data.collect());
         }
         let cached = if cached { "true" } else { "false" };
         let meta = [r#","meta":{"cached":"#, cached, r#","api_version":""#, API_VERSION, r#""}}"#];
-        std::iter::once(r#"{"success":true,"data":"#).chain(data).chain(meta).collect()
+        Joined(std::iter::once(r#"{"success":true,"data":"#).chain(data).chain(meta).collect())
     }
 
     /// How many bytes the success envelope has.
     #[must_use]
     pub fn envelope_bytes(&self, cached: bool) -> usize {
-        total(self.envelope(cached))
+        self.envelope(cached).bytes()
     }
 
-    /// The success envelope, escaped.
-    fn escaped(&self, cached: bool) -> Arc<JsonString> {
-        let escaped = || JsonString::of(self.envelope(cached));
-        // A cached document is likely to be served again, so its escaped form is kept.
-        if cached {
-            Arc::clone(self.replay.get_or_init(|| Arc::new(escaped().shrunk())))
-        } else {
-            Arc::new(escaped())
+    /// The envelope with `cached: true`, escaped. A cached document is likely to be served again, so it is kept.
+    fn replay(&self) -> Result<Arc<RawValue>, serde_json::Error> {
+        if let Some(replay) = self.replay.get() {
+            return Ok(Arc::clone(replay));
         }
+        let replay = to_raw_value(&self.envelope(true))?.into();
+        Ok(Arc::clone(self.replay.get_or_init(|| replay)))
+    }
+}
+
+/// A text in pieces. It serialises as one string.
+struct Joined<'a>(Vec<&'a str>);
+
+impl Joined<'_> {
+    fn bytes(&self) -> usize {
+        self.0.iter().map(|piece| piece.len()).sum()
+    }
+
+    /// How many of its bytes take two bytes in a JSON string. JSON and CSV have none that take six.
+    fn escapes(&self) -> usize {
+        let is_escaped = |byte: &u8| u8::from(matches!(byte, b'"' | b'\\' | ..b' '));
+        // In chunks whose count fits into a byte, for which the compiler uses vector instructions.
+        let chunks = self.0.iter().flat_map(|piece| piece.as_bytes().chunks(u8::MAX.into()));
+        chunks.map(|chunk| usize::from(chunk.iter().map(is_escaped).sum::<u8>())).sum()
+    }
+}
+
+impl fmt::Display for Joined<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|piece| formatter.write_str(piece))
+    }
+}
+
+impl Serialize for Joined<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
 impl Weight for Document {
     /// The text, with all of a body that it has parts of, and the escaped text.
     fn bytes(&self) -> usize {
-        self.data.kept_bytes() + total(self.data.iter())
+        self.data.kept_bytes() + self.data.iter().map(str::len).sum::<usize>()
     }
 }
 
@@ -133,21 +161,40 @@ impl Weight for Document {
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct Body {
-    json: Arc<JsonString>,
+    content: Content,
     #[serde(skip)]
     bytes: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Content {
+    /// Escaped while the response is written, without a copy of its megabytes.
+    #[serde(serialize_with = "fresh")]
+    Fresh(Arc<Document>),
+    Replay(Arc<RawValue>),
+    File(&'static RawValue),
+}
+
+fn fresh<S: Serializer>(document: &Document, serializer: S) -> Result<S::Ok, S::Error> {
+    document.envelope(false).serialize(serializer)
 }
 
 impl Body {
     #[must_use]
     pub fn of_text(text: &str) -> Self {
-        Self { json: Arc::new(JsonString::of([text])), bytes: text.len() }
+        let document = Document::bare(text.to_owned());
+        Self { content: Content::Fresh(Arc::new(document)), bytes: text.len() }
     }
 
     /// The success envelope around the document, with this value of `meta.cached`; a document without an envelope as it is.
-    #[must_use]
-    pub fn success(document: &Document, cached: bool) -> Self {
-        Self { json: document.escaped(cached), bytes: document.envelope_bytes(cached) }
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn success(document: &Arc<Document>, cached: bool) -> Result<Self, serde_json::Error> {
+        let content =
+            if cached { Content::Replay(document.replay()?) } else { Content::Fresh(Arc::clone(document)) };
+        Ok(Self { content, bytes: document.envelope_bytes(cached) })
     }
 
     /// The error envelope of `error`.
@@ -164,7 +211,7 @@ impl Body {
     /// # Errors
     /// If its content is not JSON.
     pub fn of_file(file: &File) -> Result<Self, serde_json::Error> {
-        Ok(Self { json: Arc::new(file.json()?.into()), bytes: file.bytes })
+        Ok(Self { content: Content::File(file.json()?), bytes: file.bytes })
     }
 
     /// How many bytes the client receives, before compression.
@@ -176,7 +223,11 @@ impl Body {
     /// How many bytes it takes as a JSON string, quotes included.
     #[must_use]
     pub fn escaped_bytes(&self) -> usize {
-        self.json.len()
+        match &self.content {
+            Content::Fresh(document) => r#""""#.len() + self.bytes + document.envelope(false).escapes(),
+            Content::Replay(json) => json.get().len(),
+            Content::File(json) => json.get().len(),
+        }
     }
 }
 
@@ -192,17 +243,12 @@ struct ErrorContent<'a> {
     message: &'a str,
 }
 
-/// How many bytes the pieces have in total.
-fn total<'a>(pieces: impl IntoIterator<Item = &'a str>) -> usize {
-    pieces.into_iter().map(str::len).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(document: &Document, cached: bool) -> String {
-        let body = Body::success(document, cached);
+    fn text(document: &Arc<Document>, cached: bool) -> String {
+        let body = Body::success(document, cached).unwrap();
         let escaped = serde_json::to_string(&body).unwrap();
         assert_eq!(body.escaped_bytes(), escaped.len(), "{escaped}");
         let text: String = serde_json::from_str(&escaped).unwrap();
@@ -212,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_pieces_of_a_document_make_one_envelope() {
-        let document = Document::new(r#"{"products":{"A":"\u0027"}}"#.to_owned());
+        let document = Arc::new(Document::new(r#"{"products":{"A":"\u0027"}}"#.to_owned()));
         let fresh = text(&document, false);
         let expected = r#"{"success":true,"data":{"products":{"A":"\u0027"}},"meta":{"cached":false,"api_version":"v1"}}"#;
         assert_eq!(fresh, expected);
@@ -222,8 +268,19 @@ mod tests {
     }
 
     #[test]
+    fn a_body_counts_its_escapes_wherever_they_are() {
+        for lines in [0, 1, 30, 500] {
+            let csv = "id,\"name\\\",ü\t\r\n".repeat(lines);
+            let document = Arc::new(Document::csv(csv.clone()));
+            for cached in [false, true] {
+                assert_eq!(text(&document, cached), csv);
+            }
+        }
+    }
+
+    #[test]
     fn a_bare_document_has_no_envelope() {
-        let document = Document::bare(r#"{"openapi":"3.1.1"}"#.to_owned());
+        let document = Arc::new(Document::bare(r#"{"openapi":"3.1.1"}"#.to_owned()));
         for cached in [false, true] {
             assert_eq!(text(&document, cached), r#"{"openapi":"3.1.1"}"#);
         }

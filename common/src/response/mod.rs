@@ -2,7 +2,6 @@
 
 pub mod envelope;
 pub mod file;
-mod json_string;
 mod pieces;
 
 use std::sync::Arc;
@@ -69,8 +68,10 @@ impl From<Lookup<Arc<Document>>> for Response {
 impl Data {
     /// The success envelope. `meta.cached` is also `true` if `is_stored` says that the gateway stores and replays a body of
     /// this many bytes.
-    #[must_use]
-    pub fn body(&self, is_stored: impl Fn(usize) -> bool) -> Body {
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn body(&self, is_stored: impl Fn(usize) -> bool) -> Result<Body, serde_json::Error> {
         let cached = self.cached || is_stored(self.document.envelope_bytes(true));
         Body::success(&self.document, cached)
     }
@@ -84,7 +85,7 @@ mod tests {
     fn a_body_that_the_gateway_replays_never_claims_to_be_fresh() {
         let document = Arc::new(Document::new("{}".to_owned()));
         let data = Data { document, cached: false, fetched_at: None, refresh_failure: None };
-        let body = |is_stored| serde_json::to_string(&data.body(|_| is_stored)).unwrap();
+        let body = |is_stored| serde_json::to_string(&data.body(|_| is_stored).unwrap()).unwrap();
         assert!(body(true).contains(r#"\"cached\":true"#));
         assert!(body(false).contains(r#"\"cached\":false"#));
     }
