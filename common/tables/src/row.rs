@@ -1,14 +1,13 @@
 //! Rows as they stand in the JSON of DynamoDB's response. The SDK makes a `HashMap` of each row and a `String` of each name and
-//! number. For a query of hundreds of rows, that takes longer than everything else together.
+//! number.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::json::Members;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 
 use crate::item::{Corrupt, SORT_KEY, unless_corrupt};
 
@@ -70,15 +69,20 @@ impl<'a> Row<'a> {
 #[derive(Debug, Deserialize)]
 pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The value of an attribute.
-#[derive(Debug)]
+/// The value of an attribute. It is read from DynamoDB's JSON, in which it is an object with the name of its type.
+#[derive(Debug, Deserialize)]
 pub enum Value<'a> {
+    #[serde(rename = "S", borrow)]
     Text(Text<'a>),
+    #[serde(rename = "N", borrow)]
     Number(Text<'a>),
+    #[serde(rename = "L", borrow)]
     List(Vec<Value<'a>>),
+    #[serde(rename = "M", borrow)]
     Map(Map<'a>),
-    /// Of a type that no history uses.
-    Other,
+    /// Of a type that no series uses.
+    #[serde(rename = "B", alias = "BOOL", alias = "BS", alias = "NS", alias = "NULL", alias = "SS")]
+    Other(IgnoredAny),
 }
 
 impl<'a> Value<'a> {
@@ -110,48 +114,14 @@ impl<'a> Map<'a> {
     }
 }
 
-/// The names of types in DynamoDB's JSON.
-#[derive(Deserialize)]
-enum Type {
-    #[serde(rename = "S")]
-    Text,
-    #[serde(rename = "N")]
-    Number,
-    #[serde(rename = "L")]
-    List,
-    #[serde(rename = "M")]
-    Map,
-    #[serde(other)]
-    Other,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Value<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfOneType;
-
-        impl<'de> Visitor<'de> for OfOneType {
-            type Value = Value<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object with a type and a value")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let kind = map.next_key()?.ok_or_else(|| A::Error::custom("a value has no type"))?;
-                let value = match kind {
-                    Type::Text => map.next_value().map(Value::Text),
-                    Type::Number => map.next_value().map(Value::Number),
-                    Type::List => map.next_value().map(Value::List),
-                    Type::Map => map.next_value().map(Value::Map),
-                    Type::Other => map.next_value().map(|IgnoredAny| Value::Other),
-                }?;
-                match map.next_key()? {
-                    None => Ok(value),
-                    Some(IgnoredAny) => Err(A::Error::custom("a value has more than one type")),
-                }
-            }
+/// The value of a product in a row that the SDK has read. None is a map.
+impl<'a> From<&'a AttributeValue> for Value<'a> {
+    fn from(attribute: &'a AttributeValue) -> Self {
+        match attribute {
+            AttributeValue::S(text) => Self::Text(Text(text.into())),
+            AttributeValue::N(number) => Self::Number(Text(number.into())),
+            AttributeValue::L(list) => Self::List(list.iter().map(Self::from).collect()),
+            _ => Self::Other(IgnoredAny),
         }
-
-        deserializer.deserialize_map(OfOneType)
     }
 }

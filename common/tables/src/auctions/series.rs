@@ -57,10 +57,6 @@ impl SeriesCandle for Candle {
         string(self.to_text())
     }
 
-    fn of_attribute(_: Slot, value: &AttributeValue) -> Option<Self> {
-        Self::of_text(value.as_s().ok()?)
-    }
-
     fn row<'a>(&'a self, id: &'a AuctionItemId) -> impl Serialize + use<'a> {
         ItemCandle { id: id.as_str(), fields: self.into() }
     }

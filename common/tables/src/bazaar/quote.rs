@@ -1,6 +1,7 @@
 //! The prices and volumes of products at one tick, and how rows hold them.
 
 use std::collections::BTreeMap;
+use std::slice::Iter;
 use std::str::FromStr;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -71,21 +72,11 @@ impl Quote {
         ])
     }
 
-    pub(crate) fn of_attribute(value: &AttributeValue) -> Option<Self> {
-        let numbers = value.as_l().ok()?.iter();
-        Self::of_numbers(numbers.map(|number| number.as_n().ok().map(String::as_str)))
-    }
-
     pub(crate) fn of_value(value: &Value<'_>) -> Option<Self> {
-        Self::of_numbers(value.list()?.iter().map(Value::number))
-    }
-
-    /// Reads the list in a row. An element is `None` if it is not a number.
-    fn of_numbers<'a>(mut numbers: impl Iterator<Item = Option<&'a str>>) -> Option<Self> {
-        fn next<'a, T: FromStr>(numbers: &mut impl Iterator<Item = Option<&'a str>>) -> Option<T> {
-            numbers.next()??.parse().ok()
+        fn next<T: FromStr>(numbers: &mut Iter<'_, Value<'_>>) -> Option<T> {
+            numbers.next()?.number()?.parse().ok()
         }
-        let numbers = &mut numbers;
+        let numbers = &mut value.list()?.iter();
         let quote = Self::nearest(next(numbers)?, next(numbers)?, next(numbers)?, next(numbers)?);
         quote.filter(|_| numbers.next().is_none())
     }

@@ -64,13 +64,6 @@ impl SeriesCandle for Candle {
         string(numbers.join(","))
     }
 
-    fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self> {
-        if *slot.interval == ONE_MINUTE {
-            return Quote::of_attribute(value).map(|quote| Self::of(quote, slot.start));
-        }
-        Self::of_text(slot, value.as_s().ok()?)
-    }
-
     fn row<'a>(&'a self, id: &'a ItemId) -> impl Serialize + use<'a> {
         ProductCandle::of(id, self)
     }

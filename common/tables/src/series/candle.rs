@@ -55,9 +55,6 @@ pub trait SeriesCandle: Clone + PartialEq + Send + Sync + 'static {
     fn attribute(&self, slot: Slot) -> AttributeValue;
 
     /// Reads the value in a row of the slot.
-    fn of_attribute(slot: Slot, value: &AttributeValue) -> Option<Self>;
-
-    /// Reads the value in a row of the slot.
     fn of_value(slot: Slot, value: &Value<'_>) -> Option<Self>;
 
     /// Reads the minutes of a slot of the finest interval, and returns its candles and texts. Writes nothing.

@@ -136,7 +136,7 @@ fn candles_of<C: SeriesCandle>(
     let slot = slot_of(interval, row)?;
     let products = products(row)?;
     let candle =
-        |(id, value): (&String, &AttributeValue)| Some((id.parse().ok()?, C::of_attribute(slot, value)?));
+        |(id, value): (&String, &AttributeValue)| Some((id.parse().ok()?, C::of_value(slot, &value.into())?));
     let candles: Vec<_> = products.iter().filter_map(candle).collect();
     if candles.len() < products.len() {
         tracing::warn!(
@@ -311,7 +311,7 @@ async fn merge_row<C: SeriesCandle>(
         let stored = before.as_ref().and_then(|row| row.get(PRODUCTS)?.as_m().ok());
         let mut products = stored.cloned().unwrap_or_default();
         for (id, candle) in &candles {
-            let stored = products.get(id.as_ref()).and_then(|stored| C::of_attribute(slot, stored));
+            let stored = products.get(id.as_ref()).and_then(|stored| C::of_value(slot, &stored.into()));
             if stored.is_none_or(|stored| stored.samples() <= candle.samples()) {
                 products.insert(id.as_ref().to_owned(), candle.attribute(slot));
             }
