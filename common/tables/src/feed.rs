@@ -11,24 +11,49 @@ pub struct Feed {
     pub interval: Duration,
     /// The time from a tick to the run that records it.
     pub recorded_after: Duration,
+    /// After this time without a change of the provider's data, the feed is unhealthy; `None` if they may stay the same.
+    pub longest_standstill: Option<Duration>,
 }
 
-pub const BAZAAR: Feed =
-    Feed { name: "bazaar", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
+/// The prices of the bazaar and of auctions change with every refresh.
+const LONGEST_STANDSTILL: Option<Duration> = Some(Duration::from_mins(10));
+
+pub const BAZAAR: Feed = Feed {
+    name: "bazaar",
+    interval: Duration::from_mins(1),
+    recorded_after: Duration::ZERO,
+    longest_standstill: LONGEST_STANDSTILL,
+};
 
 /// The candles of bazaar products. A tick is the end of a candle of the finest interval.
-pub const CANDLES: Feed =
-    Feed { name: "candles", interval: Duration::from_mins(5), recorded_after: Duration::from_mins(2) };
+pub const CANDLES: Feed = Feed {
+    name: "candles",
+    interval: Duration::from_mins(5),
+    recorded_after: Duration::from_mins(2),
+    longest_standstill: None,
+};
 
-pub const MAYOR: Feed =
-    Feed { name: "mayor", interval: Duration::from_mins(5), recorded_after: Duration::ZERO };
+pub const MAYOR: Feed = Feed {
+    name: "mayor",
+    interval: Duration::from_mins(5),
+    recorded_after: Duration::ZERO,
+    longest_standstill: None,
+};
 
-pub const FIRE_SALES: Feed =
-    Feed { name: "fire-sales", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
+pub const FIRE_SALES: Feed = Feed {
+    name: "fire-sales",
+    interval: Duration::from_mins(1),
+    recorded_after: Duration::ZERO,
+    longest_standstill: None,
+};
 
 /// The prices of items in auctions, and the sales.
-pub const AUCTIONS: Feed =
-    Feed { name: "auctions", interval: Duration::from_mins(1), recorded_after: Duration::ZERO };
+pub const AUCTIONS: Feed = Feed {
+    name: "auctions",
+    interval: Duration::from_mins(1),
+    recorded_after: Duration::ZERO,
+    longest_standstill: LONGEST_STANDSTILL,
+};
 
 /// Every feed, in the order of `GET /v1/status`.
 pub const FEEDS: [&Feed; 5] = [&BAZAAR, &CANDLES, &MAYOR, &FIRE_SALES, &AUCTIONS];

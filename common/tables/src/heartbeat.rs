@@ -6,18 +6,22 @@
 //! | `last_recorded_at` | the latest tick |
 //! | `gaps` | the gaps between them: a list of maps with the ticks `from` and `to` on both sides, oldest first |
 //! | `recorded_minutes` | the ticks of the hour before the latest one: a number whose bit `n` stands for the tick `n` minutes before it |
+//! | `data_changed_at` | when the provider refreshed the newest data that differed, by its own clock, in Unix seconds |
+//! | `data_digest` | the digest of these data |
 //!
 //! Rows of earlier versions lack `recorded_minutes`. Then all minutes outside gaps count as recorded, so an update makes no feed unhealthy.
+//! Without the last two attributes it is not known when data have changed, which makes no feed unhealthy either.
 //!
 //! A gap is a pause between two successive ticks that is longer than the feed allows. A tick within a gap divides it, and parts
 //! that are short enough are no gaps. So the row follows from the set of ticks, whatever their order and however often each is
 //! noted. Only the newest gaps are kept. Ticks of the present arrive at most a few minutes late, so they never meet a dropped gap.
 
+use std::hash::Hash;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
-use common::time::{Tick, UnixSeconds};
+use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 
 use crate::error::Error;
 use crate::feed::{FEEDS, Feed};
@@ -29,6 +33,8 @@ const FIRST: &str = "first_recorded_at";
 const LAST: &str = "last_recorded_at";
 const GAPS: &str = "gaps";
 const RECORDED_MINUTES: &str = "recorded_minutes";
+const DATA_CHANGED_AT: &str = "data_changed_at";
+const DATA_DIGEST: &str = "data_digest";
 const FROM: &str = "from";
 const TO: &str = "to";
 
@@ -49,6 +55,28 @@ pub struct Heartbeat {
     gaps: Vec<Gap>,
     /// The bit `n` says whether the tick `n` minutes before the latest one was recorded.
     minutes: u64,
+    /// The newest refresh whose data differed from those before.
+    changed: Option<Refresh>,
+}
+
+/// A refresh of the provider's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refresh {
+    /// When it was, by the provider's own clock.
+    at: UnixSeconds,
+    /// Equal for equal data. If two of different data are equal by chance, one change is not noticed.
+    digest: i64,
+}
+
+impl Refresh {
+    /// The refresh at this time with these data.
+    #[must_use]
+    pub fn of(at: UnixMilliseconds, data: &impl Hash) -> Self {
+        // Another version of the service must find the same digest.
+        let mut hasher = crc32fast::Hasher::new();
+        data.hash(&mut hasher);
+        Self { at: at.into(), digest: hasher.finalize().into() }
+    }
 }
 
 /// A period without records.
@@ -63,7 +91,7 @@ pub struct Gap {
 impl Heartbeat {
     /// The heartbeat of a feed with one tick.
     const fn of(tick: UnixSeconds) -> Self {
-        Self { first: tick, last: tick, gaps: Vec::new(), minutes: 1 }
+        Self { first: tick, last: tick, gaps: Vec::new(), minutes: 1, changed: None }
     }
 
     /// The time of the latest record.
@@ -93,9 +121,29 @@ impl Heartbeat {
         self.first <= now.minus(MINUTE * HOUR)
     }
 
+    /// Returns when the provider refreshed the newest data that differed from those before; `None` if that is not known.
+    #[must_use]
+    pub fn data_changed_at(&self) -> Option<UnixSeconds> {
+        self.changed.map(|refresh| refresh.at)
+    }
+
+    /// Returns since when nothing has changed, if that is as long as it makes the feed unhealthy.
+    #[must_use]
+    pub fn unchanged_since(&self, feed: &Feed, now: UnixSeconds) -> Option<UnixSeconds> {
+        let longest = feed.longest_standstill?;
+        self.data_changed_at().filter(|changed_at| changed_at.plus(longest) <= now)
+    }
+
+    /// Returns the heartbeat with the refresh, if that is newer and has other data. So the time never goes back, whatever the order.
+    fn with_refresh(self, refresh: Refresh) -> Self {
+        let is_change =
+            self.changed.is_none_or(|known| known.at < refresh.at && known.digest != refresh.digest);
+        if is_change { Self { changed: Some(refresh), ..self } } else { self }
+    }
+
     /// Returns the heartbeat with one tick more.
     fn with(&self, tick: UnixSeconds, feed: &Feed) -> Self {
-        let Self { mut first, mut last, ref gaps, minutes } = *self;
+        let Self { mut first, mut last, ref gaps, minutes, changed } = *self;
         let mut gaps = gaps.clone();
         let newest = last.max(tick);
         let at = |bits: u64, time: UnixSeconds| {
@@ -116,7 +164,7 @@ impl Heartbeat {
             first = tick;
         }
         gaps.drain(..gaps.len().saturating_sub(MOST_GAPS));
-        Self { first, last, gaps, minutes }
+        Self { first, last, gaps, minutes, changed }
     }
 
     fn of_row(row: &Item) -> Result<Self, Corrupt> {
@@ -135,7 +183,9 @@ impl Heartbeat {
                 .map_err(|_| Corrupt::new(RECORDED_MINUTES, "bits"))?,
             None => minutes_outside(first, last, &gaps),
         };
-        Ok(Self { first, last, gaps, minutes: minutes & ALL_MINUTES })
+        let refresh = || Ok(Refresh { at: time(row, DATA_CHANGED_AT)?, digest: integer(row, DATA_DIGEST)? });
+        let changed = row.contains_key(DATA_CHANGED_AT).then(refresh).transpose()?;
+        Ok(Self { first, last, gaps, minutes: minutes & ALL_MINUTES, changed })
     }
 
     fn row(&self, feed: &Feed) -> Item {
@@ -148,6 +198,10 @@ impl Heartbeat {
         row.insert(LAST.to_owned(), number(self.last.get()));
         row.insert(GAPS.to_owned(), AttributeValue::L(self.gaps.iter().map(gap).collect()));
         row.insert(RECORDED_MINUTES.to_owned(), number(self.minutes));
+        if let Some(Refresh { at, digest }) = self.changed {
+            row.insert(DATA_CHANGED_AT.to_owned(), number(at.get()));
+            row.insert(DATA_DIGEST.to_owned(), number(digest));
+        }
         row
     }
 }
@@ -175,8 +229,9 @@ fn key(feed: &Feed) -> Item {
     item::key(PARTITION, feed.name)
 }
 
-/// Notes that the feed was recorded at the ticks. If there is a `latest` possible tick, a heartbeat that is later was not written by
-/// a recorder of the present. It is replaced, because no other tick would change it.
+/// Notes that the feed was recorded at the ticks, and the refresh that was read. Returns the heartbeat, `None` without ticks. If there is a
+/// `latest` possible tick, a heartbeat that is later was not written by a recorder of the present. It is replaced, because no other tick
+/// would change it. A later refresh counts as one of that time, so that those that follow are newer.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -184,8 +239,13 @@ pub(crate) async fn note(
     table: Session<'_>,
     feed: &Feed,
     ticks: &[Tick],
+    refresh: Option<Refresh>,
     latest: Option<UnixSeconds>,
-) -> Result<(), Error> {
+) -> Result<Option<Heartbeat>, Error> {
+    let refresh = refresh.map(|refresh| {
+        let at = latest.map_or(refresh.at, |latest| refresh.at.min(latest));
+        Refresh { at, ..refresh }
+    });
     loop {
         let row = table.get(key(feed)).await?;
         let before = row.as_ref().and_then(of_row);
@@ -194,11 +254,16 @@ pub(crate) async fn note(
             let tick = tick.time();
             Some(heartbeat.map_or(Heartbeat::of(tick), |heartbeat| heartbeat.with(tick, feed)))
         });
-        let Some(after) = after.filter(|after| before.as_ref() != Some(after)) else { return Ok(()) };
+        let Some(after) = after else { return Ok(None) };
+        let after = refresh.into_iter().fold(after, Heartbeat::with_refresh);
+        if before.as_ref() == Some(&after) {
+            return Ok(before);
+        }
         let request = table.put_item().set_item(Some(after.row(feed)));
-        let request = if_unchanged(request, row.as_ref(), &[FIRST, LAST, GAPS, RECORDED_MINUTES]);
+        let attributes = [FIRST, LAST, GAPS, RECORDED_MINUTES, DATA_CHANGED_AT, DATA_DIGEST];
+        let request = if_unchanged(request, row.as_ref(), &attributes);
         if table.write("PutItem", request.send()).await?.is_some() {
-            return Ok(());
+            return Ok(Some(after));
         }
         // Another run of the recorder has changed the row since.
     }
@@ -315,6 +380,20 @@ mod tests {
         }
 
         #[test]
+        fn the_time_of_a_change_never_goes_back_and_is_that_of_the_first_refresh_with_the_data(
+            refreshes in prop::collection::vec((0..20_i64, 0..3_i64), 1..20),
+        ) {
+            let mut heartbeat = Heartbeat::of(time(0));
+            for (minute, digest) in refreshes {
+                let (before, refresh) = (heartbeat.changed, Refresh { at: time(minute), digest });
+                heartbeat = heartbeat.with_refresh(refresh);
+                let is_same = before.is_some_and(|before| before.digest == digest || before.at >= refresh.at);
+                prop_assert_eq!(heartbeat.changed, if is_same { before } else { Some(refresh) });
+                prop_assert_eq!(Heartbeat::of_row(&heartbeat.row(&BAZAAR)).ok(), Some(heartbeat.clone()));
+            }
+        }
+
+        #[test]
         fn a_row_with_any_numbers_is_read_or_corrupt(
             numbers in prop::collection::vec(any::<i64>(), 4),
             tick in any::<i64>(),
@@ -322,7 +401,9 @@ mod tests {
             let [first, last, from, to] = numbers[..] else { panic!("four numbers") };
             let times = |time| UnixSeconds::new(time);
             let gaps = vec![Gap { from: times(from), to: times(to) }];
-            let row = Heartbeat { first: times(first), last: times(last), gaps, minutes: 1 }.row(&BAZAAR);
+            let heartbeat =
+                Heartbeat { first: times(first), last: times(last), gaps, minutes: 1, changed: None };
+            let row = heartbeat.row(&BAZAAR);
             if let Ok(heartbeat) = Heartbeat::of_row(&row) {
                 prop_assert!(first <= from && from < to && to <= last);
                 let gap = heartbeat.with(times(tick), &BAZAAR).last_gap();

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use crate::feed::Feed;
-use crate::heartbeat;
+use crate::heartbeat::{self, Refresh};
 use crate::session::Session;
 use crate::table::Table;
 
@@ -149,6 +149,12 @@ pub trait Recorder: Sized + Send + Sync + 'static {
     fn failures(outcome: &Self::Outcome) -> &[String] {
         let _ = outcome;
         &[]
+    }
+
+    /// Returns the refresh of the provider's data that the run has read; `None` if it has read none, or if they have no time.
+    fn refresh(outcome: &Self::Outcome) -> Option<Refresh> {
+        let _ = outcome;
+        None
     }
 
     /// Returns how many rows of the provider the run has read, for the log; `None` if the recorder does not count them.
@@ -338,8 +344,18 @@ impl<R: Recorder> Instance<R> {
         if due.is_of_the_present {
             let ticks = R::recorded(tick, &recorded);
             if !ticks.is_empty() {
-                let noted = heartbeat::note(table, R::FEED, &ticks, due.latest()).await;
-                failures.extend(noted.err().map(|error| chain(&error)));
+                let refresh = R::refresh(&recorded);
+                match heartbeat::note(table, R::FEED, &ticks, refresh, due.latest()).await {
+                    Ok(heartbeat) => {
+                        let since =
+                            heartbeat.and_then(|noted| noted.unchanged_since(R::FEED, due.now.into()));
+                        if let Some(since) = since.map(|since| since.to_string()) {
+                            let function = R::NAME;
+                            tracing::warn!(function, since, "the data of the provider have not changed");
+                        }
+                    }
+                    Err(error) => failures.push(chain(&error)),
+                }
             }
             let end = invocation.deadline().min(Instant::now() + PUBLISHING_TIME);
             let publishing = timeout_at(end, self.recorder.publish(table, invocation, &recorded));

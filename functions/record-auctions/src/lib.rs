@@ -27,6 +27,7 @@ use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use tables::auctions::{Minute, ONE_MINUTE, SERIES, Sales, record};
 use tables::feed::{self, Feed};
+use tables::heartbeat::Refresh;
 use tables::series::{Written, build_again, is_due, is_free, note_late};
 use tables::{Recorder, RowsRead, Session, Ticks, fetching_deadline, repeat};
 use tokio::time::{Instant, sleep_until};
@@ -65,6 +66,9 @@ pub struct Outcome {
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
+    /// The refresh of the first page; `None` if it is older than one before, or if the tick was recorded before.
+    #[serde(skip)]
+    refresh: Option<Refresh>,
     /// The minute, for the public files; `None` if the tick was recorded before.
     #[serde(skip)]
     minute: Option<Minute>,
@@ -120,7 +124,9 @@ impl Recorder for RecordAuctions {
         let _ = invocation.waiting_for(read).await;
         let found = self.reading().finish()?;
         let is_complete = found.is_complete;
-        let Found { filing, minute, pages, auctions, missing, failure, rows, left_out, .. } = found;
+        let Found {
+            filing, refresh, minute, pages, auctions, missing, failure, rows: read, left_out, ..
+        } = found;
         if missing > 0 {
             let cause = failure.as_ref().map(|failure| chain(failure));
             tracing::warn!(missing, cause, "pages or sales are missing");
@@ -151,7 +157,7 @@ impl Recorder for RecordAuctions {
         let (left_out, minute) = (left_out.names.len(), written.is_some().then_some(minute));
         let written = written.unwrap_or_default();
         let outcome =
-            Outcome { pages, auctions, items, sales, left_out, read: rows, is_complete, written, minute };
+            Outcome { pages, auctions, items, sales, left_out, read, is_complete, written, refresh, minute };
         Ok((filing.tick, outcome))
     }
 
@@ -174,6 +180,10 @@ impl Recorder for RecordAuctions {
             files.replace(seen, &serde_json::to_vec(&lowest)?).await?;
         }
         Ok(())
+    }
+
+    fn refresh(outcome: &Outcome) -> Option<Refresh> {
+        outcome.refresh
     }
 
     fn rows_read(outcome: &Outcome) -> Option<RowsRead> {

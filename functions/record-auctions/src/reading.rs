@@ -17,6 +17,7 @@ use common::upstream::ended_auctions::{self, COVERED};
 use common::upstream::{Skipped, StatusCode, UpstreamError, UpstreamResponse};
 use tables::Filing;
 use tables::auctions::{Minute, SALES_KEPT, Sales};
+use tables::heartbeat::Refresh;
 
 use crate::house::{ABSENCES, House, JITTER};
 use crate::pages::{Page, Pages, is_lost};
@@ -69,6 +70,8 @@ pub(crate) const FIRST_PAGE: Request = Request::Page(0);
 pub struct Found {
     /// How to file it: as the first page was fetched. `None` if that was older than an earlier one.
     pub filing: Option<Filing>,
+    /// The refresh of that page.
+    pub refresh: Option<Refresh>,
     /// What to record.
     pub minute: Minute,
     /// The number of pages that were read.
@@ -147,6 +150,7 @@ struct Run {
     has_unreadable: bool,
     /// When the first page was fetched.
     filing: Option<Filing>,
+    refresh: Option<Refresh>,
     pages: Pages,
     list: List,
     rows: usize,
@@ -281,6 +285,9 @@ impl Reading {
         self.pending.remove(&request);
         if number == 0 {
             self.run.filing = Some(filing);
+            // A new auction or bid is in front, so this page changes whenever one does.
+            let newest: Vec<_> = usable.iter().map(|row| (row.uuid, row.last_updated)).collect();
+            self.run.refresh = Some(Refresh::of(refresh, &newest));
             self.plan(total);
         }
         self.run.rows += invalid.len() + usable.iter().filter(|row| row.bin).count();
@@ -417,6 +424,7 @@ impl Reading {
         let sales = self.sales.clone();
         Ok(Found {
             filing: run.filing,
+            refresh: run.refresh,
             minute: Minute { last_updated, completed_at, prices, lowest_auctions, sales },
             pages: run.pages.len(),
             auctions: self.house.listings().len(),

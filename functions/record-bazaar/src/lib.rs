@@ -14,6 +14,7 @@ use files::{Files, Form, Market, Price, PriceRow, advance};
 use serde::Serialize;
 use tables::bazaar::{ONE_MINUTE, Quote, Quotes, SERIES, record};
 use tables::feed::{self, Feed};
+use tables::heartbeat::Refresh;
 use tables::series::{Written, is_due, is_free, note_late};
 use tables::{Recorder, Session, Ticks, repeat};
 
@@ -25,6 +26,9 @@ pub struct Outcome {
     /// The rows that were written.
     #[serde(flatten)]
     written: Written,
+    /// The refresh that was recorded; `None` if the tick was recorded before.
+    #[serde(skip)]
+    refresh: Option<Refresh>,
     /// What the public files show; `None` if the tick was recorded before, or if there are no files.
     #[serde(skip)]
     public: Option<Public>,
@@ -96,21 +100,23 @@ impl Recorder for RecordBazaar {
                 .files
                 .as_ref()
                 .map(|_| Public::of(&prices(&response, &market.products.usable, market.last_updated)));
+            let refreshed_at = UnixMilliseconds::new(market.last_updated);
             let quotes = quotes(market.products);
             // An empty tick would count as recorded, and so would hide that the provider shows nothing that can be stored.
             if quotes.is_empty() {
                 return Err(response.invalid("no price can be recorded"));
             }
-            Ok((filing, quotes, public))
+            Ok((filing, refreshed_at, quotes, public))
         };
-        let (filing, quotes, public) = repeat(invocation, fetch).await?;
+        let (filing, refreshed_at, quotes, public) = repeat(invocation, fetch).await?;
         if !is_free(table, &ONE_MINUTE, filing, now).await? {
             return Ok((filing.tick, Outcome::default()));
         }
         let written = record(table, filing, &quotes).await?;
         note_late(table, &SERIES, ticks).await?;
         let public = public.transpose()?;
-        Ok((filing.tick, Outcome { products: quotes.len(), written, public }))
+        let refresh = Some(Refresh::of(refreshed_at, &quotes));
+        Ok((filing.tick, Outcome { products: quotes.len(), written, refresh, public }))
     }
 
     async fn publish(
@@ -127,6 +133,10 @@ impl Recorder for RecordBazaar {
             files.replace(seen, document).await?;
         }
         Ok(())
+    }
+
+    fn refresh(outcome: &Outcome) -> Option<Refresh> {
+        outcome.refresh
     }
 
     fn is_nothing(outcome: &Outcome) -> bool {

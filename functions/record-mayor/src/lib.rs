@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use common::config::Config;
 use common::invocation::Invocation;
+use common::json::ObjectText;
 use common::lambda::StartError;
 use common::time::{Tick, UnixMilliseconds};
 use common::upstream::calendar::ElectionYear;
@@ -14,6 +15,7 @@ use common::upstream::election::{self, Elections, PATH};
 use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse};
 use serde::{Deserialize, Serialize};
 use tables::feed::{self, Feed};
+use tables::heartbeat::Refresh;
 use tables::history::mayors::{self, Mayor, Perk};
 use tables::{Recorder, Session, Ticks, repeat};
 
@@ -30,6 +32,9 @@ pub struct Outcome {
     year: ElectionYear,
     /// Whether the mayor or other perks are newly recorded.
     new: bool,
+    /// The refresh that was read; `None` without a time.
+    #[serde(skip)]
+    refresh: Option<Refresh>,
 }
 
 /// The mayor that the provider shows.
@@ -37,6 +42,7 @@ struct Shown {
     mayor: Mayor,
     /// Whether the year is that of an election in the response. Otherwise, it is that of the calendar.
     is_elected: bool,
+    refresh: Option<Refresh>,
 }
 
 /// The part of an election that the recorder reads.
@@ -76,22 +82,26 @@ impl Recorder for RecordMayor {
             let tick = ticks.current().tick;
             Ok((tick, shown(&response, tick)?))
         };
-        let (tick, Shown { mayor, is_elected }) = repeat(invocation, fetch).await?;
+        let (tick, Shown { mayor, is_elected, refresh }) = repeat(invocation, fetch).await?;
         let year = mayor.year;
         let is_handover = !is_elected && tick.time() < year.term_begins().plus(HANDOVER);
         if is_handover && let Some(before) = year.previous() {
             let before = mayors::elected_in(table, before).await?;
             if before.is_some_and(|before| before.name == mayor.name) {
-                return Ok((tick, Outcome { year, new: false }));
+                return Ok((tick, Outcome { year, new: false, refresh }));
             }
         }
-        Ok((tick, Outcome { year, new: mayors::record(table, &mayor).await? }))
+        Ok((tick, Outcome { year, new: mayors::record(table, &mayor).await?, refresh }))
+    }
+
+    fn refresh(outcome: &Outcome) -> Option<Refresh> {
+        outcome.refresh
     }
 }
 
 /// Returns the mayor that the provider shows at the tick.
 fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError> {
-    let Elections { mayor, last_updated, .. } = election::parse(response)?;
+    let Elections { mayor, current, last_updated, .. } = election::parse(response)?;
     let won = mayor.election.map(|won| serde_json::from_str::<Election>(won.get()));
     let won = won.transpose().map_err(|error| response.invalid(error))?.and_then(|won| won.year);
     let year = won.or_else(|| ElectionYear::sitting_at(tick.time()));
@@ -110,5 +120,9 @@ fn shown(response: &UpstreamResponse, tick: Tick) -> Result<Shown, UpstreamError
         // A time in the future would keep every later response from being recorded.
         last_updated: last_updated.filter(|time| *time <= latest.get()),
     };
-    Ok(Shown { mayor, is_elected: won.is_some() })
+    // The votes of an open election change although the mayor stays.
+    let election = current.map(ObjectText::get);
+    let data = (&mayor.name, &mayor.perks, election);
+    let refresh = last_updated.map(|time| Refresh::of(UnixMilliseconds::new(time), &data));
+    Ok(Shown { mayor, is_elected: won.is_some(), refresh })
 }

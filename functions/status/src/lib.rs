@@ -58,7 +58,8 @@ struct FeedStatus {
     /// How often the feed is recorded, in seconds.
     expected_every_seconds: u64,
     /// Whether the latest record is at most two of these intervals and 110 seconds old, of candles 230 seconds, and `minutes_last_hour` is at
-    /// least 55, if the feed's first record is an hour old.
+    /// least 55, if the feed's first record is an hour old. Of `bazaar` and `auctions`, `data_changed_at` must also be less than ten minutes
+    /// old, if it is known.
     is_healthy: bool,
     /// The time of the oldest record that the service still has. `null` without a record.
     recorded_since: Option<UnixSeconds>,
@@ -66,6 +67,9 @@ struct FeedStatus {
     last_gap: Option<Gap>,
     /// How many of the 60 minutes before `checked_at` were recorded. `null` for `candles` and `mayor`, and if nothing was recorded.
     minutes_last_hour: Option<usize>,
+    /// The provider's own time of the newest data that differed from those before: prices and volumes, the mayor with the votes, or the auctions
+    /// last updated. `null` for `candles` and `fire-sales`, which have no such time, and if it is not known yet.
+    data_changed_at: Option<UnixSeconds>,
 }
 
 /// A period without records, longer than two intervals of the feed.
@@ -94,16 +98,18 @@ impl FeedStatus {
         let minutes_last_hour = of_minutes.map(|heartbeat| heartbeat.minutes_last_hour(now));
         let has_lost_minutes = of_minutes.is_some_and(|heartbeat| heartbeat.is_hour_old(now))
             && minutes_last_hour < Some(FEWEST_MINUTES);
+        let stands_still = heartbeat.is_some_and(|heartbeat| heartbeat.unchanged_since(feed, now).is_some());
         let is_recent = distance.is_some_and(|distance| distance <= feed.longest_age().as_secs());
         Self {
             name: feed.name,
             last_recorded_at,
             age_seconds: distance.map(|distance| if last_recorded_at > Some(now) { 0 } else { distance }),
             expected_every_seconds: feed.interval.as_secs(),
-            is_healthy: is_recent && !has_lost_minutes,
+            is_healthy: is_recent && !has_lost_minutes && !stands_still,
             recorded_since,
             last_gap: gap.map(|heartbeat::Gap { from, to }| Gap { from, to }),
             minutes_last_hour,
+            data_changed_at: heartbeat.and_then(Heartbeat::data_changed_at),
         }
     }
 }

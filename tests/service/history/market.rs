@@ -17,6 +17,9 @@ pub(crate) const BAZAAR: &str = "/v2/skyblock/bazaar";
 /// The function that records the bazaar.
 pub(crate) const RECORDER: &str = "record-bazaar";
 
+/// When the provider has refreshed a market, in Unix milliseconds.
+const LAST_UPDATED: &str = "1777388398578";
+
 /// The prices and volumes of a product, each as the provider spells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quote {
@@ -81,7 +84,13 @@ impl Market {
             )
         });
         let joined = products.collect::<Vec<_>>().join(",");
-        format!(r#"{{"success":true,"lastUpdated":1777388398578,"products":{{{joined}}}}}"#)
+        format!(r#"{{"success":true,"lastUpdated":{LAST_UPDATED},"products":{{{joined}}}}}"#)
+    }
+
+    /// Makes the provider serve this market from now on, refreshed at this time in Unix milliseconds.
+    pub(crate) fn show_refreshed(&self, cloud: &Cloud, time_ms: i64) {
+        let body = self.body().replace(LAST_UPDATED, &time_ms.to_string());
+        simulator(cloud).set_fault(BAZAAR, Fault::default().with_body(body));
     }
 
     /// Makes the provider serve this market from now on.
@@ -91,7 +100,7 @@ impl Market {
 
     /// Records the market at the tick in Unix seconds, and returns what the recorder reports.
     pub(crate) async fn record(&self, cloud: &Cloud, tick: i64) -> Value {
-        self.show(cloud);
+        self.show_refreshed(cloud, tick * 1_000);
         record(cloud, RECORDER, tick).await
     }
 }

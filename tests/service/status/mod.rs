@@ -2,6 +2,7 @@
 
 mod heartbeats;
 mod response;
+mod standstill;
 
 use std::collections::BTreeMap;
 

@@ -68,11 +68,11 @@ async fn a_response_has_the_documented_fields_in_order() {
     }
     let response = respond(&cloud, START + DAY + 59).await;
     let feeds = [
-        r#"{"name":"bazaar","last_recorded_at":"2026-04-29T15:00:00Z","age_seconds":59,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T16:00:00Z","to":"2026-04-28T17:00:00Z"},"minutes_last_hour":60}"#,
-        r#"{"name":"candles","last_recorded_at":"2026-04-29T14:55:00Z","age_seconds":359,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T15:00:00Z","to":"2026-04-28T18:00:00Z"},"minutes_last_hour":null}"#,
-        r#"{"name":"mayor","last_recorded_at":"2026-04-29T14:56:00Z","age_seconds":299,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-09-24T19:15:00Z","last_gap":null,"minutes_last_hour":null}"#,
-        r#"{"name":"fire-sales","last_recorded_at":null,"age_seconds":null,"expected_every_seconds":60,"is_healthy":false,"recorded_since":"2026-04-27T15:00:00Z","last_gap":null,"minutes_last_hour":null}"#,
-        r#"{"name":"auctions","last_recorded_at":"2026-04-29T14:59:00Z","age_seconds":119,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T15:00:00Z","last_gap":null,"minutes_last_hour":59}"#,
+        r#"{"name":"bazaar","last_recorded_at":"2026-04-29T15:00:00Z","age_seconds":59,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T16:00:00Z","to":"2026-04-28T17:00:00Z"},"minutes_last_hour":60,"data_changed_at":null}"#,
+        r#"{"name":"candles","last_recorded_at":"2026-04-29T14:55:00Z","age_seconds":359,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-04-28T00:00:00Z","last_gap":{"from":"2026-04-28T15:00:00Z","to":"2026-04-28T18:00:00Z"},"minutes_last_hour":null,"data_changed_at":null}"#,
+        r#"{"name":"mayor","last_recorded_at":"2026-04-29T14:56:00Z","age_seconds":299,"expected_every_seconds":300,"is_healthy":true,"recorded_since":"2026-09-24T19:15:00Z","last_gap":null,"minutes_last_hour":null,"data_changed_at":null}"#,
+        r#"{"name":"fire-sales","last_recorded_at":null,"age_seconds":null,"expected_every_seconds":60,"is_healthy":false,"recorded_since":"2026-04-27T15:00:00Z","last_gap":null,"minutes_last_hour":null,"data_changed_at":null}"#,
+        r#"{"name":"auctions","last_recorded_at":"2026-04-29T14:59:00Z","age_seconds":119,"expected_every_seconds":60,"is_healthy":true,"recorded_since":"2026-04-28T15:00:00Z","last_gap":null,"minutes_last_hour":59,"data_changed_at":null}"#,
     ];
     let data = format!(
         r#"{{"version":"{}","checked_at":"2026-04-29T15:00:59Z","feeds":[{}],"is_healthy":false}}"#,
@@ -93,6 +93,7 @@ async fn what_was_never_recorded_is_null_and_unhealthy() {
         let expected = json!({
             "name": feed, "last_recorded_at": null, "age_seconds": null, "expected_every_seconds": interval,
             "is_healthy": false, "recorded_since": null, "last_gap": null, "minutes_last_hour": null,
+            "data_changed_at": null,
         });
         assert_eq!(*entry(&status, feed), expected);
     }
@@ -135,10 +136,10 @@ async fn a_feed_that_loses_every_second_minute_is_unhealthy_and_sets_off_its_ala
     let monitoring = std::fs::read_to_string(in_repository("infra/monitoring.yaml")).unwrap();
     assert!(monitoring.contains(r#"FilterPattern: '{ $.message = "recorded" }'"#));
     let at = |minute: i64| START + minute * MINUTE;
-    Market::of("A", quote("1.0", "2.0", 3, 4)).show(&cloud);
     let feeds = ["bazaar", "fire-sales", "auctions"];
     for minute in (0..=62).step_by(2) {
         let time_ms = at(minute) * 1_000;
+        Market::of("A", quote("1.0", "2.0", 3, minute)).show_refreshed(&cloud, time_ms);
         house::serve(&cloud, time_ms, &[house::listing(1, "A", 1, time_ms)], &json!([]));
         for feed in feeds {
             record(&cloud, feed, at(minute)).await;

@@ -1,6 +1,7 @@
 //! The prices and volumes of products at one tick, and how rows hold them.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::slice::Iter;
 use std::str::FromStr;
 
@@ -41,8 +42,14 @@ impl Price {
     }
 }
 
+impl Hash for Price {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
 /// The prices and volumes of a product at a tick. It serialises as `[sell_price, buy_price, sell_volume, buy_volume]`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Hash)]
 pub struct Quote {
     /// The average price of buy orders; 0 without buy orders.
     pub sell_price: Price,
