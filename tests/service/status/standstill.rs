@@ -10,7 +10,7 @@ use super::{
 };
 use crate::auction_prices::house;
 use crate::history::market::{Market, quote};
-use crate::support::{await_logs, expect_clean_logs, simulator};
+use crate::support::{await_logs, expect_clean_logs, in_repository, simulator};
 
 const MESSAGE: &str = "the data of the provider have not changed";
 
@@ -70,7 +70,7 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
             let refreshed_at = if is_advancing { at(minute) } else { begin };
             expect(&run(minute, 1, refreshed_at).await, begin, minute < 10);
         }
-        // A run says so.
+        // The alarm counts these lines.
         let recorder = format!("record-{feed}");
         let is_counted = |line: &Value| line["message"] == MESSAGE && line["function"] == *recorder;
         warnings = if is_advancing { warnings + 2 } else { 2 };
@@ -85,6 +85,8 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
         assert_eq!(await_logs(&cloud, warnings, is_counted).await.len(), warnings);
         expect(&run(15, 1, at(15)).await, at(15), true);
     }
+    let monitoring = std::fs::read_to_string(in_repository("infra/monitoring.yaml")).unwrap();
+    assert!(monitoring.contains(&format!("FilterPattern: '{{ $.message = \"{MESSAGE}\" }}'")));
     expect_clean_logs(&cloud);
 }
 

@@ -42,6 +42,8 @@ class Monitoring(unittest.TestCase):
         names, expected = (COUNTED, {}) if namespace == "Service" else METRICS[namespace]
         if metric == "Recorded":
             expected = {"Function": set(RECORDERS.values())}
+        if metric == "Unchanged":
+            expected = {"Function": {"record-auctions", "record-bazaar"}}
         if namespace == "AWS/Lambda" and metric in OF_ACCOUNT:
             names, expected = OF_ACCOUNT, {}
         self.assertIn(metric, names)
@@ -74,6 +76,13 @@ class Monitoring(unittest.TestCase):
         for recorder, binary in RECORDERS.items():
             for suffix, value in {"Silent": binary, "Failing": reference(recorder)}.items():
                 self.assertEqual(ALARMS[recorder + suffix]["Properties"]["Dimensions"][0]["Value"], value)
+
+    def test_data_of_each_market_that_stand_still_have_an_alarm(self):
+        standstills = [alarm["Properties"] for alarm in ALARMS.values() if alarm["Properties"].get("MetricName") == "Unchanged"]
+        recorders = {alarm["Dimensions"][0]["Value"] for alarm in standstills}
+        self.assertEqual(recorders, {"record-auctions", "record-bazaar"})
+        # Each run logs a line, so one is a signal.
+        self.assertTrue(all(alarm["Statistic"] == "Sum" and alarm["Threshold"] == 0 for alarm in standstills))
 
     def test_filters_count_messages_and_causes_that_functions_log(self):
         source = "".join(path.read_text() for folder in ("common", "functions") for path in (TEMPLATE.parent / folder).rglob("*.rs"))
