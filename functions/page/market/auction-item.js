@@ -1,6 +1,6 @@
 // An item in auctions: its prices now, the auction of the lowest price, and its past.
 import { html } from "./htm-preact.js";
-import { Age } from "./age.js";
+import { Age, Standstill } from "./age.js";
 import { useResource } from "./api.js";
 import { Copy } from "./copy.js";
 import { useReport } from "./failure.js";
@@ -29,6 +29,7 @@ const Prices = ({ prices, averages, isMixed }) => {
         ${integer(sold)}<//>
       <${Tile} resource=${prices} label="Age of the prices" note=${`of ${exactTime(updated)}`}>${updated ? html`<${Age} of=${updated} />` : "–"}<//>
     </dl>
+    <${Standstill} since=${updated} />
     ${(isMixed || cleanSales < sales) && html`<p class="muted averages figures"><strong>All variants mixed</strong>: copies with and without reforges,
       stars, levels and other upgrades.${clean && ` ${integer(cleanSales)} of ${integer(sales)} sales were clean copies, for ${coins(clean)} on average.`}</p>`}
   </section>`;

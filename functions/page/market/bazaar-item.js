@@ -1,6 +1,6 @@
 // An item in the bazaar: its prices now, its order book, and its past.
 import { html } from "./htm-preact.js";
-import { Age } from "./age.js";
+import { Age, Standstill } from "./age.js";
 import { useResource } from "./api.js";
 import { useReport } from "./failure.js";
 import { count, exact, exactTime, integer, percent, price } from "./format.js";
@@ -35,6 +35,7 @@ const Prices = ({ item, book }) => {
       ${tile(book, "Average sell price", price(sellPrice || NaN), "best 2 % of the volume")}
       ${tile(book, "Average buy price", price(buyPrice || NaN), "best 2 % of the volume")}
     </dl>
+    <${Standstill} since=${book.data?.lastUpdated} />
   </section>`;
 };
 

@@ -2,7 +2,7 @@
 // the page (`page`).
 import { html, useMemo } from "./htm-preact.js";
 import { Link, follow, show } from "./address.js";
-import { Age } from "./age.js";
+import { Age, Standstill } from "./age.js";
 import { Failure } from "./failure.js";
 import { integer } from "./format.js";
 import { Requests } from "./requests.js";
@@ -122,7 +122,7 @@ export const Listing = ({ items, nameOf, failure, columns, usual, viewOf, nouns,
         ${controls}
         <${Order} columns=${columns} sort=${sort} change=${sortBy} />
         <p class="muted" role="status">${count()}</p>
-        ${updated > 0 && html`<p class="muted figures">Prices: <${Age} of=${updated} /></p>`}
+        ${updated > 0 && html`<p class="muted figures">Prices: <${Age} of=${updated} /></p><${Standstill} since=${updated} />`}
       </div>
       <div class="scroll" role="region" aria-label=${`Table of ${nouns}`} tabindex="0">
         <table role="table">

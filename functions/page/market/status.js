@@ -1,5 +1,6 @@
 // How recent the recorded data is: one card per feed. Requires no key.
 import { html } from "./htm-preact.js";
+import { Standstill } from "./age.js";
 import { useResource } from "./api.js";
 import { Failure } from "./failure.js";
 import { dateTime, duration, exactTime } from "./format.js";
@@ -9,6 +10,9 @@ import { Skeleton } from "./skeleton.js";
 import { useTitle } from "./title.js";
 
 const LABELS = { auctions: "Auction prices", bazaar: "Bazaar prices", candles: "Candles", mayor: "Mayors", "fire-sales": "Fire sales" };
+
+/** The feeds whose data change with every refresh. */
+const MARKETS = ["auctions", "bazaar"];
 
 /** The state in a sign and in words, so that colour is not needed. */
 const State = ({ isHealthy }) =>
@@ -29,7 +33,9 @@ const Feed = ({ name, feed }) => {
       <dt>Oldest record</dt><dd>${value(() => (feed.recorded_since ? dateTime(feed.recorded_since) : "None"))}</dd>
       <dt>Latest gap</dt><dd>${value(() => gap(feed.last_gap))}</dd>
       ${feed && feed.minutes_last_hour !== null && html`<dt>Minutes of the last hour</dt><dd>${feed.minutes_last_hour} of 60</dd>`}
+      ${feed?.data_changed_at && html`<dt>Newest change</dt><dd>${exactTime(feed.data_changed_at)}</dd>`}
     </dl>
+    ${MARKETS.includes(name) && html`<${Standstill} since=${Date.parse(feed?.data_changed_at)} />`}
   </section>`;
 };
 
@@ -48,7 +54,7 @@ export const Status = () => {
     <div class="intro">
       <h1>Status</h1>
       <p>${data ? html`<strong>${summary(data.feeds)}</strong>` : !failure && html`<${Skeleton} length=${24} />`}</p>
-      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 110 seconds old, of candles 230 seconds, and if at least 55 minutes of the last hour are recorded.</p>
+      <p class="muted">A feed is healthy if its latest record is at most two of its intervals and 110 seconds old, of candles 230 seconds, and if at least 55 minutes of the last hour are recorded. Prices must have changed within ten minutes.</p>
       <p class="muted figures">${data ? `Checked on ${exactTime(data.checked_at)}` : !failure && html`<${Skeleton} length=${24} />`}</p>
     </div>
     ${failure && html`<${Failure} failure=${failure} stale=${Boolean(data)} />`}

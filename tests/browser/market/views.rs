@@ -1,8 +1,12 @@
 //! Every view except that of an item: its content, its title, its accessibility, and the status of the feeds.
 
+use simulator::Fault;
+
 use super::{open, settle, texts_of};
 use crate::cloud::{ITEM, pro_key, start, start_with_past_of_auctions};
 use crate::window::Window;
+
+const UNCHANGED: &str = "Prices have not changed since ";
 
 /// The views with the names of their links and their headings.
 const VIEWS: [(&str, &str, &str); 7] = [
@@ -106,5 +110,30 @@ async fn each_feed_says_in_words_whether_it_is_healthy_and_without_a_key() {
     assert_eq!(states, ["✕ Not healthy", "✕ Not healthy", "✓ Healthy", "✕ Not healthy", "✕ Not healthy"]);
     assert_eq!(texts_of(&window, "[data-feed=bazaar] dd").await[..2], ["Nothing yet", "–"]);
     window.inspect("market-status-unhealthy").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prices_that_have_not_changed_for_ten_minutes_say_since_when() {
+    let cloud = start().await;
+    let fault = Fault { back_ms: 12 * 60_000, ..Fault::default() };
+    cloud.simulator().unwrap().set_fault("/v2/skyblock/bazaar", fault);
+    let time = jiff::Timestamp::from_millisecond(cloud.clock().now_ms()).unwrap();
+    cloud.invoke("record-bazaar", format!(r#"{{"time":"{time}","backfill":true}}"#)).await.unwrap();
+    let window = open(&cloud, "?view=auctions").await;
+    window.wait_for_text("Prices: ").await;
+    assert!(!window.text().await.contains(UNCHANGED), "auctions change");
+    for view in ["view=items".to_owned(), "view=flips".to_owned(), format!("item={ITEM}")] {
+        window.open(&format!("/market?{view}")).await;
+        window.wait_for_text(UNCHANGED).await;
+    }
+    window.inspect("market-item-unchanged").await;
+    window.open("/market?view=status").await;
+    window.wait_for_text("Not healthy: Bazaar prices,").await;
+    let lines = texts_of(&window, "[data-feed] .late").await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(texts_of(&window, "[data-feed=bazaar] .late").await, lines);
+    window.inspect("market-status-unchanged").await;
     window.expect_clean(&[]);
 }
