@@ -9,6 +9,8 @@ use std::time::Duration;
 pub struct Fault {
     /// The delay before anything else, in milliseconds.
     pub delay_ms: u64,
+    /// Respond with the game of this many milliseconds ago.
+    pub back_ms: u32,
     /// Accept the request and never respond.
     pub hang: bool,
     /// Close the connection without a response.

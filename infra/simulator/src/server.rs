@@ -170,7 +170,7 @@ async fn game_response(
         Ok(target) => {
             let accepts_gzip = fault.truncate.is_none()
                 && header(ACCEPT_ENCODING.as_str()).is_some_and(|accepted| accepted.contains("gzip"));
-            let now_ms = world.now_ms().clamp(*MOMENTS.start(), *MOMENTS.end());
+            let now_ms = world.now_ms().clamp(*MOMENTS.start(), *MOMENTS.end()) - i64::from(fault.back_ms);
             let render = move || world.render(&target, now_ms, accepts_gzip);
             match tokio::task::spawn_blocking(render).await {
                 Ok(Rendered { status, body, is_gzipped }) => {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use simulator::{Fault as UpstreamFault, election};
 
 use super::{
-    DAY, FEEDS, HOUR, MINUTE, START, delete_heartbeats, entry, heartbeat, put, record, rfc3339, start,
-    status, unhealthy,
+    DAY, FEEDS, HOUR, MINUTE, START, delete_heartbeats, entry, get_status, heartbeat, put, record, rfc3339,
+    start, unhealthy,
 };
 use crate::auction_prices::house;
 use crate::history::market::{Market, quote};
@@ -16,7 +16,8 @@ const MESSAGE: &str = "the data of the provider have not changed";
 
 /// Makes the provider of the feed show these data, refreshed at the time in Unix seconds.
 fn show(cloud: &Cloud, feed: &str, data: i64, refreshed_at: i64) {
-    let (time_ms, number) = (refreshed_at * 1_000, usize::try_from(data).unwrap());
+    let time_ms = refreshed_at * 1_000;
+    let number = usize::try_from(data).unwrap();
     if feed == "bazaar" {
         Market::of("A", quote(data, "2.0", 3, 4)).show_refreshed(cloud, time_ms);
     } else {
@@ -33,7 +34,7 @@ async fn record_anew(cloud: &Cloud, feed: &str, time: i64) {
 }
 
 async fn data_changed_at(cloud: &Cloud, feed: &str, now: i64) -> Value {
-    entry(&status(cloud, now).await, feed)["data_changed_at"].clone()
+    entry(&get_status(cloud, now).await, feed)["data_changed_at"].clone()
 }
 
 #[tokio::test]
@@ -51,7 +52,7 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
         for (other, _) in FEEDS {
             put(&cloud, &heartbeat(other, at(-1), at(-1), &[])).await;
         }
-        let before = status(&cloud, at(0)).await;
+        let before = get_status(&cloud, at(0)).await;
         assert_eq!(unhealthy(&before), [""; 0], "{case}");
         assert_eq!(entry(&before, feed)["data_changed_at"], Value::Null, "{case}");
         let run = async |minute: i64, data: i64, refreshed_at: i64| {
@@ -60,7 +61,7 @@ async fn a_market_is_unhealthy_when_nothing_has_changed_for_ten_minutes_until_so
             }
             show(&cloud, feed, data, refreshed_at);
             record_anew(&cloud, feed, at(minute)).await;
-            status(&cloud, at(minute)).await
+            get_status(&cloud, at(minute)).await
         };
         let expect = |status: &Value, changed_at: i64, is_healthy: bool| {
             assert_eq!(entry(status, feed)["data_changed_at"], rfc3339(changed_at), "{case}");
