@@ -22,7 +22,7 @@ use super::intervals::HOURS;
 use super::minute::Sale;
 use super::minute::read::{RecordedMinute, covered, sales};
 use super::packed::{CONTENT, Ids, content, pack};
-use super::sold::{self, write_sold};
+use super::sold::{self, HourSold};
 use crate::error::Error;
 use crate::item::{self, Corrupt, TIME_TO_LIVE, binary, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
@@ -218,7 +218,7 @@ impl HourTexts {
     /// If a part was not written before the deadline. The same call completes it.
     pub async fn write(self, table: Session<'_>, hour: Slot) -> Result<(), Error> {
         let HourTime { recorded, covered } = self.time;
-        write_sold(table, hour.start, &self.sold, recorded).await?;
+        HourSold { minutes: recorded, items: self.sold }.write(table, hour.start).await?;
         put(table, SALES, hour, recorded, &self.sales, [(COVERED, number(covered.as_millis()))]).await?;
         let (mut sums, earlier) = read_sums(table, hour.start.rounded_down(DAY), hour.start).await?;
         for (id, close) in self.closes {

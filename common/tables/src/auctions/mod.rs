@@ -39,4 +39,4 @@ pub use self::minute::stored::{ONE_MINUTE, record};
 pub use self::minute::{Minute, Price, Prices, Sale, Sales};
 pub use self::select::{Selected, select};
 pub use self::series::{Candles, SERIES};
-pub use self::sold::{SoldItem, SoldPage, sold_before, sold_of_text, write_sold};
+pub use self::sold::{HourSold, SoldItem, SoldPage, sold_before, sold_of_text};

@@ -11,17 +11,19 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use common::request::auction_item_id::AuctionItemId;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
 
 use super::coins::Coins;
 use super::minute::Sale;
 use crate::error::Error;
-use crate::item::{Corrupt, Item, PRODUCTS, number, readable, string};
+use crate::item::{Corrupt, Item, PRODUCTS, integer, number, readable, string};
 use crate::series::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of};
-use crate::series::rows::{CONCURRENT_WRITES, by_shard, products};
-use crate::session::Session;
+use crate::series::rows::{CONCURRENT_WRITES, by_shard, keys, products};
+use crate::session::{Reads, Session};
 
 /// The hours with sales.
 ///
@@ -107,29 +109,65 @@ pub fn sold_of_text(hour: UnixSeconds, text: &str) -> Option<Vec<SoldItem>> {
     text.split(';').map(|sale| SoldItem::of_text(hour, sale)).collect()
 }
 
-/// Writes the texts of an hour. A row that is made of more minutes stays.
-///
-/// # Errors
-/// If a row was not written before the deadline. The same call completes it.
-pub async fn write_sold(
-    table: Session<'_>,
-    hour: UnixSeconds,
-    texts: &BTreeMap<AuctionItemId, String>,
-    minutes: i64,
-) -> Result<(), Error> {
-    let values = texts.iter().map(|(id, text)| (id, string(text)));
-    let put = async |row: Item| {
-        let request = table
-            .put_item()
-            .set_item(Some(row))
-            .item(MINUTES, number(minutes))
-            .condition_expression("NOT (#minutes > :minutes)")
-            .expression_attribute_names("#minutes", MINUTES)
-            .expression_attribute_values(":minutes", number(minutes));
-        table.write("PutItem", request.send()).await.map(drop)
-    };
-    let writes: Vec<_> = by_shard(SOLD.at(hour), values).into_iter().map(put).collect();
-    stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_collect().await
+/// The sales of an hour: by item the text of its sales.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HourSold {
+    /// The number of minutes that the sales are known from.
+    pub minutes: i64,
+    pub items: BTreeMap<AuctionItemId, String>,
+}
+
+impl HourSold {
+    /// Writes the texts. A row that is made of more minutes stays.
+    pub(super) async fn write(&self, table: Session<'_>, hour: UnixSeconds) -> Result<(), Error> {
+        self.put(table, hour, "NOT (#minutes > :minutes)").await.map(drop)
+    }
+
+    /// Writes the texts, and returns the number of rows that changed. A row that is made of as many minutes stays.
+    ///
+    /// # Errors
+    /// If a row was not written before the deadline. The same call completes it.
+    pub async fn import(&self, table: Session<'_>, hour: UnixSeconds) -> Result<usize, Error> {
+        self.put(table, hour, "NOT (#minutes >= :minutes)").await
+    }
+
+    async fn put(&self, table: Session<'_>, hour: UnixSeconds, condition: &str) -> Result<usize, Error> {
+        let values = self.items.iter().map(|(id, text)| (id, string(text)));
+        let put_row = async |row: Item| {
+            let request = table
+                .put_item()
+                .set_item(Some(row))
+                .item(MINUTES, number(self.minutes))
+                .condition_expression(condition)
+                .expression_attribute_names("#minutes", MINUTES)
+                .expression_attribute_values(":minutes", number(self.minutes));
+            table.write("PutItem", request.send()).await
+        };
+        let writes: Vec<_> = by_shard(SOLD.at(hour), values).into_iter().map(put_row).collect();
+        let add = async |changed, written: Option<_>| Ok(changed + usize::from(written.is_some()));
+        stream::iter(writes).buffer_unordered(CONCURRENT_WRITES).try_fold(0, add).await
+    }
+
+    /// Reads the sales of an hour. Corrupt rows are skipped.
+    ///
+    /// # Errors
+    /// If the table does not answer in time.
+    pub async fn read(table: Session<'_>, hour: UnixSeconds) -> Result<Self, Error> {
+        let rows = table.get_all(keys(SOLD.at(hour)), Reads::Consistent).await?;
+        let text = |(id, value): (&String, &AttributeValue)| {
+            let text = value.as_s().ok().filter(|text| sold_of_text(hour, text).is_some())?;
+            Some((id.parse().ok()?, text.clone()))
+        };
+        let hours = readable(&rows, &SOLD.markers(), |row| {
+            let items = products(row)?.iter().filter_map(text).collect();
+            Ok(Some(Self { minutes: integer(row, MINUTES)?, items }))
+        });
+        Ok(hours.into_iter().fold(Self::default(), |mut sold, row| {
+            sold.items.extend(row.items);
+            Self { minutes: sold.minutes.max(row.minutes), items: sold.items }
+        }))
+    }
 }
 
 /// A page of an item's sales.

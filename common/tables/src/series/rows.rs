@@ -156,7 +156,7 @@ pub(crate) async fn rows_of(table: Session<'_>, slot: Slot) -> Result<Option<(us
 }
 
 /// The keys of the rows of a slot.
-fn keys(slot: Slot) -> Vec<Item> {
+pub(crate) fn keys(slot: Slot) -> Vec<Item> {
     let key = |shard| item::key(slot.interval.partition(shard), slot_key(slot.start));
     (0..slot.interval.shards).map(key).collect()
 }

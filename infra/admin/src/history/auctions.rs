@@ -1,7 +1,9 @@
 //! Candles of auctions, one line per hour or day. `record-candles` builds days of imported hours.
 
+use common::request::auction_item_id::AuctionItemId;
 use serde_json::Value;
-use tables::auctions::{Candle, Coins, INTERVALS, Listed, Sold};
+use tables::Session;
+use tables::auctions::{Candle, Coins, HourSold, INTERVALS, Listed, Sold, sold_of_text};
 use tables::series::{Interval, Slot};
 
 use super::slice::LineCandle;
@@ -34,4 +36,33 @@ impl LineCandle for Candle {
     fn written(&self, _: Slot) -> Value {
         self.to_text().into()
     }
+
+    async fn read_sales(session: Session<'_>, slot: Slot) -> Result<Option<HourSold>, tables::Error> {
+        if !is_hour(slot) {
+            return Ok(None);
+        }
+        let sales = HourSold::read(session, slot.start).await?;
+        Ok(Some(sales).filter(|sales| !sales.items.is_empty()))
+    }
+
+    fn flaw_of_sales(slot: Slot, sales: &HourSold) -> Option<String> {
+        if !is_hour(slot) {
+            return Some("only hours have sales".to_owned());
+        }
+        if !(0..=60).contains(&sales.minutes) {
+            return Some(format!("minutes: it must be 0 to 60, not {}", sales.minutes));
+        }
+        let is_invalid = |(_, text): &(&AuctionItemId, &String)| sold_of_text(slot.start, text).is_none();
+        let (id, _) = sales.items.iter().find(is_invalid)?;
+        Some(format!(
+            "items: {}: it must be sales, separated by semicolons: milliseconds since the hour began, price of the stack, 0 to 3, and the \
+             number of items unless it is 1",
+            id.as_str()
+        ))
+    }
+}
+
+fn is_hour(slot: Slot) -> bool {
+    let [hour, ..] = &INTERVALS;
+    slot.interval == hour
 }

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use tables::auctions::HourSold;
 use tables::series::{self, Candles, Interval, Recorded, SeriesCandle, Slot};
 use tables::{Session, Table};
 
@@ -54,6 +55,16 @@ pub(super) trait LineCandle: SeriesCandle<Id: FromStr<Err = InvalidValue>> {
     /// The candle as a line has it.
     fn written(&self, slot: Slot) -> Value;
 
+    /// Returns the sales of a slot for its line, if the lines of its interval have sales.
+    async fn read_sales(_: Session<'_>, _: Slot) -> Result<Option<HourSold>, tables::Error> {
+        Ok(None)
+    }
+
+    /// Returns what is wrong with the sales in the line of a slot.
+    fn flaw_of_sales(_: Slot, _: &HourSold) -> Option<String> {
+        Some("only lines of hours of auctions have sales".to_owned())
+    }
+
     /// Records the minute, if lines have minutes. Returns whether it was not recorded before.
     async fn record_minute(_: Session<'_>, _: Slot, _: &Candles<Self>) -> Result<bool, Error> {
         Ok(false)
@@ -68,17 +79,19 @@ struct Line<T> {
     opened_at: UnixSeconds,
     #[serde(alias = "items")]
     products: Option<Members<String, T>>,
+    sales: Option<HourSold>,
 }
 
-/// The candles of a slot. Those of a minute have one sample.
+/// The candles of a slot, and its sales. Candles of a minute have one sample.
 pub(super) struct Slice<C: SeriesCandle> {
     slot: Slot,
     candles: Candles<C>,
+    sales: Option<HourSold>,
 }
 
 impl<C: LineCandle> Slice<C> {
     fn parse(line: &str, now: UnixSeconds) -> Result<Self, BadLine> {
-        let Line::<C::Text> { interval: name, opened_at, products: members } = parse(line)?;
+        let Line::<C::Text> { interval: name, opened_at, products: members, sales } = parse(line)?;
         let interval = C::intervals().find(|interval| interval.name == name).ok_or_else(|| {
             let names: Vec<_> = C::intervals().map(|interval| interval.name).collect();
             BadLine::new(format!("interval: it must be one of {}, not {name}", names.join(", ")))
@@ -103,7 +116,10 @@ impl<C: LineCandle> Slice<C> {
         if candles.is_empty() {
             return Err(BadLine::new(format!("{}: at least one must have a price", C::FIELD)));
         }
-        Ok(Self { slot, candles })
+        if let Some(flaw) = sales.as_ref().and_then(|sales| C::flaw_of_sales(slot, sales)) {
+            return Err(BadLine::new(format!("sales: {flaw}")));
+        }
+        Ok(Self { slot, candles, sales })
     }
 }
 
@@ -127,12 +143,15 @@ fn started(slot: Slot, opened_at: UnixSeconds, now: UnixSeconds) -> Result<Slot,
 
 impl<C: LineCandle> Serialize for Slice<C> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { slot, candles } = self;
+        let Self { slot, candles, sales } = self;
         let texts = candles.iter().map(|(id, candle)| (id.as_ref(), candle.written(*slot)));
-        let mut line = serializer.serialize_struct("Slice", 3)?;
+        let mut line = serializer.serialize_struct("Slice", 4)?;
         line.serialize_field("interval", slot.interval.name)?;
         line.serialize_field("opened_at", &slot.start)?;
         line.serialize_field(C::FIELD, &texts.collect::<BTreeMap<_, _>>())?;
+        if let Some(sales) = sales {
+            line.serialize_field("sales", sales)?;
+        }
         line.end()
     }
 }
@@ -170,11 +189,21 @@ impl<C: LineCandle> Slices<C> {
     }
 
     /// Stores and counts the candles of these lines, and notes that coarser ones must be built of them.
-    async fn store_candles(&mut self, slot: Slot, candles: &Candles<C>, lines: u64) -> Result<(), Error> {
-        let rows = patiently(async || series::store(self.session(), slot, candles).await).await?;
+    async fn store_candles(
+        &mut self,
+        slot: Slot,
+        candles: &Candles<C>,
+        sales: Option<&HourSold>,
+        lines: u64,
+    ) -> Result<(), Error> {
+        let mut changed = 0;
+        if let Some(sales) = sales {
+            changed += patiently(async || sales.import(self.session(), slot.start).await).await?;
+        }
+        changed += patiently(async || series::store(self.session(), slot, candles).await).await?;
         // Even if nothing changed: an earlier import may have been killed before it noted that.
         patiently(async || series::build_again(self.session(), C::SERIES, slot.start).await).await?;
-        self.tally.count(lines, rows > 0);
+        self.tally.count(lines, changed > 0);
         Ok(())
     }
 
@@ -214,10 +243,10 @@ impl<C: LineCandle> Kind for Slices<C> {
         Slice::parse(line, now)
     }
 
-    async fn store(&mut self, Slice { slot, candles }: Slice<C>) -> Result<Option<String>, Error> {
+    async fn store(&mut self, Slice { slot, candles, sales }: Slice<C>) -> Result<Option<String>, Error> {
         match (slot.interval.keeps(slot.start, now()), is_minute(slot)) {
             (is_kept, true) => self.store_minute(slot, candles, is_kept).await?,
-            (true, false) => self.store_candles(slot, &candles, 1).await?,
+            (true, false) => self.store_candles(slot, &candles, sales.as_ref(), 1).await?,
             (false, false) => self.tally.left_out += 1,
         }
         Ok(None)
@@ -237,7 +266,7 @@ impl<C: LineCandle> Kind for Slices<C> {
         if slot.end() > now() || joined.is_empty() {
             return Ok(());
         }
-        self.store_candles(slot, &joined, waiting).await
+        self.store_candles(slot, &joined, None, waiting).await
     }
 
     fn summary(&self) -> String {
@@ -261,7 +290,8 @@ impl<C: LineCandle> Kind for Slices<C> {
             };
             writer.skip(corrupt as u64);
             if !candles.is_empty() {
-                writer.write(Some(Slice { slot, candles })).await?;
+                let sales = C::read_sales(self.session(), slot).await?;
+                writer.write(Some(Slice { slot, candles, sales })).await?;
             }
         }
         Ok(())

@@ -124,6 +124,20 @@ fn invalid_prices_of_auctions() {
         (auctions("1h", "5,1,60").replace("LOG-2", "LOG:2"), "items: LOG:2: an item id must be"),
         (line("1h", at, "").replace("products", "items"), "items: at least one must have a price"),
     ]);
+    let sales = |sales: &str| auctions("1h", "5,1,60").replace("}}\n", &format!("}},\"sales\":{sales}}}\n"));
+    let yesterday = start(at - minutes(1_440), 1_440);
+    let empty = sales(r#"{"minutes":60,"items":{}}"#);
+    lines.extend([
+        (
+            empty.replace("1h", "1d").replace(&at.to_string(), &yesterday.to_string()),
+            "sales: only hours have sales",
+        ),
+        (sales(r#"{"minutes":61,"items":{}}"#), "sales: minutes: it must be 0 to 60, not 61"),
+        (sales(r#"{"minutes":60,"items":{"A":"3600000,5,1"}}"#), "sales: items: A: it must be sales,"),
+        (sales(r#"{"minutes":60,"items":{"A":"1,5,4"}}"#), "sales: items: A: it must be sales,"),
+        (sales(r#"{"minutes":60,"items":{"A":"1,5,1,0"}}"#), "sales: items: A: it must be sales,"),
+        (sales(r#"{"minutes":60,"items":{"A":""}}"#), "sales: items: A: it must be sales,"),
+    ]);
     assert_reasons("auctions", &lines);
 }
 

@@ -67,13 +67,20 @@ fn candles_of_auctions_come_back_as_they_were() {
         line(interval, start(morning - minutes(minutes_ago), length), items).replace("products", "items")
     };
     let items = r#""GOLDEN_DRAGON;4":"200,3,60,9000,100,300,50;7,9,2,100,50,300","LOG-2":";1,3015293760""#;
+    let sales = r#"},"sales":{"minutes":58,"items":{"GOLDEN_DRAGON;4":"0,100,3;3599999,700,0,6","LOG-2":"5,3015293760,1"}}}"#;
     let lines = [
         line("1d", 3 * 1_440, 1_440, items),
         line("1d", 2 * 1_440, 1_440, r#""SHEEP;4+100":"5,1,1440""#),
-        line("1h", 180, 60, items),
+        line("1h", 180, 60, items).replace("}}\n", &format!("{sales}\n")),
         line("1h", 120, 60, r#""LOG-2":"5,1,60""#),
     ];
+    assert!(lines[2].contains("sales"), "{}", lines[2]);
     round_trip(&dynamodb, "auctions", &lines);
+    // Sales that are known from fewer minutes change nothing.
+    let fewer = lines[2].replace(":58", ":57").replace("700", "800");
+    assert_imported(&dynamodb, "auctions", &fewer, [0, 1, 0]);
+    assert_imported(&dynamodb, "auctions", &fewer.replace(":57", ":59"), [1, 0, 0]);
+    assert!(dynamodb.export("auctions", "History").0.contains("3599999,800,0,6"));
     assert_imported(&dynamodb, "auctions", &line("1h", 91 * 1_440, 60, items), [0, 0, 1]);
 }
 
