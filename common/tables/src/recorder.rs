@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use crate::feed::Feed;
-use crate::heartbeat::{self, Refresh};
+use crate::heartbeat::{self, Heartbeat, Refresh};
 use crate::session::Session;
 use crate::table::Table;
 
@@ -346,14 +346,8 @@ impl<R: Recorder> Instance<R> {
             if !ticks.is_empty() {
                 let refresh = R::refresh(&recorded);
                 match heartbeat::note(table, R::FEED, &ticks, refresh, due.latest()).await {
-                    Ok(heartbeat) => {
-                        let since =
-                            heartbeat.and_then(|noted| noted.unchanged_since(R::FEED, due.now.into()));
-                        if let Some(since) = since.map(|since| since.to_string()) {
-                            let function = R::NAME;
-                            tracing::warn!(function, since, "the data of the provider have not changed");
-                        }
-                    }
+                    Ok(Some(heartbeat)) => warn_of_standstill::<R>(&heartbeat, due.now.into()),
+                    Ok(None) => {}
                     Err(error) => failures.push(chain(&error)),
                 }
             }
@@ -370,28 +364,34 @@ impl<R: Recorder> Instance<R> {
         if failures.is_empty() { Ok((tick, recorded)) } else { Err(failures.join("; ").into()) }
     }
 
-    async fn invoke(&self, event: LambdaEvent<serde_json::Value>) -> Result<serde_json::Value, Diagnostic> {
-        let start = Instant::now();
-        let deadline = deadline(&event.context);
-        let request_id = &event.context.request_id;
+    /// Returns what to record for the event. If it is no event of the present, logs that.
+    fn due(payload: serde_json::Value, request_id: &str) -> Result<Due, Diagnostic> {
         let refuse = |message: &str, cause: String| {
             tracing::error!(function = R::NAME, request_id, cause, message);
             failed_invocation(cause)
         };
-        let event: ScheduledEvent = serde_json::from_value(event.payload).map_err(|error| {
+        let event: ScheduledEvent = serde_json::from_value(payload).map_err(|error| {
             let cause = format!("the event must be {{\"time\": \"2026-11-21T15:04:00Z\"}}: {error}");
             refuse("the event is not a schedule's", cause)
         })?;
-        let due = event.due();
-        let due = due.map_err(|error| refuse("the event is not of the present", error.to_string()))?;
+        event.due().map_err(|error| refuse("the event is not of the present", error.to_string()))
+    }
+
+    async fn invoke(&self, event: LambdaEvent<serde_json::Value>) -> Result<serde_json::Value, Diagnostic> {
+        let start = Instant::now();
+        let deadline = deadline(&event.context);
+        let request_id = &event.context.request_id;
+        let due = Self::due(event.payload, request_id)?;
         let mut tick = due.ticks.event();
         let invocation = Invocation::new(due.now, deadline);
-        let result = guard(deadline, self.record(&due, &invocation)).await;
-        let result = result.unwrap_or_else(|interrupted| Err(interrupted.into()));
+        let run = guard(deadline, self.record(&due, &invocation))
+            .await
+            .unwrap_or_else(|interrupted| Err(interrupted.into()));
         let mut is_nothing = false;
         let mut rows = None;
-        let result = result.and_then(|(recorded_tick, recorded)| {
-            (tick, is_nothing) = (recorded_tick, R::is_nothing(&recorded));
+        let result = run.and_then(|(recorded_tick, recorded)| {
+            tick = recorded_tick;
+            is_nothing = R::is_nothing(&recorded);
             rows = R::rows_read(&recorded);
             let recorded = serde_json::to_value(&recorded)?;
             Ok(serde_json::to_value(RecorderResponse { tick, recorded })?)
@@ -418,16 +418,13 @@ impl<R: Recorder> Instance<R> {
                 if is_nothing {
                     line!(info, "nothing to record", recorded = recorded);
                 } else {
-                    let rows_read = rows.map(|rows| rows.read);
-                    let left_out = rows.map(|rows| rows.left_out);
-                    let complete_reading = rows.map(|rows| rows.is_complete);
                     line!(
                         info,
                         "recorded",
                         recorded = recorded,
-                        rows_read = rows_read,
-                        left_out = left_out,
-                        complete_reading = complete_reading
+                        rows_read = rows.map(|rows| rows.read),
+                        left_out = rows.map(|rows| rows.left_out),
+                        complete_reading = rows.map(|rows| rows.is_complete)
                     );
                 }
                 Ok(response)
@@ -438,6 +435,14 @@ impl<R: Recorder> Instance<R> {
                 Err(failed_invocation(cause))
             }
         }
+    }
+}
+
+/// Logs that the provider has sent the same data for too long.
+fn warn_of_standstill<R: Recorder>(heartbeat: &Heartbeat, now: UnixSeconds) {
+    if let Some(since) = heartbeat.unchanged_since(R::FEED, now) {
+        let since = since.to_string();
+        tracing::warn!(function = R::NAME, since, "the data of the provider have not changed");
     }
 }
 

@@ -128,25 +128,7 @@ async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
         ["lowest_close", "lowest_low", "lowest_high", "sale_median", "sale_low", "sale_high", "sales"];
     assert_eq!(numbers(&shown), numbers(&json!(fields.map(|field| candle[field].clone()))));
 
-    let sales = data(&window, "v1/auctions/sales?id=GOLDEN_DRAGON%3B4").await;
-    assert!(sales["count"].as_u64() > Some(60), "{sales}");
-    window.wait_for_text("Dots are the last sales.").await;
-    let dots = "(([plot], sales) => {
-        const { data, width } = plot.ctx.getImageData(0, 0, plot.ctx.canvas.width, plot.ctx.canvas.height);
-        const place = (value, axis) => Math.floor(plot.valToPos(value, axis, true));
-        return sales.filter(({ sold_at: time, price }) => data[4 * (place(price, 'y') * width + place(Date.parse(time), 'x')) + 3]).length;
-    })";
-    let drawn_sales = window.evaluate(&format!("{dots}(plots, {})", sales["sales"])).await;
-    assert_eq!(drawn_sales, sales["count"], "every sale is a dot");
-    let newest = &sales["sales"][0];
-    let rows = texts_of(&window, "[aria-labelledby=last-sales] tbody tr").await;
-    assert_eq!(rows.len(), 20);
-    let note = if newest["clean"] == true { "clean" } else { "" };
-    assert!(rows[0].trim_end().ends_with(note) && rows[0].contains("219,000,000"), "{} {newest}", rows[0]);
-    let (name, file) = download(&window, "Download sales").await;
-    assert_eq!(name, "GOLDEN_DRAGON_4-sales.csv");
-    assert_eq!(file.lines().count(), 1 + sales["sales"].as_array().unwrap().len(), "{file}");
-    assert!(file.starts_with("sold_at,price,amount,bin,clean\r\n"), "{file}");
+    expect_last_sales(&window).await;
 
     for range in ["24h", "7d", "30d", "90d", "1y", "all"] {
         window.click("button", range).await;
@@ -165,6 +147,29 @@ async fn an_item_in_auctions_has_its_prices_and_a_chart_at_every_range() {
     intervals.dedup();
     assert_eq!(intervals, ["1h", "1d"], "an hour for a week, and a day for longer");
     window.expect_clean(&[]);
+}
+
+/// Panics unless the last sales of the pet are in a table, in a file, and in the chart.
+async fn expect_last_sales(window: &Window) {
+    let sales = data(window, "v1/auctions/sales?id=GOLDEN_DRAGON%3B4").await;
+    assert!(sales["count"].as_u64() > Some(60), "{sales}");
+    window.wait_for_text("Dots are the last sales.").await;
+    let dots = "(([plot], sales) => {
+        const { data, width } = plot.ctx.getImageData(0, 0, plot.ctx.canvas.width, plot.ctx.canvas.height);
+        const place = (value, axis) => Math.floor(plot.valToPos(value, axis, true));
+        return sales.filter(({ sold_at: time, price }) => data[4 * (place(price, 'y') * width + place(Date.parse(time), 'x')) + 3]).length;
+    })";
+    let drawn_sales = window.evaluate(&format!("{dots}(plots, {})", sales["sales"])).await;
+    assert_eq!(drawn_sales, sales["count"], "every sale is a dot");
+    let newest = &sales["sales"][0];
+    let rows = texts_of(window, "[aria-labelledby=last-sales] tbody tr").await;
+    assert_eq!(rows.len(), 20);
+    let note = if newest["clean"] == true { "clean" } else { "" };
+    assert!(rows[0].trim_end().ends_with(note) && rows[0].contains("219,000,000"), "{} {newest}", rows[0]);
+    let (name, file) = download(window, "Download sales").await;
+    assert_eq!(name, "GOLDEN_DRAGON_4-sales.csv");
+    assert_eq!(file.lines().count(), 1 + sales["sales"].as_array().unwrap().len(), "{file}");
+    assert!(file.starts_with("sold_at,price,amount,bin,clean\r\n"), "{file}");
 }
 
 fn numbers(values: &Value) -> Vec<Option<f64>> {
