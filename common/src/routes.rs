@@ -92,6 +92,7 @@ pub const MAYOR: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Provider(&[election::PATH]),
     requires_key: true,
+    answers_head: false,
     summary: "Get the mayor and the elections",
     description: "The sitting mayor, the open election, and the election that the mayor won.",
     tag: &MAYOR_TAG,
@@ -106,6 +107,7 @@ pub const MAYOR_HISTORY: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "List past mayors",
     description: "The mayors whose terms have ended, newest first.",
     tag: &MAYOR_TAG,
@@ -131,6 +133,7 @@ pub const FIRE_SALES: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Provider(&[fire_sales::PATH]),
     requires_key: true,
+    answers_head: false,
     summary: "List current fire sales",
     description: "The fire sales that are running or announced.",
     tag: &FIRE_SALES_TAG,
@@ -145,6 +148,7 @@ pub const FIRE_SALES_HISTORY: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "List recorded fire sales",
     description: "The fire sales that the service has recorded, newest first.",
     tag: &FIRE_SALES_TAG,
@@ -170,6 +174,7 @@ pub const BAZAAR: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Provider(&[bazaar::PATH]),
     requires_key: true,
+    answers_head: false,
     summary: "Get the bazaar",
     description: "The bazaar in one of seven modes: `full` returns all products as the provider gives them, `list` the ids of \
         the active products, `item` one product with its spread, `flips` the products with the highest spreads, `items` up to \
@@ -228,6 +233,7 @@ pub const BAZAAR_HISTORY: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get the price history of a bazaar product",
     description: "The prices and volumes of one bazaar product over a range of time, oldest first.",
     tag: &BAZAAR_TAG,
@@ -242,6 +248,7 @@ pub const BAZAAR_CANDLES: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get the candles of a bazaar product",
     description: "How the prices of one bazaar product moved during intervals of five minutes to a day, oldest first: the first, \
         highest, lowest and last price of each interval.",
@@ -262,6 +269,7 @@ pub const BAZAAR_CANDLES_ALL: Route = Route {
     expiry: Expiry::Never,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get the candles of all bazaar products",
     description: "How the prices of all bazaar products moved during one interval that is complete. The response never changes, so \
         clients may keep it. An interval that is not complete yet, that is too old or in which nothing was recorded is a 404.",
@@ -287,6 +295,7 @@ pub const AUCTIONS: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Provider(&[auctions::PATH]),
     requires_key: true,
+    answers_head: false,
     summary: "List running auctions",
     description: "One page of the running auctions.",
     tag: &AUCTIONS_TAG,
@@ -301,6 +310,7 @@ pub const AUCTIONS_PRICES: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get the lowest prices of items in auctions",
     description: "The lowest buy-it-now price of every item that is sold by auction, or of up to 100 items. With `ids`, also \
         the auction of each lowest price, and the ids that are not listed. In a query, `;` must be sent as `%3B` and `+` as \
@@ -317,6 +327,7 @@ pub const AUCTIONS_AVERAGES: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get average prices of items in auctions",
     description: "The average lowest buy-it-now price and the prices of sales over the last one, three or seven days, of every item \
         that was listed or sold, or of up to 100 items. With `ids`, also the ids that were neither. In a query, `;` must be sent as \
@@ -336,6 +347,7 @@ pub const AUCTIONS_CANDLES: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get the candles of an item in auctions",
     description: "How the lowest buy-it-now price of one item moved during hours or days, and for how much it was sold, oldest first. \
         In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
@@ -356,6 +368,7 @@ pub const AUCTIONS_SALES: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::History,
     requires_key: true,
+    answers_head: false,
     summary: "Get the sales of an item in auctions",
     description: "For how much one item was sold in the last 90 days, sale by sale, newest first. Sales are recorded with their hour, \
         so the newest are up to 72 minutes old. In a query, `;` must be sent as `%3B` and `+` as `%2B`.",
@@ -392,6 +405,7 @@ pub const COLLECTIONS: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Passed("/v2/resources/skyblock/collections"),
     requires_key: true,
+    answers_head: false,
     summary: "List collections",
     description: "All collections by category, with their tiers and what each tier unlocks.",
     tag: &COLLECTIONS_TAG,
@@ -406,6 +420,7 @@ pub const ITEMS: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Provider(&[items::PATH]),
     requires_key: true,
+    answers_head: false,
     summary: "List items",
     description: "The complete item catalogue.",
     tag: &ITEMS_TAG,
@@ -420,6 +435,7 @@ pub const PROFILE: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Provider(&[mojang::PATH, profiles::PATH]),
     requires_key: true,
+    answers_head: false,
     summary: "Get a player's profiles",
     description: "A player and all of their profiles.",
     tag: &PROFILES_TAG,
@@ -440,6 +456,7 @@ pub const STATUS: Route = Route {
     expiry: Expiry::Gone,
     reads: Reads::History,
     requires_key: false,
+    answers_head: true,
     summary: "Get the status of the service",
     description: "When each feed of recorded data was last recorded, and whether that is as recent as it should be. The status of \
         the response is 200 also if a feed is unhealthy.",
@@ -455,6 +472,7 @@ pub const INDEX: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Nothing,
     requires_key: false,
+    answers_head: true,
     summary: "List the endpoints",
     description: "The name and version of the service and its endpoints with their parameters.",
     tag: &SERVICE_TAG,
@@ -469,6 +487,7 @@ pub const OPENAPI: Route = Route {
     expiry: Expiry::Stale,
     reads: Reads::Nothing,
     requires_key: false,
+    answers_head: true,
     summary: "Get the OpenAPI document",
     description: "This document: the description of the service in the format OpenAPI 3.1, without an envelope.",
     tag: &SERVICE_TAG,
@@ -492,11 +511,16 @@ const fn text(path: &'static str, summary: &'static str, description: &'static s
 pub const TEXTS: [&Route; 2] = [&DOCS_MARKDOWN, &LLMS];
 
 /// `GET /docs`
-pub const DOCS: Route = page("/docs", "Read the API reference", "The API reference, for people.", &[]);
+pub const DOCS: Route = Route {
+    answers_head: true,
+    ..page("/docs", "Read the API reference", "The API reference, for people.", &[])
+};
 
 /// `GET /market`
-pub const MARKET: Route =
-    page("/market", "Look at the market", "Prices, flips, mayors and fire sales, for people.", &[]);
+pub const MARKET: Route = Route {
+    answers_head: true,
+    ..page("/market", "Look at the market", "Prices, flips, mayors and fire sales, for people.", &[])
+};
 
 /// `GET /assets/{hash}/{file}`
 pub const ASSETS: Route = page(
@@ -546,7 +570,7 @@ const fn page(
     description: &'static str,
     parameters: &'static [Parameter],
 ) -> Route {
-    Route { function: "page", path, summary, description, parameters, ..OPENAPI }
+    Route { function: "page", path, answers_head: false, summary, description, parameters, ..OPENAPI }
 }
 
 /// The routes of the pages for people.
@@ -572,3 +596,8 @@ pub const VERSION_1: [&Route; 17] = [
     &PROFILE,
     &STATUS,
 ];
+
+/// Returns every route.
+pub fn all() -> impl Iterator<Item = &'static Route> {
+    [&INDEX, &OPENAPI].into_iter().chain(VERSION_1).chain(TEXTS).chain(PAGES)
+}

@@ -1,11 +1,15 @@
-//! Unknown paths and methods other than `GET` get the error envelope, and a message that names them.
+//! Unknown paths and methods other than `GET` get the error envelope, and a message that names them. Some paths answer `HEAD`.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use common::routes::{PAGES, VERSION_1};
+use common::routes;
 use hyper::Method;
+use local::Fault;
 
-use crate::support::{Response, expect_clean_logs, get, get_raw, send, simulator, start};
+use crate::support::{
+    Response, expect_clean_logs, get, get_raw, one_instance_each, send, simulator, start, start_with,
+};
 
 /// A path of every route, and an unknown one.
 fn paths() -> Vec<String> {
@@ -14,8 +18,7 @@ fn paths() -> Vec<String> {
             .iter()
             .fold(path.to_owned(), |path, (parameter, value)| path.replace(parameter, value))
     };
-    let routes = VERSION_1.into_iter().chain(PAGES).map(|route| example(route.path));
-    routes.chain(["/".to_owned(), "/v1/nothing".to_owned()]).collect()
+    routes::all().map(|route| example(route.path)).chain(["/v1/nothing".to_owned()]).collect()
 }
 
 /// Panics unless `response` is 404 with a message that names method and path and says where the routes are listed.
@@ -75,9 +78,33 @@ async fn another_method_on_a_known_path_is_not_found_and_named() {
 }
 
 #[tokio::test]
-async fn head_is_not_found_and_has_no_body() {
+async fn head_has_the_status_and_the_headers_of_get_and_no_body() {
+    let cloud = start_with(one_instance_each()).await;
+    let paths = routes::all().filter(|route| route.answers_head).map(|route| route.path);
+    let mut count = 0;
+    for path in paths.chain(["/docs/", "/market/?item=COAL"]) {
+        let get = send(&cloud.url(), Method::GET, path).await;
+        let head = send(&cloud.url(), Method::HEAD, path).await;
+        assert_eq!((head.status, head.text.as_str()), (get.status, ""), "{path}");
+        for (name, value) in &get.headers {
+            if !["content-length", "date", "x-amzn-requestid"].contains(&name.as_str()) {
+                assert_eq!(head.headers.get(name), Some(value), "{path}: {name}");
+            }
+        }
+        count += 1;
+    }
+    assert_eq!(count, 7 + 2);
+    cloud.dynamodb().set_fault(Fault::missing_table());
+    cloud.clock().advance(Duration::from_mins(5));
+    let failed = send(&cloud.url(), Method::HEAD, "/v1/status").await;
+    assert_eq!((failed.status.as_u16(), failed.text.as_str()), (500, ""));
+}
+
+#[tokio::test]
+async fn head_of_other_paths_is_not_found_and_has_no_body() {
     let cloud = start().await;
-    for path in paths() {
+    let answers = |path: &str| routes::all().any(|route| route.path == path && route.answers_head);
+    for path in paths().into_iter().filter(|path| !answers(path)) {
         let response = send(&cloud.url(), Method::HEAD, &path).await;
         assert_eq!(response.status, 404, "{path}");
         assert_eq!(response.text, "", "{path}");

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::{
-    ASSETS, DOCS, DOCS_MARKDOWN, INDEX, LLMS, Location, OPENAPI, PAGES, Reads, TEXTS, VERSION_1,
-};
+use common::routes::{self, ASSETS, DOCS, INDEX, Location, PAGES, Reads, VERSION_1};
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
@@ -30,8 +28,8 @@ fn the_template_gives_each_route_its_function_and_its_ttl() {
     let template = deployed_template();
     assert!(template.api.cache_enabled);
     for route in VERSION_1 {
-        let declared: Vec<_> =
-            template.api.routes.iter().filter(|declared| declared.path == route.path).collect();
+        let of_path = template.api.routes.iter().filter(|declared| declared.path == route.path);
+        let declared: Vec<_> = of_path.filter(|declared| declared.method != "HEAD").collect();
         let [declared] = declared.as_slice() else { panic!("{}: {declared:?}", route.path) };
         assert_eq!(declared.method, "GET", "{}", route.path);
         assert_eq!(binary(&template, &declared.function), route.function, "{}", route.path);
@@ -46,8 +44,10 @@ fn the_template_gives_the_pages_one_function_and_no_cache() {
     let template = deployed_template();
     let of_assets =
         template.api.routes.iter().filter(|route| binary(&template, &route.function) == ASSETS.function);
-    let declared: BTreeSet<_> =
-        of_assets.map(|route| (route.method.as_str(), route.path.as_str(), route.caching)).collect();
+    let declared: BTreeSet<_> = of_assets
+        .filter(|route| route.method != "HEAD")
+        .map(|route| (route.method.as_str(), route.path.as_str(), route.caching))
+        .collect();
     assert_eq!(declared, PAGES.map(|page| ("GET", page.path, false)).into());
     for page in PAGES {
         assert_eq!((page.function, page.cache.is_zero()), (ASSETS.function, true), "{}", page.path);
@@ -55,15 +55,24 @@ fn the_template_gives_the_pages_one_function_and_no_cache() {
 }
 
 #[test]
+fn the_template_has_head_where_the_table_of_routes_does() {
+    let template = deployed_template();
+    let methods = ["HEAD", "ANY"];
+    let of_method = template.api.routes.iter().filter(|declared| methods.contains(&&*declared.method));
+    let with_head: BTreeSet<_> = of_method
+        .filter(|declared| declared.path != "/{proxy+}")
+        .map(|route| (&*route.path, binary(&template, &route.function), route.caching))
+        .collect();
+    let expected = routes::all().filter(|route| route.answers_head);
+    assert_eq!(with_head, expected.map(|route| (route.path, route.function, false)).collect());
+    assert_eq!(with_head.len(), 7);
+}
+
+#[test]
 fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does() {
     let template = deployed_template();
     for declared in &template.api.routes {
-        let route = VERSION_1
-            .into_iter()
-            .chain([&INDEX, &OPENAPI])
-            .chain(TEXTS)
-            .chain(PAGES)
-            .find(|route| route.path == declared.path);
+        let route = routes::all().find(|route| route.path == declared.path);
         // Unknown paths require no key either.
         let requires_key = route.is_some_and(|route| route.requires_key);
         assert_eq!(declared.key_required, requires_key, "{} {}", declared.method, declared.path);
@@ -123,7 +132,8 @@ fn only_the_routes_of_version_1_are_cached() {
     let template = deployed_template();
     for declared in &template.api.routes {
         let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
-        assert_eq!(declared.caching, in_table, "{} {}", declared.method, declared.path);
+        let is_get = declared.method == "GET";
+        assert_eq!(declared.caching, in_table && is_get, "{} {}", declared.method, declared.path);
         let is_other = [INDEX.function, ASSETS.function].contains(&binary(&template, &declared.function));
         assert_eq!(is_other, !in_table, "{} {}", declared.method, declared.path);
     }
@@ -140,9 +150,12 @@ fn the_index_gets_the_root_preflight_requests_and_every_unknown_method_and_path(
         .map(|declared| (declared.path.as_str(), declared.method.as_str()))
         .collect();
     declared.sort_unstable();
-    let greedy = ["ANY", "OPTIONS"].map(|method| ("/{proxy+}", method));
-    let [reference, summary, document] = [DOCS_MARKDOWN, LLMS, OPENAPI].map(|route| (route.path, "GET"));
-    let expected = [("/", "ANY"), ("/", "GET"), reference, summary, document, greedy[0], greedy[1]];
+    let of_index = routes::all().filter(|route| route.function == INDEX.function);
+    let of_index = of_index.flat_map(|route| [(route.path, "GET"), (route.path, "HEAD")]);
+    let others = [("/", "ANY"), ("/{proxy+}", "ANY"), ("/{proxy+}", "OPTIONS")];
+    // The root has `HEAD` with `ANY`.
+    let mut expected: Vec<_> = of_index.filter(|route| *route != ("/", "HEAD")).chain(others).collect();
+    expected.sort_unstable();
     assert_eq!(declared, expected);
     assert_eq!(INDEX.path, "/");
 }

@@ -94,7 +94,13 @@ impl<H: Handler> Instance<H> {
         };
         let result =
             guard(deadline, handled).await.unwrap_or_else(|interrupted| Err(ApiError::internal(interrupted)));
-        let (response, line) = self.respond(result).map_err(failed_invocation)?;
+        let (full, mut line) = self.respond(result).map_err(failed_invocation)?;
+        let response = full.map(|response| {
+            // As for `GET`, but without the content.
+            let body = if request.method() == "HEAD" { Body::of_text("") } else { response.body };
+            line.bytes = body.bytes();
+            ProxyResponse { body, ..response }
+        });
         line.write(H::ROUTE, &event.context, start.elapsed(), &request, self.is_cold.take());
         response
     }

@@ -121,6 +121,8 @@ pub struct Route {
     pub reads: Reads,
     /// Whether it requires an API key.
     pub requires_key: bool,
+    /// Whether it answers `HEAD`, which monitors and link checkers send, with the status and the headers of `GET`.
+    pub answers_head: bool,
     /// The title: at most 50 characters.
     pub summary: &'static str,
     /// What the response holds, in full sentences.

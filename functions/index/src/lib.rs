@@ -122,11 +122,15 @@ impl Handler for Index {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let document = match (request.method(), request.resource()) {
-            ("GET", path) if path == routes::INDEX.path => endpoints(&self.documentation)?,
+            ("GET" | "HEAD", path) if path == routes::INDEX.path => endpoints(&self.documentation)?,
             // Copied for each request: there are few, and otherwise every start would take longer.
-            ("GET", path) if path == routes::OPENAPI.path => Document::bare(OPENAPI_DOCUMENT.to_owned()),
-            ("GET", path) if path == routes::DOCS_MARKDOWN.path => return Ok(Response::File(&REFERENCE)),
-            ("GET", path) if path == routes::LLMS.path => return Ok(Response::File(&SUMMARY)),
+            ("GET" | "HEAD", path) if path == routes::OPENAPI.path => {
+                Document::bare(OPENAPI_DOCUMENT.to_owned())
+            }
+            ("GET" | "HEAD", path) if path == routes::DOCS_MARKDOWN.path => {
+                return Ok(Response::File(&REFERENCE));
+            }
+            ("GET" | "HEAD", path) if path == routes::LLMS.path => return Ok(Response::File(&SUMMARY)),
             ("OPTIONS", _) => return Ok(Response::Preflight),
             (method, _) => return Err(unknown_route(method, request.path())),
         };

@@ -28,6 +28,7 @@ const BREAKAGES: &[(&str, &str, &str, &[&str])] = &[
     ("GET /v1/mayor ", "FORBIDDEN", "X", &["error 403 lapsed key", "cached response requires a key"]),
     ("GET /v1/fire-sales ", " 200 ", " 302 ", &["response GET /v1/fire-sales"]),
     ("GET /v1/status ", "access-control-allow-origin", "x", &["response GET /v1/status"]),
+    ("HEAD /v1/status ", " 200 ", " 404 ", &["response HEAD /v1/status"]),
     ("GET /v1/mayor/history?limit=0 ", "\"success\":false,", "", &["error 400", "error 429"]),
     ("GET /v1/nothing ", " 404 ", " 403 ", &["error 404 unknown route"]),
     ("OPTIONS /v1/mayor ", "access-control-allow-methods: ", "x:", &["preflight OPTIONS /v1/mayor"]),

@@ -61,6 +61,13 @@ impl<'a> Operation<'a> {
         self.value
     }
 
+    /// Whether the path has the operation `HEAD`, too.
+    #[must_use]
+    pub fn has_head(&self) -> bool {
+        let item = self.document.value().get("paths").and_then(|paths| paths.get(self.path));
+        item.is_some_and(|item| item.get("head").is_some())
+    }
+
     /// Whether the operation requires an API key.
     #[must_use]
     pub fn requires_key(&self) -> bool {

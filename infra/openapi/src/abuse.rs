@@ -11,7 +11,7 @@ use status::Status;
 
 use crate::error::Error;
 use crate::examples::Example;
-use crate::limits::{default_of, of_method};
+use crate::limits::{default_of, of_head, of_method};
 use crate::table::{code, table as markdown_table};
 
 /// What everything that requires no valid key may cost together in a month, in dollars, with the web ACL of `infra/firewall.yaml`.
@@ -132,6 +132,7 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
     let status = statuses.collect::<Result<Value, Error>>()?;
     let file = |name: &str| page::files().find(|file| file.name == name).map_or(0, |file| file.bytes);
     let script = REFERENCE_SCRIPT.path.rsplit('/').next().unwrap_or_default();
+    let (paths, head_limits) = of_head(root)?;
     let largest = page::files().filter(|file| file.name != script).map(|file| file.bytes).max();
     Ok(vec![
         Abuse::at_limits(
@@ -155,6 +156,12 @@ fn open(root: &Path, document: &Value, texts: &[(&'static str, String)]) -> Resu
         of_get(&ASSETS, largest.unwrap_or_default(), SHORT_S)?,
         of_get(&REFERENCE_SCRIPT, file(script), LONG_S)?,
         of_get(&FAVICON, file("icon.svg"), SHORT_S)?,
+        Abuse::at_limits(
+            &format!("`HEAD`, each of {paths} paths"),
+            head_limits,
+            amount(paths),
+            dollars(0, SHORT_S, GIGABYTES),
+        )?,
     ])
 }
 

@@ -23,7 +23,7 @@ use std::path::Path;
 use common::description::{Describe, Description};
 use common::error::Code;
 use common::response::envelope::API_VERSION;
-use common::routes::{INDEX, OPENAPI, Route, TAGS, VERSION_1};
+use common::routes::{self, INDEX, OPENAPI, Route, TAGS, VERSION_1};
 use serde_json::{Map, Value, json};
 
 pub use crate::error::Error;
@@ -102,7 +102,11 @@ pub fn document() -> Result<Value, Error> {
     let mut schemas = Schemas::new();
     let mut examples = Examples::default();
     let mut paths = Map::new();
-    let mut add = |route: &Route, operation| paths.insert(route.path.to_owned(), json!({ "get": operation }));
+    let mut add = |route: &Route, get: Value| {
+        let head = route.answers_head.then(|| ("head".to_owned(), operations::head_of(route, &get)));
+        let methods: Map<_, _> = head.into_iter().chain([("get".to_owned(), get)]).collect();
+        paths.insert(route.path.to_owned(), methods.into());
+    };
     add(&OPENAPI, operations::of_the_document(&mut schemas));
     for description in &descriptions {
         add(description.route, operations::of(description, &mut schemas, &mut examples)?);
@@ -176,8 +180,11 @@ const PUBLIC_FILES: &str = "`/lowestbin.json`, `/auction_averages_lbin/1day.json
 
 fn introduction() -> String {
     let limits = limits::sentences();
-    let keyless = VERSION_1.into_iter().filter(|route| !route.requires_key);
-    let open = keyless.map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(" and ");
+    let paths = |routes: Vec<&'static Route>, separator: &str| {
+        routes.iter().map(|route| format!("`{}`", route.path)).collect::<Vec<_>>().join(separator)
+    };
+    let open = paths(VERSION_1.into_iter().filter(|route| !route.requires_key).collect(), " and ");
+    let with_head = paths(routes::all().filter(|route| route.answers_head).collect(), ", ");
     format!(
         "The mayor, fire sales, the bazaar, auctions, collections, items and player profiles of the game Hypixel SkyBlock, \
          with a history of mayors, fire sales and bazaar prices, candles, and the lowest prices of items in auctions.\n\n\
@@ -187,8 +194,8 @@ fn introduction() -> String {
          fields of its own. Times are integers in Unix milliseconds, and RFC 3339 in UTC in histories and candles. Prices are numbers in \
          coins, and integers in gems for fire sales. Volumes are integers in items. Texts may contain the game's `§` colour \
          codes.\n\n\
-         **Requests** use `GET`. Any other method gets a 404, except for the CORS preflight. A parameter must not \
-         repeat with different values. Unknown parameters are ignored, and so is a slash at the end of a path. Send `Accept-Encoding: gzip`: the \
+         **Requests** use `GET`. `HEAD` returns the status and the headers of `GET` for {with_head}. Any other method gets a 404, except \
+         for the CORS preflight. A parameter must not repeat with different values. Unknown parameters are ignored, and so is a slash at the end of a path. Send `Accept-Encoding: gzip`: the \
          complete bazaar has more than three megabytes without it and less than one with it.\n\n\
          **Keys and limits.** Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\n\
          **Caching.** Every `/v1` route has a TTL for which its responses are cached. `meta.cached: false` guarantees that the data \

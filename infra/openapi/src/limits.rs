@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use common::auth::Tier;
-use common::routes::{OPENAPI, PAGES, TEXTS, VERSION_1};
+use common::routes::{self, INDEX, OPENAPI, PAGES, TEXTS, VERSION_1};
 
 use crate::error::Error;
 use crate::table::{code, table};
@@ -63,8 +63,21 @@ pub(crate) fn of_open_routes(root: &Path) -> Result<String, Error> {
     for route in open.filter(|route| !route.requires_key) {
         rows.push((code(route.path), of_method(root, "GET", route.path)?));
     }
+    let (paths, limits) = of_head(root)?;
+    rows.push((format!("`HEAD` of each of the {paths} other paths that answer it"), limits));
     let cells = rows.into_iter().map(|(requests, [rate, burst])| [requests, rate, burst]);
     Ok(table(["requests", "per second", "burst"], cells))
+}
+
+/// Returns the number of paths with a method `HEAD`, and its limits, the same for all of them. The root answers it with `ANY`.
+///
+/// # Errors
+/// If the template lacks one, or they differ.
+pub(crate) fn of_head(root: &Path) -> Result<(usize, [String; 2]), Error> {
+    let routes = routes::all().filter(|route| route.answers_head && route.path != INDEX.path);
+    let limits = routes.map(|route| of_method(root, "HEAD", route.path)).collect::<Result<Vec<_>, _>>()?;
+    let of_all = limits.first().filter(|first| limits.iter().all(|other| other == *first)).cloned();
+    Ok((limits.len(), of_all.ok_or_else(|| Error::NoLimit("HEAD of all paths alike".to_owned()))?))
 }
 
 /// Returns the default of a parameter of the template at `template`, a path from the folder `root`.

@@ -1,4 +1,4 @@
-//! The operations: `GET` of each route.
+//! The operations: `GET` of each route, and `HEAD` of some.
 
 use std::cmp::Reverse;
 
@@ -136,6 +136,27 @@ fn operation(route: &Route, id: &str, parameters: Vec<Value>, responses: Map<Str
         operation.insert("security".to_owned(), json!([]));
     }
     operation.into()
+}
+
+/// Returns the operation `HEAD` of a route whose operation `GET` this is.
+pub(crate) fn head_of(route: &Route, get: &Value) -> Value {
+    let shared = responses::shared_failures();
+    let responses = get.get("responses").and_then(Value::as_object).into_iter().flatten();
+    let without_content = responses.map(|(status, response)| {
+        let name = response.get("$ref").and_then(Value::as_str).and_then(|place| place.rsplit('/').next());
+        let response = name.and_then(|name| shared.get(name)).unwrap_or(response);
+        let part = |name: &str| response.get(name).cloned().unwrap_or_default();
+        (status.clone(), json!({ "description": part("description"), "headers": part("headers") }))
+    });
+    let id = get.get("operationId").and_then(Value::as_str).unwrap_or_default();
+    json!({
+        "operationId": id.replacen("get", "head", 1),
+        "summary": format!("Get the headers of {}", route.path),
+        "description": "The status and the headers of `GET` without content. `Content-Length` can differ.",
+        "tags": [route.tag.name],
+        "responses": without_content.collect::<Map<_, _>>(),
+        "security": [],
+    })
 }
 
 /// Such as `FireSalesResponse`. Without a name, generators make one of the path and the status.

@@ -82,8 +82,9 @@ fn routes(page: &str, descriptions: &[Description]) -> String {
         let anchor = kind.and_then(|kind| anchor_above(page, &part_of(route, kind)));
         let name = anchor.map_or_else(|| name.clone(), |anchor| format!("[{name}](#{anchor})"));
         let key = if route.requires_key { "" } else { "; no key required" };
+        let head = if route.answers_head { "; also `HEAD`" } else { "" };
         let ttl = if route.cache.is_zero() { "–".to_owned() } else { written(route.cache) };
-        [name, format!("{}{key}", route.summary), ttl]
+        [name, format!("{}{key}{head}", route.summary), ttl]
     });
     table(["route", "purpose", "TTL"], rows)
 }

@@ -143,7 +143,8 @@ fn parameters_have_their_values_under_the_name_of_the_response() {
 fn every_operation_has_a_unique_id() {
     let document = document().unwrap();
     let items = document["paths"].as_object().unwrap().values();
-    let mut names: Vec<&str> = items.map(|item| item["get"]["operationId"].as_str().unwrap()).collect();
+    let operations = items.flat_map(|item| item.as_object().unwrap().values());
+    let mut names: Vec<&str> = operations.map(|item| item["operationId"].as_str().unwrap()).collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
@@ -161,6 +162,19 @@ fn every_operation_has_a_short_title_a_description_and_one_declared_tag() {
         expect_description(&item["get"]["description"], path);
         let [tag] = item["get"]["tags"].as_array().unwrap().as_slice() else { panic!("{path}: one tag") };
         assert!(tags.contains(&tag), "{path}: {tag} is not declared");
+    }
+}
+
+#[test]
+fn head_has_the_responses_of_get_without_content() {
+    let document = document().unwrap();
+    for route in routes() {
+        let item = &document["paths"][route.path];
+        assert_eq!(item.get("head").is_some(), route.answers_head, "{}", route.path);
+        for (status, response) in item["head"]["responses"].as_object().into_iter().flatten() {
+            let of_get = followed(&document, &item["get"]["responses"][status]);
+            assert_eq!((&response["headers"], response.get("content")), (&of_get["headers"], None));
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use common::auth::ApiKey;
 use common::routes::{BAZAAR, BAZAAR_CANDLES_ALL, ITEMS, MAYOR, MAYOR_HISTORY, PROFILE};
-use conformance::{Document, Mismatch, header_text};
+use conformance::{Document, JSON, Mismatch, Operation, header_text};
 use futures_util::{StreamExt as _, stream};
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
@@ -43,6 +43,11 @@ impl Run<'_> {
             let key = operation.requires_key().then_some(&self.keys.good);
             let verdict = self.respond(example.request, key, path, 200).await;
             self.report.add(name, verdict);
+        }
+        for operation in self.document.operations().filter(Operation::has_head) {
+            let path = operation.path();
+            let verdict = self.head(path).await;
+            self.report.add(format!("response HEAD {path}"), verdict);
         }
         // Invalid parameters make the cheapest requests.
         let invalid = format!("{}?limit=0", MAYOR_HISTORY.path);
@@ -98,6 +103,17 @@ impl Run<'_> {
         let operation = self.document.operation(path);
         operation
             .map_or(Ok(()), |operation| operation.check_response(status, &response.headers, &response.body))
+    }
+
+    /// Judges that a path that requires no key answers `HEAD` without a body.
+    async fn head(&self, path: &str) -> Verdict {
+        let response = self.client.send(self.client.request(Method::HEAD, path, None)).await?;
+        expect(&response, 200)?;
+        let media_type = header_text(&response.headers, "content-type");
+        if media_type == JSON && response.body.is_empty() {
+            return Ok(());
+        }
+        Err(Mismatch::new(format!("Content-Type {JSON} and no body"), response.summary()))
     }
 
     /// Judges that no cache responds to a request without a key, or stores the rejection.
