@@ -16,6 +16,9 @@ pub const BAZAAR_MODES: Allowed =
 /// `ids` of `GET /v1/bazaar?mode=items`. The ids of the provider have at most 39 characters.
 pub type BazaarIds = Ids<Bazaar>;
 
+/// The largest `min_price` and `min_volume` of `GET /v1/bazaar?mode=flips`. A floating-point number holds it exactly.
+const LARGEST_RULE: u64 = 1_000_000_000_000;
+
 /// `window` of `GET /v1/auctions/averages`.
 pub const AVERAGES_WINDOWS: Allowed = Allowed::OneOf { words: &["1d", "3d", "7d"], default: "1d" };
 
@@ -198,6 +201,16 @@ pub const BAZAAR: Route = Route {
             "limit",
             "The maximum number of flips with mode=flips",
             Allowed::WholeNumber { min: 1, max: 100, default: 20 },
+        ),
+        Parameter::query(
+            "min_price",
+            "The lowest sellPrice of flips with mode=flips, in coins",
+            Allowed::WholeNumber { min: 0, max: LARGEST_RULE, default: 50_000 },
+        ),
+        Parameter::query(
+            "min_volume",
+            "The lowest sellVolume and buyVolume of flips with mode=flips, in items",
+            Allowed::WholeNumber { min: 0, max: LARGEST_RULE, default: 10_000 },
         ),
     ],
 };

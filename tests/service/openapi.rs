@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// Values to try for every parameter: bounds, their neighbours, words.
-const VALUES: [&str; 55] = [
+const VALUES: [&str; 57] = [
     "",
     "0",
     "1",
@@ -34,6 +34,8 @@ const VALUES: [&str; 55] = [
     "1.5",
     "4294967295",
     "4294967296",
+    "1000000000000",
+    "1000000000001",
     "x",
     "full",
     "list",
@@ -561,6 +563,8 @@ async fn the_default_in_the_schema_is_the_default() {
     let document = served_document(&cloud).await;
     for (with, without) in [
         ("/v1/bazaar?mode=flips&limit=", "/v1/bazaar?mode=flips"),
+        ("/v1/bazaar?mode=flips&min_price=", "/v1/bazaar?mode=flips"),
+        ("/v1/bazaar?mode=flips&min_volume=", "/v1/bazaar?mode=flips"),
         ("/v1/bazaar?mode=", "/v1/bazaar"),
         ("/v1/auctions?page=", "/v1/auctions"),
         ("/v1/bazaar/history?item_id=INK_SACK:3&range=", "/v1/bazaar/history?item_id=INK_SACK:3"),

@@ -282,6 +282,32 @@ async fn a_flips_limit_is_a_whole_number_from_1_to_100_and_other_modes_ignore_it
 }
 
 #[tokio::test]
+async fn rules_of_flips_are_whole_numbers_up_to_10_12_and_other_modes_ignore_them() {
+    let cloud = start().await;
+    for name in ["min_price", "min_volume"] {
+        let refused = |received| Refused(name, "a whole number from 0 to 1000000000000", received);
+        let rows = [
+            ("mode=flips&NAME=0", Accepted),
+            ("mode=flips&NAME=1000000000000", Accepted),
+            ("mode=flips&NAME=00000000000000000000007", Accepted),
+            ("mode=flips&NAME=1000000000001", refused("1000000000001")),
+            ("mode=flips&NAME=99999999999999999999", refused("99999999999999999999")),
+            ("mode=flips&NAME=-1", refused("-1")),
+            ("mode=flips&NAME=1.5", refused("1.5")),
+            ("mode=flips&NAME=1e6", refused("1e6")),
+            ("mode=flips&NAME=", refused("")),
+            ("mode=flips&NAME=1&NAME=2", Conflicting(name, "1", "2")),
+            ("mode=list&NAME=x", Accepted),
+            ("NAME=x", Accepted),
+        ];
+        let rows =
+            rows.map(|(query, expected)| (format!("/v1/bazaar?{}", query.replace("NAME", name)), expected));
+        expect_responses(&cloud, rows).await;
+    }
+    expect_clean_logs(&cloud);
+}
+
+#[tokio::test]
 async fn auction_ids_are_texts_without_blanks_and_a_raw_semicolon_is_told() {
     let cloud = start().await;
     record_prices(&cloud, cloud.clock().now_ms()).await;

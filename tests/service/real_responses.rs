@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use simulator::Fault;
 
 use crate::oracle::{BazaarFacts, Facts, Source, spelled};
-use crate::support::{expect_clean_logs, get, one_instance_each, passing_examples, simulator, start_with};
+use crate::support::{
+    FLIPS, expect_clean_logs, get, one_instance_each, passing_examples, simulator, start_with,
+};
 
 const BAZAAR: &str = "bazaar/v2-20260428T1503Z.json";
 const OLD_BAZAAR: &str = "bazaar/v1-20210419T1337Z.json";
@@ -94,9 +96,9 @@ async fn every_mode_of_the_bazaar_follows_from_the_real_products() {
         let list = market.list();
         assert!(list["items"].as_array().unwrap().len() > 200);
         expect_same(&get_data(&cloud, "/v1/bazaar?mode=list").await, &list, name);
-        for (parameter, limit) in [("", 20), ("&limit=1", 1), ("&limit=7", 7), ("&limit=100", 100)] {
-            let data = get_data(&cloud, &format!("/v1/bazaar?mode=flips{parameter}")).await;
-            expect_same(&data, &market.flips(limit), parameter);
+        for (parameters, limit, rules) in FLIPS {
+            let data = get_data(&cloud, &format!("/v1/bazaar?mode=flips{parameters}")).await;
+            expect_same(&data, &market.flips(limit, rules), parameters);
         }
         expect_clean_logs(&cloud);
     }

@@ -10,7 +10,7 @@ use simulator::{Fault, auctions, bazaar, election, fire_sales, items, names, pro
 
 use crate::oracle::{BazaarFacts, Facts, Source, spelled};
 use crate::support::{
-    expect_clean_logs, get, passing_examples, simulator, start, start_with, with_parameters,
+    FLIPS, expect_clean_logs, get, passing_examples, simulator, start, start_with, with_parameters,
 };
 
 /// The seed of the simulator that the tests' cloud starts.
@@ -101,11 +101,11 @@ async fn prices_have_every_product_with_the_prices_of_its_best_orders_sorted_by_
 async fn flips_are_the_largest_spreads_of_expensive_and_traded_products() {
     let cloud = start_at(NOW).await;
     let (_, market) = market();
-    let all = market.flips(usize::MAX)["count"].as_i64().unwrap();
+    let all = market.flips(usize::MAX, [50_000, 10_000])["count"].as_i64().unwrap();
     assert!((20..=100).contains(&all), "{all} flips do not test the limits");
-    for (parameter, limit) in [("", 20), ("&limit=1", 1), ("&limit=7", 7), ("&limit=100", 100)] {
-        let flips = data(&cloud, &format!("/v1/bazaar?mode=flips{parameter}")).await;
-        assert_eq!(flips, market.flips(limit), "limit {limit}");
+    for (parameters, limit, rules) in FLIPS {
+        let flips = data(&cloud, &format!("/v1/bazaar?mode=flips{parameters}")).await;
+        assert_eq!(flips, market.flips(limit, rules), "{parameters}");
     }
     expect_clean_logs(&cloud);
 }

@@ -161,15 +161,21 @@ impl Request {
     /// # Errors
     /// `BAD_REQUEST` if the value is not a whole number within them.
     pub fn limit(&self, name: &str) -> Result<usize, ApiError> {
+        self.number(name)?.try_into().map_err(ApiError::internal)
+    }
+
+    /// Returns the whole number that the parameter `name` gives, or its default if it is absent. The table of routes has the bounds.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if the value is not a whole number within them.
+    pub fn number(&self, name: &str) -> Result<u64, ApiError> {
         let declared = self.route.parameter(name).ok_or_else(|| undeclared_parameter(name))?;
         let Allowed::WholeNumber { min, max, default } = declared.allowed else {
             return Err(undeclared_parameter(name));
         };
-        let Some(text) = self.text(declared)? else { return Ok(default as usize) };
+        let Some(text) = self.text(declared)? else { return Ok(default) };
         let number = digits(&text).filter(|number| (min..=max).contains(number));
-        number
-            .map(|number| number as usize)
-            .ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
+        number.ok_or_else(|| invalid_parameter(name, InvalidValue { allowed: declared.allowed }, &text))
     }
 
     /// Returns the word that the parameter `name` is, or its default if it is absent. The table of routes lists the words.

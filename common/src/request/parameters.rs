@@ -17,11 +17,11 @@ pub enum Allowed {
     /// A whole number, written in digits only.
     WholeNumber {
         /// The smallest value.
-        min: u32,
+        min: u64,
         /// The largest value.
-        max: u32,
+        max: u64,
         /// The value of an absent parameter.
-        default: u32,
+        default: u64,
     },
     /// One of a few words, in exactly this spelling.
     OneOf {
@@ -142,8 +142,8 @@ impl InvalidValue {
     }
 }
 
-/// Returns the whole number in `text`: digits and nothing else. `None` if it is not one or exceeds `u32::MAX`.
-pub(super) fn digits(text: &str) -> Option<u32> {
+/// Returns the whole number in `text`: digits and nothing else. `None` if it is not one or exceeds `u64::MAX`.
+pub(super) fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
@@ -164,14 +164,15 @@ impl PageNumber {
 }
 
 impl Value for PageNumber {
-    const ALLOWED: Allowed = Allowed::WholeNumber { min: 0, max: u32::MAX, default: 0 };
+    const ALLOWED: Allowed = Allowed::WholeNumber { min: 0, max: u32::MAX as u64, default: 0 };
 }
 
 impl FromStr for PageNumber {
     type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        digits(text).map(Self).ok_or(InvalidValue::of::<Self>())
+        let number = digits(text).and_then(|number| number.try_into().ok());
+        number.map(Self).ok_or(InvalidValue::of::<Self>())
     }
 }
 

@@ -7,11 +7,16 @@ use serde::Serialize;
 
 use crate::processed::ProcessedItem;
 
-/// The lowest sell price of a flip, in coins: below it, a flip is not worth the effort (`functions/README.md`, Bazaar).
-const LEAST_SELL_PRICE: f64 = 50_000.0;
-
-/// The lowest volume of a flip on each side, in items: below it, a flip does not sell (`functions/README.md`, Bazaar).
-const LEAST_VOLUME: i64 = 10_000;
+/// Which flips a client asks for. The table of routes has the defaults: below them, a flip is not worth the effort or does not sell.
+#[derive(Debug)]
+pub struct Rules {
+    /// The maximum number of flips.
+    pub(crate) limit: usize,
+    /// The lowest sell price, in coins.
+    pub(crate) min_price: u64,
+    /// The lowest volume of each side, in items.
+    pub(crate) min_volume: u64,
+}
 
 /// The data of `mode=flips`.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
@@ -19,29 +24,34 @@ const LEAST_VOLUME: i64 = 10_000;
 pub(crate) struct Flips<'a> {
     /// The number of items.
     count: usize,
-    /// The items with a `sellPrice` of at least 50,000 coins and a `sellVolume` and `buyVolume` of at least 10,000, the highest
+    /// The items with a `sellPrice` of at least `min_price` and a `sellVolume` and `buyVolume` of at least `min_volume`, the highest
     /// `spreadPercent` first, equal ones by id.
     items: Vec<ProcessedItem<'a>>,
 }
 
-/// Returns the `limit` best flips among the products.
-pub(crate) fn flips(products: &[Product], limit: usize) -> Flips<'_> {
+/// Returns the best flips among the products.
+pub(crate) fn flips<'a>(products: &'a [Product], rules: &Rules) -> Flips<'a> {
     let mut good: Vec<(f64, &Product)> = products
         .iter()
-        .filter(|product| is_flip(&product.status))
+        .filter(|product| rules.allow(&product.status))
         .map(|product| (spread_percent(product.status.sell_price, product.status.buy_price), product))
         .collect();
     good.sort_unstable_by(|(a_percent, a), (b_percent, b)| {
         b_percent.total_cmp(a_percent).then_with(|| a.id.cmp(&b.id))
     });
-    let items: Vec<_> = good.iter().take(limit).map(|(_, product)| ProcessedItem::of(product)).collect();
+    let items: Vec<_> =
+        good.iter().take(rules.limit).map(|(_, product)| ProcessedItem::of(product)).collect();
     Flips { count: items.len(), items }
 }
 
-fn is_flip(status: &QuickStatus) -> bool {
-    status.sell_price >= LEAST_SELL_PRICE
-        && status.sell_volume >= LEAST_VOLUME
-        && status.buy_volume >= LEAST_VOLUME
+impl Rules {
+    #[expect(clippy::cast_precision_loss, reason = "it is at most 10^12")]
+    fn allow(&self, status: &QuickStatus) -> bool {
+        let has_volume = |volume: i64| u64::try_from(volume).is_ok_and(|volume| volume >= self.min_volume);
+        status.sell_price >= self.min_price as f64
+            && has_volume(status.sell_volume)
+            && has_volume(status.buy_volume)
+    }
 }
 
 #[cfg(test)]
@@ -67,10 +77,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn flips_are_the_best_that_pass_the_thresholds(products in vec(any_product(), 0..40), limit in 1_usize..=100) {
-            let flips = flips(&products, limit);
+        fn flips_are_the_best_that_pass_the_thresholds(
+            products in vec(any_product(), 0..40),
+            limit in 1_usize..=100,
+            min_price in prop::sample::select(vec![0_u32, 1, 49_999, 50_000, 60_000, 60_001]),
+            min_volume in prop::sample::select(vec![0_u32, 9_999, 10_000, 10_003]),
+        ) {
+            let flips = flips(&products, &Rules { limit, min_price: min_price.into(), min_volume: min_volume.into() });
             let passes = |status: &QuickStatus| {
-                status.sell_price >= 50_000.0 && status.sell_volume.min(status.buy_volume) >= 10_000
+                status.sell_price >= f64::from(min_price) && status.sell_volume.min(status.buy_volume) >= i64::from(min_volume)
             };
             let good = products.iter().filter(|product| passes(&product.status)).count();
             prop_assert_eq!(flips.count, good.min(limit));

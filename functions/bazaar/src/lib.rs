@@ -79,6 +79,8 @@ impl Describe for Bazaar {
             .invalid("mode", "/v1/bazaar?mode=best")
             .fails("id", "/v1/bazaar?mode=item", missing_parameter("id", ID_CONDITION))
             .invalid("limit", "/v1/bazaar?mode=flips&limit=0")
+            .invalid("min_price", "/v1/bazaar?mode=flips&min_price=1.5")
+            .invalid("min_volume", "/v1/bazaar?mode=flips&min_volume=-1")
             .fails("missing_ids", "/v1/bazaar?mode=items", missing_parameter("ids", IDS_CONDITION))
             .invalid("ids", "/v1/bazaar?mode=items&ids=COAL,,COBBLESTONE")
             .fails("book_id", "/v1/bazaar?mode=book", missing_parameter("id", BOOK_ID_CONDITION))

@@ -8,6 +8,8 @@ use common::request::Request;
 use common::request::parameters::{Allowed, InvalidValue, Value};
 use common::routes::BazaarIds;
 
+use crate::flips::Rules;
+
 /// A request to this route, with the parameters of its mode.
 #[derive(Debug)]
 pub enum Query {
@@ -17,7 +19,7 @@ pub enum Query {
     List,
     Item(ProductId),
     /// The products with the highest spreads.
-    Flips(usize),
+    Flips(Rules),
     /// The products with these ids.
     Items(BazaarIds),
     /// The open orders of the product with this id.
@@ -38,7 +40,11 @@ impl Query {
             "item" => Self::Item(request.required("id", ID_CONDITION)?),
             "items" => Self::Items(request.required("ids", IDS_CONDITION)?),
             "book" => Self::Book(request.required("id", BOOK_ID_CONDITION)?),
-            "flips" => Self::Flips(request.limit("limit")?),
+            "flips" => Self::Flips(Rules {
+                limit: request.limit("limit")?,
+                min_price: request.number("min_price")?,
+                min_volume: request.number("min_volume")?,
+            }),
             "prices" => Self::Prices,
             other => return Err(ApiError::internal(format!("mode '{other}' has no response"))),
         })

@@ -91,7 +91,7 @@ impl Snapshot {
             Query::List => self.list(),
             Query::Prices => self.prices(),
             Query::Item(id) => written(&ProcessedItem::of(self.product(id)?)),
-            Query::Flips(limit) => written(&flips(&self.products, *limit)),
+            Query::Flips(rules) => written(&flips(&self.products, rules)),
             Query::Items(ids) => written(&Selection::of(&self.products, ids)),
             Query::Book(id) => {
                 let product = self.product(id)?;

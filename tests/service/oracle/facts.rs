@@ -232,13 +232,13 @@ impl BazaarFacts {
         json!({"lastUpdated": self.last_updated, "count": items.len(), "items": items})
     }
 
-    pub(crate) fn flips(&self, limit: usize) -> Value {
+    pub(crate) fn flips(&self, limit: usize, [min_price, min_volume]: [u32; 2]) -> Value {
         let number = |product: &Value, field: &str| product[field].as_f64().unwrap();
         let mut flips: Vec<&Value> = self.products.values().collect();
         flips.retain(|product| {
-            number(product, "sellPrice") >= 50_000.0
-                && number(product, "sellVolume") >= 10_000.0
-                && number(product, "buyVolume") >= 10_000.0
+            number(product, "sellPrice") >= f64::from(min_price)
+                && number(product, "sellVolume") >= f64::from(min_volume)
+                && number(product, "buyVolume") >= f64::from(min_volume)
         });
         // Stable, so that equal ones stay in the order of their ids.
         flips.sort_by(|one, other| number(other, "spreadPercent").total_cmp(&number(one, "spreadPercent")));

@@ -40,7 +40,7 @@ pub(super) enum Mode {
     Full,
     List,
     Prices,
-    Flips(usize),
+    Flips(usize, [u32; 2]),
     Item(String),
     Book(String),
     Items(Vec<String>),
@@ -80,6 +80,9 @@ impl Query {
         let limit = rng.usize(1..=100);
         let page = rng.u32(..PAGES);
         let player = *rng.choice(&PLAYERS).unwrap();
+        let rules = [rng.u32(..200_000), rng.u32(..40_000)];
+        let flips =
+            format!("/v1/bazaar?mode=flips&limit={limit}&min_price={}&min_volume={}", rules[0], rules[1]);
         let mut queries = vec![
             Self::new("/v1/mayor", Kind::Whole(Source::Election)),
             Self::new("/v1/fire-sales", Kind::Whole(Source::FireSales)),
@@ -89,7 +92,7 @@ impl Query {
             Self::new("/v1/bazaar", Kind::Bazaar(Mode::Full)),
             Self::new("/v1/bazaar?mode=list", Kind::Bazaar(Mode::List)),
             Self::new("/v1/bazaar?mode=prices", Kind::Bazaar(Mode::Prices)),
-            Self::new(format!("/v1/bazaar?mode=flips&limit={limit}"), Kind::Bazaar(Mode::Flips(limit))),
+            Self::new(flips, Kind::Bazaar(Mode::Flips(limit, rules))),
             Self::new(format!("/v1/bazaar?mode=item&id={some}"), Kind::Bazaar(Mode::Item(some.clone()))),
             Self::new(format!("/v1/bazaar?mode=book&id={some}"), Kind::Bazaar(Mode::Book(some))),
             Self::new(

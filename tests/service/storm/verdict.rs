@@ -229,7 +229,7 @@ impl ResponseCheck<'_> {
                 Mode::Full => false,
                 Mode::List => market.list() == *parsed,
                 Mode::Prices => market.prices() == *parsed,
-                Mode::Flips(limit) => market.flips(*limit) == *parsed,
+                Mode::Flips(limit, rules) => market.flips(*limit, *rules) == *parsed,
                 Mode::Item(id) => market.products.get(id) == Some(parsed),
                 Mode::Book(id) => market.book(id).as_ref() == Some(parsed),
                 Mode::Items(ids) => market.items(ids) == *parsed,

@@ -79,6 +79,18 @@ pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// Parameters of flips, with the limit, the lowest price and the lowest volume that they stand for.
+pub(crate) const FLIPS: [(&str, usize, [u32; 2]); 8] = [
+    ("", 20, [50_000, 10_000]),
+    ("&limit=1", 1, [50_000, 10_000]),
+    ("&limit=7", 7, [50_000, 10_000]),
+    ("&limit=100", 100, [50_000, 10_000]),
+    ("&min_price=0", 20, [0, 10_000]),
+    ("&min_volume=0&limit=100", 100, [50_000, 0]),
+    ("&min_price=123456&min_volume=500", 20, [123_456, 500]),
+    ("&min_price=0&min_volume=0&limit=100", 100, [0, 0]),
+];
+
 /// The upstream simulator of the cloud.
 #[track_caller]
 pub(crate) fn simulator(cloud: &Cloud) -> &Simulator {

@@ -6,7 +6,10 @@ import schemathesis
 from schemathesis import GenerationMode
 
 # The modes of the bazaar that read each parameter, and whether they require it.
-READ_BY = {"id": ({"item", "book"}, True), "ids": ({"items"}, True), "limit": ({"flips"}, False)}
+READ_BY = {
+    "id": ({"item", "book"}, True), "ids": ({"items"}, True),
+    "limit": ({"flips"}, False), "min_price": ({"flips"}, False), "min_volume": ({"flips"}, False),
+}
 
 
 # A time that the document allows.
