@@ -246,7 +246,7 @@ async fn every_response_fits_its_schema() {
         let examples = complete_examples(&operation, 200).into_iter();
         requests.extend(examples.map(|(request, _)| (operation.path().to_owned(), request)));
     }
-    assert_eq!(requests.len(), VERSION_1.len() + 1 + 6, "each route, and six modes more");
+    assert_eq!(requests.len(), VERSION_1.len() + 1 + 7, "each route, and seven modes more");
     requests.extend(MORE.map(|(path, request)| (path.to_owned(), request.to_owned())));
     for (path, request) in requests {
         let answered = get(&cloud, &request).await;
@@ -308,6 +308,7 @@ async fn every_example_response_follows_from_its_upstream_response() {
             provide(&example.upstream[0], provided(example_data(&document, example.path)));
         }
     }
+    provide("/v2/resources/skyblock/items", provided(example_data(&document, "/v1/items?mode=full")));
     provide("/v2/skyblock/bazaar", provided(example_data(&document, "/v1/bazaar?mode=full")));
     provide("/v2/skyblock/auctions", provided(example_data(&document, "/v1/auctions?page=0")));
     let player = example_data(&document, "/v1/profile/Notch");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use local::Cloud;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use simulator::Fault;
 
@@ -204,6 +205,18 @@ async fn auctions_and_items_follow_from_the_real_responses() {
     let expected = Facts::data(&Source::Items, &items.to_string());
     assert_eq!(expected["items"].as_array().unwrap().len(), items["items"].as_array().unwrap().len());
     expect_same(&get_data(&cloud, "/v1/items").await, &expected, "items");
+    let full = get(&cloud, "/v1/items?mode=full").await;
+    full.data();
+    let texts = |text: &str| -> Vec<String> {
+        let items: Vec<&RawValue> = serde_json::from_str(text).unwrap();
+        items.into_iter().map(|item| item.get().to_owned()).collect()
+    };
+    // The capture has white space between its items.
+    let sent = texts(&spelled(&text("items/v2-20241015.json"), "items"));
+    assert!(
+        texts(&spelled(&spelled(&full.text, "data"), "items")) == sent,
+        "mode=full differs from the capture"
+    );
     expect_clean_logs(&cloud);
 }
 

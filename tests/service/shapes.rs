@@ -198,6 +198,13 @@ async fn the_item_catalogue_is_complete_and_an_item_without_tier_is_common() {
     let tiers = body.matches("\"tier\":").count();
     assert!(count > 4_000 && count - tiers > 500, "{tiers} of {count} have a tier");
     assert!(data(&cloud, "/v1/items").await == expected);
+    let full = get(&cloud, "/v1/items?mode=full").await;
+    assert!(
+        full.data()["items"].as_array().unwrap().len() == count
+            && full.text.contains("\"npc_sell_price\":6.0E7")
+    );
+    let as_sent = format!(r#"{{"items":{}}}"#, spelled(&body, "items"));
+    assert!(spelled(&full.text, "data") == as_sent, "every item is as the provider sends it");
     expect_clean_logs(&cloud);
 }
 

@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::error::UpstreamError;
 use super::response::{Success, UpstreamResponse};
@@ -55,6 +56,46 @@ impl<'a> Row for Item<'a> {
     fn check(&self) -> Result<(), &'static str> {
         if self.id.is_empty() { Err("id is empty") } else { Ok(()) }
     }
+}
+
+/// An item as the provider sends it.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct WholeItem<'a> {
+    #[serde(skip)]
+    item: Item<'a>,
+    text: &'a RawValue,
+}
+
+impl<'a> Row for WholeItem<'a> {
+    const NAME: &'static str = Item::NAME;
+
+    type Key = Cow<'a, str>;
+
+    fn key(&self) -> Cow<'a, str> {
+        self.item.key()
+    }
+
+    fn name(&self) -> String {
+        self.item.name()
+    }
+
+    fn check(&self) -> Result<(), &'static str> {
+        self.item.check()
+    }
+}
+
+/// Returns the items in the provider's response with all that it says of them.
+///
+/// # Errors
+/// If the response is invalid.
+pub fn parse_whole(response: &UpstreamResponse) -> Result<Rows<WholeItem<'_>>, UpstreamError> {
+    let texts = response.parse::<Items<&RawValue>>()?.items;
+    let entries = texts.into_iter().map(|text| match serde_json::from_str(text.get()) {
+        Ok(Object(item)) => Entry::Parsed(WholeItem { item, text }),
+        Err(error) => Entry::Unparsed(text, error.to_string()),
+    });
+    Ok(entries.collect::<Vec<_>>().into())
 }
 
 /// Returns the items in the provider's response.

@@ -1,15 +1,24 @@
 //! `GET /v1/items`: the complete item catalogue.
 
+mod schema;
+
+use std::sync::Arc;
+
+use common::cache::Cache;
+use common::config::Config;
 use common::description::{Describe, Description};
+use common::error::ApiError;
 use common::json::StringText;
-use common::lambda::provider_route::ProviderRoute;
+use common::lambda::{Handler, StartError};
+use common::request::Request;
+use common::response::Response;
 use common::response::envelope::Document;
 use common::routes::{self, Route};
-use common::upstream::{UpstreamError, UpstreamResponse, items};
+use common::upstream::{Upstream, UpstreamError, UpstreamRequest, UpstreamResponse, items};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The complete item catalogue.
+/// The data of `mode=basic`: the names and tiers of all items.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Items")]
 struct Catalogue<'a> {
@@ -48,22 +57,58 @@ impl<'a> From<items::Item<'a>> for CatalogueItem<'a> {
     }
 }
 
-/// The item catalogue.
-#[derive(Debug)]
-pub struct Items;
+/// The data of `mode=full`, in the shape of [`schema::WholeItems`].
+#[derive(Serialize)]
+struct WholeCatalogue<'a> {
+    items: Vec<items::WholeItem<'a>>,
+}
 
-impl ProviderRoute for Items {
+#[derive(Debug)]
+pub struct Items {
+    upstream: Upstream,
+    /// The data of each mode. A mode is fetched when it is requested, so that few instances hold the whole catalogue.
+    latest: Cache<&'static str, Arc<Document>>,
+}
+
+impl Handler for Items {
     const ROUTE: &'static Route = &routes::ITEMS;
 
-    fn document(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
-        let items = items::parse(response)?.into_usable(response)?;
-        let items = items.into_iter().map(CatalogueItem::from).collect();
-        Document::of(&Catalogue { items }).map_err(|error| response.invalid(error))
+    fn new(config: &Config) -> Result<Self, StartError> {
+        Ok(Self { upstream: Upstream::provider(config)?, latest: Cache::new(Self::ROUTE.cache, usize::MAX) })
     }
+
+    async fn warm_up(&self) {
+        self.upstream.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let mode = request.word("mode")?;
+        let invocation = request.invocation();
+        let fetch = async || {
+            let response = self.upstream.get(invocation, &UpstreamRequest::of(items::PATH)).await?;
+            let document = if mode == "full" { full(&response) } else { basic(&response) };
+            document.map(Arc::new)
+        };
+        Ok(self.latest.get(mode, invocation, fetch).await?.into())
+    }
+}
+
+fn basic(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+    let items = items::parse(response)?.into_usable(response)?;
+    let items = items.into_iter().map(CatalogueItem::from).collect();
+    Document::of(&Catalogue { items }).map_err(|error| response.invalid(error))
+}
+
+fn full(response: &UpstreamResponse) -> Result<Document, UpstreamError> {
+    let items = items::parse_whole(response)?.into_usable(response)?;
+    Document::of(&WholeCatalogue { items }).map_err(|error| response.invalid(error))
 }
 
 impl Describe for Items {
     fn description() -> Description {
-        Description::of::<Catalogue>(Self::ROUTE, include_str!("../example.json"))
+        Description::new(Self::ROUTE)
+            .kind::<Catalogue>("basic", include_str!("../examples/basic.json"))
+            .kind::<schema::WholeItems>("full", include_str!("../examples/full.json"))
+            .invalid("mode", "/v1/items?mode=all")
     }
 }

@@ -1,7 +1,5 @@
 //! The Lambda binary of `items`.
 
-use common::lambda::provider_route::ProviderHandler;
-
 fn main() -> Result<(), common::lambda::Error> {
-    common::lambda::run::<ProviderHandler<items::Items>>()
+    common::lambda::run::<items::Items>()
 }

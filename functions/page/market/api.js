@@ -23,7 +23,9 @@ const USUAL_TTL = 60_000;
 
 /** The catalogue is large and rarely changes, and candles of whole days never change, so browsers may keep them, as they keep public files. */
 export const CATALOGUE = "v1/items";
-const isKept = (path) => path === CATALOGUE || path.startsWith("v1/bazaar/candles/all?");
+/** The same with all that the provider says of an item: two megabytes, which only the view of what sells to an NPC requests. */
+export const WHOLE_CATALOGUE = `${CATALOGUE}?mode=full`;
+const isKept = (path) => path.startsWith(CATALOGUE) || path.startsWith("v1/bazaar/candles/all?");
 
 /** The only path of the API that needs no key. */
 const STATUS = "v1/status";
@@ -181,6 +183,9 @@ export const useResource = (path) => {
   }, [resource]);
   return resource?.state ?? { data: undefined, failure: null, isLoading: false, receivedAt: 0 };
 };
+
+/** Returns the data at this path if a view has requested it. */
+export const known = (path) => resources.get(path)?.state.data;
 
 /**
  * Returns the data at this path once, for a view that needs several responses together. Rejects with the failure, without another request

@@ -1,7 +1,7 @@
 // An item in the bazaar: its prices now, its order book, and its past.
 import { html } from "./htm-preact.js";
 import { Age, Standstill } from "./age.js";
-import { useResource } from "./api.js";
+import { WHOLE_CATALOGUE, known, useResource } from "./api.js";
 import { useReport } from "./failure.js";
 import { count, exact, exactTime, integer, percent, price } from "./format.js";
 import { ItemChart } from "./item-chart.js";
@@ -12,7 +12,8 @@ import { Tile, Value } from "./tile.js";
 const LEVELS = 8;
 
 /** The prices of instant trades, which are those of the best orders, and the provider's averages. */
-const Prices = ({ item, book }) => {
+const Prices = ({ id, item, book }) => {
+  const { npc_sell_price: npc } = known(WHOLE_CATALOGUE)?.items.find((other) => other.id === id) ?? {};
   const tile = (resource, label, value, note, line) => html`<${Tile} resource=${resource} label=${label} note=${note} line=${line}>${value}<//>`;
   const { topBuyOrder: sell, topSellOffer: buy, sellPrice, buyPrice } = book.data ?? {};
   const best = (top, none) => (top === null ? none : price(top));
@@ -34,6 +35,7 @@ const Prices = ({ item, book }) => {
       ${tile(item, "Bought in 7 days", count(buyMovingWeek), "items, instantly")}
       ${tile(book, "Average sell price", price(sellPrice || NaN), "best 2 % of the volume")}
       ${tile(book, "Average buy price", price(buyPrice || NaN), "best 2 % of the volume")}
+      ${npc > 0 && tile(book, "An NPC pays", price(npc), "for one")}
     </dl>
     <${Standstill} since=${book.data?.lastUpdated} />
   </section>`;
@@ -68,7 +70,7 @@ export const BazaarItem = ({ id, names, parameters, item }) => {
     <div class="item">
       <${ItemChart} market=${BAZAAR} item=${id} names=${names} parameters=${parameters} />
       <div class="present">
-        <${Prices} item=${item} book=${book} />
+        <${Prices} id=${id} item=${item} book=${book} />
         <${Book} ...${book} />
       </div>
     </div>`;

@@ -1,8 +1,8 @@
-// Flips: what to buy with an order and sell with an offer, or to buy in an auction and sell in another. The list is made here, because every
-// player has a tax, a budget and a patience of their own: all of them are in the address.
+// Flips: what to buy with an order and sell with an offer, to buy in an auction and sell in another, or to buy in the bazaar and sell to an
+// NPC. The list is made here, because every player has a tax, a budget and a patience of their own: all of them are in the address.
 import { html, useMemo } from "./htm-preact.js";
 import { Link, show } from "./address.js";
-import { useResource } from "./api.js";
+import { WHOLE_CATALOGUE, useResource } from "./api.js";
 import { Line, TAX, flip, useBazaar } from "./bazaar.js";
 import { AUCTION_PRICES, AVERAGES, BAZAAR_PRICES } from "./files.js";
 import { amount, count, percent, price } from "./format.js";
@@ -51,6 +51,14 @@ export const auctionFlipsOf = (prices, averages, { budget, most }) => {
     .filter(({ profit, sales, lowest }) => profit > 0 && sales >= LEAST_SALES && lowest <= most && lowest <= budget);
 };
 
+/** Returns the products for which an NPC pays more than an instant purchase costs. */
+export const npcFlipsOf = (products, items) => {
+  const paid = new Map(items.map(({ id, npc_sell_price: npc }) => [id, npc]));
+  return products
+    .map(({ id, buy, buyVolume }) => ({ id, buy, buyVolume, npc: paid.get(id), profit: paid.get(id) - buy, margin: (paid.get(id) / buy - 1) * 100 }))
+    .filter(({ buy, profit }) => buy && profit > 0);
+};
+
 const BAZAAR = {
   name: { label: "Item", note: ({ isUnsure }) => isUnsure && html`<span class="unsure" title="The best orders are more than 5 % from the averages of their sides">
     ≠ averages</span>` },
@@ -71,6 +79,15 @@ const AUCTIONS = {
   median: { label: "Median of sales", text: price },
   sales: { label: "Sales, 1 day", text: count },
   listings: { label: "Listed now", text: count },
+};
+
+const NPC = {
+  name: { label: "Item" },
+  profit: { label: "Profit for one", text: price },
+  margin: { label: "Margin", text: percent },
+  buy: { label: "Buy at", text: price },
+  npc: { label: "NPC pays", text: price },
+  buyVolume: { label: "Offered now", text: count },
 };
 
 /** The fields above the list, with what they are if they are empty. */
@@ -123,11 +140,28 @@ const AuctionFlips = ({ parameters }) => {
       controls=${html`<${Fields} names=${["budget", "most"]} parameters=${parameters} />`} />`;
 };
 
+const NpcFlips = ({ parameters }) => {
+  const key = useKey();
+  const { items: products, failure, lastUpdated } = useBazaar();
+  const { data, failure: missing } = useResource(key && WHOLE_CATALOGUE);
+  const flips = useMemo(() => products && data && npcFlipsOf(products, data.items), [products, data]);
+  const nameOf = useNames();
+  if (!key) return html`<p>What an NPC pays needs an API key. <${Link} view=${{ view: "key" }}>Enter a key</${Link}>.</p>`;
+  return html`<div class="intro"><p class="muted">Buy instantly in the bazaar, and sell to an NPC, who takes no tax. “Buy at” is the price of the best offer: of many items, the later ones
+      cost more. Look at the item before you buy.</p></div>
+    <${Listing} items=${flips} failure=${failure ?? missing} nameOf=${nameOf} columns=${NPC} usual="-profit" viewOf=${({ id }) => ({ item: id })}
+      nouns="products" none="No NPC pays more for a product than it costs." caption="Products that sell to an NPC at a profit, in coins"
+      paths=${[BAZAAR_PRICES, WHOLE_CATALOGUE]} updated=${lastUpdated} parameters=${parameters} />`;
+};
+
+/** The tabs by the parameter `market`. */
+const TABS = { "": ["Bazaar", BazaarFlips], auctions: ["Auctions", AuctionFlips], npc: ["To an NPC", NpcFlips] };
+
 /** The view of flips. */
 export const Flips = ({ parameters }) => {
   useTitle("Flips");
-  const isAuctions = parameters.market === "auctions";
-  const tab = (market, label) => html`<${Link} view=${{ view: "flips", market }} aria-current=${isAuctions === Boolean(market) ? "page" : undefined}>${label}</${Link}>`;
-  return html`<div class="title"><h1>Flips</h1><nav class="tabs" aria-label="Markets">${tab(undefined, "Bazaar")}${tab("auctions", "Auctions")}</nav></div>
-    <${isAuctions ? AuctionFlips : BazaarFlips} parameters=${parameters} />`;
+  const current = Object.hasOwn(TABS, parameters.market ?? "") ? (parameters.market ?? "") : "";
+  return html`<div class="title"><h1>Flips</h1><nav class="tabs" aria-label="Markets">${Object.entries(TABS).map(([market, [label]]) => html`
+    <${Link} view=${{ view: "flips", market }} aria-current=${market === current ? "page" : undefined}>${label}</${Link}>`)}</nav></div>
+    <${TABS[current][1]} parameters=${parameters} />`;
 };

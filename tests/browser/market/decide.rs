@@ -141,6 +141,44 @@ async fn flips_in_auctions_are_below_the_median_of_sales_after_fees() {
 
 #[cfg_attr(not(chromium), ignore = "needs chromium")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_sells_to_an_npc_costs_less_than_the_npc_pays_and_no_other_view_requests_it() {
+    let cloud = start().await;
+    let window = open(&cloud, "?view=flips").await;
+    settle(&window).await;
+    let products = [("COAL", 10.0), ("WHEAT", 5.7), ("DIAMOND", 8.0), ("ICE", 1.0)]
+        .map(|(id, offer)| product(id, [0.1, offer], [0.1, offer], 7));
+    let without_offers = json!({
+        "id": "X", "topBuyOrder": 1.0, "topSellOffer": null, "sellPrice": 1.0, "buyPrice": 0.0, "sellVolume": 1,
+        "buyVolume": 0, "sellMovingWeek": 1, "buyMovingWeek": 1,
+    });
+    let market =
+        json!({"lastUpdated": 0, "items": products.into_iter().chain([without_offers]).collect::<Value>()});
+    let paid = [("COAL", 14.5), ("WHEAT", 6.0), ("DIAMOND", 8.0), ("X", 3.0)];
+    let items = paid.map(|(id, npc)| json!({"id": id, "npc_sell_price": npc}));
+    let items = json!({"items": items.into_iter().chain([json!({"id": "ICE"})]).collect::<Value>()});
+    let response = format!(
+        "path.includes('mode=prices') ? success({market}) : path.includes('items?mode=full') ? success({items}) : pass()"
+    );
+    replace(&window, "v1/", &response).await;
+    go(&window, "?view=items").await;
+    window.wait("document.querySelectorAll('tbody tr').length > 10").await;
+    assert_eq!(window.evaluate("asked.filter(([path]) => path.includes('items?')).length").await, 0);
+    go(&window, "?view=flips").await;
+    window.focus("link", "To an NPC").await;
+    window.press("Enter").await;
+    window.wait("document.querySelectorAll('tbody th a').length === 2").await;
+    assert_eq!(window.address().await, "/market?view=flips&market=npc");
+    let expected =
+        [["Coal", "4.50", "45.00%", "10.00", "14.50", "1"], ["Wheat", "0.30", "5.26%", "5.70", "6.00", "1"]];
+    assert_eq!(rows(&window).await, expected);
+    window.inspect("market-flips-npc").await;
+    window.click("link", "Coal").await;
+    window.wait_for_text("An NPC pays").await;
+    window.expect_clean(&[]);
+}
+
+#[cfg_attr(not(chromium), ignore = "needs chromium")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_table_names_its_requests_without_the_key_until_that_is_asked_for() {
     let cloud = start().await;
     let key = crate::cloud::pro_key(&cloud);

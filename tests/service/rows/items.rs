@@ -19,6 +19,9 @@ const ITEMS: Route = Route {
     is_served: |good, bad| bad <= good,
 };
 
+/// What an item has beside its id, name and material is not checked.
+const WHOLE_ITEMS: Route = Route { path: "/v1/items?mode=full", ..ITEMS };
+
 #[tokio::test]
 async fn an_item_that_makes_no_sense_is_left_out() {
     ITEMS.expect_table().await;
@@ -27,4 +30,5 @@ async fn an_item_that_makes_no_sense_is_left_out() {
 #[tokio::test]
 async fn the_catalogue_fails_only_if_most_items_make_no_sense() {
     ITEMS.expect_limit().await;
+    WHOLE_ITEMS.expect_limit().await;
 }

@@ -1,0 +1,47 @@
+//! Schemas of data that passes through unparsed, for the OpenAPI document.
+#![expect(dead_code, reason = "only the schemas of these types are used")]
+
+use std::collections::BTreeMap;
+
+use common::json::ObjectText;
+use schemars::JsonSchema;
+
+/// The data of `mode=full`: all that the provider says of all items.
+#[derive(JsonSchema)]
+pub(crate) struct WholeItems {
+    /// The items, in the provider's order.
+    items: Vec<WholeItem>,
+}
+
+/// An item as the provider gives it. It may have more fields, and most are absent from most items.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+struct WholeItem {
+    /// The id, which is unique.
+    id: String,
+    /// The display name. It is not unique and may contain `§` colour codes.
+    name: String,
+    /// The block or item that it looks like.
+    material: String,
+    /// The rarity.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
+    tier: Option<String>,
+    /// What an NPC pays for one, in coins.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "f64")]
+    npc_sell_price: Option<f64>,
+    /// The kind of item, such as `SWORD`.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
+    category: Option<String>,
+    /// Who may own it: `SOLO` or `COOP`.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
+    soulbound: Option<String>,
+    /// The statistics that it gives, by name.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "BTreeMap<String, f64>")]
+    stats: Option<BTreeMap<String, f64>>,
+    /// What a player needs to use it.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "Vec<ObjectText<'static>>")]
+    requirements: Option<()>,
+    /// How the museum shows it.
+    #[schemars(skip_serializing_if = "Option::is_none", with = "ObjectText<'static>")]
+    museum_data: Option<()>,
+}
