@@ -439,7 +439,7 @@ pub const ITEMS: Route = Route {
     answers_head: false,
     summary: "List items",
     description: "The complete item catalogue: names and tiers with `mode=basic`, and with `mode=full` all that the provider says of each \
-        item, such as what an NPC pays for it. `mode=full` has about two megabytes, or 0.4 MB compressed, more than the cache of API \
+        item, such as the price that an NPC pays. `mode=full` has about two megabytes, or 0.4 MB compressed, more than the cache of API \
         Gateway stores.",
     tag: &ITEMS_TAG,
     parameters: &[Parameter::query("mode", "What to return", ITEMS_MODES)],

@@ -26,7 +26,7 @@ struct WholeItem {
     /// The rarity.
     #[schemars(skip_serializing_if = "Option::is_none", with = "String")]
     tier: Option<String>,
-    /// What an NPC pays for one, in coins.
+    /// The price that an NPC pays for one, in coins.
     #[schemars(skip_serializing_if = "Option::is_none", with = "f64")]
     npc_sell_price: Option<f64>,
     /// The kind of item, such as `SWORD`.

@@ -61,7 +61,7 @@ impl<'a> Operation<'a> {
         self.value
     }
 
-    /// Whether the path has the operation `HEAD`, too.
+    /// Whether the path also has the operation `HEAD`.
     #[must_use]
     pub fn has_head(&self) -> bool {
         let item = self.document.value().get("paths").and_then(|paths| paths.get(self.path));
