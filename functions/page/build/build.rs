@@ -28,7 +28,7 @@ const PAGES: [(&str, &str, &str); 2] =
 
 /// The modules that are joined with what they import: that of the market page, and those of the views that it loads later.
 const MARKET: &str = "market.js";
-const LAZY: [&str; 2] = ["item.js", "mayor.js"];
+const LAZY: [&str; 3] = ["item.js", "mayor.js", "flips.js"];
 
 /// The page that has operations of the OpenAPI document in it, and the document.
 const REFERENCE: &str = "docs.html";

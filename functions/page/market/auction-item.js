@@ -56,8 +56,7 @@ export const AuctionItem = ({ id, names, products, parameters }) => {
   const ids = encodeURIComponent(id);
   const prices = useResource(`v1/auctions/prices?ids=${ids}`);
   const averages = useResource(`v1/auctions/averages?window=1d&ids=${ids}`);
-  const salesPath = `v1/auctions/sales?id=${ids}`;
-  const sales = useResource(salesPath);
+  const sales = useResource(`v1/auctions/sales?id=${ids}`);
   useReport(prices.failure, Boolean(prices.data));
   useReport(averages.failure, Boolean(averages.data));
   return html`
@@ -66,7 +65,7 @@ export const AuctionItem = ({ id, names, products, parameters }) => {
       <div class="present">
         <${Prices} prices=${prices} averages=${averages} isMixed=${isPet(id, products) && !id.includes("+")} />
         <${LowestAuction} ...${prices} />
-        <${LastSales} id=${id} path=${salesPath} resource=${sales} />
+        <${LastSales} id=${id} ...${sales} />
       </div>
     </div>`;
 };

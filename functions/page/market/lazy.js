@@ -1,5 +1,5 @@
-// Views that are loaded when they are first shown: that of an item, which with the library that draws its chart is more than half of all
-// that the page could load, and that of the mayor.
+// Views that are loaded when they are first shown: an item, which with the library that draws its chart is more than half of all that the
+// page could load, the mayor, and flips.
 import { html, useEffect, useState } from "./htm-preact.js";
 
 const LIBRARY = new URL("./uPlot.iife.min.js", import.meta.url).href;
@@ -51,9 +51,12 @@ const lazy = (request, what, titleOf) => {
 const item = lazy(() => Promise.all([import("./item.js"), loadLibrary()]).then(([{ Item }]) => Item), "chart", (parameters) => parameters.item);
 const mayor = lazy(() => import("./mayor.js").then(({ Mayor }) => Mayor), "view", () => "Mayor and election");
 
+const flips = lazy(() => import("./flips.js").then(({ Flips }) => Flips), "view", () => "Flips");
+
 /** Loads the view of an item before it is shown. */
 export const loadItem = item.load;
 
 /** The views. */
 export const LazyItem = item.Lazy;
 export const LazyMayor = mayor.Lazy;
+export const LazyFlips = flips.Lazy;

@@ -6,10 +6,9 @@ import { forget, refusalOf } from "./api.js";
 import { Auctions } from "./auctions.js";
 import { Banner, forgetKey, linked, sentence } from "./failure.js";
 import { FILES } from "./files.js";
-import { Flips } from "./flips.js";
 import { Items } from "./items.js";
 import { asKey, isRemembered, keepKey, remember, useKey } from "./key.js";
-import { LazyItem, LazyMayor, loadItem } from "./lazy.js";
+import { LazyFlips, LazyItem, LazyMayor, loadItem } from "./lazy.js";
 import { Overview } from "./overview.js";
 import { Sales } from "./sales.js";
 import { Search } from "./search.js";
@@ -21,7 +20,7 @@ import { Watch } from "./watch.js";
 const VIEWS = {
   overview: { View: Overview, hasFiles: true },
   items: { View: Items, label: "Items", hasFiles: true },
-  flips: { View: Flips, label: "Flips", hasFiles: true },
+  flips: { View: LazyFlips, label: "Flips", hasFiles: true },
   auctions: { View: Auctions, label: "Auctions", hasFiles: true },
   watch: { View: Watch, label: "Watched", hasFiles: true },
   mayor: { View: LazyMayor, label: "Mayor" },

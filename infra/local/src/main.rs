@@ -18,13 +18,14 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The queries of the example requests, by path.
-const EXAMPLE_QUERIES: [(&str, &str); 6] = [
+const EXAMPLE_QUERIES: [(&str, &str); 7] = [
     ("/v1/bazaar", "?mode=flips&limit=5"),
     ("/v1/bazaar/history", "?item_id=INK_SACK:3&range=24h"),
     ("/v1/bazaar/candles", "?item_id=INK_SACK:3&interval=5m"),
     ("/v1/bazaar/candles/all", "?interval=1d&opened_at=YESTERDAY"),
     ("/v1/auctions", "?page=0"),
     ("/v1/auctions/candles", "?id=SHEEP%3B4&interval=1h"),
+    ("/v1/auctions/sales", "?id=SHEEP%3B4&limit=10"),
 ];
 const EXAMPLE_PLAYER: &str = "Notch";
 

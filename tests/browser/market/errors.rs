@@ -112,13 +112,13 @@ async fn without_a_connection_old_data_stay_and_new_ones_come_when_it_is_back() 
     let window = open(&cloud, "?view=status").await;
     settle(&window).await;
     window.block(&["*"]).await;
-    window.click("link", "Flips").await;
+    window.click("link", "Items").await;
     window.wait("document.querySelector('[data-status=\"0\"]')").await;
     window.wait_for_text("The service cannot be reached.").await;
     window.inspect("market-offline").await;
     window.click("link", "Status").await;
     window.wait_for_text("Bazaar prices").await;
-    window.click("link", "Flips").await;
+    window.click("link", "Items").await;
     window.block(&[]).await;
     window.wait("document.querySelectorAll('tbody tr').length > 10").await;
     window.wait("!document.querySelector('[data-status]')").await;

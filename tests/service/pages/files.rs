@@ -46,7 +46,7 @@ fn expect_code(source: &str, served: &str) {
 }
 
 /// The files that also hold all modules that they import, so that a visit loads few files.
-const JOINED: [&str; 3] = ["item.js", "market.js", "mayor.js"];
+const JOINED: [&str; 4] = ["flips.js", "item.js", "market.js", "mayor.js"];
 
 /// The module as the joined file that it is in has it.
 fn inside_of_joined(source: &str) -> String {

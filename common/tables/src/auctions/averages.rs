@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::candle::{divided, median};
 use super::coins::Coins;
-use super::hour::{AVERAGES, BUILT, CHANGES, CloseSum, DAY, ItemSales, MINUTES, Sums, read_sales, read_sums};
+use super::hour::{AVERAGES, BUILT, CHANGES, CloseSum, DAY, ItemSales, Sums, read_sales, read_sums};
 use super::intervals::HOURS;
 use super::packed::{CONTENT, Ids, content, pack};
+use super::sold::MINUTES;
 use crate::error::Error;
 use crate::item::{self, Corrupt, Item, binary, integer, number, readable};
 use crate::session::Session;

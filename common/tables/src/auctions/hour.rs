@@ -22,7 +22,7 @@ use super::intervals::HOURS;
 use super::minute::Sale;
 use super::minute::read::{RecordedMinute, covered, sales};
 use super::packed::{CONTENT, Ids, content, pack};
-use super::sold::{self, HourSold};
+use super::sold::{self, HourSold, MINUTES};
 use crate::error::Error;
 use crate::item::{self, Corrupt, TIME_TO_LIVE, binary, integer, number, readable};
 use crate::series::keys::{Slot, slot_key, slot_of};
@@ -35,7 +35,6 @@ const SUMS: &str = "auctions#sums";
 pub(super) const AVERAGES: &str = "auctions#averages";
 pub(super) const BUILT: &str = "built";
 pub(super) const CHANGES: &str = "changes";
-pub(super) const MINUTES: &str = "minutes";
 const COVERED: &str = "covered";
 
 /// What `content` is, for the log.

@@ -37,8 +37,8 @@ const SOLD: Interval = Interval {
     shards: 199,
 };
 
-/// The number of minutes that the sales of an hour are known from.
-const MINUTES: &str = "minutes";
+/// The attribute with the number of minutes that a row is made of.
+pub(super) const MINUTES: &str = "minutes";
 
 /// The rows that a page reads first, and those that it reads if they have too few sales.
 const READS: [usize; 2] = [24, 176];
@@ -66,7 +66,7 @@ impl SoldItem {
         Coins::of_one(self.stack_price, self.amount)
     }
 
-    fn text(&self) -> String {
+    fn to_text(self) -> String {
         let offset = self.sold_at.get().rem_euclid(MILLISECONDS_OF_HOUR);
         let flags = u8::from(self.bin) + 2 * u8::from(self.clean);
         let text = format!("{offset},{},{flags}", self.stack_price);
@@ -100,7 +100,7 @@ impl From<&Sale> for SoldItem {
 pub(super) fn text_of(sales: &[&Sale]) -> String {
     let mut sold: Vec<_> = sales.iter().map(|sale| SoldItem::from(*sale)).collect();
     sold.sort_unstable();
-    sold.iter().map(SoldItem::text).collect::<Vec<_>>().join(";")
+    sold.into_iter().map(SoldItem::to_text).collect::<Vec<_>>().join(";")
 }
 
 /// Reads the text of an item's sales in an hour. `None` if it is not one.
