@@ -36,7 +36,7 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         self.by_key.get(key)
     }
 
-    /// Returns the entry of `key`, without using it.
+    /// Returns the entry of `key`, without making it the most recently used one.
     pub(super) fn peek(&self, key: &K) -> Option<&Entry<V>> {
         self.by_key.peek(key)
     }
@@ -48,8 +48,8 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         }
     }
 
-    /// Replaces the entry of `key`, and evicts others until the rest fits into the capacity. Does not keep a value that is larger
-    /// than the capacity.
+    /// Stores the entry in place of an earlier one, and evicts others until all fit. If the entry is larger than the capacity, `key` is left
+    /// without one.
     pub(super) fn put(&mut self, key: K, entry: Entry<V>) {
         self.remove(&key);
         if entry.bytes() > self.capacity_bytes {
@@ -58,8 +58,8 @@ impl<K: Hash + Eq, V: Weight> Entries<K, V> {
         self.bytes += entry.bytes();
         self.by_key.put(key, entry);
         while self.bytes > self.capacity_bytes {
-            let Some((_, oldest)) = self.by_key.pop_lru() else { return };
-            self.bytes = self.bytes.saturating_sub(oldest.bytes());
+            let Some((_, evicted)) = self.by_key.pop_lru() else { return };
+            self.bytes = self.bytes.saturating_sub(evicted.bytes());
         }
     }
 }

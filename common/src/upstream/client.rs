@@ -57,6 +57,7 @@ pub struct Upstream {
     key: Option<HeaderValue>,
     /// How long to send no request after a refusal without a wait; `None` if only a 429 is a refusal.
     pause_after_refusal: Option<Duration>,
+    /// A buffer for decompressed bodies that the next request reuses.
     spare: Arc<Spare>,
     /// No request is sent before this time, in Unix milliseconds by the clock of the events, because of the provider's limit.
     blocked_until: AtomicI64,
@@ -99,7 +100,8 @@ impl Upstream {
     /// just failed.
     ///
     /// # Errors
-    /// If there is no response, or one with an unexpected status or an unreadable body.
+    /// If there is no response, or one with an unexpected status or an unreadable body. Nothing is sent, and the error is `RateLimited`, while an
+    /// earlier response limits the rate of requests.
     pub async fn get(
         &self,
         invocation: &Invocation,
@@ -109,8 +111,8 @@ impl Upstream {
         invocation.waiting_for(self.within_limits(invocation, request, response)).await
     }
 
-    /// Returns the response to `request`, which is sent at most once. For callers that limit the rate of their requests, and charge
-    /// the invocation with the time of all of them.
+    /// Returns the response to `request`, which is not repeated and not charged to the invocation: the caller limits the rate of its requests,
+    /// and charges the time of all of them.
     ///
     /// # Errors
     /// As [`Upstream::get`].
@@ -250,8 +252,8 @@ fn age(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::AGE)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Whether an immediate retry may succeed. A path without a parameter always exists, but the provider is known to lose one for a moment
-/// during a refresh.
+/// Whether an immediate retry may succeed. A path without a parameter exists unless its request expects a 404, but the provider is known to
+/// lose one for a moment during a refresh.
 fn is_transient(failure: &UpstreamError, request: &UpstreamRequest<'_>) -> bool {
     match failure {
         UpstreamError::Unreachable { .. } => true,

@@ -70,7 +70,7 @@ impl Row for EndedAuction<'_> {
     }
 }
 
-/// Returns when the provider refreshed the list, in Unix milliseconds, and its rows.
+/// Returns when the provider refreshed the list, in Unix milliseconds, and its rows, usable and skipped.
 ///
 /// # Errors
 /// If the response is invalid.

@@ -59,7 +59,7 @@ impl From<SoldItem> for ItemSale {
     fn from(sale: SoldItem) -> Self {
         Self {
             sold_at: sale.sold_at,
-            price: sale.price().coins(),
+            price: sale.price_of_one().coins(),
             amount: sale.amount,
             bin: sale.bin,
             clean: sale.clean,

@@ -20,7 +20,7 @@ use tables::bazaar::{Candle, Candles, INTERVALS, ProductCandle};
 use tables::series::{Slot, SlotCandles, csv, slot_candles};
 use tables::{Error, ResponseError, Table};
 
-use self::query::{Format, Query, not_a_start, not_ended, not_kept};
+use self::query::{Format, Query, not_a_start, not_complete, not_kept};
 
 /// Room for about fifteen intervals.
 const CACHE_BYTES: usize = 16 * 1024 * 1024;
@@ -30,7 +30,7 @@ const CACHE_BYTES: usize = 16 * 1024 * 1024;
 #[schemars(rename = "BazaarCandlesAll")]
 struct AllCandles<'a> {
     /// The requested interval.
-    #[schemars(extend("enum" = query::INTERVALS))]
+    #[schemars(extend("enum" = query::INTERVAL_NAMES))]
     interval: &'static str,
     /// The start of the interval.
     opened_at: UnixSeconds,
@@ -88,7 +88,7 @@ fn document(slot: Slot, format: Format, candles: &Candles) -> serde_json::Result
 /// The error of an interval that has ended and is not built.
 fn not_built(slot: Slot, now: UnixSeconds) -> ApiError {
     if now < slot.built_by() {
-        return not_ended(slot);
+        return not_complete(slot);
     }
     ApiError::not_found(format!(
         "The candles of {slot} are late: they are not built yet. Try again in five minutes; the feed 'candles' of /v1/status says how \
@@ -121,7 +121,7 @@ impl Describe for BazaarCandlesAll {
             .fails(
                 "not_complete",
                 "/v1/bazaar/candles/all?interval=1d&opened_at=2226-01-01T00:00:00Z",
-                not_ended(future_day),
+                not_complete(future_day),
             )
             .fails("too_old", "/v1/bazaar/candles/all?opened_at=2020-01-01T00:00:00Z", not_kept(old_hour))
     }

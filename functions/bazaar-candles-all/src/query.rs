@@ -11,7 +11,8 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use tables::bazaar;
 use tables::series::{Interval, Slot};
 
-pub(crate) const INTERVALS: &[&str] =
+/// The names of the intervals, for the schema.
+pub(crate) const INTERVAL_NAMES: &[&str] =
     if let Allowed::OneOf { words, .. } = SLOT_INTERVALS { words } else { &[] };
 
 /// The parameter `format`.
@@ -42,7 +43,7 @@ impl Query {
             return Err(not_a_start(interval, opened_at.time(), opened_at.text()));
         }
         if slot.end() > now {
-            return Err(not_ended(slot));
+            return Err(not_complete(slot));
         }
         if slot.is_kept(now) { Ok(Self { slot, format }) } else { Err(not_kept(slot)) }
     }
@@ -60,8 +61,8 @@ pub(crate) fn not_a_start(interval: &'static Interval, time: UnixMilliseconds, r
     ))
 }
 
-/// The error of an interval that has not ended, or ended a moment ago.
-pub(crate) fn not_ended(slot: Slot) -> ApiError {
+/// The error of an interval that has not ended, or whose candles are not built yet, ten minutes after its end.
+pub(crate) fn not_complete(slot: Slot) -> ApiError {
     ApiError::not_found(format!(
         "The candles of {slot} are not complete yet: the interval ends at {}. Try again at {}.",
         slot.end(),
@@ -69,7 +70,7 @@ pub(crate) fn not_ended(slot: Slot) -> ApiError {
     ))
 }
 
-/// The error of an interval whose candles have expired, or that is before all records.
+/// The error of an interval whose candles have expired, or that is before 1970.
 pub(crate) fn not_kept(slot: Slot) -> ApiError {
     const DAY: Duration = Duration::from_hours(24);
     let kept = slot.interval.kept.map(|kept| {
@@ -84,7 +85,10 @@ mod tests {
 
     #[test]
     fn every_interval_of_the_table_of_routes_is_one_of_the_bazaar() {
-        assert!(INTERVALS.iter().all(|name| bazaar::INTERVALS.iter().any(|interval| interval.name == *name)));
+        assert!(!INTERVAL_NAMES.is_empty());
+        assert!(
+            INTERVAL_NAMES.iter().all(|name| bazaar::INTERVALS.iter().any(|interval| interval.name == *name))
+        );
     }
 
     #[test]

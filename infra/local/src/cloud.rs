@@ -67,8 +67,8 @@ impl Cloud {
         let dynamodb_listener = listen(options.dynamodb_port, "--dynamodb-port").await?;
         let document = Document::read(&options.template)?;
         let simulator = start_simulator(&options).await?;
-        let mut template =
-            document.evaluate(&options.parameters(&document, simulator.as_ref().map(Simulator::url)))?;
+        let mut template = document
+            .evaluate(&options.template_parameters(&document, simulator.as_ref().map(Simulator::url)))?;
         for function in template.functions.values_mut() {
             function.timeout = function.timeout.min(options.longest_timeout);
         }
@@ -344,7 +344,7 @@ fn pools_of(
     files: Option<&PublicFiles>,
     logs: &Logs,
 ) -> Arc<Pools> {
-    let key = options.upstream_key();
+    let key = options.sent_key();
     if key.is_none() {
         logs.push(&format!(
             "local: {KEY_VARIABLE} is not set: the provider serves no profiles without a key"

@@ -10,7 +10,7 @@ use simulator::Clock;
 use crate::logs::LineSink;
 use crate::template::Document;
 
-/// The limits of the usage plans, and a value that no test reaches.
+/// The limits of the usage plans.
 const LIMIT_PARAMETERS: [&str; 8] = [
     "StarterRateLimit",
     "StarterBurstLimit",
@@ -21,6 +21,7 @@ const LIMIT_PARAMETERS: [&str; 8] = [
     "ProfileRateLimit",
     "ProfileBurstLimit",
 ];
+/// A limit that no test reaches.
 const HIGH_LIMIT: &str = "1000000";
 /// The API key for upstreams that do not check it.
 const PLACEHOLDER_KEY: &str = "local";
@@ -37,18 +38,18 @@ pub struct Options {
     pub lambda_port: u16,
     /// `DynamoDB`'s port; 0 for a free one.
     pub dynamodb_port: u16,
-    /// The folder in which tables are kept between runs. Without one, they are in memory.
+    /// The folder in which tables and public files are kept between runs. Without one, tables are in memory.
     pub data: Option<PathBuf>,
     /// Whether the recorders write public files, which are served under `/public/`: into the folder `public` in `data`, or a temporary one.
     pub public_files: bool,
     /// Whether schedules run.
     pub schedules: bool,
-    /// When a schedule with a rate begins: on AWS at the second at which it is created, and here this long after each full period. Events
-    /// of other schedules are sent so long after they are due, as on AWS at any second of their minute.
+    /// How long after each full period a schedule with a rate sends its events. On AWS, that depends on the second at which the schedule was
+    /// created. Events of other schedules are sent this long after they are due: on AWS, at any second of their minute.
     pub schedules_begin_after: Duration,
     /// Whether schedules also run once at the start, so that nothing seems to be overdue.
     pub schedules_at_start: bool,
-    /// The days of prices and candles that a simulated game starts with, at most 90; 0 also leaves out daily candles, auctions, past
+    /// The days of prices and candles that a simulated game starts with, at most 90, of auctions at least 7; 0 also leaves out daily candles, auctions, past
     /// mayors and fire sales. They are generated in the background, after the start; the log says what is still missing.
     pub history: u16,
     /// The provider of the functions' data.
@@ -66,7 +67,7 @@ pub struct Options {
     pub concurrency: NonZeroU16,
     /// Functions with a longer timeout in the template have this one.
     pub longest_timeout: Duration,
-    /// The time of requests and of the simulator.
+    /// The time of requests, schedules, the simulator and the generated past.
     pub clock: Clock,
     /// Receives a line for each request.
     pub access_log: Option<LineSink>,
@@ -147,15 +148,16 @@ impl Options {
         }
     }
 
-    /// Values for the template's parameters: the given ones, then those that follow from the other options.
-    pub(crate) fn parameters(
+    /// Values for the template's parameters: the given ones, then those that follow from the other options and that the template declares.
+    pub(crate) fn template_parameters(
         &self,
         document: &Document,
         simulator_url: Option<String>,
     ) -> BTreeMap<String, String> {
         let upstream = match &self.upstream {
             Upstream::Url(url) => Some(url.clone()),
-            Upstream::Simulator { .. } | Upstream::Live => simulator_url,
+            Upstream::Simulator { .. } => simulator_url,
+            Upstream::Live => None,
         };
         let defaults = [
             ("GatewayCache", Some("off".to_owned())),
@@ -174,8 +176,8 @@ impl Options {
         parameters
     }
 
-    /// The API key for the upstream; only the real provider may be without one.
-    pub(crate) fn upstream_key(&self) -> Option<&str> {
+    /// The API key that is sent to the upstream; only the real provider may be without one.
+    pub(crate) fn sent_key(&self) -> Option<&str> {
         match self.upstream {
             Upstream::Simulator { .. } => Some(PLACEHOLDER_KEY),
             Upstream::Url(_) => Some(self.upstream_key.as_deref().unwrap_or(PLACEHOLDER_KEY)),
@@ -205,7 +207,7 @@ mod tests {
                 "GatewayCache=on ProRateLimit=1000000",
             ),
         ] {
-            let parameters = options.parameters(&declared, None).into_iter();
+            let parameters = options.template_parameters(&declared, None).into_iter();
             let texts: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
             assert_eq!(texts.join(" "), expected);
         }
@@ -215,7 +217,7 @@ mod tests {
     fn the_key_is_not_sent_to_the_simulator() {
         let key = |upstream, key: Option<&str>| {
             let options = Options { upstream, upstream_key: key.map(str::to_owned), ..Options::default() };
-            options.upstream_key().map(str::to_owned)
+            options.sent_key().map(str::to_owned)
         };
         assert_eq!(key(Upstream::Simulator { seed: 1 }, Some("real")).as_deref(), Some("local"));
         assert_eq!(key(Upstream::Url("http://one".to_owned()), Some("real")).as_deref(), Some("real"));

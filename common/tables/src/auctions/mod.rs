@@ -3,16 +3,15 @@
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|
-//! | `auctions#1m#000` | `SLOT#HASH#PART`: the minute, the CRC-32 of what the run has found, the position of the row | `content` |
+//! | `auctions#1m#000` | `SLOT#HASH#PART`: the minute, the rank of what the run has found, the position of the row | `content` |
 //! | `auctions#1m` | the minute: the marker, written last | `hash`, `rows`, `last_updated`, `sales_since`, `sales_until` |
 //! | `auctions#lowest` | `0` or `1`, the parity of the minute | `slot`, `hash`, `auctions`: the auction of each lowest price |
 //!
-//! Of two runs for the same minute, the one with the larger hash wins, whatever their order: rows of different runs are never mixed.
+//! Of two runs for the same minute, the one with the higher rank wins, whatever their order: rows of different runs are never mixed.
 //! What a killed or beaten run leaves expires. A row of auctions is overwritten two minutes later, so a reader that has found the newest
 //! marker finds the row that fits it. A run that is late replaces no row of a later minute.
 //!
-//! Every minute stores the whole list of ended auctions. Lists overlap, so sales are counted when they are read ([`sales`]), and no
-//! run depends on an earlier one.
+//! Every minute stores the whole list of ended auctions. Lists overlap, so sales are counted when they are read ([`sales`]).
 
 mod averages;
 pub(crate) mod candle;

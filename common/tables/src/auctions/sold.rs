@@ -45,7 +45,7 @@ const READS: [usize; 2] = [24, 176];
 
 const MILLISECONDS_OF_HOUR: i64 = 3_600_000;
 
-/// A sale of an item.
+/// A sale of an item. Sales have the order of their times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SoldItem {
     pub sold_at: UnixMilliseconds,
@@ -62,7 +62,7 @@ pub struct SoldItem {
 impl SoldItem {
     /// Returns the price of one item.
     #[must_use]
-    pub const fn price(&self) -> Coins {
+    pub const fn price_of_one(&self) -> Coins {
         Coins::of_one(self.stack_price, self.amount)
     }
 
@@ -175,7 +175,7 @@ impl HourSold {
 pub struct SoldPage {
     /// The sales, newest first.
     pub sales: Vec<SoldItem>,
-    /// The end of the next page, which is older; `None` if there are no older sales.
+    /// The end of the next page, which is older; `None` if there are no older sales. It can be there although there are none.
     pub next_before: Option<UnixMilliseconds>,
 }
 
@@ -196,7 +196,7 @@ pub async fn sold_before(
     let mut unread = Some(last);
     let mut sales = Vec::new();
     for most in READS {
-        // DynamoDB refuses a range of keys that ends before it begins.
+        // One sale more than `limit` shows that there is another page. DynamoDB refuses a range of keys that ends before it begins.
         let Some(newest) = unread.filter(|newest| *newest >= oldest && sales.len() <= limit) else { break };
         let query = table.query_between(&partition, slot_key(oldest), slot_key(newest));
         let rows = table.rows(query.scan_index_forward(false), most).await?;

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::response::{self, Refusal};
 
-/// A fault that replaces or delays the response to a request, for all matching requests until it is cleared.
+/// A fault that delays a request, or replaces its response without carrying it out. It applies to all matching requests, until [`Fault::times`]
+/// is reached or it is cleared.
 ///
 /// ```
 /// # use local::Fault;
@@ -55,18 +56,19 @@ impl Fault {
         Self { processed: Some(processed), ..Self::default() }
     }
 
+    /// Waits before the request is carried out.
     #[must_use]
     pub fn delay(delay: Duration) -> Self {
         Self { delay, ..Self::default() }
     }
 
-    /// Accepts the request and never responds.
+    /// Accepts the request, does not carry it out, and never responds.
     #[must_use]
     pub fn hang() -> Self {
         Self { hang: true, ..Self::default() }
     }
 
-    /// Closes the connection without a response.
+    /// Closes the connection; the request is not carried out.
     #[must_use]
     pub fn close() -> Self {
         Self { close: true, ..Self::default() }
@@ -79,7 +81,7 @@ impl Fault {
         self
     }
 
-    /// Lets the next `requests` matching requests succeed first.
+    /// Leaves out the first `requests` matching requests.
     #[must_use]
     pub fn after(self, requests: u64) -> Self {
         Self { after: requests, ..self }
@@ -118,7 +120,7 @@ impl Fault {
         let has_any = !tables.is_empty();
         (!rest.is_empty()).then(|| Split {
             processed: has_any.then(|| Bytes::from(request.to_string())),
-            name,
+            unprocessed_field: name,
             rest: Value::Object(rest),
         })
     }
@@ -142,18 +144,18 @@ fn items(entry: &mut Value) -> Option<&mut Vec<Value>> {
 pub(super) struct Split {
     /// The request for the processed part; `None` if it is empty.
     pub(super) processed: Option<Bytes>,
-    name: &'static str,
+    unprocessed_field: &'static str,
     rest: Value,
 }
 
 impl Split {
-    /// Turns the response to the processed part into the response to the processed batch.
+    /// Turns the response to the processed part into the response to the whole batch.
     pub(super) async fn complete(self, processed: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
         let (parts, body) = processed.into_parts();
         let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes);
         match serde_json::from_slice(&body) {
             Ok(Value::Object(mut fields)) if parts.status == StatusCode::OK => {
-                fields.insert(self.name.to_owned(), self.rest);
+                fields.insert(self.unprocessed_field.to_owned(), self.rest);
                 response::json(StatusCode::OK, Bytes::from(Value::Object(fields).to_string()))
             }
             _ => Response::from_parts(parts, Full::new(body)),
@@ -168,7 +170,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    pub(super) fn set(&self, fault: Fault) {
+    pub(super) fn add(&self, fault: Fault) {
         self.set.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
     }
 
@@ -177,7 +179,7 @@ impl Faults {
     }
 
     /// The fault for a request, which is counted.
-    pub(super) fn take(&self, operation: &str) -> Option<Fault> {
+    pub(super) fn next_for(&self, operation: &str) -> Option<Fault> {
         let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         for fault in set.iter_mut().filter(|fault| fault.applies_to(operation)) {
             if fault.after > 0 {

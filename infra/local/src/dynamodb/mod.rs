@@ -128,7 +128,7 @@ impl DynamoDb {
 
     /// Applies `fault` to matching requests from now on. If several faults match, the one that was set first applies.
     pub fn set_fault(&self, fault: Fault) {
-        self.shared.faults.set(fault);
+        self.shared.faults.add(fault);
     }
 
     /// Removes all faults. Requests that already hang stay that way.
@@ -279,7 +279,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
     };
     let operation = operation(&parts.headers);
     count(&shared.requests, operation);
-    let Some(fault) = shared.faults.take(operation) else {
+    let Some(fault) = shared.faults.next_for(operation) else {
         let response = shared.carry_out(operation, &parts, body).await;
         count(&shared.carried_out, operation);
         return response;

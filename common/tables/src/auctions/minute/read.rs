@@ -24,7 +24,7 @@ const CONCURRENT_READS: usize = 8;
 /// For how long a minute is the newest if no later one is recorded.
 pub const LONGEST_AGE: Duration = Duration::from_mins(10);
 
-/// For how long sales that could not be recorded are kept for a later minute.
+/// For how long sales that could not be recorded are kept for a later minute: so much later a minute can have the sales of an hour.
 pub const SALES_KEPT: Duration = Duration::from_mins(15);
 
 /// A minute as it was recorded.
@@ -41,7 +41,8 @@ pub struct RecordedMinute {
     pub sales: Option<Sales>,
 }
 
-/// Reads the minute of a marker. `None` if its content is missing or corrupt, which is logged. What is settled costs half as much to read.
+/// Reads the minute of a marker. `None` if its content is missing or corrupt, which is logged. If it `is_settled`,
+/// it is first read as it may have been a moment ago, which costs half as much.
 async fn minute_of(
     table: Session<'_>,
     marker: Marker,
@@ -68,7 +69,7 @@ async fn minute_of(
 }
 
 /// Returns the newest minute that was recorded in the ten minutes before `now`, if there is one. A minute whose rows are missing
-/// or corrupt is logged, and the one before it is returned. Only queries.
+/// or corrupt is logged, and the one before it is returned. It needs no right but `dynamodb:Query`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -84,7 +85,7 @@ pub async fn newest(table: Session<'_>, now: UnixSeconds) -> Result<Option<Recor
 }
 
 /// Returns the auctions of the lowest prices of the minute, which [`newest`] has returned, in the order of its prices. `None` if they are
-/// not known: a later minute has replaced them. There can be fewer auctions than prices. Only queries.
+/// not known: a later minute has replaced them. There can be fewer auctions than prices. It needs no right but `dynamodb:Query`.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -107,7 +108,7 @@ pub async fn lowest_auctions(
     Ok(auctions.into_iter().next())
 }
 
-/// Returns the recorded minutes from `from` until before `end`, in order, which have been recorded some time ago. One whose rows are
+/// Returns the recorded minutes from `from` until before `end`, in order. They are read as settled: recorded some time ago. One whose rows are
 /// missing or corrupt is logged and left out.
 ///
 /// # Errors
@@ -143,12 +144,12 @@ pub fn sales(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) ->
 #[must_use]
 pub fn covered(minutes: &[RecordedMinute], from: UnixSeconds, end: UnixSeconds) -> Duration {
     let periods: BTreeSet<_> = lists(minutes).map(|sales| (sales.since.get(), sales.until.get())).collect();
-    let [mut before, end] = [from, end].map(|time| time.get().saturating_mul(1_000));
+    let [mut covered_until, end] = [from, end].map(|time| time.get().saturating_mul(1_000));
     let mut covered = 0;
     for (since, until) in periods {
-        let begin = since.max(before);
-        before = until.clamp(before, end.max(before));
-        covered += before.saturating_sub(begin).max(0).unsigned_abs();
+        let begin = since.max(covered_until);
+        covered_until = until.clamp(covered_until, end.max(covered_until));
+        covered += covered_until.saturating_sub(begin).max(0).unsigned_abs();
     }
     Duration::from_millis(covered)
 }

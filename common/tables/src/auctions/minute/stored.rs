@@ -38,8 +38,9 @@ const LAST_UPDATED: &str = "last_updated";
 const SALES_SINCE: &str = "sales_since";
 const SALES_UNTIL: &str = "sales_until";
 
-/// The most bytes of the content in a row, and the most auctions. DynamoDB's limit of a row is 400 kB.
+/// The most bytes of the content in a row. DynamoDB's limit of a row is 400 KiB.
 const LARGEST_PART: usize = 300_000;
+/// The most auctions in a row, of 16 bytes each.
 pub(super) const MOST_AUCTIONS: usize = 25_000;
 
 /// The content of a minute. Values of one kind in a row compress best.
@@ -162,12 +163,15 @@ fn put_if(table: Session<'_>, row: Item, condition: &str, hash: &str) -> PutItem
 fn rank(filing: Filing, minute: &Minute, content: &[u8], auctions: &[u8]) -> String {
     let Minute { last_updated, completed_at, sales, .. } = minute;
     let milliseconds = |time: Option<UnixMilliseconds>| time.map_or(0, UnixMilliseconds::get).max(0);
+    // "own" is after "-" in the order of texts.
     let event = if filing.is_own() { "own" } else { "-" };
     let has_sales = u8::from(sales.is_some());
     let refreshed = milliseconds(Some(*last_updated));
     let completed = milliseconds(*completed_at);
+    let sales_since = milliseconds(sales.as_ref().map(|sales| sales.since));
     let sales_until = milliseconds(sales.as_ref().map(|sales| sales.until));
-    let hasher = Sha256::new().chain_update(sales_until.to_be_bytes());
+    let hasher =
+        Sha256::new().chain_update(sales_since.to_be_bytes()).chain_update(sales_until.to_be_bytes());
     let digest = hasher.chain_update(content).chain_update(auctions).finalize();
     let hash = digest.iter().fold(String::new(), |hash, byte| hash + &format!("{byte:02x}"));
     // Nineteen digits hold every time.
@@ -184,6 +188,7 @@ fn lowest_key(slot: Slot) -> Item {
     item::key(LOWEST, parity(slot.start))
 }
 
+/// Which of two rows has the auctions of a minute: those of the minute before stay until the next one.
 pub(super) fn parity(slot: UnixSeconds) -> String {
     (slot.get() / 60).rem_euclid(2).to_string()
 }
