@@ -398,7 +398,7 @@ pub const AUCTIONS_SALES: Route = Route {
         ),
         Parameter::query(
             "limit",
-            "The maximum number of sales",
+            "The maximum number of sales, but for others of the same millisecond as the last one",
             Allowed::WholeNumber { min: 1, max: 500, default: 100 },
         ),
     ],

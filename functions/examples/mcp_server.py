@@ -4,8 +4,10 @@
     BASE_URL=… API_KEY=… python mcp_server.py
 """
 
+import http.client
 import json
 import os
+import sys
 import time
 import urllib.error
 import urllib.parse
@@ -22,8 +24,11 @@ server = MCPServer(
     "An item is in the bazaar (many equal items, orders) or in auctions (single items), seldom in both.",
 )
 
-ItemId = Annotated[str, Field(description="The id of an item, such as INK_SACK:3 or GOLDEN_DRAGON;4, as search_items returns it")]
+ItemId = Annotated[str, Field(min_length=1, description="The id of an item, such as INK_SACK:3 or GOLDEN_DRAGON;4, as search_items returns it")]
 Count = Annotated[int, Field(ge=1, le=100)]
+
+BASE_URL = os.environ.get("BASE_URL", "").strip().rstrip("/")
+API_KEY = os.environ.get("API_KEY", "").strip()
 
 # The catalogue changes with updates of the game.
 CATALOGUE_SECONDS = 3_600
@@ -33,20 +38,21 @@ catalogue: tuple[float, list[dict[str, Any]]] = (0.0, [])
 def get(path: str, **parameters: Any) -> Any:
     """Returns the data of a response. An error of the API says what to do, so the model reads it."""
     query = urllib.parse.urlencode({name: value for name, value in parameters.items() if value is not None})
-    request = urllib.request.Request(f"{os.environ['BASE_URL']}{path}?{query}", headers={"X-API-Key": os.environ["API_KEY"]})
+    request = urllib.request.Request(f"{BASE_URL}{path}?{query}", headers={"X-API-Key": API_KEY})
     try:
         with urllib.request.urlopen(request, timeout=15) as response:
             return json.load(response)["data"]
     except urllib.error.HTTPError as error:
         try:
             message = json.load(error)["error"]["message"]
-        except (ValueError, KeyError):
-            message = "The response is no JSON."
+        except (ValueError, KeyError, TypeError, OSError, http.client.HTTPException):
+            message = "Its body is not the API's. Check BASE_URL."
         wait = error.headers.get("Retry-After")
         after = f" Try again after {wait} seconds." if wait else ""
-        raise ToolError(f"The API responded {error.code}: {message}{after}") from error
-    except (OSError, ValueError) as error:
-        raise ToolError(f"The API cannot be reached: {error}. Check BASE_URL, or try again later.") from error
+        raise ToolError(f"The API responded {error.code}: {message}{after}") from None
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException) as error:
+        # The texts of such errors can contain headers.
+        raise ToolError(f"The API did not respond ({type(error).__name__}). Check BASE_URL, or try again later.") from None
 
 
 def items() -> list[dict[str, Any]]:
@@ -66,7 +72,7 @@ def items() -> list[dict[str, Any]]:
 
 
 @server.tool()
-def search_items(name: Annotated[str, Field(min_length=1, description="Words of the name or the id")], limit: Count = 20) -> dict[str, Any]:
+def search_items(name: Annotated[str, Field(pattern=r"\S", description="Words of the name or the id")], limit: Count = 20) -> dict[str, Any]:
     """Finds items whose name or id has all words. Items with a price come first, short names before long ones."""
     words = name.lower().replace("_", " ").split()
 
@@ -81,11 +87,14 @@ def search_items(name: Annotated[str, Field(min_length=1, description="Words of 
 @server.tool()
 def prices(id: ItemId) -> dict[str, Any]:
     """Returns the present prices of an item in both markets: best orders and averages in the bazaar, lowest prices and averages of a day in auctions."""
-    return {
+    found = {
         "bazaar": get("/v1/bazaar", mode="items", ids=id)["items"],
         "auctions": get("/v1/auctions/prices", ids=id)["items"],
         "auctions_average": get("/v1/auctions/averages", ids=id)["items"],
     }
+    if not any(found.values()):
+        raise ToolError(f"No market has an item with the id {id}. Call search_items to find its id.")
+    return found
 
 
 @server.tool()
@@ -117,11 +126,13 @@ def fire_sales() -> dict[str, Any]:
 
 @server.tool()
 def flips(
-    min_price: Annotated[float, Field(ge=0, le=1e12)] = 50_000, min_volume: Annotated[int, Field(ge=0, le=10**12)] = 10_000, limit: Count = 10
+    min_price: Annotated[int, Field(ge=0, le=10**12)] = 50_000, min_volume: Annotated[int, Field(ge=0, le=10**12)] = 10_000, limit: Count = 10
 ) -> dict[str, Any]:
     """Returns products of the bazaar with the widest spread between buy orders and sell offers, of at least this price and volume."""
     return get("/v1/bazaar", mode="flips", min_price=min_price, min_volume=min_volume, limit=limit)
 
 
 if __name__ == "__main__":
+    if not BASE_URL.startswith(("http://", "https://")) or not API_KEY.isascii() or not API_KEY.isprintable() or not API_KEY:
+        sys.exit("Set BASE_URL to the address of the service, such as https://api.example.com, and API_KEY to your key.")
     server.run("stdio")

@@ -51,7 +51,7 @@ struct ItemSale {
     amount: NonZeroU32,
     /// Whether it was a buy-it-now auction. Otherwise the highest bid won.
     bin: bool,
-    /// Whether the item is clean: nothing has been added to it, as in the averages.
+    /// Whether the item is clean: it has no enchantments, reforge, stars, gems, skin or other upgrades. The level of a pet does not matter.
     clean: bool,
 }
 

@@ -205,6 +205,7 @@ fn example(method: &str, path: &str, header: &str, base: &str) -> String {
     let option = match method {
         "GET" => String::new(),
         "ANY" => "-X POST ".to_owned(),
+        "HEAD" => "-I ".to_owned(),
         other => format!("-X {other} "),
     };
     format!("curl {option}{header}'{base}{path}{query}'")

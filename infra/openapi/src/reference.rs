@@ -73,7 +73,7 @@ pub(crate) fn summary(document: &Value) -> String {
         "# {title}\n\n> {summary}.\n\n\
          - The base address is that of this file without `/llms.txt`. Links are relative to it, and so are the paths of routes.\n\
          - Every `/v1` route except {open} requires an API key in the header `X-API-Key`. {limits}\n\
-         - All requests are `GET`. A success is `{{\"success\":true,\"data\":…,\"meta\":…}}`, an error \
+         - All requests are `GET`; some paths also answer `HEAD`. A success is `{{\"success\":true,\"data\":…,\"meta\":…}}`, an error \
            `{{\"success\":false,\"error\":{{\"code\":…,\"message\":…}}}}`.\n\
          - Request a route at most once in the time for which its responses are cached, and many items in one request where the route \
            allows it. After a 429 or 500, wait for the seconds in `Retry-After`.\n\

@@ -361,6 +361,13 @@ async fn expect_sales(cloud: &Cloud, world: &World) {
     }
 }
 
+/// Panics unless a time before which nothing is kept is the end.
+async fn expect_end_before(cloud: &Cloud, before: &str) {
+    let path = format!("/v1/auctions/sales?id=ALWAYS&before={before}");
+    let data = get_at(cloud, &path, NOW * 1_000).await.data();
+    assert_eq!(data, json!({"id": "ALWAYS", "count": 0, "sales": [], "next_before": null}), "{before}");
+}
+
 /// Panics unless the public files show what the routes respond.
 async fn expect_files(cloud: &Cloud, world: &World) {
     let ids = IDS.map(|id| id.replace(';', "%3B").replace('+', "%2B")).join(",");
@@ -458,6 +465,9 @@ async fn candles_and_averages_of_random_minutes_equal_a_naive_computation_whenev
     build_all(&cloud).await;
     expect_equal(&cloud, &world).await;
     expect_sales(&cloud, &world).await;
+    for before in ["2020-01-01T00:00:00Z", "0000-01-01T00:00:00%2B23:59", &rfc3339(NOW - 90 * DAY)] {
+        expect_end_before(&cloud, before).await;
+    }
     expect_files(&cloud, &world).await;
     let at_random_times = dump(&cloud).await;
     let is_recorded = |key: &(String, String)| {

@@ -34,9 +34,15 @@ async def main():
             result = await client.call_tool(name, arguments)
             assert not result.is_error, (name, result.content)
             assert field in result.structured_content, (name, result.structured_content)
-        refused = await client.call_tool("prices", {"id": "no such id"})
-        text = refused.content[0].text
-        assert refused.is_error and "responded 400" in text and "'ids'" in text, text
+        for id, words in {"no such id": "responded 400", "NO_SUCH_ID": "search_items"}.items():
+            refused = await client.call_tool("prices", {"id": id})
+            assert refused.is_error and words in refused.content[0].text, refused.content
+    # An unusual key and address are no part of an error.
+    environment |= {"API_KEY": "secret_key\r", "BASE_URL": "http://127.0.0.1:1/"}
+    async with Client(StdioServerParameters(command=sys.executable, args=[SERVER], env=environment)) as client:
+        failed = await client.call_tool("fire_sales", {})
+        text = failed.content[0].text
+        assert failed.is_error and "Check BASE_URL" in text and "secret" not in text, text
 
 
 asyncio.run(main())

@@ -205,6 +205,7 @@ pub async fn sold_before(
         let read = rows.iter().rev().find_map(|row| slot_of(&SOLD, row).ok());
         unread = read.filter(|_| rows.len() == most).map(|slot| slot.start.minus(SOLD.length));
     }
+    unread = unread.filter(|newest| *newest >= oldest);
     sales.sort_unstable_by(|one, other| other.cmp(one));
     let mut next_before = unread.map(|slot| SOLD.end(slot).into());
     if let Some(last) = sales.get(limit.saturating_sub(1)).map(|sale: &SoldItem| sale.sold_at) {
