@@ -7,12 +7,12 @@ use std::process::Command;
 
 use common::routes::{DOCS, INDEX, Reads, VERSION_1};
 
-use crate::support::{AUTHORIZER, RECORDERS, in_repository};
+use crate::support::{ACCOUNTS, AUTHORIZER, RECORDERS, in_repository};
 
 /// The functions that have a table.
 fn with_table() -> Vec<&'static str> {
     let routes = VERSION_1.into_iter().filter(|route| route.reads == Reads::History);
-    routes.map(|route| route.function).chain(RECORDERS).chain([AUTHORIZER]).collect()
+    routes.map(|route| route.function).chain(RECORDERS).chain([ACCOUNTS, AUTHORIZER]).collect()
 }
 
 /// The functions that have no table.

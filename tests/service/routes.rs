@@ -7,7 +7,8 @@ use local::template::{CacheKey, Template};
 use serde_json::Value;
 
 use crate::support::{
-    AUTHORIZER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke, record_prices, start,
+    ACCOUNTS, AUTHORIZER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke,
+    record_prices, start,
 };
 
 /// The names of the entries of a folder of the repository, without its README and the examples of clients.
@@ -166,7 +167,7 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
     in_table.extend(RECORDERS.map(str::to_owned));
-    in_table.extend([AUTHORIZER, ASSETS.function].map(str::to_owned));
+    in_table.extend([ACCOUNTS, AUTHORIZER, ASSETS.function].map(str::to_owned));
     let template = deployed_template();
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
@@ -185,7 +186,7 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         .chain([&INDEX, &DOCS])
         .map(|route| route.function)
         .chain(RECORDERS)
-        .chain([AUTHORIZER])
+        .chain([ACCOUNTS, AUTHORIZER])
         .collect();
     for file in names_in("events") {
         let function = file.strip_suffix(".json").unwrap_or_else(|| panic!("events/{file} is not an event"));
@@ -194,6 +195,12 @@ async fn every_function_has_a_sample_event_that_it_responds_to() {
         if RECORDERS.contains(&function) {
             let invoked = invoke(&cloud, function, text).await;
             assert_eq!(invoked.json()["tick"], parsed["time"], "{file}: {}", invoked.text);
+            missing.remove(function);
+            continue;
+        }
+        if function == ACCOUNTS {
+            let invoked = invoke(&cloud, function, text).await;
+            assert_eq!(invoked.json()["result"]["status"], 401, "{file}");
             missing.remove(function);
             continue;
         }

@@ -59,11 +59,11 @@ pub enum Inactive {
 }
 
 /// Decides about a request at the time `now`. `key` and `account` are the records of the key and of its account, if they exist.
-/// A revoked key is refused whatever `now` is: clocks differ, and a revocation is final.
+/// A revoked key is refused whatever `now` is: clocks differ, and a revocation is final. An expired key counts as revoked.
 #[must_use]
 pub fn decide(key: Option<&KeyRecord>, account: Option<&Account>, now: UnixSeconds) -> Decision {
     let Some(key) = key else { return Decision::Refuse(Refusal::Unknown) };
-    match key.state {
+    match key.state_at(now) {
         KeyState::Issued => {}
         KeyState::Pending => return Decision::Refuse(Refusal::Pending),
         KeyState::Revoked { at } => return Decision::Refuse(Refusal::Revoked { at }),

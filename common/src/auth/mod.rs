@@ -5,6 +5,7 @@ mod account;
 mod decision;
 mod key;
 mod record;
+mod text;
 
 pub use self::account::{Account, AccountName, InvalidAccountName, Subscription, SubscriptionStatus, Tier};
 pub use self::decision::{Decision, Inactive, Refusal, decide};
@@ -12,3 +13,4 @@ pub use self::key::{ApiKey, KEY_PREFIX, MalformedKey, without_keys};
 pub use self::record::{
     InvalidKeyDigest, InvalidKeyId, InvalidLabel, KeyDigest, KeyId, KeyRecord, KeyState, Label,
 };
+pub use self::text::parse_unless_key;

@@ -161,7 +161,10 @@ pub struct KeyRecord {
     pub created_at: UnixSeconds,
     /// Its last four characters.
     pub last_four: String,
+    /// The state that is stored; see [`KeyRecord::state_at`].
     pub state: KeyState,
+    /// When it counts as revoked, if another key replaces it.
+    pub expires_at: Option<UnixSeconds>,
 }
 
 impl KeyRecord {
@@ -169,6 +172,21 @@ impl KeyRecord {
     #[must_use]
     pub fn id(&self) -> KeyId {
         self.digest.id()
+    }
+
+    /// Its state at the time `now`: an expired key is revoked.
+    #[must_use]
+    pub fn state_at(&self, now: UnixSeconds) -> KeyState {
+        match (self.state, self.expires_at) {
+            (KeyState::Issued, Some(at)) if at <= now => KeyState::Revoked { at },
+            (state, _) => state,
+        }
+    }
+}
+
+impl Serialize for KeyDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -1,27 +1,36 @@
 //! Accounts and API keys: one row each, with the `pk` `account#NAME` or `key#ID`. The table stores only a key's digest. The
-//! index `by-account` lists the keys of an account; it follows the table after about a second.
+//! index `by-account` lists the keys of an account; it follows the table after about a second. A row `request#NAME#ID` remembers for a
+//! day which key a request has issued, so that the request can be repeated.
 //!
 //! A corrupt row is an error here and is not skipped: a request must be neither allowed nor denied by a guess.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
 use common::auth::{
-    Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Subscription, SubscriptionStatus, Tier,
+    Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
+    Tier,
 };
 use common::time::UnixSeconds;
 use futures_util::{Stream, TryStreamExt, stream};
 
 use crate::error::Error;
-use crate::item::{Corrupt, Item, PARTITION_KEY, integer, number, string, text};
+use crate::item::{Corrupt, Item, PARTITION_KEY, TIME_TO_LIVE, integer, number, string, text};
 use crate::session::Session;
+
+/// How many rows a page has at most.
+const PAGE_ROWS: i32 = 1_000;
+/// For how long a request that issued a key is known.
+const REQUEST_KEPT: Duration = Duration::from_hours(24);
 
 /// The index of keys by account.
 const BY_ACCOUNT: &str = "by-account";
 
 const ACCOUNT_PREFIX: &str = "account#";
+const REQUEST_PREFIX: &str = "request#";
 const ACCOUNT: &str = "account";
 const TIER: &str = "tier";
 const STATUS: &str = "status";
@@ -32,6 +41,9 @@ const CREATED_AT: &str = "created_at";
 const LAST_FOUR: &str = "last_four";
 const PENDING: &str = "pending";
 const REVOKED_AT: &str = "revoked_at";
+const EXPIRES_AT: &str = "expires_at";
+/// The KEY-ID in the row of a request.
+const KEY: &str = "key";
 
 fn account_key(name: &AccountName) -> String {
     format!("{ACCOUNT_PREFIX}{name}")
@@ -93,13 +105,75 @@ pub enum AccessRow {
     Key(KeyRecord),
 }
 
-/// Returns every account and key, in no order. A corrupt row is an error after which the stream continues.
+/// Some accounts and keys of the table.
+#[derive(Debug)]
+pub struct Page {
+    /// The rows; a corrupt one is an error.
+    pub rows: Vec<Result<AccessRow, Error>>,
+    /// The partition key after which the next page begins; `None` at the end.
+    pub next: Option<String>,
+}
+
+/// Returns accounts and keys, in no order, after the row with this partition key.
 ///
 /// # Errors
-/// If the table does not answer in time, or a row is corrupt.
-pub fn rows(table: Session<'_>) -> impl Stream<Item = Result<AccessRow, Error>> + use<'_> {
-    let read = move |row: Item| checked(table, &row, read_row(&row));
-    table.scan().map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
+/// If the table does not answer in time.
+pub async fn page(table: Session<'_>, after: Option<String>) -> Result<Page, Error> {
+    let after = after.map(|key| Item::from([(PARTITION_KEY.to_owned(), string(key))]));
+    let (rows, next) = table.scan_page(after, PAGE_ROWS).await?;
+    let is_request = |row: &Item| text(row, PARTITION_KEY).is_ok_and(|key| key.starts_with(REQUEST_PREFIX));
+    let rows = rows.into_iter().filter(|row| !is_request(row));
+    Ok(Page {
+        rows: rows.map(|row| checked(table, &row, read_row(&row))).collect(),
+        next: next.and_then(|key| text(&key, PARTITION_KEY).ok()),
+    })
+}
+
+fn request_key(name: &AccountName, request: &Label) -> String {
+    format!("{REQUEST_PREFIX}{name}#{request}")
+}
+
+/// Returns the key that the request has issued last, if that was less than a day before `now`.
+///
+/// # Errors
+/// If the table does not answer in time, or the row is corrupt.
+pub async fn issued_by(
+    table: Session<'_>,
+    name: &AccountName,
+    request: &Label,
+    now: UnixSeconds,
+) -> Result<Option<KeyId>, Error> {
+    let Some(row) = get(table, request_key(name, request)).await? else { return Ok(None) };
+    let read = integer(&row, TIME_TO_LIVE).and_then(|until| Ok((until, parsed(&row, KEY, "a KEY-ID")?)));
+    let (until, key) = checked(table, &row, read)?;
+    Ok((until > now.get()).then_some(key))
+}
+
+/// Notes that the request issues `key` from `now` on, if the last one is still `before`, and returns whether it did. Of two attempts at
+/// once, one has to start again.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn note_request(
+    table: Session<'_>,
+    name: &AccountName,
+    request: &Label,
+    (before, key): (Option<&KeyId>, &KeyId),
+    now: UnixSeconds,
+) -> Result<bool, Error> {
+    // An expired row may still be there. An earlier attempt of this write may have succeeded, and its response was lost.
+    let write = table
+        .put_item()
+        .item(PARTITION_KEY, string(request_key(name, request)))
+        .item(KEY, string(key.as_str()))
+        .item(TIME_TO_LIVE, number(now.plus(REQUEST_KEPT).get()))
+        .condition_expression("attribute_not_exists(pk) OR #ttl <= :now OR #key IN (:before, :key)")
+        .expression_attribute_names("#ttl", TIME_TO_LIVE)
+        .expression_attribute_names("#key", KEY)
+        .expression_attribute_values(":now", number(now.get()))
+        .expression_attribute_values(":before", string(before.unwrap_or(key).as_str()))
+        .expression_attribute_values(":key", string(key.as_str()));
+    table.write("PutItem", write.send()).await.map(|written| written.is_some())
 }
 
 /// Writes the account if the stored one is still `before`, and returns whether it did. Of two concurrent changes, the second
@@ -150,6 +224,10 @@ pub async fn put_key(table: Session<'_>, key: &KeyRecord) -> Result<bool, Error>
         .item(CREATED_AT, number(key.created_at.get()))
         .item(LAST_FOUR, string(&key.last_four))
         .condition_expression("attribute_not_exists(pk)");
+    let request = match key.expires_at {
+        Some(at) => request.item(EXPIRES_AT, number(at.get())),
+        None => request,
+    };
     let request = match key.state {
         KeyState::Issued => request,
         KeyState::Pending => request.item(PENDING, AttributeValue::Bool(true)),
@@ -175,6 +253,23 @@ pub async fn complete_key(table: Session<'_>, id: &KeyId) -> Result<bool, Error>
 pub async fn revoke_key(table: Session<'_>, id: &KeyId, at: UnixSeconds) -> Result<bool, Error> {
     let request = update_unrevoked(table, id)
         .update_expression("SET revoked_at = :at REMOVE pending")
+        .expression_attribute_values(":at", number(at.get()));
+    table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
+}
+
+/// Lets the key expire at the time `at`, unless it is revoked or expires earlier. Returns whether it did.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn expire_key(table: Session<'_>, id: &KeyId, at: UnixSeconds) -> Result<bool, Error> {
+    let request = table
+        .update_item()
+        .key(PARTITION_KEY, string(key_key(id)))
+        .condition_expression(
+            "attribute_exists(pk) AND attribute_not_exists(revoked_at) \
+             AND (attribute_not_exists(expires_at) OR expires_at > :at)",
+        )
+        .update_expression("SET expires_at = :at")
         .expression_attribute_values(":at", number(at.get()));
     table.write("UpdateItem", request.send()).await.map(|written| written.is_some())
 }
@@ -250,6 +345,10 @@ fn read_key(row: &Item) -> Result<KeyRecord, Corrupt> {
         created_at: UnixSeconds::new(integer(row, CREATED_AT)?),
         last_four: text(row, LAST_FOUR)?,
         state,
+        expires_at: row
+            .get(EXPIRES_AT)
+            .map(|_| integer(row, EXPIRES_AT).map(UnixSeconds::new))
+            .transpose()?,
     };
     if is(row, PARTITION_KEY, &key_key(&key.id())) {
         Ok(key)

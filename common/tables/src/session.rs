@@ -9,7 +9,6 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::delete_item::builders::DeleteItemFluentBuilder;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
-use aws_sdk_dynamodb::operation::scan::builders::ScanFluentBuilder;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, PutRequest, ReturnConsumedCapacity, WriteRequest};
 use common::error::chain;
@@ -213,15 +212,17 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the latest versions of all rows of the table, in no order, page by page. Each page is an operation.
-    pub(crate) fn scan(self) -> impl Stream<Item = Result<Vec<Item>, Error>> + use<'a> {
+    /// Returns the latest versions of at most `limit` rows of the table, in no order, after the row with the key `after`, and the key of
+    /// the last one unless it is the end.
+    pub(crate) async fn scan_page(
+        self,
+        after: Option<Item>,
+        limit: i32,
+    ) -> Result<(Vec<Item>, Option<Item>), Error> {
         let scan = self.table.client().scan().table_name(self.table.name()).consistent_read(true);
-        stream::try_unfold(Some(scan), move |scan: Option<ScanFluentBuilder>| async move {
-            let Some(scan) = scan else { return Ok(None) };
-            let page = self.wait(self.operation("Scan").send(scan.clone().send())).await?;
-            let next = page.last_evaluated_key.map(|last| scan.set_exclusive_start_key(Some(last)));
-            Ok(Some((page.items.unwrap_or_default(), next)))
-        })
+        let scan = scan.set_exclusive_start_key(after).limit(limit);
+        let page = self.wait(self.operation("Scan").send(scan.send())).await?;
+        Ok((page.items.unwrap_or_default(), page.last_evaluated_key))
     }
 
     /// Returns the rows with these keys, as far as they exist, in no order.

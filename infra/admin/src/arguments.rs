@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::Parser;
-use common::auth::{AccountName, ApiKey, KEY_PREFIX, KeyId, Label, without_keys};
+use common::auth::{AccountName, KEY_PREFIX, KeyId, Label, parse_unless_key, without_keys};
 use common::time::{UnixMilliseconds, UnixSeconds};
 
 /// The argument that stands for standard input or standard output.
@@ -47,23 +47,6 @@ pub(crate) fn label(text: &str) -> Result<Label, String> {
 /// Parses the name of a table or a stack.
 pub(crate) fn resource_name(text: &str) -> Result<String, String> {
     if text.is_empty() { Err("must not be empty".to_owned()) } else { parse_unless_key(text) }
-}
-
-/// Whether the text contains a key.
-fn contains_key(text: &str) -> bool {
-    let starts_with_key = |text: &str| {
-        let ends = text.char_indices().map(|(end, _)| end).chain([text.len()]);
-        ends.filter_map(|end| text.get(..end)).any(|part| part.parse::<ApiKey>().is_ok())
-    };
-    text.match_indices(KEY_PREFIX).filter_map(|(at, _)| text.get(at..)).any(starts_with_key)
-}
-
-/// Parses text that contains no key.
-pub(crate) fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
-    if contains_key(text) {
-        return Err("this is an API key, which belongs only in the requests of its owner".to_owned());
-    }
-    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 /// Parses the KEY-ID of a key.

@@ -4,13 +4,13 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use common::auth::{AccountName, KeyId, Label, MalformedKey};
+use accounts::aws::AwsError;
+use common::auth::{AccountName, KeyId, MalformedKey};
 use common::config::ConfigError;
 use common::upstream::http::ClientError;
 use tables::ProfileError;
 
 use crate::arguments::INVALID_COMMAND_LINE;
-use crate::aws::AwsError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -24,8 +24,11 @@ pub(crate) enum Error {
         #[from]
         cause: tables::Error,
     },
-    #[error(transparent)]
-    Aws(#[from] AwsError),
+    #[error("{cause}; {}", aws_advice(cause))]
+    Aws {
+        #[from]
+        cause: AwsError,
+    },
     #[error(
         "there is no stack {name} in {region}; check --stack, the region (AWS_REGION) and the profile (AWS_PROFILE)"
     )]
@@ -34,22 +37,12 @@ pub(crate) enum Error {
         "the stack {stack} has no output {output}; check --stack, and deploy the template of this version of the service"
     )]
     NoOutput { stack: String, output: &'static str },
-    #[error("there is no account {name}; create it: {command}")]
-    NoAccount { name: AccountName, command: String },
     #[error("there is no account {name}; a new account requires --tier and --paid-until")]
     Incomplete { name: AccountName },
-    #[error("another process keeps changing the account {name}; run the same command again")]
-    Contended { name: AccountName },
-    #[error("there is no key {id}; `key list` shows the keys of an account")]
-    NoKey { id: KeyId },
-    #[error(
-        "{account} already has the key {id} with the label {}; if it is in use, choose another label; if it was lost, \
-         revoke it and issue a new one: {command}",
-        label.as_str()
-    )]
-    LabelTaken { account: AccountName, label: Label, id: KeyId, command: String },
-    #[error("another process revoked the key {id} before it was issued; run the same command again")]
-    Overtaken { id: KeyId },
+    #[error("{0}")]
+    Refused(String),
+    #[error("the response of the function is not that of this version of `cargo admin`: {0}")]
+    OtherVersion(String),
     #[error("the key {id} is issued, but cannot be shown: {cause}; revoke it and issue a new one: {command}")]
     NotShown { id: KeyId, cause: io::Error, command: String },
     #[error("standard output is /dev/null or closed, and the key is shown only once: no key was issued")]
@@ -112,6 +105,37 @@ fn advice(error: &tables::Error) -> &'static str {
         Some(_) => "resolve the cause, then run the same command again to do the rest",
         None => {
             "check the network, AWS_ENDPOINT_URL_DYNAMODB, the region and the credentials, then run the same command \
+             again to do the rest"
+        }
+    }
+}
+
+/// What the operator can do about an error of AWS.
+fn aws_advice(error: &AwsError) -> &'static str {
+    match error.code.as_deref() {
+        Some(
+            "AccessDenied" | "AccessDeniedException" | "UnauthorizedException" | "UnauthorizedOperation",
+        ) => "these credentials need more permissions: infra/admin/README.md lists them",
+        Some(
+            "UnrecognizedClientException"
+            | "InvalidClientTokenId"
+            | "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "IncompleteSignature"
+            | "MissingAuthenticationToken"
+            | "MissingAuthenticationTokenException"
+            | "ExpiredToken"
+            | "ExpiredTokenException",
+        ) => "sign in again, or choose another profile with AWS_PROFILE",
+        Some("LimitExceededException") => {
+            "delete unused API keys or request a higher quota from AWS, then run the same command again"
+        }
+        Some("TooManyRequestsException" | "Throttling" | "ThrottlingException") => {
+            "run the same command again later to do the rest"
+        }
+        Some(_) => "resolve the cause, then run the same command again to do the rest",
+        None => {
+            "check the network, the region, the credentials and AWS_ENDPOINT_URL, then run the same command \
              again to do the rest"
         }
     }

@@ -5,12 +5,10 @@
 mod access;
 mod account;
 mod arguments;
-mod aws;
 mod check;
 mod clock;
 mod console;
 mod error;
-mod gateway;
 mod history;
 mod interrupt;
 mod key;

@@ -1,12 +1,12 @@
-//! The `CloudFormation` stack of a deployment. Its outputs name its tables and usage plans.
+//! The `CloudFormation` stack of a deployment. Its outputs name its tables and functions.
 
 use std::collections::BTreeMap;
 
+use accounts::aws::{configure, send};
 use aws_sdk_cloudformation::Client;
 use aws_sdk_cloudformation::config::Builder;
 use tables::SdkConfig;
 
-use crate::aws::{configure, send};
 use crate::error::Error;
 
 const SERVICE: &str = "CloudFormation";

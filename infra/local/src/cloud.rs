@@ -36,6 +36,8 @@ const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// The variables with the place of the public files, and with their address.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
+/// The variables with the ids of usage plans. The local gateway follows the template, so functions have nothing to change there.
+const PLAN_VARIABLES: [&str; 2] = ["STARTER_USAGE_PLAN", "PRO_USAGE_PLAN"];
 /// The start of a reference to a secret, which `CloudFormation` resolves in a deployment.
 const DYNAMIC_REFERENCE: &str = "{{resolve:";
 
@@ -361,7 +363,7 @@ fn pools_of(
 }
 
 /// Completes the function's environment: the upstream API key, which is the only known secret, the place of the public files and their
-/// address, which is relative to the pages, and the endpoint of `DynamoDB`, which overrides the template's.
+/// address, which is relative to the pages, no usage plans, and the endpoint of `DynamoDB`, which overrides the template's.
 fn complete(
     function: &mut Function,
     key: Option<&str>,
@@ -374,6 +376,7 @@ fn complete(
         let resolved = match name.as_str() {
             FILES_VARIABLE => files.or(Some("")),
             FILES_ADDRESS_VARIABLE => Some(address),
+            name if PLAN_VARIABLES.contains(&name) => Some(""),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,
             KEY_VARIABLE => key,
             _ => {

@@ -88,6 +88,7 @@ fn records(name: &str, key: &ApiKey) -> Option<(Account, KeyRecord)> {
         created_at: CREATED_AT,
         last_four: key.last_four().to_owned(),
         state: if name == "revoked" { KeyState::Revoked { at: ENDED_AT } } else { KeyState::Issued },
+        expires_at: None,
     };
     Some((Account { name: account, subscription }, record))
 }

@@ -1,5 +1,5 @@
-//! The sample events in `events/`: what API Gateway sends for the example of each route, to the authorizer, and what the scheduler sends
-//! to the recorders.
+//! The sample events in `events/`: what API Gateway sends for the example of each route, to the authorizer, a command for
+//! accounts and keys, and what the scheduler sends to the recorders.
 
 use common::routes::{DOCS, MAYOR, Route};
 use serde_json::{Value, json};
@@ -62,6 +62,11 @@ pub(crate) fn all() -> Result<Vec<Event>, Error> {
         function: "authorizer".to_owned(),
         meaning: "a request with a key that was never issued: fails with `Unauthorized`, which API Gateway turns into a 401".to_owned(),
         content: local::sample_authorizer_event(MAYOR.path, KEY, TIME_MS)?,
+    });
+    events.push(Event {
+        function: "accounts".to_owned(),
+        meaning: "the command to explain a key, which was never issued".to_owned(),
+        content: json!({ "command": "explain_key", "key": KEY }),
     });
     events.extend(FEEDS.iter().map(|feed| Event {
         function: format!("record-{}", feed.name),

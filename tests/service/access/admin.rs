@@ -10,7 +10,7 @@ use crate::support::{
     KEY_HEADER, Response, cargo, expect_clean_logs, one_instance_each, send_with, start_with, with_parameters,
 };
 
-/// Runs `cargo admin` with these arguments on the table of the local cloud. Returns its standard output if it succeeds.
+/// Runs `cargo admin` with these arguments on the function of the local cloud. Returns its standard output if it succeeds.
 async fn cargo_admin(cloud: &Cloud, arguments: &[&str]) -> Option<String> {
     run(cloud, cargo("admin", arguments), arguments).await
 }
@@ -24,7 +24,7 @@ async fn admin(cloud: &Cloud, arguments: &[&str]) -> Option<String> {
 }
 
 async fn run(cloud: &Cloud, mut command: Command, arguments: &[&str]) -> Option<String> {
-    command.env("AWS_ENDPOINT_URL_DYNAMODB", cloud.dynamodb().url());
+    command.env("AWS_ENDPOINT_URL_LAMBDA", cloud.lambda_url());
     let output = command.output().await.unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {errors}");
@@ -53,6 +53,8 @@ async fn a_key_works_once_it_is_issued_and_stops_within_65_seconds_of_being_revo
     let keys = admin(&cloud, &["key", "list", "bots", "--json"]).await.unwrap();
     let keys: serde_json::Value = serde_json::from_str(&keys).unwrap();
     let id = keys["keys"][0]["id"].as_str().unwrap();
+    let exported = admin(&cloud, &["account", "export", "-"]).await.unwrap();
+    assert!(exported.contains(r#"{"account":"bots","tier":"pro""#), "{exported}");
     admin(&cloud, &["key", "revoke", id]).await.unwrap();
     assert!(admin(&cloud, &["key", "explain", key]).await.is_none());
     // The gateway caches a decision for a minute, the authorizer what it has read for five seconds.

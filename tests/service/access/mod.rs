@@ -1,5 +1,6 @@
 //! Which callers get through: keys, accounts, the authorizer's decisions, the gateway's responses, rate limits.
 
+mod accounts;
 mod admin;
 mod decision;
 mod gateway;

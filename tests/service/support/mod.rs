@@ -34,6 +34,9 @@ pub(crate) const RECORDERS: [&str; 5] =
 /// The function that decides on keys.
 pub(crate) const AUTHORIZER: &str = "authorizer";
 
+/// The function that manages accounts and keys.
+pub(crate) const ACCOUNTS: &str = "accounts";
+
 /// The service with a simulator of its own, on free ports.
 pub(crate) async fn start() -> Cloud {
     start_with(Options::for_tests()).await

@@ -1,83 +1,123 @@
-//! The table of accounts and keys, and API Gateway, for the commands `account` and `key`. The authorizer decides by the table
-//! `Access`. API Gateway has a key of its own for each of ours, under which it counts requests. Every command may be interrupted at
-//! any point: the service accepts a key only when it is complete, and running the same command again does the rest.
+//! The function for accounts and keys, which the commands `account` and `key` invoke: that of a stack, or of the local cloud. On a
+//! table without either, they run the same code themselves.
 
+mod function;
 pub(crate) mod options;
 pub(crate) mod view;
 
-use std::time::Duration;
+use accounts::command::Command;
+use accounts::error::{Code, Error as CommandError, Failure};
+use accounts::response::Response;
+use accounts::{Access, Note};
+use common::auth::AccountName;
+use serde::de::DeserializeOwned;
 
-use common::auth::{Account, AccountName, KeyRecord};
-use futures_util::TryStreamExt;
-use tables::{Session, Table};
-
+use self::function::Function;
 use crate::console;
 use crate::error::Error;
-use crate::gateway::{Gateway, GatewayKey};
 
-/// How often a change is retried when another process changes the same account.
-pub(crate) const ATTEMPTS: u32 = 5;
-/// How long one operation on the table may take, with all retries.
-const OPERATION_TIMEOUT: Duration = Duration::from_secs(20);
+/// What carries out the commands.
+enum Target {
+    Function(Function),
+    Table(Access),
+}
 
-/// The table and the API Gateway that the commands use.
-pub(crate) struct Access {
-    table: Table,
-    /// `None` without a stack.
-    pub(crate) gateway: Option<Gateway>,
-    /// The options with which another command selects the same table and stack.
+/// The accounts and keys of a stack, of the local cloud or of a table.
+pub(crate) struct Accounts {
+    target: Target,
+    /// The options with which another command selects the same ones.
     options: String,
 }
 
-impl Access {
-    /// The table, with a time limit for each operation.
-    pub(crate) const fn table(&self) -> Session<'_> {
-        self.table.with_timeout(OPERATION_TIMEOUT)
+impl Accounts {
+    /// The result of the command, and what else it has done.
+    ///
+    /// # Errors
+    /// If it fails. Running it again does the rest.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
+        let (name, _) = command.subject();
+        let response = match &self.target {
+            Target::Function(function) => function.invoke(&command).await?,
+            Target::Table(access) => match Box::pin(access.run(command, None)).await {
+                Err(CommandError::Table(cause)) => return Err(cause.into()),
+                result => result.map_err(|error| Failure::from(&error)),
+            },
+        };
+        let Response { result, notes, .. } = response.map_err(|failure| self.refused(name, failure))?;
+        let read = serde_json::from_value(result).map_err(|error| Error::OtherVersion(error.to_string()))?;
+        Ok((read, notes))
     }
 
-    pub(crate) async fn account(&self, name: &AccountName) -> Result<Option<Account>, Error> {
-        Ok(tables::access::account(self.table(), name).await?)
-    }
-
-    /// The keys of the account, newest first.
-    pub(crate) async fn keys_of(&self, name: &AccountName) -> Result<Vec<KeyRecord>, Error> {
-        let mut keys: Vec<_> = tables::access::keys_of(self.table(), name).try_collect().await?;
-        keys.sort_by_key(|key| (std::cmp::Reverse(key.created_at), key.id()));
-        Ok(keys)
-    }
-
-    /// Moves the API Gateway key to the plan of the account's tier, which another process may be changing. Returns whether it was elsewhere.
-    pub(crate) async fn move_to_plan(
-        &self,
-        gateway: &Gateway,
-        mut account: Account,
-        gateway_key: &GatewayKey,
-    ) -> Result<bool, Error> {
-        let mut is_moved = false;
-        for _ in 0..ATTEMPTS {
-            let tier = account.subscription.tier;
-            is_moved |= gateway.move_to(tier, gateway_key).await?;
-            match self.account(&account.name).await? {
-                Some(current) if current.subscription.tier != tier => account = current,
-                _ => return Ok(is_moved),
+    /// The failure, and what the operator can do about it.
+    fn refused(&self, name: Option<AccountName>, failure: Failure) -> Error {
+        let Failure { code, message, key_id } = failure;
+        let advice = match (code, name, key_id) {
+            (Code::NoAccount, Some(name), _) => {
+                let command = self.command(&format!("account set {name} --tier starter --paid-until DATE"));
+                format!("create it: {command}")
             }
-        }
-        Err(Error::Contended { name: account.name })
+            (Code::IncompleteAccount, Some(name), _) => return Error::Incomplete { name },
+            (Code::NoKey, ..) => "`key list` shows the keys of an account".to_owned(),
+            (Code::LabelTaken, _, Some(id)) => {
+                let command = self.command(&format!("key revoke {id}"));
+                format!(
+                    "if it is in use, choose another label; if it was lost, revoke it and issue a new one: {command}"
+                )
+            }
+            (Code::Overtaken | Code::Contended, ..) => "run the same command again".to_owned(),
+            (Code::Unavailable, ..) => "run the same command again to do the rest".to_owned(),
+            _ => return Error::Refused(message),
+        };
+        Error::Refused(format!("{message}; {advice}"))
     }
 
-    pub(crate) fn no_account(&self, name: &AccountName) -> Error {
-        let command = self.command(&format!("account set {name} --tier starter --paid-until DATE"));
-        Error::NoAccount { name: name.clone(), command }
-    }
-
-    /// A command line for the same table and stack.
+    /// A command line for the same table or stack.
     pub(crate) fn command(&self, command: &str) -> String {
         format!("cargo admin {command}{}", self.options)
     }
 
-    /// Warns that API Gateway stays unchanged, unless the table is in the local cloud.
+    /// Prints what a command about the account has done. `without_gateway`: the consequence if API Gateway stays unchanged.
+    pub(crate) fn print(
+        &self,
+        name: &AccountName,
+        notes: Vec<Note>,
+        without_gateway: &str,
+    ) -> Result<(), Error> {
+        for note in notes {
+            match note {
+                Note::AccountInactive { reason } => {
+                    console::print(format_args!("warning: the service rejects the key for now: {reason}"));
+                }
+                Note::IncompleteKeyRemoved { key_id } => {
+                    console::print(format_args!("removed the key {key_id}, which was not issued completely"));
+                }
+                Note::KeyMoved { key_id, tier } => {
+                    console::print(format_args!("moved the key {key_id} to the usage plan of {tier}"));
+                }
+                Note::KeyNotInGateway { key_id, label } => {
+                    let command = self.issue(name, label.as_str());
+                    console::print(format_args!(
+                        "warning: API Gateway does not have the key {key_id}; to add it, run: {command}"
+                    ));
+                }
+                Note::KeyDeletedFromGateway => console::print("deleted the key from API Gateway"),
+                Note::KeySharedInGateway => {
+                    console::print("API Gateway keeps the key: it is also in a usage plan of another stack");
+                }
+                Note::NoGateway => self.warn_without_gateway(without_gateway)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The command that issues a key with this label, or adds it to API Gateway.
+    pub(crate) fn issue(&self, name: &AccountName, label: &str) -> String {
+        self.command(&format!("key issue {name} --label {}", quoted(label)))
+    }
+
+    /// Warns that API Gateway stays unchanged, unless it is the local cloud.
     pub(crate) fn warn_without_gateway(&self, consequence: &str) -> Result<(), Error> {
-        if self.gateway.is_none() && !tables::is_on_this_machine()? {
+        if matches!(self.target, Target::Table(_)) && !tables::is_on_this_machine()? {
             console::print(format_args!("warning: without --stack, {consequence}"));
         }
         Ok(())
@@ -85,7 +125,7 @@ impl Access {
 }
 
 /// The word, quoted for a shell if necessary.
-pub(crate) fn quoted(word: &str) -> String {
+fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+/:".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
         word.to_owned()

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::rows::AccessRows;
-use crate::access::Access;
+use crate::access::Accounts;
 use crate::arguments::STANDARD_STREAM;
 use crate::console;
 use crate::error::Error;
@@ -19,18 +19,18 @@ use crate::row_file::writer::Exported;
 /// # Errors
 /// If the table cannot be read, or the file cannot be written.
 pub(super) async fn run(
-    access: &Access,
+    accounts: &Accounts,
     file: &Path,
     replaces: bool,
     format: Format,
 ) -> Result<ExitCode, Error> {
-    let mut kind = AccessRows::of(access);
+    let mut kind = AccessRows::of(accounts);
     let Exported { rows, skipped } = row_file::export(&mut kind, file, replaces, true).await?;
-    let accounts = kind.exported;
-    let keys = rows - accounts;
-    console::print(format_args!("exported accounts {accounts}, keys {keys}; skipped {skipped}"));
+    let exported = kind.exported;
+    let keys = rows - exported;
+    console::print(format_args!("exported accounts {exported}, keys {keys}; skipped {skipped}"));
     if format == Format::Json && file.as_os_str() != STANDARD_STREAM {
-        write(format, String::new, &json!({"accounts": accounts, "keys": keys, "skipped": skipped}))?;
+        write(format, String::new, &json!({"accounts": exported, "keys": keys, "skipped": skipped}))?;
     }
     Ok(if skipped == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -10,12 +10,12 @@ mod show;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use accounts::command::Command::SetAccount;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
 use common::auth::{AccountName, SubscriptionStatus, Tier};
 use common::time::UnixSeconds;
 
-use self::set::Changes;
 use crate::access::options::AccessOptions;
 use crate::arguments::{account_name, time};
 use crate::error::Error;
@@ -87,14 +87,15 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, options } = arguments;
     let format = options.format();
     let run = async {
-        let access = options.open().await?;
+        let accounts = options.open().await?;
         match command {
             Command::Set { name, tier, paid_until, status } => {
-                set::run(&access, name, Changes { tier, paid_until, status }, format).await?;
+                let command = SetAccount { account: name, tier, status, paid_until };
+                set::run(&accounts, command, format).await?;
             }
-            Command::Show { name } => show::run(&access, &name, format).await?,
-            Command::Export { file, force } => return export::run(&access, &file, force, format).await,
-            Command::Import { file } => return import::run(&access, &file, format).await,
+            Command::Show { name } => show::run(&accounts, name, format).await?,
+            Command::Export { file, force } => return export::run(&accounts, &file, force, format).await,
+            Command::Import { file } => return import::run(&accounts, &file, format).await,
         }
         Ok(ExitCode::SUCCESS)
     };

@@ -1,31 +1,20 @@
 //! `account show`.
 
+use accounts::AccountWithKeys;
+use accounts::command::Command;
 use common::auth::AccountName;
-use serde::Serialize;
 
-use crate::access::Access;
-use crate::access::view::{AccountView, KeyView, keys};
-use crate::clock::now;
+use crate::access::{Accounts, view};
 use crate::error::Error;
 use crate::output::{Format, write};
 
-pub(super) async fn run(access: &Access, name: &AccountName, format: Format) -> Result<(), Error> {
-    #[derive(Serialize)]
-    struct AccountOutput<'a> {
-        #[serde(flatten)]
-        account: &'a AccountView<'a>,
-        keys: Vec<KeyView<'a>>,
-    }
-    let account = access.account(name).await?.ok_or_else(|| access.no_account(name))?;
-    let account = AccountView::at(now(), &account);
-    let records = access.keys_of(name).await?;
+pub(super) async fn run(accounts: &Accounts, name: AccountName, format: Format) -> Result<(), Error> {
+    let command = Command::GetAccount { account: name };
+    let (shown, _) = accounts.call::<AccountWithKeys>(command).await?;
+    let AccountWithKeys { account, keys } = &shown;
     let text = || {
-        let keys = if records.is_empty() { "no keys".to_owned() } else { keys(&records) };
-        format!("{}\n\n{keys}", account.text())
+        let keys = if keys.is_empty() { "no keys".to_owned() } else { view::keys(keys) };
+        format!("{}\n\n{keys}", view::account(account))
     };
-    write(
-        format,
-        text,
-        &AccountOutput { account: &account, keys: records.iter().map(KeyView::from).collect() },
-    )
+    write(format, text, &shown)
 }

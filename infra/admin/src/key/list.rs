@@ -1,25 +1,19 @@
 //! `key list`.
 
+use accounts::Keys;
+use accounts::command::Command;
 use common::auth::AccountName;
-use serde::Serialize;
 
-use crate::access::Access;
-use crate::access::view::{KeyView, keys};
+use crate::access::{Accounts, view};
 use crate::console;
 use crate::error::Error;
 use crate::output::{Format, write};
 
-pub(super) async fn run(access: &Access, name: &AccountName, format: Format) -> Result<(), Error> {
-    #[derive(Serialize)]
-    struct KeysOutput<'a> {
-        account: &'a AccountName,
-        keys: Vec<KeyView<'a>>,
+pub(super) async fn run(accounts: &Accounts, name: AccountName, format: Format) -> Result<(), Error> {
+    let (listed, _) = accounts.call::<Keys>(Command::ListKeys { account: name }).await?;
+    if listed.keys.is_empty() {
+        console::print(format_args!("{} has no keys", listed.account));
     }
-    let records = access.keys_of(name).await?;
-    if records.is_empty() {
-        access.account(name).await?.ok_or_else(|| access.no_account(name))?;
-        console::print(format_args!("{name} has no keys"));
-    }
-    let text = || if records.is_empty() { String::new() } else { keys(&records) };
-    write(format, text, &KeysOutput { account: name, keys: records.iter().map(KeyView::from).collect() })
+    let text = || if listed.keys.is_empty() { String::new() } else { view::keys(&listed.keys) };
+    write(format, text, &listed)
 }

@@ -62,13 +62,13 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, Error> {
     let Arguments { command, options } = arguments;
     let format = options.format();
     match command {
-        Command::Issue { name, label } => issue::run(&options, &name, &label).await,
+        Command::Issue { name, label } => issue::run(&options, name, label).await,
         Command::List { name } => {
-            let list = async { list::run(&options.open().await?, &name, format).await };
+            let list = async { list::run(&options.open().await?, name, format).await };
             unless_interrupted(list).await.map(|()| ExitCode::SUCCESS)
         }
         Command::Revoke { id } => {
-            let revoke = async { revoke::run(&options.open().await?, &id, format).await };
+            let revoke = async { revoke::run(&options.open().await?, id, format).await };
             unless_interrupted(revoke).await.map(|()| ExitCode::SUCCESS)
         }
         Command::Explain { key } => unless_interrupted(explain::run(&options, key)).await,

@@ -1,11 +1,12 @@
-//! `key revoke`. It changes the table first, because the authorizer decides by it; API Gateway only counts requests. Running
-//! the command again does the rest.
+//! `key revoke`.
 
-use common::auth::{KeyId, KeyState};
+use accounts::KeyView;
+use accounts::command::Command;
+use common::auth::KeyId;
 use common::time::UnixSeconds;
 
-use crate::access::Access;
-use crate::access::view::{KeyView, key_lines};
+use crate::access::Accounts;
+use crate::access::view::key_lines;
 use crate::clock::now;
 use crate::console;
 use crate::error::Error;
@@ -19,29 +20,17 @@ const CACHED_SECONDS: i64 = 65;
 ///
 /// # Errors
 /// If there is no such key, or the table or AWS fails.
-pub(super) async fn run(access: &Access, id: &KeyId, format: Format) -> Result<(), Error> {
-    tables::access::revoke_key(access.table(), id, now()).await?;
-    let key =
-        tables::access::key(access.table(), id).await?.ok_or_else(|| Error::NoKey { id: id.clone() })?;
-    write(format, || table(None, key_lines(&key)), &KeyView::from(&key))?;
-    if let KeyState::Revoked { at } = key.state {
+pub(super) async fn run(accounts: &Accounts, id: KeyId, format: Format) -> Result<(), Error> {
+    let (key, notes) = accounts.call::<KeyView>(Command::RevokeKey { key_id: id }).await?;
+    write(format, || table(None, key_lines(&key)), &key)?;
+    if let Some(at) = key.revoked_at {
         print_delay(at);
     }
-    match &access.gateway {
-        Some(gateway) => {
-            if let Some(gateway_key) = gateway.find(id).await? {
-                console::print(if gateway.delete(&gateway_key).await? {
-                    "deleted the key from API Gateway"
-                } else {
-                    "API Gateway keeps the key: it is also in a usage plan of another stack"
-                });
-            }
-            Ok(())
-        }
-        None => access.warn_without_gateway(
-            "API Gateway keeps its key for it, which does no harm; the same command with --stack deletes it",
-        ),
-    }
+    accounts.print(
+        &key.account,
+        notes,
+        "API Gateway keeps its key for it, which does no harm; the same command with --stack deletes it",
+    )
 }
 
 fn print_delay(at: UnixSeconds) {

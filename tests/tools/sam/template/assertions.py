@@ -35,8 +35,22 @@ READS = {"History": {"dynamodb:Query"}}
 READS_BATCHES = {"History": {"dynamodb:BatchGetItem", "dynamodb:Query"}}
 WRITES_BATCHES = {"History": HEARTBEAT | {"dynamodb:BatchWriteItem", "dynamodb:UpdateItem"}}
 KEEPS_EVENTS = {"DeadLetters": {"sqs:SendMessage"}}
+API_GATEWAY = "arn:${AWS::Partition}:apigateway:${AWS::Region}::"
+# The keys of API Gateway, and the plans of this stack.
+MANAGES_KEYS = {
+    "Access": {"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"},
+    "Access/index/by-account": {"dynamodb:Query"},
+    f"{API_GATEWAY}/apikeys": {"apigateway:GET", "apigateway:POST"},
+    f"{API_GATEWAY}/apikeys/*": {"apigateway:DELETE"},
+    f"{API_GATEWAY}/usageplans": {"apigateway:GET"},
+} | {
+    f"{API_GATEWAY}/usageplans/${{{plan}UsagePlan}}/keys{suffix}": {f"apigateway:{method}"}
+    for plan in ("Starter", "Pro")
+    for suffix, method in (("", "POST"), ("/*", "DELETE"))
+}
 # The rights of functions that do more than query History: actions by resource.
 RIGHTS = {
+    "accounts": MANAGES_KEYS | {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
     "bazaar-candles-all": READS_BATCHES,
     "status": READS_BATCHES,
@@ -65,11 +79,13 @@ STAGE = RESOURCES["ApiStage"]["Properties"]
 
 
 def arn(name):
-    """The ARN of a resource of the stack. For a table, the operator may name another one."""
+    """The ARN of a resource of the stack. For a table and its index, the operator may name another one."""
     own = attribute(name, "Arn")
-    if name in ("History", "Access"):
-        other = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${%sTableName}" % name
-        return either(f"Has{name}Table", text_with(other), own)
+    table, slash, index = name.partition("/")
+    if table in ("History", "Access"):
+        other = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${%sTableName}" % table
+        own = text_with("${%s.Arn}/%s" % (table, index)) if index else own
+        return either(f"Has{table}Table", text_with(other + slash + index), own)
     return text_with(name) if ":" in name else own
 
 
@@ -215,11 +231,13 @@ class Protection(unittest.TestCase):
         # In an AWS account without any resource of API Gateway, the settings cannot be created.
         self.assertEqual(ACCOUNT["Resources"]["LogSettings"]["DependsOn"], "FirstApi")
 
-    def test_functions_log_to_one_group_and_every_group_expires(self):
+    def test_functions_log_to_one_group_but_for_the_audit_trail_and_every_group_expires(self):
         for binary, (_, function) in FUNCTIONS.items():
-            self.assertEqual(function["LoggingConfig"], {"LogGroup": reference("FunctionLog")}, binary)
+            group = "AccountsLog" if binary == "accounts" else "FunctionLog"
+            self.assertEqual(function["LoggingConfig"], {"LogGroup": reference(group)}, binary)
         for name, group in of_type("AWS::Logs::LogGroup").items():
-            self.assertEqual(group["Properties"], {"RetentionInDays": reference("LogRetentionDays")}, name)
+            days = "AuditRetentionDays" if name == "AccountsLog" else "LogRetentionDays"
+            self.assertEqual(group["Properties"], {"RetentionInDays": reference(days)}, name)
 
     def test_concurrency_is_reserved_for_the_authorizer_and_for_what_fetches_for_a_client(self):
         for binary, (_, function) in FUNCTIONS.items():

@@ -4,18 +4,18 @@
 
 use std::collections::BTreeMap;
 
+use aws_config::environment::EnvironmentVariableCredentialsProvider;
+use aws_config::{BehaviorVersion, Region};
 use aws_sdk_apigateway::Client;
-use aws_sdk_apigateway::config::Builder;
+use aws_sdk_apigateway::config::{Builder, SharedCredentialsProvider};
 use common::auth::{KeyId, KeyRecord, Tier};
-use tables::SdkConfig;
+use common::config::Config;
+use common::upstream::http::{self, ClientError};
+use tables::{SdkConfig, connector};
 
 use crate::aws::{AwsError, configure, send};
-use crate::error::Error;
-use crate::stack::Stack;
 
 const SERVICE: &str = "API Gateway";
-/// The environment variable with the endpoint of API Gateway.
-const ENDPOINT: &str = "AWS_ENDPOINT_URL_API_GATEWAY";
 /// How many keys or plans a page holds: the maximum of API Gateway.
 const PAGE: i32 = 500;
 /// The only type of key in a usage plan.
@@ -46,21 +46,31 @@ pub(crate) enum Plan {
 }
 
 impl Gateway {
-    /// The API Gateway of this stack.
+    /// The API Gateway of the function, whose configuration comes from the environment. `None` if there are no usage plans, as in the
+    /// local cloud.
     ///
     /// # Errors
-    /// If the stack has no outputs for its usage plans.
-    pub(crate) fn new(stack: &Stack, sdk: &SdkConfig) -> Result<Self, Error> {
-        let sdk = configure(sdk);
-        let mut builder = Builder::from(&sdk);
-        if tables::is_empty_variable(ENDPOINT) {
-            builder.set_endpoint_url(sdk.endpoint_url().map(str::to_owned));
+    /// If the TLS stack cannot be set up.
+    pub(crate) fn of_function(config: &Config) -> Result<Option<Self>, ClientError> {
+        let Config { starter_usage_plan, pro_usage_plan, .. } = config;
+        if starter_usage_plan.is_empty() || pro_usage_plan.is_empty() {
+            return Ok(None);
         }
-        Ok(Self {
+        let sdk = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new(config.aws_region.clone()))
+            .credentials_provider(SharedCredentialsProvider::new(
+                EnvironmentVariableCredentialsProvider::new(),
+            ))
+            .http_client(connector::over(http::client(|client| client)?))
+            .build();
+        let mut builder = Builder::from(&configure(&sdk));
+        builder.set_endpoint_url(config.api_gateway_endpoint.clone());
+        Ok(Some(Self {
             client: Client::from_conf(builder.build()),
-            starter: stack.output("StarterUsagePlan")?.to_owned(),
-            pro: stack.output("ProUsagePlan")?.to_owned(),
-        })
+            starter: starter_usage_plan.clone(),
+            pro: pro_usage_plan.clone(),
+        }))
     }
 
     fn plan(&self, tier: Tier) -> &str {

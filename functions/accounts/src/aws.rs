@@ -9,7 +9,7 @@ use aws_sdk_apigateway::config::retry::RetryConfig;
 use aws_sdk_apigateway::config::timeout::TimeoutConfig;
 use aws_sdk_apigateway::error::{ProvideErrorMetadata, SdkError};
 use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::BoxFuture;
 use tables::SdkConfig;
 
 /// How long one attempt may take.
@@ -25,56 +25,27 @@ const MAX_BACKOFF: Duration = Duration::from_secs(4);
 
 /// Why a request to AWS failed.
 #[derive(Debug, thiserror::Error)]
-#[error("{service} failed at {operation}: {cause}; {}", self.advice())]
-pub(crate) struct AwsError {
-    pub(crate) service: &'static str,
-    pub(crate) operation: &'static str,
+#[error("{service} failed at {operation}: {cause}")]
+pub struct AwsError {
+    pub service: &'static str,
+    pub operation: &'static str,
     /// The error code of the service, if the service responded.
-    pub(crate) code: Option<String>,
+    pub code: Option<String>,
     /// The message of the service or of the client.
-    pub(crate) cause: String,
+    pub cause: String,
 }
 
 impl AwsError {
     /// Whether the service responded with this error code.
-    pub(crate) fn is(&self, code: &str) -> bool {
+    #[must_use]
+    pub fn is(&self, code: &str) -> bool {
         self.code.as_deref() == Some(code)
-    }
-
-    /// What the operator can do about the error.
-    fn advice(&self) -> &'static str {
-        match self.code.as_deref() {
-            Some(
-                "AccessDenied" | "AccessDeniedException" | "UnauthorizedException" | "UnauthorizedOperation",
-            ) => "these credentials need more permissions: infra/admin/README.md lists them",
-            Some(
-                "UnrecognizedClientException"
-                | "InvalidClientTokenId"
-                | "InvalidSignatureException"
-                | "SignatureDoesNotMatch"
-                | "IncompleteSignature"
-                | "MissingAuthenticationToken"
-                | "MissingAuthenticationTokenException"
-                | "ExpiredToken"
-                | "ExpiredTokenException",
-            ) => "sign in again, or choose another profile with AWS_PROFILE",
-            Some("LimitExceededException") => {
-                "delete unused API keys or request a higher quota from AWS, then run the same command again"
-            }
-            Some("TooManyRequestsException" | "Throttling" | "ThrottlingException") => {
-                "run the same command again later to do the rest"
-            }
-            Some(_) => "resolve the cause, then run the same command again to do the rest",
-            None => {
-                "check the network, the region, the credentials and AWS_ENDPOINT_URL, then run the same command \
-                 again to do the rest"
-            }
-        }
     }
 }
 
 /// The configuration of the tables with the timeouts and retries of this module.
-pub(crate) fn configure(sdk: &SdkConfig) -> SdkConfig {
+#[must_use]
+pub fn configure(sdk: &SdkConfig) -> SdkConfig {
     let timeouts = TimeoutConfig::builder()
         .operation_attempt_timeout(ATTEMPT_TIMEOUT)
         .operation_timeout(OPERATION_TIMEOUT)
@@ -89,11 +60,11 @@ pub(crate) fn configure(sdk: &SdkConfig) -> SdkConfig {
 }
 
 /// Sends the request. Boxed, because the SDK's futures take 30 kB each.
-pub(crate) fn send<'a, T, E, R>(
+pub fn send<'a, T, E, R>(
     service: &'static str,
     operation: &'static str,
-    request: impl Future<Output = Result<T, SdkError<E, R>>> + 'a,
-) -> LocalBoxFuture<'a, Result<T, AwsError>>
+    request: impl Future<Output = Result<T, SdkError<E, R>>> + Send + 'a,
+) -> BoxFuture<'a, Result<T, AwsError>>
 where
     E: StandardError + ProvideErrorMetadata + 'static,
     R: std::fmt::Debug + 'static,
@@ -106,7 +77,7 @@ where
             cause: cause(&error),
         })
     });
-    result.boxed_local()
+    result.boxed()
 }
 
 /// The cause of the error. The SDK's own text about a timeout is not readable.

@@ -1,0 +1,40 @@
+//! Texts of operators and programs, which paste keys where they do not belong.
+
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Error};
+
+use super::account::AccountName;
+use super::key::{ApiKey, KEY_PREFIX};
+use super::record::{KeyDigest, KeyId, Label};
+
+/// Parses text that contains no key: a key must be neither stored nor repeated.
+///
+/// # Errors
+/// A sentence that does not repeat the text.
+pub fn parse_unless_key<T: FromStr<Err: ToString>>(text: &str) -> Result<T, String> {
+    if contains_key(text) {
+        return Err("this is an API key, which belongs only in the requests of its owner".to_owned());
+    }
+    text.parse().map_err(|error: T::Err| error.to_string())
+}
+
+fn contains_key(text: &str) -> bool {
+    let starts_with_key = |text: &str| {
+        let ends = text.char_indices().map(|(end, _)| end).chain([text.len()]);
+        ends.filter_map(|end| text.get(..end)).any(|part| part.parse::<ApiKey>().is_ok())
+    };
+    text.match_indices(KEY_PREFIX).filter_map(|(at, _)| text.get(at..)).any(starts_with_key)
+}
+
+macro_rules! deserialize_unless_key {
+    ($($type:ty),*) => {
+        $(impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                parse_unless_key(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+            }
+        })*
+    };
+}
+
+deserialize_unless_key!(AccountName, KeyDigest, KeyId, Label);

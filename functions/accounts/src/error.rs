@@ -1,0 +1,83 @@
+//! Why a command failed.
+
+use std::fmt;
+
+use common::auth::{AccountName, KeyId, Label};
+use serde::{Deserialize, Serialize};
+
+use crate::aws::AwsError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    InvalidCommand(String),
+    #[error("there is no account {0}")]
+    NoAccount(AccountName),
+    #[error("there is no account {0}; a new account requires tier and paid_until")]
+    IncompleteAccount(AccountName),
+    #[error("there is no key {0}")]
+    NoKey(KeyId),
+    #[error("{account} already has the key {id} with the label {label}")]
+    LabelTaken { account: AccountName, label: Label, id: KeyId },
+    #[error("the key {0} is not issued, or already revoked")]
+    NotIssued(KeyId),
+    #[error("another process revoked the key {0} before it was issued")]
+    Overtaken(KeyId),
+    #[error("another process keeps changing the account {0}")]
+    Contended(AccountName),
+    #[error(transparent)]
+    Table(#[from] tables::Error),
+    #[error(transparent)]
+    Gateway(#[from] AwsError),
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// The code of an error, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    InvalidCommand,
+    NoAccount,
+    IncompleteAccount,
+    NoKey,
+    LabelTaken,
+    NotIssued,
+    Overtaken,
+    Contended,
+    Unavailable,
+}
+
+/// An error as the function returns it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Failure {
+    pub code: Code,
+    pub message: String,
+    /// The KEY-ID of the key that is in the way, missing or gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<KeyId>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl From<&Error> for Failure {
+    fn from(error: &Error) -> Self {
+        let (code, key_id) = match error {
+            Error::InvalidCommand(_) => (Code::InvalidCommand, None),
+            Error::NoAccount(_) => (Code::NoAccount, None),
+            Error::IncompleteAccount(_) => (Code::IncompleteAccount, None),
+            Error::NoKey(id) => (Code::NoKey, Some(id)),
+            Error::LabelTaken { id, .. } => (Code::LabelTaken, Some(id)),
+            Error::NotIssued(id) => (Code::NotIssued, Some(id)),
+            Error::Overtaken(id) => (Code::Overtaken, Some(id)),
+            Error::Contended(_) => (Code::Contended, None),
+            Error::Table(_) | Error::Gateway(_) | Error::Internal(_) => (Code::Unavailable, None),
+        };
+        Self { code, message: error.to_string(), key_id: key_id.cloned() }
+    }
+}

@@ -1,0 +1,197 @@
+//! `issue_key`, in four steps: write a pending row, which the authorizer rejects; create the API Gateway key in the usage
+//! plan of the tier; mark the row as issued; return the key. If the command is interrupted before the third step, the next
+//! `issue_key` with the same label removes the pending key and issues a new one. If it is interrupted later, the next one with the same
+//! request id does: it revokes the key whose response was lost.
+//!
+//! `replace_key` issues a key in the same way, and then lets the replaced one expire: it takes nothing away before it gives.
+
+use std::time::Duration;
+
+use common::auth::{AccountName, ApiKey, KeyId, KeyRecord, KeyState, Label, Tier};
+
+use crate::access::{ATTEMPTS, Access, now};
+use crate::error::Error;
+use crate::response::Response;
+use crate::revoke::delete_from_gateway;
+use crate::view::{AccountView, IssuedKey, KeyView, Note};
+
+/// For how long a replaced key can stay valid.
+const LONGEST_GRACE: Duration = Duration::from_hours(7 * 24);
+
+/// A key to be issued.
+pub(crate) struct Order<'a> {
+    pub(crate) account: &'a AccountName,
+    pub(crate) label: &'a Label,
+    /// The key that it replaces, which may have the same label.
+    pub(crate) replaced: Option<&'a KeyId>,
+    pub(crate) request: Option<&'a Label>,
+}
+
+/// Issues another key in place of this one, which stays valid for `grace_seconds`.
+pub(crate) async fn replace(
+    access: &Access,
+    id: &KeyId,
+    grace_seconds: u32,
+    request: Option<&Label>,
+) -> Result<Response, Error> {
+    let grace = Duration::from_secs(grace_seconds.into());
+    if grace > LONGEST_GRACE {
+        let longest = LONGEST_GRACE.as_secs();
+        return Err(Error::InvalidCommand(format!(
+            "grace_seconds must be 0 to {longest}, not {grace_seconds}"
+        )));
+    }
+    let table = access.table();
+    let key = tables::access::key(table, id).await?.ok_or_else(|| Error::NoKey(id.clone()))?;
+    let is_repeated = match request {
+        Some(request) => tables::access::issued_by(table, &key.account, request, now()).await?.is_some(),
+        None => false,
+    };
+    if key.state_at(now()) != KeyState::Issued && !is_repeated {
+        return Err(Error::NotIssued(id.clone()));
+    }
+    let order = Order { account: &key.account, label: &key.label, replaced: Some(id), request };
+    let mut response = issue(access, &order).await?;
+    if grace.is_zero() {
+        tables::access::revoke_key(table, id, now()).await?;
+        response.notes.extend(delete_from_gateway(access, id).await?);
+    } else {
+        tables::access::expire_key(table, id, now().plus(grace)).await?;
+    }
+    Ok(response)
+}
+
+/// Issues the key.
+pub(crate) async fn issue(access: &Access, order: &Order<'_>) -> Result<Response, Error> {
+    let mut notes = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let lost = revoke_lost(access, order).await?;
+        let account = access.existing(order.account).await?;
+        if let Some(key) = issued_key(access, order, &mut notes).await? {
+            return add_to_gateway(access, order, &key, account.subscription.tier, notes).await;
+        }
+        let reason = AccountView::at(now(), &account).reason;
+        let warning = reason.map(|reason| Note::AccountInactive { reason });
+        let Some((key, record)) = write_pending(access, order, lost.as_ref()).await? else { continue };
+        match &access.gateway {
+            Some(gateway) => {
+                let gateway_key = gateway.create(&record).await?;
+                access.move_to_plan(gateway, account, &gateway_key).await?;
+            }
+            None => notes.push(Note::NoGateway),
+        }
+        notes.extend(warning);
+        let id = record.id();
+        if !tables::access::complete_key(access.table(), &id).await? {
+            delete_from_gateway(access, &id).await?;
+            return Err(Error::Overtaken(id));
+        }
+        let issued = KeyRecord { state: KeyState::Issued, ..record };
+        return response(Some(&key), &issued, notes);
+    }
+    Err(Error::Contended(order.account.clone()))
+}
+
+fn response(key: Option<&ApiKey>, record: &KeyRecord, notes: Vec<Note>) -> Result<Response, Error> {
+    let view = KeyView::at(now(), record);
+    let result = IssuedKey { key: key.map(|key| key.expose().to_owned()), view };
+    Ok(Response { notes, ..Response::of(&result)?.about_key(&record.account, &record.id()) })
+}
+
+/// Revokes the key that an earlier attempt of the request has issued, or may still issue.
+async fn revoke_lost(access: &Access, order: &Order<'_>) -> Result<Option<KeyId>, Error> {
+    let Some(request) = order.request else { return Ok(None) };
+    let lost = tables::access::issued_by(access.table(), order.account, request, now()).await?;
+    if let Some(id) = &lost {
+        tables::access::revoke_key(access.table(), id, now()).await?;
+        delete_from_gateway(access, id).await?;
+    }
+    Ok(lost)
+}
+
+/// Writes a pending key, unless another attempt of the request does so at the same time.
+async fn write_pending(
+    access: &Access,
+    order: &Order<'_>,
+    lost: Option<&KeyId>,
+) -> Result<Option<(ApiKey, KeyRecord)>, Error> {
+    let key = ApiKey::generate(getrandom::fill).map_err(|error| Error::Internal(error.to_string()))?;
+    let record = KeyRecord {
+        digest: key.digest(),
+        account: order.account.clone(),
+        label: order.label.clone(),
+        created_at: now(),
+        last_four: key.last_four().to_owned(),
+        state: KeyState::Pending,
+        expires_at: None,
+    };
+    let id = record.id();
+    // An existing row is this one: an earlier attempt has written it, and its response was lost.
+    tables::access::put_key(access.table(), &record).await?;
+    if let Some(request) = order.request {
+        // After the row of the key, so that a repetition that finds the request can revoke its key.
+        let change = (lost, &id);
+        let is_noted =
+            tables::access::note_request(access.table(), order.account, request, change, now()).await?;
+        if !is_noted {
+            tables::access::remove_pending_key(access.table(), &id).await?;
+            return Ok(None);
+        }
+    }
+    Ok(Some((key, record)))
+}
+
+/// Adds the issued key to API Gateway, if only that is missing. Otherwise its label is taken.
+async fn add_to_gateway(
+    access: &Access,
+    order: &Order<'_>,
+    key: &KeyRecord,
+    tier: Tier,
+    notes: Vec<Note>,
+) -> Result<Response, Error> {
+    if let (Some(gateway), None) = (&access.gateway, order.replaced) {
+        let existing = gateway.find(&key.id()).await?;
+        let is_new = existing.is_none();
+        let gateway_key = if let Some(key) = existing { key } else { gateway.create(key).await? };
+        if gateway.move_to(tier, &gateway_key).await? || is_new {
+            return response(None, key, notes);
+        }
+    }
+    Err(Error::LabelTaken { account: order.account.clone(), label: order.label.clone(), id: key.id() })
+}
+
+/// The issued key with this label, unless it is being replaced. Removes pending and expired keys.
+async fn issued_key(
+    access: &Access,
+    order: &Order<'_>,
+    notes: &mut Vec<Note>,
+) -> Result<Option<KeyRecord>, Error> {
+    let keys = access.keys_of(order.account).await?;
+    let mut issued = None;
+    let is_other = |id: &KeyId| order.replaced != Some(id);
+    for key in keys.iter().filter(|key| key.label == *order.label && is_other(&key.id())) {
+        let id = key.id();
+        // The index may lag behind the row.
+        let Some(current) = tables::access::key(access.table(), &id).await? else { continue };
+        match (current.state, current.state_at(now())) {
+            (KeyState::Issued, KeyState::Revoked { at }) => {
+                delete_from_gateway(access, &id).await?;
+                tables::access::revoke_key(access.table(), &id, at).await?;
+            }
+            (KeyState::Issued, _) if current.expires_at.is_none() => issued = Some(current),
+            (KeyState::Issued | KeyState::Revoked { .. }, _) => {}
+            (KeyState::Pending, _) => {
+                // API Gateway first: while the row exists, the next command finds what is left of the key.
+                delete_from_gateway(access, &id).await?;
+                if tables::access::remove_pending_key(access.table(), &id).await? {
+                    notes.push(Note::IncompleteKeyRemoved { key_id: id });
+                    continue;
+                }
+                // Another process has just issued it.
+                let current = tables::access::key(access.table(), &id).await?;
+                issued = current.filter(|current| current.state == KeyState::Issued).or(issued);
+            }
+        }
+    }
+    Ok(issued)
+}

@@ -1,0 +1,175 @@
+//! Accounts and API keys for programs: a function without a route and without an address, which is invoked with IAM. An event is one
+//! command, and the response its result or an error. `cargo admin` is one of its clients; on a table without a stack, it runs the same
+//! commands itself (`Access::run`).
+//!
+//! Every command is a line in the log, which is an audit trail. Neither a line nor an error repeats a key.
+
+mod access;
+mod account;
+pub mod aws;
+pub mod command;
+pub mod error;
+mod explain;
+mod gateway;
+mod issue;
+pub mod response;
+mod revoke;
+mod rows;
+mod view;
+
+use std::time::Duration;
+
+use common::auth::{AccountName, KeyId, Label, without_keys};
+use common::config::Config;
+use common::lambda::{
+    Context, Diagnostic, IsCold, LambdaEvent, LogName, StartError, block_on, deadline, guard, milliseconds,
+    serve, set_up,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tables::Table;
+use tokio::time::Instant;
+
+pub use self::access::Access;
+use self::account::Changes;
+use self::command::Command;
+use self::error::{Code, Error, Failure};
+pub use self::explain::{Explanation, InGateway};
+use self::gateway::Gateway;
+use self::issue::Order;
+use self::response::{Reply, Response};
+pub use self::rows::{AccountRow, ExportedRows, GatewayTally, Imported, KeyRow, Row};
+pub use self::view::{AccountView, AccountWithKeys, IssuedKey, KeyView, Keys, Note, State};
+
+/// The function's name.
+const NAME: &str = "accounts";
+
+/// The field of an event with the id that its sender gives it. The others are the command.
+const REQUEST_ID: &str = "request_id";
+
+/// Runs the function until Lambda ends the process.
+///
+/// # Errors
+/// If the function cannot start, for which the log has the cause, or the Runtime API cannot be reached.
+pub fn run() -> Result<(), common::lambda::Error> {
+    let instance = set_up(LogName::Function(NAME), Accounts::new)?;
+    block_on(async {
+        instance.access.warm_up().await;
+        serve(|event| instance.invoke(event)).await
+    })
+}
+
+struct Accounts {
+    access: Access,
+    is_cold: IsCold,
+}
+
+impl Accounts {
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let access = Access::new(Table::access(config)?, Gateway::of_function(config)?);
+        Ok(Self { access, is_cold: IsCold::default() })
+    }
+
+    /// Handles one event.
+    ///
+    /// # Errors
+    /// None: a command that fails has a response, too.
+    async fn invoke(&self, event: LambdaEvent<Value>) -> Result<Reply, Diagnostic> {
+        let start = Instant::now();
+        let mut line = Line::default();
+        let run = async {
+            let Value::Object(mut fields) = event.payload else {
+                return Err(Error::InvalidCommand("an event is an object".to_owned()));
+            };
+            let request = fields.remove(REQUEST_ID);
+            let name = fields.get("command").and_then(Value::as_str).map(str::to_owned);
+            line.caller_request_id = request.map(parse).transpose()?;
+            let command: Command = parse(Value::Object(fields))?;
+            // Only the name of a command gets this far.
+            line.command = name;
+            (line.account, line.key_id) = command.subject();
+            Box::pin(self.access.run(command, line.caller_request_id.as_ref())).await
+        };
+        let result = guard(deadline(&event.context), run).await;
+        let reply = match result.unwrap_or_else(|interrupted| Err(Error::Internal(interrupted.to_string()))) {
+            Ok(response) => {
+                line.account = response.account.clone().or(line.account);
+                line.key_id = response.key_id.clone().or(line.key_id);
+                Reply::Done(response)
+            }
+            Err(error) => Reply::Failed { error: Failure::from(&error) },
+        };
+        line.write(&event.context, start.elapsed(), self.is_cold.take(), &reply);
+        Ok(reply)
+    }
+}
+
+impl Access {
+    /// Runs a command. With the id of a request, issuing a key can be repeated for a day.
+    ///
+    /// # Errors
+    /// If it fails. Repeating it does the rest.
+    pub async fn run(&self, command: Command, request: Option<&Label>) -> Result<Response, Error> {
+        match command {
+            Command::SetAccount { account, tier, status, paid_until } => {
+                account::set(self, account, Changes { tier, status, paid_until }).await
+            }
+            Command::GetAccount { account } => account::get(self, &account).await,
+            Command::IssueKey { account, label } => {
+                let order = Order { account: &account, label: &label, replaced: None, request };
+                issue::issue(self, &order).await
+            }
+            Command::ListKeys { account } => account::list_keys(self, &account).await,
+            Command::RevokeKey { key_id } => revoke::run(self, &key_id).await,
+            Command::ReplaceKey { key_id, grace_seconds } => {
+                issue::replace(self, &key_id, grace_seconds, request).await
+            }
+            Command::ExplainKey { key } => explain::run(self, &key).await,
+            Command::ExportRows { after } => rows::export(self, after).await,
+            Command::ImportRow { row, others } => rows::import(self, row, &others).await,
+            Command::AddToGateway { key_ids } => rows::add_to_gateway(self, &key_ids).await,
+        }
+    }
+}
+
+/// Reads a part of an event. The reason for a bad one may quote it, but no key.
+fn parse<T: DeserializeOwned>(part: Value) -> Result<T, Error> {
+    serde_json::from_value(part).map_err(|error| Error::InvalidCommand(without_keys(&error.to_string())))
+}
+
+/// A line of the audit trail.
+#[derive(Default)]
+struct Line {
+    command: Option<String>,
+    caller_request_id: Option<Label>,
+    account: Option<AccountName>,
+    key_id: Option<KeyId>,
+}
+
+impl Line {
+    fn write(&self, context: &Context, duration: Duration, cold_start: bool, reply: &Reply) {
+        macro_rules! line {
+            ($level:ident, $message:literal $(, $field:ident = $value:expr)*) => {
+                tracing::$level!(
+                    function = NAME,
+                    command = self.command,
+                    caller_request_id = self.caller_request_id.as_ref().map(Label::as_str),
+                    account = self.account.as_ref().map(AccountName::as_str),
+                    key_id = self.key_id.as_ref().map(KeyId::as_str),
+                    duration_ms = milliseconds(duration),
+                    cold_start,
+                    request_id = context.request_id,
+                    $($field = $value,)*
+                    $message
+                )
+            };
+        }
+        match reply {
+            Reply::Done(_) => line!(info, "done"),
+            Reply::Failed { error: Failure { code: Code::Unavailable, message, .. } } => {
+                line!(error, "failed", cause = message);
+            }
+            Reply::Failed { error } => line!(info, "refused", cause = error.message),
+        }
+    }
+}
