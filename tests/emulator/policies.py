@@ -4,7 +4,7 @@ import contextlib
 import json
 import re
 
-from cloud import REGION, STACK
+from cloud import STACK
 from processes import REPOSITORY, Failure
 
 
@@ -12,21 +12,16 @@ def operator(account):
     """The environment of a user whose rights are those that infra/admin/README.md, Permissions lists."""
     iam = account.client("iam")
     outputs = account.outputs()
-    access, history = (account.table_arn(outputs[name]) for name in ("AccessTable", "HistoryTable"))
+    history = account.table_arn(outputs["HistoryTable"])
+    function = account.client("lambda").get_function_configuration(FunctionName=outputs["AccountsFunction"])["FunctionArn"]
     section = (REPOSITORY / "infra/admin/README.md").read_text().split("\n### Permissions\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\| DynamoDB, on the table `(\w+)`.*?\| (.*) \|$", section, re.MULTILINE)
     actions = {table: [f"dynamodb:{action}" for action in re.findall(r"`(\w+)`", listed)] for table, listed in rows}
     [stack] = account.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
-    paths = ["/apikeys", "/apikeys/*", "/usageplans", "/usageplans/*/keys", "/usageplans/*/keys/*"]
     rights = {
-        access: actions["Access"],
-        f"{access}/index/*": ["dynamodb:Query"],
+        function: ["lambda:InvokeFunction"],
         history: actions["History"],
         f"{stack['StackId'].rsplit('/', 1)[0]}/*": ["cloudformation:DescribeStacks"],
-        **{
-            f"arn:aws:apigateway:{REGION}::{path}": ["apigateway:GET", "apigateway:POST", "apigateway:DELETE"]
-            for path in paths
-        },
     }
     statements = [{"Effect": "Allow", "Action": actions, "Resource": resource} for resource, actions in rights.items()]
     policy = json.dumps({"Version": "2012-10-17", "Statement": statements})

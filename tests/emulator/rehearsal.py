@@ -331,7 +331,10 @@ class Rehearsal:
             expect(status == 200, f"with its policies again, {name} responds with {status}")
 
     def use(self, name, function):
-        """The status of the sample request to a function, of a request with a new key, or of a run of a recorder."""
+        """The status of the sample request to a function, of a command, of a request with a new key, or of a run of a recorder."""
+        if name == "AccountsFunction":
+            ended = self.account.run(ADMIN, "account", "show", "spare", "--stack", STACK, environment=self.account.operator, log="admin")
+            return 200 if ended.returncode == 0 else 500
         if name == "AuthorizerFunction":
             return self.status_of("/v1/mayor", self.keys["spare"])
         if name.startswith("Record"):
