@@ -1,6 +1,8 @@
 //! Every environment variable that the functions read, parsed once at start-up. An empty variable counts as unset, because a
 //! template cannot omit one.
 
+use std::time::Duration;
+
 use lambda_http::http::HeaderValue;
 use reqwest::Url;
 
@@ -58,6 +60,12 @@ pub struct Config {
     pub pro_usage_plan: String,
     /// `PUBLIC_FILES`: where the recorders write the public files, `s3://BUCKET` or `file:///FOLDER`; none are written if absent.
     pub public_files: Option<Url>,
+    /// `STRIPE_WEBHOOK_SECRET`: the secret that signs the events of payments. Marked as sensitive, so `Debug` does not print it.
+    pub stripe_webhook_secret: Option<HeaderValue>,
+    /// `PRICE_TIERS`: the tiers of prices, `PRICE=TIER` separated by commas; empty if absent.
+    pub price_tiers: String,
+    /// `GRACE_DAYS`: for how long a subscription is accepted after its period, in whole days; none if absent.
+    pub grace: Duration,
     /// `AWS_REGION`: the region of the function and its tables. Lambda sets it.
     pub aws_region: String,
     /// `AWS_ENDPOINT_URL_DYNAMODB`, otherwise `AWS_ENDPOINT_URL`: the address of DynamoDB, if not the one of the region.
@@ -103,6 +111,11 @@ impl Config {
             starter_usage_plan: set("STARTER_USAGE_PLAN").unwrap_or_default(),
             pro_usage_plan: set("PRO_USAGE_PLAN").unwrap_or_default(),
             public_files: set("PUBLIC_FILES").map(|url| public_files(&url)).transpose()?,
+            stripe_webhook_secret: set("STRIPE_WEBHOOK_SECRET")
+                .map(|text| secret("STRIPE_WEBHOOK_SECRET", &text))
+                .transpose()?,
+            price_tiers: set("PRICE_TIERS").unwrap_or_default(),
+            grace: set("GRACE_DAYS").map_or(Ok(Duration::ZERO), |text| days("GRACE_DAYS", &text))?,
             aws_region: set("AWS_REGION").unwrap_or_else(|| "us-east-1".to_owned()),
             dynamodb_endpoint: DYNAMODB_ENDPOINTS
                 .into_iter()
@@ -144,6 +157,12 @@ fn secret(variable: &'static str, value: &str) -> Result<HeaderValue, ConfigErro
     let mut header = visible_ascii(variable, value.trim())?;
     header.set_sensitive(true);
     Ok(header)
+}
+
+fn days(variable: &'static str, text: &str) -> Result<Duration, ConfigError> {
+    let number =
+        text.parse::<u16>().map_err(|_| ConfigError { variable, expected: "a whole number of days" })?;
+    Ok(Duration::from_hours(24 * u64::from(number)))
 }
 
 fn user_agent(value: Option<String>) -> Result<HeaderValue, ConfigError> {
@@ -230,6 +249,8 @@ mod tests {
             ("USER_AGENT", "a\r\nb"),
             ("GatewayCache", "yes"),
             ("PUBLIC_FILES", "bucket"),
+            ("STRIPE_WEBHOOK_SECRET", "s3cret\nsecret"),
+            ("GRACE_DAYS", "a few"),
             ("AWS_ENDPOINT_URL_DYNAMODB", "127.0.0.1:8000"),
             ("AWS_ENDPOINT_URL", "127.0.0.1:8001"),
         ] {

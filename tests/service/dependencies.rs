@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::process::Command;
 
-use common::routes::{DOCS, INDEX, Reads, VERSION_1};
+use common::routes::{DOCS, INDEX, Reads, STRIPE_WEBHOOK, VERSION_1};
 
 use crate::support::{ACCOUNTS, AUTHORIZER, RECORDERS, in_repository};
 
 /// The functions that have a table.
 fn with_table() -> Vec<&'static str> {
     let routes = VERSION_1.into_iter().filter(|route| route.reads == Reads::History);
-    routes.map(|route| route.function).chain(RECORDERS).chain([ACCOUNTS, AUTHORIZER]).collect()
+    let others = [ACCOUNTS, AUTHORIZER, STRIPE_WEBHOOK.function];
+    routes.map(|route| route.function).chain(RECORDERS).chain(others).collect()
 }
 
 /// The functions that have no table.

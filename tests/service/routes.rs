@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use common::routes::{self, ASSETS, DOCS, INDEX, Location, PAGES, Reads, VERSION_1};
+use common::routes::{self, ASSETS, DOCS, INDEX, Location, PAGES, Reads, STRIPE_WEBHOOK, VERSION_1};
 use local::template::{CacheKey, Template};
 use serde_json::Value;
 
 use crate::support::{
     ACCOUNTS, AUTHORIZER, RECORDERS, deployed_template, expect_clean_logs, in_repository, invoke,
-    record_prices, start,
+    record_prices, start, template_with,
 };
+
+const WITH_PAYMENTS: &[(&str, &str)] = &[("Payments", "stripe")];
 
 /// The names of the entries of a folder of the repository, without its README and the examples of clients.
 fn names_in(folder: &str) -> BTreeSet<String> {
@@ -71,7 +73,7 @@ fn the_template_has_head_where_the_table_of_routes_does() {
 
 #[test]
 fn the_template_requires_a_key_and_the_authorizer_where_the_table_of_routes_does() {
-    let template = deployed_template();
+    let template = template_with(WITH_PAYMENTS);
     for declared in &template.api.routes {
         let route = routes::all().find(|route| route.path == declared.path);
         // Unknown paths require no key either.
@@ -130,12 +132,13 @@ fn the_template_gives_each_function_what_its_route_reads_and_nothing_else() {
 
 #[test]
 fn only_the_routes_of_version_1_are_cached() {
-    let template = deployed_template();
+    let template = template_with(WITH_PAYMENTS);
     for declared in &template.api.routes {
         let in_table = VERSION_1.iter().any(|route| route.path == declared.path);
         let is_get = declared.method == "GET";
         assert_eq!(declared.caching, in_table && is_get, "{} {}", declared.method, declared.path);
-        let is_other = [INDEX.function, ASSETS.function].contains(&binary(&template, &declared.function));
+        let others = [INDEX.function, ASSETS.function, STRIPE_WEBHOOK.function];
+        let is_other = others.contains(&binary(&template, &declared.function));
         assert_eq!(is_other, !in_table, "{} {}", declared.method, declared.path);
     }
 }
@@ -167,13 +170,14 @@ fn the_template_and_the_folder_functions_have_the_same_functions() {
         VERSION_1.into_iter().chain([&INDEX]).map(|route| route.function.to_owned()).collect();
     assert_eq!(in_table.len(), VERSION_1.len() + 1, "two routes have the same function");
     in_table.extend(RECORDERS.map(str::to_owned));
-    in_table.extend([ACCOUNTS, AUTHORIZER, ASSETS.function].map(str::to_owned));
-    let template = deployed_template();
+    in_table.extend([ACCOUNTS, AUTHORIZER, ASSETS.function, STRIPE_WEBHOOK.function].map(str::to_owned));
+    let template = template_with(WITH_PAYMENTS);
     let in_template: Vec<String> =
         template.functions.values().map(|function| function.binary.clone()).collect();
     assert_eq!(in_template.len(), in_table.len(), "{in_template:?}");
     assert_eq!(in_template.into_iter().collect::<BTreeSet<_>>(), in_table);
     assert_eq!(names_in("functions"), in_table);
+    assert_eq!(deployed_template().functions.len(), in_table.len() - 1, "all but that of payments");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts a local cloud, waits until it has recorded a minute of auctions, and runs a command with its address in BASE_URL and a key in
-# API_KEY.
+# Starts a local cloud, waits until it has recorded a minute of auctions, and runs a command with its address in BASE_URL, that of its
+# DynamoDB in DYNAMODB_URL, a key in API_KEY, and that of a lapsed account in LAPSED_KEY.
 #
 #     tests/tools/with_local_cloud.sh COMMAND [argument …]
 set -euo pipefail
@@ -10,7 +10,8 @@ cargo build --locked --profile test --package local
 output="$(mktemp)"
 log="$(mktemp)"
 # With the default limits, the checks would be throttled.
-target/debug/local --profile test --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 --port 0 --lambda-port 0 \
+target/debug/local --profile test --parameter ProRateLimit=1000 --parameter ProBurstLimit=5000 \
+    --parameter Payments=stripe --parameter PriceTiers=price_starter=starter,price_pro=pro --port 0 --lambda-port 0 \
     --dynamodb-port 0 >"$output" 2>"$log" &
 cloud=$!
 finish() {
@@ -31,7 +32,9 @@ until [[ -n "$(printed ready)" ]]; do
 done
 BASE_URL="$(printed ready)"
 API_KEY="$(printed 'key pro')"
-export BASE_URL API_KEY
+DYNAMODB_URL="$(printed dynamodb)"
+LAPSED_KEY="$(printed 'key lapsed')"
+export BASE_URL API_KEY DYNAMODB_URL LAPSED_KEY
 
 # The prices of auctions are an error until the schedule has recorded a minute.
 for second in {1..120}; do

@@ -84,9 +84,9 @@ impl<H: Handler> Instance<H> {
     async fn invoke(&self, event: LambdaEvent<Box<RawValue>>) -> Result<ProxyResponse, Diagnostic> {
         let start = Instant::now();
         let deadline = deadline(&event.context);
-        let payload = Self::proxy_event(&event)?;
-        let invocation = Invocation::new(payload.time(), deadline);
-        let request = Request::new(payload, H::ROUTE, invocation);
+        let proxy_event = Self::proxy_event(&event)?;
+        let invocation = Invocation::new(proxy_event.time(), deadline);
+        let request = Request::new(proxy_event, event.payload, H::ROUTE, invocation);
 
         let handled = async {
             request.refuse_conflicts()?;

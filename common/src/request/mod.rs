@@ -1,7 +1,7 @@
 //! A request as API Gateway passes it on (REST proxy event, version 1.0), reduced to what a handler may read.
 //!
 //! `lambda_http` can build an `http::Request` from such an event, but it parses every header and fails if one is invalid. No
-//! route reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
+//! route for clients reads headers, so an invalid one must not matter. This module therefore reads only the fields that it needs.
 
 pub mod auction_item_id;
 pub mod ids;
@@ -14,6 +14,7 @@ use std::str::FromStr;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use self::parameters::{Allowed, InvalidValue, Value, digits};
 use self::route::{Location, Parameter, Route};
@@ -82,15 +83,27 @@ impl ProxyEvent {
 #[derive(Debug)]
 pub struct Request {
     event: ProxyEvent,
+    payload: Box<RawValue>,
     route: &'static Route,
     invocation: Invocation,
 }
 
 impl Request {
-    /// The request in `event` to the route `route`.
+    /// The request in `event` to the route `route`. `payload` is the text of the event.
     #[must_use]
-    pub const fn new(event: ProxyEvent, route: &'static Route, invocation: Invocation) -> Self {
-        Self { event, route, invocation }
+    pub const fn new(
+        event: ProxyEvent,
+        payload: Box<RawValue>,
+        route: &'static Route,
+        invocation: Invocation,
+    ) -> Self {
+        Self { event, payload, route, invocation }
+    }
+
+    /// The event as the gateway sent it, for a route that reads headers or a body.
+    #[must_use]
+    pub fn payload(&self) -> &str {
+        self.payload.get()
     }
 
     /// The HTTP method.
@@ -313,9 +326,10 @@ mod tests {
     use crate::routes;
 
     fn request(event: &str) -> Request {
+        let payload: Box<RawValue> = serde_json::from_str(event).unwrap();
         let event: ProxyEvent = serde_json::from_str(event).unwrap();
         let invocation = Invocation::new(event.time(), Instant::now());
-        Request::new(event, &routes::BAZAAR, invocation)
+        Request::new(event, payload, &routes::BAZAAR, invocation)
     }
 
     fn event(parameters: &str) -> String {

@@ -14,7 +14,7 @@ use common::auth::{
     Account, AccountName, KeyDigest, KeyId, KeyRecord, KeyState, Label, Subscription, SubscriptionStatus,
     Tier,
 };
-use common::time::UnixSeconds;
+use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::{Stream, TryStreamExt, stream};
 
 use crate::error::Error;
@@ -35,6 +35,7 @@ const ACCOUNT: &str = "account";
 const TIER: &str = "tier";
 const STATUS: &str = "status";
 const PAID_UNTIL: &str = "paid_until";
+const CHANGED_AT: &str = "changed_at";
 const DIGEST: &str = "sha256";
 const LABEL: &str = "label";
 const CREATED_AT: &str = "created_at";
@@ -177,7 +178,7 @@ pub async fn note_request(
 }
 
 /// Writes the account if the stored one is still `before`, and returns whether it did. Of two concurrent changes, the second
-/// one has to start again.
+/// one has to start again. The change is of the present, so payments of the past do not undo it.
 ///
 /// # Errors
 /// If the table does not answer in time.
@@ -186,7 +187,7 @@ pub async fn replace_account(
     before: Option<&Account>,
     account: &Account,
 ) -> Result<bool, Error> {
-    let request = put_account(table, account);
+    let request = put_account(table, account, UnixMilliseconds::of_system_clock().into());
     let request = match before.map(|account| account.subscription) {
         None => request.condition_expression("attribute_not_exists(pk)"),
         Some(Subscription { tier, status, paid_until }) => request
@@ -200,7 +201,20 @@ pub async fn replace_account(
     table.write("PutItem", request.send()).await.map(|written| written.is_some())
 }
 
-fn put_account(table: Session<'_>, account: &Account) -> PutItemFluentBuilder {
+/// Writes the account as a payment at the time `at` leaves it, unless the stored one was changed later, and returns whether it did.
+/// So payments can be reported repeatedly and in any order.
+///
+/// # Errors
+/// If the table does not answer in time.
+pub async fn put_paid_account(table: Session<'_>, account: &Account, at: UnixSeconds) -> Result<bool, Error> {
+    let request = put_account(table, account, at)
+        .condition_expression("attribute_not_exists(changed_at) OR changed_at <= :at")
+        .expression_attribute_values(":at", number(at.get()));
+    table.write("PutItem", request.send()).await.map(|written| written.is_some())
+}
+
+/// A write of the account, which was changed at this time.
+fn put_account(table: Session<'_>, account: &Account, changed_at: UnixSeconds) -> PutItemFluentBuilder {
     let Subscription { tier, status, paid_until } = account.subscription;
     table
         .put_item()
@@ -208,6 +222,7 @@ fn put_account(table: Session<'_>, account: &Account) -> PutItemFluentBuilder {
         .item(TIER, string(tier.name()))
         .item(STATUS, string(status.name()))
         .item(PAID_UNTIL, number(paid_until.get()))
+        .item(CHANGED_AT, number(changed_at.get()))
 }
 
 /// Writes the key unless its id exists, and returns whether it did.

@@ -31,6 +31,8 @@ use crate::{backfill, build, invoke_api, schedules};
 
 /// The variable with the upstream API key, which is a secret in the template.
 const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
+/// The variable with the secret that signs the events of payments.
+const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
 /// The variable with the SDKs' endpoint of `DynamoDB`.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
 /// The variables with the place of the public files, and with their address.
@@ -346,8 +348,7 @@ fn pools_of(
     files: Option<&PublicFiles>,
     logs: &Logs,
 ) -> Arc<Pools> {
-    let key = options.sent_key();
-    if key.is_none() {
+    if options.sent_key().is_none() {
         logs.push(&format!(
             "local: {KEY_VARIABLE} is not set: the provider serves no profiles without a key"
         ));
@@ -356,17 +357,17 @@ fn pools_of(
     let place = files.map(PublicFiles::variable);
     let pool = |(logical_id, program): (String, PathBuf)| {
         let mut function = template.functions.get(&logical_id)?.clone();
-        complete(&mut function, key, place.as_deref(), dynamodb_url, logs);
+        complete(&mut function, options, place.as_deref(), dynamodb_url, logs);
         Some((logical_id, Arc::new(Pool::new(function, program, concurrency, logs.clone()))))
     };
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: the upstream API key, which is the only known secret, the place of the public files and their
-/// address, which is relative to the pages, no usage plans, and the endpoint of `DynamoDB`, which overrides the template's.
+/// Completes the function's environment: the secrets, the place of the public files and their address, which is relative to the pages, no
+/// usage plans, and the endpoint of `DynamoDB`, which overrides the template's.
 fn complete(
     function: &mut Function,
-    key: Option<&str>,
+    options: &Options,
     files: Option<&str>,
     dynamodb_url: &str,
     logs: &Logs,
@@ -378,7 +379,8 @@ fn complete(
             FILES_ADDRESS_VARIABLE => Some(address),
             name if PLAN_VARIABLES.contains(&name) => Some(""),
             _ if !value.starts_with(DYNAMIC_REFERENCE) => return true,
-            KEY_VARIABLE => key,
+            KEY_VARIABLE => options.sent_key(),
+            PAYMENTS_VARIABLE => Some(options.payments_secret()),
             _ => {
                 let binary = &function.binary;
                 logs.push(&format!(

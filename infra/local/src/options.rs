@@ -25,6 +25,7 @@ const LIMIT_PARAMETERS: [&str; 8] = [
 const HIGH_LIMIT: &str = "1000000";
 /// The API key for upstreams that do not check it.
 const PLACEHOLDER_KEY: &str = "local";
+const PLACEHOLDER_PAYMENTS_SECRET: &str = "whsec_local";
 
 /// The options of a local cloud. Not `Debug`: they may hold the upstream API key.
 #[derive(Clone)]
@@ -56,6 +57,8 @@ pub struct Options {
     pub upstream: Upstream,
     /// The upstream API key. It is never sent to the simulator.
     pub upstream_key: Option<String>,
+    /// The secret that signs the events of payments, if not the placeholder.
+    pub payments_secret: Option<String>,
     /// Whether the template's usage plans apply. Otherwise their limits are too high to reach, except for those in
     /// [`parameters`](field@Self::parameters).
     pub throttling: bool,
@@ -117,6 +120,7 @@ impl Default for Options {
             history: 1,
             upstream: Upstream::Simulator { seed: 1 },
             upstream_key: None,
+            payments_secret: None,
             throttling: true,
             parameters: BTreeMap::new(),
             binaries: Binaries::Build { profile: "dev".to_owned() },
@@ -183,6 +187,11 @@ impl Options {
             Upstream::Url(_) => Some(self.upstream_key.as_deref().unwrap_or(PLACEHOLDER_KEY)),
             Upstream::Live => self.upstream_key.as_deref(),
         }
+    }
+
+    /// The secret that signs the events of payments.
+    pub(crate) fn payments_secret(&self) -> &str {
+        self.payments_secret.as_deref().unwrap_or(PLACEHOLDER_PAYMENTS_SECRET)
     }
 }
 

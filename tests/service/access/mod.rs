@@ -4,6 +4,7 @@ mod accounts;
 mod admin;
 mod decision;
 mod gateway;
+mod payments;
 mod rows;
 mod stage_cache;
 mod throttling;

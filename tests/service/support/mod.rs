@@ -66,9 +66,15 @@ pub(crate) fn with_parameters(mut options: Options, parameters: &[(&str, &str)])
 
 /// The template as it is deployed, with its parameters at their defaults.
 pub(crate) fn deployed_template() -> Template {
+    template_with(&[])
+}
+
+/// The template as it is deployed, with these values for parameters.
+pub(crate) fn template_with(parameters: &[(&str, &str)]) -> Template {
     let document = Document::read(&Options::default().template).unwrap();
-    let parameters = [("DashboardUrl".to_owned(), "https://dashboard.example".to_owned())];
-    document.evaluate(&BTreeMap::from(parameters)).unwrap()
+    let given = [("DashboardUrl", "https://dashboard.example")].iter().chain(parameters);
+    let owned = given.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    document.evaluate(&owned.collect::<BTreeMap<_, _>>()).unwrap()
 }
 
 pub(crate) fn in_repository(path: &str) -> PathBuf {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each of them, and runs the
-# examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3 with venv. It starts a local cloud, unless BASE_URL and
-# API_KEY name a running one.
+# Generates clients for TypeScript and Python from the OpenAPI document, sends a request to a local cloud with each of them, pays with
+# Stripe's library, and runs the examples in functions/examples. It needs Node.js 20 or newer, npm, and Python 3 with venv. It starts a
+# local cloud, unless the variables of with_local_cloud.sh name a running one.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 [[ -n "${BASE_URL:-}" ]] || exec tests/tools/with_local_cloud.sh tests/tools/clients/check_local_cloud.sh
@@ -9,14 +9,15 @@ cd "$(dirname "$0")/../../.."
 here="$PWD/tests/tools/clients"
 examples="$PWD/functions/examples"
 mkdir -p target/clients
-cp "$here/request.mts" target/clients
+cp "$here"/*.mts target/clients
 cd target/clients
 curl --silent --fail --output openapi.json "$BASE_URL/openapi.json"
 
-npm install --silent --no-save --no-package-lock @types/node@20.19.25 openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3
+npm install --silent --no-save --no-package-lock @types/node@20.19.25 openapi-fetch@0.17.0 openapi-typescript@7.13.0 stripe@23.1.0 typescript@5.9.3
 node_modules/.bin/openapi-typescript openapi.json --output schema.d.ts
-node_modules/.bin/tsc --strict --target es2022 --module nodenext --skipLibCheck request.mts
+node_modules/.bin/tsc --strict --target es2022 --module nodenext --skipLibCheck request.mts payments.mts
 node request.mjs
+node payments.mjs
 
 python3 -m venv python
 python/bin/pip install --quiet openapi-python-client==0.29.1

@@ -1,0 +1,118 @@
+//! `POST /webhooks/stripe`: Stripe reports payments, and accounts follow them.
+
+mod change;
+mod event;
+mod signature;
+
+use std::collections::HashMap;
+
+use common::auth::Subscription;
+use common::config::{Config, ConfigError};
+use common::error::ApiError;
+use common::lambda::{Handler, StartError};
+use common::request::Request;
+use common::response::Response;
+use common::response::envelope::Document;
+use common::routes::{self, Route};
+use common::time::UnixSeconds;
+use serde::Deserialize;
+use tables::{Table, access};
+
+use crate::change::{Offer, Unapplied};
+use crate::event::Event;
+use crate::signature::Secret;
+
+/// A longer body is refused. Stripe's events have a few kilobytes.
+const LARGEST_BODY_BYTES: usize = 256 * 1_024;
+
+const SIGNATURE: &str = "Stripe-Signature";
+
+#[derive(Debug)]
+pub struct Payments {
+    table: Table,
+    secret: Secret,
+    offer: Offer,
+}
+
+/// The part of the gateway's event that no other route reads.
+#[derive(Deserialize)]
+struct Message {
+    headers: Option<HashMap<String, String>>,
+    body: Option<String>,
+}
+
+impl Handler for Payments {
+    const ROUTE: &'static Route = &routes::STRIPE_WEBHOOK;
+
+    fn new(config: &Config) -> Result<Self, StartError> {
+        let secret = config.stripe_webhook_secret.as_ref().and_then(|secret| Secret::new(secret.as_bytes()));
+        let offer = Offer::new(&config.price_tiers, config.grace);
+        Ok(Self {
+            table: Table::access(config)?,
+            secret: secret.ok_or(ConfigError::new("STRIPE_WEBHOOK_SECRET", "the secret of the webhook"))?,
+            offer: offer
+                .ok_or(ConfigError::new("PRICE_TIERS", "a list such as price_1=starter,price_2=pro"))?,
+        })
+    }
+
+    async fn warm_up(&self) {
+        self.table.warm_up().await;
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let body = self.signed_body(request)?;
+        let outcome = self.apply(&body, request).await?;
+        // Stripe shows the response beside the event.
+        Ok(Response::uncached(Document::of(&outcome).map_err(ApiError::internal)?))
+    }
+}
+
+impl Payments {
+    /// Returns the body of the request.
+    ///
+    /// # Errors
+    /// `BAD_REQUEST` if it is too long or its signature is not good.
+    fn signed_body(&self, request: &Request) -> Result<String, ApiError> {
+        let message: Message = serde_json::from_str(request.payload()).map_err(ApiError::internal)?;
+        let body = message.body.unwrap_or_default();
+        if body.len() > LARGEST_BODY_BYTES {
+            return Err(ApiError::bad_request(format!(
+                "The body must have at most {LARGEST_BODY_BYTES} bytes, but has {}.",
+                body.len()
+            )));
+        }
+        let mut headers = message.headers.iter().flatten();
+        let header = headers.find(|(name, _)| name.eq_ignore_ascii_case(SIGNATURE));
+        let signature = header.map(|(_, value)| value.as_str()).unwrap_or_default();
+        let checked = self.secret.check(signature, &body, request.invocation().now());
+        checked.map_err(|refusal| ApiError::bad_request(refusal.to_string()))?;
+        Ok(body)
+    }
+
+    /// Changes the account that the event is about, and returns the outcome: `applied`, `outdated` if the account was changed later,
+    /// or `ignored`.
+    async fn apply(&self, body: &str, request: &Request) -> Result<&'static str, ApiError> {
+        let event: Event<'_> = serde_json::from_str(body).map_err(ApiError::internal)?;
+        let Event { id, kind, created, .. } = &event;
+        match self.offer.account(&event) {
+            Ok(None) => Ok("ignored"),
+            Ok(Some(account)) => {
+                let table = self.table.during(request.invocation());
+                let written = access::put_paid_account(table, &account, UnixSeconds::new(*created)).await;
+                let outcome = if written.map_err(ApiError::internal)? { "applied" } else { "outdated" };
+                let Subscription { tier, status, paid_until } = account.subscription;
+                let state = format!("{tier}, {status}, paid until {paid_until}");
+                tracing::info!(event = id, kind, account = account.name.as_str(), state, outcome, "payment");
+                Ok(outcome)
+            }
+            Err(Unapplied::UnknownEvent) => {
+                tracing::warn!(event = id, kind, "unknown event of payments");
+                Ok("ignored")
+            }
+            Err(unapplied) => {
+                tracing::warn!(event = id, kind, cause = unapplied.to_string(), "payment not applied");
+                Ok("ignored")
+            }
+        }
+    }
+}
