@@ -106,6 +106,10 @@ class Cloud:
         headers = {**headers, **({"X-API-Key": key} if key else {})}
         return request(self.url, "GET", self.stage_path + path, headers)
 
+    def post(self, path, body, **headers):
+        """The response of the deployed API to a request with a body."""
+        return request(self.url, "POST", self.stage_path + path, headers, body)
+
     def run(self, *command, folder=None, given=None, environment=None, log):
         """How a command ends. Its output is appended to the log."""
         ended = subprocess.run(

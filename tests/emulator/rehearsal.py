@@ -3,6 +3,8 @@
 
 import contextlib
 import gzip
+import hashlib
+import hmac
 import json
 import re
 import sys
@@ -23,6 +25,9 @@ from services import UPSTREAM_KEY
 from stack import Stack, eventually, expect
 
 SECRET = "game-data-query-service/upstream-key"
+PAYMENTS = {"Payments": "stripe", "PriceTiers": "price_1=pro"}
+PAYMENTS_SECRET = "game-data-query-service/stripe-webhook-secret"
+SIGNING_SECRET = "whsec_rehearsal"
 # The limits are far above what one client sends, so that the first check is fast.
 FIRST = {
     "PublicFiles": "on", "GatewayCache": "off", "ProRateLimit": "500", "ProBurstLimit": "5000", "ProfileRateLimit": "500", "ProfileBurstLimit": "5000",
@@ -77,6 +82,8 @@ class Rehearsal:
             Interruptions(self.account).run()
         with step("explains and corrects what API Gateway has of a key"):
             self.correct_keys()
+        with step("lets signed events of payments decide about a key"):
+            self.receive_payments()
         with step("records on schedule"):
             self.wait_for_records()
         with step("passes cargo admin check"):
@@ -122,6 +129,8 @@ class Rehearsal:
             ("UserAgent", ""),
             # Without CertificateArn.
             ("DomainName", "api.example.com"),
+            # Without PriceTiers.
+            ("Payments", "stripe"),
         ]:
             reason = self.stack.refusal({**self.stack.parameters, name: value})
             expect(name in reason, f"{name}={value} is not refused, or for another reason: {reason or 'none'}")
@@ -165,8 +174,9 @@ class Rehearsal:
         # infra/README.md, Deploy, step 1.
         for stack in (self.stack, self.other):
             stack.create_beside("api-gateway-log-role", "account.yaml")
+        self.account.client("secretsmanager").create_secret(Name=PAYMENTS_SECRET, SecretString=SIGNING_SECRET)
         self.empty = inventory(self.account)
-        self.stack.create(**FIRST, MonthlyBudget="50")
+        self.stack.create(**FIRST, **PAYMENTS, MonthlyBudget="50")
 
     def create_in_other_region(self):
         """infra/regions.md. Names that must be unique in the account are those of both stacks."""
@@ -186,7 +196,7 @@ class Rehearsal:
 
     def issue_keys(self):
         self.account.operator = operator(self.account)
-        self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "spare")}
+        self.keys = {name: self.issue(name) for name in ("good", "lapsed", "revoked", "payer", "spare")}
         self.account.admin("account", "set", "lapsed", "--paid-until", "2025-01-01")
         [revoked] = json.loads(self.account.admin("key", "list", "revoked", "--json"))["keys"]
         self.account.admin("key", "revoke", revoked["id"])
@@ -307,6 +317,24 @@ class Rehearsal:
         later = lambda: json.load(storage.get_object(Bucket=bucket, Key="prices.json")["Body"])["updated_at"]
         eventually(lambda: all(later()[market] > before[market] for market in before), "the files stay as they are")
 
+    def receive_payments(self):
+        """infra/README.md, Sell access."""
+        mayor = lambda: self.status_of("/v1/mayor", self.keys["payer"])
+        for state, expected in (("unpaid", 403), ("active", 200)):
+            expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
+            expect(self.pay(state) == 200, "an event is not accepted")
+            eventually(lambda: mayor() == expected, f"a key of an account that is {state} is not answered with {expected}")
+
+    def pay(self, state, secret=SIGNING_SECRET):
+        """The status of the response to an event about the subscription of the account `payer`."""
+        now = int(time.time())
+        item = {"price": {"id": "price_1"}, "current_period_start": now, "current_period_end": now + 86400}
+        subscription = {"customer": "cus_1", "metadata": {"account": "payer"}, "status": state, "items": {"data": [item]}}
+        event = {"id": "evt_1", "type": "customer.subscription.updated", "created": now, "data": {"object": subscription}}
+        body = json.dumps(event)
+        signature = hmac.new(secret.encode(), f"{now}.{body}".encode(), hashlib.sha256).hexdigest()
+        return self.account.post("/webhooks/stripe", body, **{"Stripe-Signature": f"t={now},v1={signature}"}).status
+
     def exhaust_open_routes(self):
         """Anybody can send these requests, so their limits are low. They do not count for other routes."""
         for path in ("/", "/openapi.json", "/unknown", "/v1/status", "/favicon.ico"):
@@ -337,6 +365,8 @@ class Rehearsal:
             return 200 if ended.returncode == 0 else 500
         if name == "AuthorizerFunction":
             return self.status_of("/v1/mayor", self.keys["spare"])
+        if name == "PaymentsFunction":
+            return self.pay("active")
         if name.startswith("Record"):
             return self.record_now(function)
         status = self.status_of(sample_request(name))
@@ -517,6 +547,7 @@ class Rehearsal:
         for path in ("/docs", "/market", "/favicon.ico", "/assets/0123456789abcdef/scalar.js"):
             response = self.account.get(path)
             expect(f"Route GET {path} not found" in response.body.decode(), f"{path} is a {response.status}")
+        expect(self.pay("active") == 404, "there is a webhook without payments")
         functions = self.account.client("lambda").list_functions()["Functions"]
         expect(not any("Page" in function["FunctionName"] for function in functions), "there is a function for the pages")
         # The rights of the operator are for the former tables.
