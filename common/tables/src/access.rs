@@ -18,7 +18,7 @@ use common::time::{UnixMilliseconds, UnixSeconds};
 use futures_util::{Stream, TryStreamExt, stream};
 
 use crate::error::Error;
-use crate::item::{Corrupt, Item, PARTITION_KEY, TIME_TO_LIVE, integer, number, string, text};
+use crate::item::{Attributes, Corrupt, PARTITION_KEY, TIME_TO_LIVE, integer, number, string, text};
 use crate::session::Session;
 
 /// How many rows a page has at most.
@@ -94,7 +94,7 @@ pub fn keys_of<'a>(
         .index_name(BY_ACCOUNT)
         .key_condition_expression("account = :account")
         .expression_attribute_values(":account", string(name.as_str()));
-    let read = move |row: Item| checked(table, &row, read_key(&row));
+    let read = move |row: Attributes| checked(table, &row, read_key(&row));
     let pages = table.pages(query);
     pages.map_ok(move |rows| stream::iter(rows.into_iter().map(read))).try_flatten()
 }
@@ -120,9 +120,10 @@ pub struct Page {
 /// # Errors
 /// If the table does not answer in time.
 pub async fn page(table: Session<'_>, after: Option<String>) -> Result<Page, Error> {
-    let after = after.map(|key| Item::from([(PARTITION_KEY.to_owned(), string(key))]));
+    let after = after.map(|key| Attributes::from([(PARTITION_KEY.to_owned(), string(key))]));
     let (rows, next) = table.scan_page(after, PAGE_ROWS).await?;
-    let is_request = |row: &Item| text(row, PARTITION_KEY).is_ok_and(|key| key.starts_with(REQUEST_PREFIX));
+    let is_request =
+        |row: &Attributes| text(row, PARTITION_KEY).is_ok_and(|key| key.starts_with(REQUEST_PREFIX));
     let rows = rows.into_iter().filter(|row| !is_request(row));
     Ok(Page {
         rows: rows.map(|row| checked(table, &row, read_row(&row))).collect(),
@@ -309,11 +310,11 @@ pub async fn remove_pending_key(table: Session<'_>, id: &KeyId) -> Result<bool, 
     table.write("DeleteItem", request.send()).await.map(|written| written.is_some())
 }
 
-async fn get(table: Session<'_>, key: String) -> Result<Option<Item>, Error> {
-    table.get(Item::from([(PARTITION_KEY.to_owned(), string(key))])).await
+async fn get(table: Session<'_>, key: String) -> Result<Option<Attributes>, Error> {
+    table.get(Attributes::from([(PARTITION_KEY.to_owned(), string(key))])).await
 }
 
-fn checked<T>(table: Session<'_>, row: &Item, read: Result<T, Corrupt>) -> Result<T, Error> {
+fn checked<T>(table: Session<'_>, row: &Attributes, read: Result<T, Corrupt>) -> Result<T, Error> {
     read.map_err(|corrupt| Error::Corrupt {
         table: table.table_name().to_owned(),
         key: text(row, PARTITION_KEY).unwrap_or_default(),
@@ -321,7 +322,7 @@ fn checked<T>(table: Session<'_>, row: &Item, read: Result<T, Corrupt>) -> Resul
     })
 }
 
-fn read_row(row: &Item) -> Result<AccessRow, Corrupt> {
+fn read_row(row: &Attributes) -> Result<AccessRow, Corrupt> {
     let key = text(row, PARTITION_KEY)?;
     if let Some(name) = key.strip_prefix(ACCOUNT_PREFIX) {
         let account = name.parse().map_err(|_| Corrupt::new(PARTITION_KEY, "the key of an account"))?;
@@ -330,7 +331,7 @@ fn read_row(row: &Item) -> Result<AccessRow, Corrupt> {
     read_key(row).map(AccessRow::Key)
 }
 
-fn read_account(row: &Item, name: &AccountName) -> Result<Account, Corrupt> {
+fn read_account(row: &Attributes, name: &AccountName) -> Result<Account, Corrupt> {
     let tier = Tier::ALL.into_iter().find(|tier| is(row, TIER, tier.name()));
     let status = SubscriptionStatus::ALL.into_iter().find(|status| is(row, STATUS, status.name()));
     Ok(Account {
@@ -343,11 +344,11 @@ fn read_account(row: &Item, name: &AccountName) -> Result<Account, Corrupt> {
     })
 }
 
-fn is(row: &Item, attribute: &'static str, word: &str) -> bool {
+fn is(row: &Attributes, attribute: &'static str, word: &str) -> bool {
     text(row, attribute).is_ok_and(|text| text == word)
 }
 
-fn read_key(row: &Item) -> Result<KeyRecord, Corrupt> {
+fn read_key(row: &Attributes) -> Result<KeyRecord, Corrupt> {
     let state = match (row.get(PENDING), row.get(REVOKED_AT)) {
         (_, Some(_)) => KeyState::Revoked { at: UnixSeconds::new(integer(row, REVOKED_AT)?) },
         (Some(_), None) => KeyState::Pending,
@@ -372,6 +373,10 @@ fn read_key(row: &Item) -> Result<KeyRecord, Corrupt> {
     }
 }
 
-fn parsed<T: FromStr>(row: &Item, attribute: &'static str, expected: &'static str) -> Result<T, Corrupt> {
+fn parsed<T: FromStr>(
+    row: &Attributes,
+    attribute: &'static str,
+    expected: &'static str,
+) -> Result<T, Corrupt> {
     text(row, attribute)?.parse().map_err(|_| Corrupt::new(attribute, expected))
 }

@@ -25,7 +25,7 @@ use common::time::{Tick, UnixMilliseconds, UnixSeconds};
 
 use crate::error::Error;
 use crate::feed::{FEEDS, Feed};
-use crate::item::{self, Corrupt, Item, SORT_KEY, integer, number, readable, text};
+use crate::item::{self, Attributes, Corrupt, SORT_KEY, integer, number, readable, text};
 use crate::session::{Reads, Session};
 
 const PARTITION: &str = "feeds";
@@ -167,8 +167,8 @@ impl Heartbeat {
         Self { first, last, gaps, minutes, changed }
     }
 
-    fn of_row(row: &Item) -> Result<Self, Corrupt> {
-        let time = |row: &Item, attribute| integer(row, attribute).map(UnixSeconds::new);
+    fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
+        let time = |row: &Attributes, attribute| integer(row, attribute).map(UnixSeconds::new);
         let (first, last) = (time(row, FIRST)?, time(row, LAST)?);
         let gap = |gap: &AttributeValue| {
             let gap = gap.as_m().ok()?;
@@ -188,11 +188,11 @@ impl Heartbeat {
         Ok(Self { first, last, gaps, minutes: minutes & ALL_MINUTES, changed })
     }
 
-    fn row(&self, feed: &Feed) -> Item {
+    fn row(&self, feed: &Feed) -> Attributes {
         let mut row = key(feed);
         let gap = |gap: &Gap| {
             let (from, to) = (number(gap.from.get()), number(gap.to.get()));
-            AttributeValue::M(Item::from([(FROM.to_owned(), from), (TO.to_owned(), to)]))
+            AttributeValue::M(Attributes::from([(FROM.to_owned(), from), (TO.to_owned(), to)]))
         };
         row.insert(FIRST.to_owned(), number(self.first.get()));
         row.insert(LAST.to_owned(), number(self.last.get()));
@@ -225,7 +225,7 @@ fn is_ascending(first: UnixSeconds, gaps: &[Gap], last: UnixSeconds) -> bool {
     end.is_some_and(|end| end <= last)
 }
 
-fn key(feed: &Feed) -> Item {
+fn key(feed: &Feed) -> Attributes {
     item::key(PARTITION, feed.name)
 }
 
@@ -272,7 +272,7 @@ pub(crate) async fn note(
 /// Adds the condition that these attributes of the row are still those of `before`.
 pub(crate) fn if_unchanged(
     request: PutItemFluentBuilder,
-    before: Option<&Item>,
+    before: Option<&Attributes>,
     attributes: &[&str],
 ) -> PutItemFluentBuilder {
     let mut request = request;
@@ -290,7 +290,7 @@ pub(crate) fn if_unchanged(
 }
 
 /// Returns the heartbeat in a row, unless the row is corrupt.
-fn of_row(row: &Item) -> Option<Heartbeat> {
+fn of_row(row: &Attributes) -> Option<Heartbeat> {
     readable(std::slice::from_ref(row), PARTITION, |row| Heartbeat::of_row(row).map(Some)).pop()
 }
 

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 /// A row: its attributes by name.
-pub(crate) type Item = HashMap<String, AttributeValue>;
+pub(crate) type Attributes = HashMap<String, AttributeValue>;
 
 pub(crate) const PARTITION_KEY: &str = "pk";
 pub(crate) const SORT_KEY: &str = "sk";
@@ -41,44 +41,44 @@ pub(crate) fn binary(bytes: &[u8]) -> AttributeValue {
     AttributeValue::B(Blob::new(bytes))
 }
 
-pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Item {
-    Item::from([(PARTITION_KEY.to_owned(), string(partition)), (SORT_KEY.to_owned(), string(sort))])
+pub(crate) fn key(partition: impl Into<String>, sort: impl Into<String>) -> Attributes {
+    Attributes::from([(PARTITION_KEY.to_owned(), string(partition)), (SORT_KEY.to_owned(), string(sort))])
 }
 
 /// Returns the text in `attribute`.
-pub(crate) fn text(item: &Item, attribute: &'static str) -> Result<String, Corrupt> {
+pub(crate) fn text(item: &Attributes, attribute: &'static str) -> Result<String, Corrupt> {
     let text = item.get(attribute).and_then(|value| value.as_s().ok());
     text.cloned().ok_or(Corrupt { attribute, expected: "a string" })
 }
 
 /// Returns the whole number in `attribute`.
-pub(crate) fn integer(item: &Item, attribute: &'static str) -> Result<i64, Corrupt> {
+pub(crate) fn integer(item: &Attributes, attribute: &'static str) -> Result<i64, Corrupt> {
     let number = item.get(attribute).and_then(|value| value.as_n().ok());
     number.and_then(|number| number.parse().ok()).ok_or(Corrupt { attribute, expected: "a whole number" })
 }
 
 /// Returns the bytes in `attribute`.
-pub(crate) fn bytes(item: &Item, attribute: &'static str) -> Result<Vec<u8>, Corrupt> {
+pub(crate) fn bytes(item: &Attributes, attribute: &'static str) -> Result<Vec<u8>, Corrupt> {
     let bytes = item.get(attribute).and_then(|value| value.as_b().ok());
     Ok(bytes.ok_or(Corrupt::new(attribute, "binary"))?.as_ref().to_vec())
 }
 
 /// Returns what `read` makes of the rows, without the corrupt ones. `partition` is their partition key, for the log.
 pub(crate) fn readable<T>(
-    rows: &[Item],
+    rows: &[Attributes],
     partition: &str,
-    read: impl Fn(&Item) -> Result<Option<T>, Corrupt>,
+    read: impl Fn(&Attributes) -> Result<Option<T>, Corrupt>,
 ) -> Vec<T> {
     each_readable(rows, partition, read).into_iter().flatten().collect()
 }
 
 /// Returns what `read` makes of each row, `None` of a corrupt one.
 pub(crate) fn each_readable<T>(
-    rows: &[Item],
+    rows: &[Attributes],
     partition: &str,
-    read: impl Fn(&Item) -> Result<Option<T>, Corrupt>,
+    read: impl Fn(&Attributes) -> Result<Option<T>, Corrupt>,
 ) -> Vec<Option<T>> {
-    let read = |row: &Item| {
+    let read = |row: &Attributes| {
         let sort_key = || text(row, SORT_KEY).unwrap_or_default();
         unless_corrupt(read(row), partition, sort_key)
     };

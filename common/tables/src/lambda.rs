@@ -14,7 +14,7 @@ use reqwest::{Client, Request};
 /// Lambda stores an event within milliseconds.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Another function.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Function {
     ///
     /// # Errors
     /// If Lambda does not accept the event.
-    pub async fn send(&self, event: &[u8]) -> Result<(), Failure> {
+    pub async fn send(&self, event: &[u8]) -> Result<(), BoxedError> {
         let request = self.client.post(&self.url).header("X-Amz-Invocation-Type", "Event");
         let mut request = request.body(event.to_vec()).build()?;
         self.sign(&mut request, event).await?;
@@ -50,7 +50,7 @@ impl Function {
     }
 
     /// Adds the signature of the function that sends the request.
-    async fn sign(&self, request: &mut Request, body: &[u8]) -> Result<(), Failure> {
+    async fn sign(&self, request: &mut Request, body: &[u8]) -> Result<(), BoxedError> {
         let credentials = EnvironmentVariableCredentialsProvider::new().provide_credentials().await?;
         let identity = credentials.into();
         let parameters = v4::SigningParams::builder()

@@ -98,7 +98,7 @@ pub(crate) mod tests {
     use serde_json::json;
 
     use crate::bazaar::{Candle, INTERVALS, Quote};
-    use crate::item::{Item, key, string, text};
+    use crate::item::{Attributes, key, string, text};
     use crate::row::{Row, Value};
     use crate::series::{SeriesCandle, Slot};
     use crate::session::Session;
@@ -153,7 +153,7 @@ pub(crate) mod tests {
         table.query_between(PARTITION, "0", "~")
     }
 
-    async fn put(table: &Table, row: Item) {
+    async fn put(table: &Table, row: Attributes) {
         session(table).put_item().set_item(Some(row)).send().await.unwrap();
     }
 
@@ -174,7 +174,7 @@ pub(crate) mod tests {
 
     async fn read_by_sdk(table: &Table, limit: usize) -> Vec<Read> {
         let rows = session(table).rows(query(session(table)), limit).await.unwrap();
-        let read = |row: &Item| {
+        let read = |row: &Attributes| {
             let products = row.get("products");
             let value = products.and_then(|products| products.as_m().ok()?.get(ID)).map(Value::from);
             read(&text(row, "sk").unwrap(), products.is_some(), value.as_ref())

@@ -17,7 +17,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::time::Instant;
 
 use crate::error::Error;
-use crate::item::{Item, string};
+use crate::item::{Attributes, string};
 use crate::operation::{FIRST_PAUSE, Operation};
 use crate::raw_query;
 use crate::row::Row;
@@ -140,7 +140,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the latest version of the row with this key.
-    pub(crate) async fn get(self, key: Item) -> Result<Option<Item>, Error> {
+    pub(crate) async fn get(self, key: Attributes) -> Result<Option<Attributes>, Error> {
         let request = self.table.client().get_item().table_name(self.table.name());
         let request = request.set_key(Some(key)).consistent_read(true).send();
         Ok(self.wait(self.operation("GetItem").send(request)).await?.item)
@@ -161,7 +161,11 @@ impl<'a> Session<'a> {
     }
 
     /// Returns every row that `query` finds, at most `limit`, in its order. One page, unless DynamoDB's limit of 1 MB cuts it.
-    pub(crate) async fn rows(self, query: QueryFluentBuilder, limit: usize) -> Result<Vec<Item>, Error> {
+    pub(crate) async fn rows(
+        self,
+        query: QueryFluentBuilder,
+        limit: usize,
+    ) -> Result<Vec<Attributes>, Error> {
         self.wait(read_rows(self.operation("Query"), query, limit)).await
     }
 
@@ -193,7 +197,7 @@ impl<'a> Session<'a> {
     pub(crate) async fn rows_of_each(
         self,
         queries: Vec<(QueryFluentBuilder, usize)>,
-    ) -> Result<Vec<Vec<Item>>, Error> {
+    ) -> Result<Vec<Vec<Attributes>>, Error> {
         let operation = self.operation("Query");
         let rows = stream::iter(queries).map(|(query, limit)| read_rows(operation, query, limit));
         self.wait(rows.buffered(CONCURRENT_BATCHES).try_collect()).await
@@ -203,7 +207,7 @@ impl<'a> Session<'a> {
     pub(crate) fn pages(
         self,
         query: QueryFluentBuilder,
-    ) -> impl Stream<Item = Result<Vec<Item>, Error>> + use<'a> {
+    ) -> impl Stream<Item = Result<Vec<Attributes>, Error>> + use<'a> {
         stream::try_unfold(Some(query), move |query: Option<QueryFluentBuilder>| async move {
             let Some(query) = query else { return Ok(None) };
             let page = self.wait(self.operation("Query").send(query.clone().send())).await?;
@@ -216,9 +220,9 @@ impl<'a> Session<'a> {
     /// the last one unless it is the end.
     pub(crate) async fn scan_page(
         self,
-        after: Option<Item>,
+        after: Option<Attributes>,
         limit: i32,
-    ) -> Result<(Vec<Item>, Option<Item>), Error> {
+    ) -> Result<(Vec<Attributes>, Option<Attributes>), Error> {
         let scan = self.table.client().scan().table_name(self.table.name()).consistent_read(true);
         let scan = scan.set_exclusive_start_key(after).limit(limit);
         let page = self.wait(self.operation("Scan").send(scan.send())).await?;
@@ -226,16 +230,16 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the rows with these keys, as far as they exist, in no order.
-    pub(crate) async fn get_all(self, keys: Vec<Item>, reads: Reads) -> Result<Vec<Item>, Error> {
+    pub(crate) async fn get_all(self, keys: Vec<Attributes>, reads: Reads) -> Result<Vec<Attributes>, Error> {
         let operation = self.operation("BatchGetItem");
-        let batches = keys.chunks(READ_BATCH).map(<[Item]>::to_vec).collect::<Vec<_>>();
+        let batches = keys.chunks(READ_BATCH).map(<[Attributes]>::to_vec).collect::<Vec<_>>();
         let batches = stream::iter(batches).map(|keys| read_batch(operation, keys, reads));
         let batches = batches.buffer_unordered(CONCURRENT_BATCHES).try_collect::<Vec<_>>();
         Ok(self.wait(batches).await?.into_iter().flatten().collect())
     }
 
     /// Returns the request of a batch that puts the row.
-    pub(crate) fn put_request(self, row: Item) -> Result<WriteRequest, Error> {
+    pub(crate) fn put_request(self, row: Attributes) -> Result<WriteRequest, Error> {
         let put = PutRequest::builder().set_item(Some(row)).build();
         let put = put.map_err(|error| self.operation(BATCH_WRITE).failed(error.to_string()))?;
         Ok(WriteRequest::builder().put_request(put).build())
@@ -261,7 +265,7 @@ async fn read_rows(
     operation: Operation<'_>,
     query: QueryFluentBuilder,
     limit: usize,
-) -> Result<Vec<Item>, Error> {
+) -> Result<Vec<Attributes>, Error> {
     let mut rows = Vec::new();
     let mut after = None;
     loop {
@@ -276,7 +280,11 @@ async fn read_rows(
     }
 }
 
-async fn read_batch(operation: Operation<'_>, keys: Vec<Item>, reads: Reads) -> Result<Vec<Item>, Error> {
+async fn read_batch(
+    operation: Operation<'_>,
+    keys: Vec<Attributes>,
+    reads: Reads,
+) -> Result<Vec<Attributes>, Error> {
     let is_consistent = reads == Reads::Consistent;
     let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(is_consistent).build();
     let keys = keys.map_err(|error| operation.failed(chain(&error)))?;

@@ -51,7 +51,7 @@ pub enum Code {
 
 /// An error as the function returns it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Failure {
+pub struct CommandFailure {
     pub code: Code,
     pub message: String,
     /// The KEY-ID of the key that is in the way, missing or gone.
@@ -59,13 +59,13 @@ pub struct Failure {
     pub key_id: Option<KeyId>,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)
     }
 }
 
-impl From<&Error> for Failure {
+impl From<&Error> for CommandFailure {
     fn from(error: &Error) -> Self {
         let (code, key_id) = match error {
             Error::InvalidCommand(_) => (Code::InvalidCommand, None),

@@ -33,7 +33,7 @@ use tokio::time::Instant;
 pub use self::access::Access;
 use self::account::Changes;
 use self::command::Command;
-use self::error::{Code, Error, Failure};
+use self::error::{Code, CommandFailure, Error};
 pub use self::explain::{Explanation, InGateway};
 use self::gateway::Gateway;
 use self::issue::Order;
@@ -97,7 +97,7 @@ impl Accounts {
                 line.key_id = response.key_id.clone().or(line.key_id);
                 Reply::Done(response)
             }
-            Err(error) => Reply::Failed { error: Failure::from(&error) },
+            Err(error) => Reply::Failed { error: CommandFailure::from(&error) },
         };
         line.write(&event.context, start.elapsed(), self.is_cold.take(), &reply);
         Ok(reply)
@@ -166,7 +166,7 @@ impl Line {
         }
         match reply {
             Reply::Done(_) => line!(info, "done"),
-            Reply::Failed { error: Failure { code: Code::Unavailable, message, .. } } => {
+            Reply::Failed { error: CommandFailure { code: Code::Unavailable, message, .. } } => {
                 line!(error, "failed", cause = message);
             }
             Reply::Failed { error } => line!(info, "refused", cause = error.message),

@@ -4,7 +4,7 @@ use common::auth::{AccountName, KeyId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{Error, Failure};
+use crate::error::{CommandFailure, Error};
 use crate::view::Note;
 
 /// The response to a command that is done. Not `Debug`: it may hold a key.
@@ -41,5 +41,5 @@ impl Response {
 #[serde(untagged)]
 pub enum Reply {
     Done(Response),
-    Failed { error: Failure },
+    Failed { error: CommandFailure },
 }

@@ -37,14 +37,14 @@ pub(crate) struct Subscription {
     pub(crate) customer: String,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) status: String,
-    pub(crate) items: List<Item>,
+    pub(crate) items: List<SubscriptionItem>,
     pub(crate) cancel_at: Option<i64>,
     pub(crate) ended_at: Option<i64>,
     pub(crate) cancellation_details: Option<CancellationDetails>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Item {
+pub(crate) struct SubscriptionItem {
     pub(crate) price: Price,
     pub(crate) current_period_start: i64,
     pub(crate) current_period_end: i64,

@@ -21,7 +21,7 @@ use super::intervals::HOURS;
 use super::packed::{CONTENT, Ids, content, pack};
 use super::sold::MINUTES;
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, binary, integer, number, readable};
+use crate::item::{self, Attributes, Corrupt, binary, integer, number, readable};
 use crate::session::Session;
 
 const SEEN: &str = "seen";
@@ -94,7 +94,7 @@ struct State {
 }
 
 impl State {
-    fn of_row(row: &Item) -> Result<Self, Corrupt> {
+    fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
         let optional = |name| row.contains_key(name).then(|| integer(row, name)).transpose();
         // If what was seen is corrupt, the windows are made again.
         Ok(Self {
@@ -224,7 +224,7 @@ pub async fn averages_of(
 ) -> Result<Option<Averages>, Error> {
     let query = table.query_between(AVERAGES, window.name, window.name).consistent_read(consistent);
     let rows = table.rows(query, 1).await?;
-    let read = |row: &Item| {
+    let read = |row: &Attributes| {
         const EXPECTED: &str = "the averages of a window";
         let Content { ids, lowest, sold } = content(row, EXPECTED)?;
         let known = ids.ids().filter(|known| [lowest.len(), sold.len()] == [known.len(); 2]);

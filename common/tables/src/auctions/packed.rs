@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
 
-use crate::item::{Corrupt, Item, bytes};
+use crate::item::{Attributes, Corrupt, bytes};
 
 /// The attribute with a compressed text.
 pub(super) const CONTENT: &str = "content";
@@ -48,7 +48,7 @@ pub(super) fn unpack<T: DeserializeOwned>(compressed: &[u8]) -> Option<T> {
 }
 
 /// Reads the compressed text in a row. `expected`: what it is, for the log.
-pub(super) fn content<T: DeserializeOwned>(row: &Item, expected: &'static str) -> Result<T, Corrupt> {
+pub(super) fn content<T: DeserializeOwned>(row: &Attributes, expected: &'static str) -> Result<T, Corrupt> {
     unpack(&bytes(row, CONTENT)?).ok_or(Corrupt::new(CONTENT, expected))
 }
 

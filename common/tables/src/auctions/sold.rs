@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::coins::Coins;
 use super::minute::Sale;
 use crate::error::Error;
-use crate::item::{Corrupt, Item, PRODUCTS, integer, number, readable, string};
+use crate::item::{Attributes, Corrupt, PRODUCTS, integer, number, readable, string};
 use crate::series::keys::{FIRST_SLOT, Interval, LAST_SLOT, slot_key, slot_of};
 use crate::series::rows::{CONCURRENT_WRITES, by_shard, keys, products};
 use crate::session::{Reads, Session};
@@ -134,7 +134,7 @@ impl HourSold {
 
     async fn put(&self, table: Session<'_>, hour: UnixSeconds, condition: &str) -> Result<usize, Error> {
         let values = self.items.iter().map(|(id, text)| (id, string(text)));
-        let put_row = async |row: Item| {
+        let put_row = async |row: Attributes| {
             let request = table
                 .put_item()
                 .set_item(Some(row))
@@ -219,7 +219,7 @@ pub async fn sold_before(
 }
 
 /// Returns the item's sales in a row.
-fn sold_in(row: &Item, id: &AuctionItemId) -> Result<Vec<SoldItem>, Corrupt> {
+fn sold_in(row: &Attributes, id: &AuctionItemId) -> Result<Vec<SoldItem>, Corrupt> {
     let hour = slot_of(&SOLD, row)?.start;
     let Some(value) = products(row)?.get(id.as_str()) else { return Ok(Vec::new()) };
     let sold = value.as_s().ok().and_then(|text| sold_of_text(hour, text));

@@ -9,7 +9,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, each_readable, integer, number, readable, string, text};
+use crate::item::{self, Attributes, Corrupt, each_readable, integer, number, readable, string, text};
 use crate::session::Session;
 
 const PARTITION: &str = "fire-sales";
@@ -100,7 +100,7 @@ impl FireSale {
         self.price
     }
 
-    fn key(&self) -> Item {
+    fn key(&self) -> Attributes {
         item::key(PARTITION, format!("{:013}#{}", self.start, self.item_id))
     }
 }
@@ -190,7 +190,7 @@ pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Sighting>, Er
     pages.map_ok(|rows| stream::iter(each_readable(&rows, PARTITION, sighting)).map(Ok)).try_flatten()
 }
 
-fn sighting(row: &Item) -> Result<Option<Sighting>, Corrupt> {
+fn sighting(row: &Attributes) -> Result<Option<Sighting>, Corrupt> {
     let fields = Fields {
         item_id: text(row, ITEM)?,
         start: integer(row, START)?,

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::heartbeat::if_unchanged;
-use crate::item::{self, Corrupt, Item, SORT_KEY, each_readable, integer, number, readable, string, text};
+use crate::item::{
+    self, Attributes, Corrupt, SORT_KEY, each_readable, integer, number, readable, string, text,
+};
 use crate::session::Session;
 
 const PARTITION: &str = "mayors";
@@ -63,9 +65,9 @@ impl Mayor {
         self.last_updated > stored.last_updated
     }
 
-    fn row(&self) -> Item {
+    fn row(&self) -> Attributes {
         let perks = self.perks.iter().map(|perk| {
-            AttributeValue::M(Item::from([
+            AttributeValue::M(Attributes::from([
                 (NAME.to_owned(), string(&perk.name)),
                 (DESCRIPTION.to_owned(), string(&perk.description)),
             ]))
@@ -158,11 +160,11 @@ pub fn all(table: Session<'_>) -> impl Stream<Item = Result<Option<Mayor>, Error
 }
 
 /// Returns the mayor in a row, unless the row is corrupt.
-fn of_row(row: &Item) -> Option<Mayor> {
+fn of_row(row: &Attributes) -> Option<Mayor> {
     readable(std::slice::from_ref(row), PARTITION, mayor).pop()
 }
 
-fn mayor(row: &Item) -> Result<Option<Mayor>, Corrupt> {
+fn mayor(row: &Attributes) -> Result<Option<Mayor>, Corrupt> {
     let year = text(row, SORT_KEY)?.parse().ok().and_then(|number| ElectionYear::new(number).ok());
     let list = row.get(PERKS).and_then(|perks| perks.as_l().ok());
     let perks = list.and_then(|perks| perks.iter().map(perk).collect());

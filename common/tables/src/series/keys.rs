@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use common::time::UnixSeconds;
 
-use crate::item::{self, Corrupt, Item, SORT_KEY, TIME_TO_LIVE, number, text};
+use crate::item::{self, Attributes, Corrupt, SORT_KEY, TIME_TO_LIVE, number, text};
 
 /// The first and the last time whose slots have keys of ten digits.
 pub(crate) const FIRST_SLOT: UnixSeconds = UnixSeconds::new(0);
@@ -107,16 +107,16 @@ impl Slot {
     }
 
     /// Returns a row without products: the key of the shard's row, and when it expires.
-    pub(crate) fn row(&self, shard: u32) -> Item {
+    pub(crate) fn row(&self, shard: u32) -> Attributes {
         self.row_in(self.interval.partition(shard))
     }
 
     /// Returns the marker without its count.
-    pub(crate) fn marker(&self) -> Item {
+    pub(crate) fn marker(&self) -> Attributes {
         self.row_in(self.interval.markers())
     }
 
-    fn row_in(&self, partition: String) -> Item {
+    fn row_in(&self, partition: String) -> Attributes {
         let mut row = item::key(partition, slot_key(self.start));
         let expires = self.interval.kept.map(|kept| self.end().plus(kept + MARGIN));
         row.extend(expires.map(|expires| (TIME_TO_LIVE.to_owned(), number(expires.get()))));
@@ -150,6 +150,6 @@ pub(crate) fn slot_of_key(interval: &'static Interval, key: &str) -> Result<Slot
 }
 
 /// Returns the slot of a row of the interval.
-pub(crate) fn slot_of(interval: &'static Interval, row: &Item) -> Result<Slot, Corrupt> {
+pub(crate) fn slot_of(interval: &'static Interval, row: &Attributes) -> Result<Slot, Corrupt> {
     slot_of_key(interval, &text(row, SORT_KEY)?)
 }

@@ -5,7 +5,7 @@ use common::time::UnixSeconds;
 
 use super::keys::{FIRST_SLOT, Interval, LAST_SLOT, Slot, slot_key, slot_of};
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::item::{self, Attributes, Corrupt, integer, number, readable};
 use crate::recorder::Filing;
 use crate::session::Session;
 
@@ -25,7 +25,7 @@ pub(crate) fn markers(
     table.query_between(&interval.markers(), slot_key(first), slot_key(last)).consistent_read(true)
 }
 
-fn slots(interval: &'static Interval, markers: &[Item]) -> Vec<Slot> {
+fn slots(interval: &'static Interval, markers: &[Attributes]) -> Vec<Slot> {
     readable(markers, &interval.markers(), |marker| slot_of(interval, marker).map(Some))
 }
 
@@ -75,12 +75,12 @@ pub async fn oldest(
 pub(crate) async fn rows_of_slot(table: Session<'_>, slot: Slot) -> Result<Option<usize>, Error> {
     let interval = slot.interval;
     let marker = table.get(item::key(interval.markers(), slot_key(slot.start))).await?;
-    let count = |marker: &Item| count(interval, marker).map(Some);
+    let count = |marker: &Attributes| count(interval, marker).map(Some);
     Ok(readable(marker.as_slice(), &interval.markers(), count).pop())
 }
 
 /// Returns the number of rows in a marker of the interval.
-pub(super) fn count(interval: &'static Interval, marker: &Item) -> Result<usize, Corrupt> {
+pub(super) fn count(interval: &'static Interval, marker: &Attributes) -> Result<usize, Corrupt> {
     slot_of(interval, marker)?;
     usize::try_from(integer(marker, ROWS)?).map_err(|_| Corrupt::new(ROWS, "a count"))
 }
@@ -129,7 +129,7 @@ pub(crate) async fn mark(table: Session<'_>, slot: Slot, rows: usize) -> Result<
 }
 
 /// Returns the marker of a minute without its count.
-pub(crate) fn of_minute(interval: &'static Interval, filing: Filing) -> Item {
+pub(crate) fn of_minute(interval: &'static Interval, filing: Filing) -> Attributes {
     let mut marker = interval.at(filing.tick.time()).marker();
     if !filing.is_own() {
         marker.insert(EVENT.to_owned(), number(filing.event.time().get()));

@@ -13,7 +13,7 @@ use common::time::UnixSeconds;
 
 use super::candle::Series;
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, integer, number, readable};
+use crate::item::{self, Attributes, Corrupt, integer, number, readable};
 use crate::recorder::Ticks;
 use crate::session::Session;
 
@@ -31,7 +31,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    fn of_row(row: &Item) -> Result<Self, Corrupt> {
+    fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
         let time = |attribute| {
             let time = row.contains_key(attribute).then(|| integer(row, attribute)).transpose()?;
             Ok(time.map(UnixSeconds::new))

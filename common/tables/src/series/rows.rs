@@ -13,7 +13,7 @@ use super::keys::{Interval, Slot, slot_key, slot_of};
 use super::marker::{count, mark, markers, rows_of_slot};
 use super::progress::Progress;
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, PRODUCTS, SORT_KEY, each_readable, readable, text};
+use crate::item::{self, Attributes, Corrupt, PRODUCTS, SORT_KEY, each_readable, readable, text};
 use crate::session::{Reads, Session};
 
 /// The number of rows that are written at the same time, one by one: enough to hide the network latency.
@@ -35,7 +35,7 @@ type Products = HashMap<String, AttributeValue>;
 pub(crate) fn by_shard<'a, Id: AsRef<str> + 'a>(
     slot: Slot,
     values: impl Iterator<Item = (&'a Id, AttributeValue)>,
-) -> Vec<Item> {
+) -> Vec<Attributes> {
     let mut shards = BTreeMap::<u32, Products>::new();
     for (id, value) in values {
         let id = id.as_ref();
@@ -81,7 +81,7 @@ pub(crate) async fn add_rows<'a, Id: AsRef<str> + 'a>(
 }
 
 /// Returns a row with these products.
-fn row(slot: Slot, shard: u32, products: Products) -> Item {
+fn row(slot: Slot, shard: u32, products: Products) -> Attributes {
     let mut row = slot.row(shard);
     row.insert(PRODUCTS.to_owned(), AttributeValue::M(products));
     row
@@ -96,7 +96,7 @@ pub(crate) fn units(written: &PutItemOutput) -> f64 {
 pub(super) const CORRUPT: Corrupt = Corrupt::new(PRODUCTS, "a map of values of its series");
 
 /// Returns the values of the products in a row.
-pub(crate) fn products(row: &Item) -> Result<&Products, Corrupt> {
+pub(crate) fn products(row: &Attributes) -> Result<&Products, Corrupt> {
     row.get(PRODUCTS).and_then(|products| products.as_m().ok()).ok_or(CORRUPT)
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn parts<C: SeriesCandle>(
 /// Returns the candles in a row of minutes or candles. A corrupt one hides none of the others.
 fn candles_of<C: SeriesCandle>(
     interval: &'static Interval,
-    row: &Item,
+    row: &Attributes,
     partition: &str,
 ) -> Result<Vec<(C::Id, C)>, Corrupt> {
     let slot = slot_of(interval, row)?;
@@ -150,13 +150,16 @@ fn candles_of<C: SeriesCandle>(
 }
 
 /// Returns the rows of a recorded slot and the number that there must be; `None` if the slot is not recorded.
-pub(crate) async fn rows_of(table: Session<'_>, slot: Slot) -> Result<Option<(usize, Vec<Item>)>, Error> {
+pub(crate) async fn rows_of(
+    table: Session<'_>,
+    slot: Slot,
+) -> Result<Option<(usize, Vec<Attributes>)>, Error> {
     let Some(expected) = rows_of_slot(table, slot).await? else { return Ok(None) };
     Ok(Some((expected, table.get_all(keys(slot), Reads::Consistent).await?)))
 }
 
 /// The keys of the rows of a slot.
-pub(crate) fn keys(slot: Slot) -> Vec<Item> {
+pub(crate) fn keys(slot: Slot) -> Vec<Attributes> {
     let key = |shard| item::key(slot.interval.partition(shard), slot_key(slot.start));
     (0..slot.interval.shards).map(key).collect()
 }

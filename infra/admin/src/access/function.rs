@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use accounts::aws::AwsError;
 use accounts::command::Command;
-use accounts::error::Failure;
+use accounts::error::CommandFailure;
 use accounts::response::{Reply, Response};
 use aws_sdk_cloudformation::config::{Credentials, ProvideCredentials as _};
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
@@ -86,7 +86,7 @@ impl Function {
     ///
     /// # Errors
     /// If the function cannot be invoked, or does not respond.
-    pub(super) async fn invoke(&self, command: &Command) -> Result<Result<Response, Failure>, Error> {
+    pub(super) async fn invoke(&self, command: &Command) -> Result<Result<Response, CommandFailure>, Error> {
         let unwritable = |error: serde_json::Error| failed(None, error.to_string());
         let mut event = serde_json::to_value(command).map_err(unwritable)?;
         if let Some(fields) = event.as_object_mut() {
@@ -160,7 +160,7 @@ pub(super) fn endpoint() -> Option<String> {
     std::env::var(ENDPOINT).ok().filter(|endpoint| !endpoint.is_empty())
 }
 
-fn read(reply: &[u8]) -> Result<Result<Response, Failure>, Error> {
+fn read(reply: &[u8]) -> Result<Result<Response, CommandFailure>, Error> {
     match serde_json::from_slice(reply) {
         Ok(Reply::Done(response)) => Ok(Ok(response)),
         Ok(Reply::Failed { error }) => Ok(Err(error)),

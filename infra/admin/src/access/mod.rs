@@ -6,7 +6,7 @@ pub(crate) mod options;
 pub(crate) mod view;
 
 use accounts::command::Command;
-use accounts::error::{Code, Error as CommandError, Failure};
+use accounts::error::{Code, CommandFailure, Error as CommandError};
 use accounts::response::Response;
 use accounts::{Access, Note};
 use common::auth::AccountName;
@@ -40,7 +40,7 @@ impl Accounts {
             Target::Function(function) => function.invoke(&command).await?,
             Target::Table(access) => match Box::pin(access.run(command, None)).await {
                 Err(CommandError::Table(cause)) => return Err(cause.into()),
-                result => result.map_err(|error| Failure::from(&error)),
+                result => result.map_err(|error| CommandFailure::from(&error)),
             },
         };
         let Response { result, notes, .. } = response.map_err(|failure| self.refused(name, failure))?;
@@ -49,8 +49,8 @@ impl Accounts {
     }
 
     /// The failure, and what the operator can do about it.
-    fn refused(&self, name: Option<AccountName>, failure: Failure) -> Error {
-        let Failure { code, message, key_id } = failure;
+    fn refused(&self, name: Option<AccountName>, failure: CommandFailure) -> Error {
+        let CommandFailure { code, message, key_id } = failure;
         let advice = match (code, name, key_id) {
             (Code::NoAccount, Some(name), _) => {
                 let command = self.command(&format!("account set {name} --tier starter --paid-until DATE"));

@@ -12,7 +12,7 @@ use super::{Minute, Price, Prices, Sale, Sales};
 use crate::auctions::coins::Coins;
 use crate::auctions::packed::{CONTENT, Ids, pack, unpack};
 use crate::error::Error;
-use crate::item::{self, Corrupt, Item, SORT_KEY, binary, integer, number, string, text};
+use crate::item::{self, Attributes, Corrupt, SORT_KEY, binary, integer, number, string, text};
 use crate::recorder::Filing;
 use crate::series::keys::{Interval, Slot, slot_key, slot_of};
 use crate::series::marker::{ROWS, of_minute};
@@ -148,7 +148,7 @@ pub async fn record(
 }
 
 /// Returns a request that puts the row with the rank unless `condition` says that there is one that stays.
-fn put_if(table: Session<'_>, row: Item, condition: &str, hash: &str) -> PutItemFluentBuilder {
+fn put_if(table: Session<'_>, row: Attributes, condition: &str, hash: &str) -> PutItemFluentBuilder {
     table
         .put_item()
         .set_item(Some(row))
@@ -184,7 +184,7 @@ fn part_key(slot: Slot, hash: &str, part: usize) -> String {
 }
 
 /// Returns the key of the row with the auctions.
-fn lowest_key(slot: Slot) -> Item {
+fn lowest_key(slot: Slot) -> Attributes {
     item::key(LOWEST, parity(slot.start))
 }
 
@@ -204,7 +204,7 @@ pub(super) struct Marker {
 }
 
 impl Marker {
-    pub(super) fn of_row(row: &Item) -> Result<Self, Corrupt> {
+    pub(super) fn of_row(row: &Attributes) -> Result<Self, Corrupt> {
         let time = |attribute| integer(row, attribute).map(UnixMilliseconds::new);
         let optional = |attribute| row.contains_key(attribute).then(|| time(attribute)).transpose();
         Ok(Self {
