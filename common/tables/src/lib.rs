@@ -13,7 +13,6 @@ pub mod heartbeat;
 pub mod history;
 mod history_list;
 mod item;
-pub mod lambda;
 mod operation;
 mod raw_query;
 mod recorder;

@@ -16,8 +16,6 @@ use common::response::envelope::Document;
 use common::routes::{self, Route};
 use common::time::UnixSeconds;
 use serde::Deserialize;
-use serde_json::json;
-use tables::lambda::Function;
 use tables::{Table, access};
 
 use crate::change::{Offer, Unapplied};
@@ -32,7 +30,6 @@ const SIGNATURE: &str = "Stripe-Signature";
 #[derive(Debug)]
 pub struct Payments {
     table: Table,
-    accounts: Function,
     secret: Secret,
     offer: Offer,
 }
@@ -52,7 +49,6 @@ impl Handler for Payments {
         let offer = Offer::new(&config.price_tiers, config.grace);
         Ok(Self {
             table: Table::access(config)?,
-            accounts: Function::named(config, &config.accounts_function)?,
             secret: secret.ok_or(ConfigError::new("STRIPE_WEBHOOK_SECRET", "the secret of the webhook"))?,
             offer: offer
                 .ok_or(ConfigError::new("PRICE_TIERS", "a list such as price_1=starter,price_2=pro"))?,
@@ -104,13 +100,6 @@ impl Payments {
                 let table = self.table.during(request.invocation());
                 let written = access::put_paid_account(table, &account, UnixSeconds::new(*created)).await;
                 let outcome = if written.map_err(ApiError::internal)? { "applied" } else { "outdated" };
-                if outcome == "applied" {
-                    // Its keys follow the tier. If this fails, Stripe repeats the event.
-                    let command =
-                        json!({"command": "set_account", "account": account.name, "request_id": id});
-                    let sent = self.accounts.send(command.to_string().as_bytes()).await;
-                    sent.map_err(ApiError::internal)?;
-                }
                 let Subscription { tier, status, paid_until } = account.subscription;
                 let state = format!("{tier}, {status}, paid until {paid_until}");
                 tracing::info!(event = id, kind, account = account.name.as_str(), state, outcome, "payment");

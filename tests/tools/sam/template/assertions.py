@@ -52,7 +52,7 @@ MANAGES_KEYS = {
 RIGHTS = {
     "accounts": MANAGES_KEYS | {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
-    "payments": {"Access": {"dynamodb:PutItem"}, "AccountsFunction": {"lambda:InvokeFunction"}},
+    "payments": {"Access": {"dynamodb:PutItem"}},
     "bazaar-candles-all": READS_BATCHES,
     "status": READS_BATCHES,
     "record-mayor": {"History": HEARTBEAT} | KEEPS_EVENTS,
