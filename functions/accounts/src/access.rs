@@ -1,5 +1,5 @@
-//! The table of accounts and keys, and API Gateway. The authorizer decides by the table `Access`. API Gateway has a key of its own
-//! for each of ours, under which it counts requests. Every command may be interrupted at any point: the service accepts a key only
+//! The table of accounts and keys, and API Gateway. The authorizer decides by the table `Access`. For each of our keys, API Gateway
+//! has a separate one, under which it counts requests. Every command may be interrupted at any point: the service accepts a key only
 //! when it is complete, and repeating the command does the rest.
 
 use std::time::Duration;

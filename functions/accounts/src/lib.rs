@@ -73,7 +73,7 @@ impl Accounts {
     /// Handles one event.
     ///
     /// # Errors
-    /// None: a command that fails has a response, too.
+    /// None: a failed command also has a response.
     async fn invoke(&self, event: LambdaEvent<Value>) -> Result<Reply, Diagnostic> {
         let start = Instant::now();
         let mut line = Line::default();

@@ -1,4 +1,4 @@
-//! An hour: the candles of all items, two texts about them, of which averages are made, and the sales of each item (`sold.rs`).
+//! An hour: the candles of all items, two texts from which averages are made, and the sales of each item (`sold.rs`).
 //!
 //! | `pk` | `sk` | attributes |
 //! |---|---|---|

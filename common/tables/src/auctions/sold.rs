@@ -175,7 +175,7 @@ impl HourSold {
 pub struct SoldPage {
     /// The sales, newest first.
     pub sales: Vec<SoldItem>,
-    /// The end of the next page, which is older; `None` if there are no older sales. It can be there although there are none.
+    /// The end of the next page, which is older and can be empty; `None` if there are no older sales.
     pub next_before: Option<UnixMilliseconds>,
 }
 

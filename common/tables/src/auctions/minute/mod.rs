@@ -86,7 +86,7 @@ impl Sales {
 /// What one run has found.
 #[derive(Debug, Clone)]
 pub struct Minute {
-    /// When the provider refreshed what the prices are from.
+    /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
     /// When the run, or one before it, last read all pages; `None` if that is not known.
     pub completed_at: Option<UnixMilliseconds>,

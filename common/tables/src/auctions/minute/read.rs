@@ -1,4 +1,4 @@
-//! What is read from recorded minutes.
+//! Reads recorded minutes: the newest one, those of a range, and their sales.
 //!
 //! Lists of ended auctions overlap, and two minutes can have the same list. So a sale belongs to the time at which the auction was won, and
 //! counts once.
@@ -34,7 +34,7 @@ pub struct RecordedMinute {
     pub slot: UnixSeconds,
     /// The rank of its result. The end of it is a hash of the content.
     pub hash: String,
-    /// When the provider refreshed what the prices are from.
+    /// When the provider refreshed the auctions with these prices.
     pub last_updated: UnixMilliseconds,
     pub prices: Prices,
     /// The sales; `None` if the list could not be fetched.

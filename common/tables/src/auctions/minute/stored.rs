@@ -147,7 +147,7 @@ pub async fn record(
     Ok(written.map(|_| Written { rows, write_units }))
 }
 
-/// Returns a request that puts the row with the rank unless `condition` says that there is one that stays.
+/// Returns a request that puts the row with the rank if `condition` holds.
 fn put_if(table: Session<'_>, row: Attributes, condition: &str, hash: &str) -> PutItemFluentBuilder {
     table
         .put_item()
@@ -188,12 +188,12 @@ fn lowest_key(slot: Slot) -> Attributes {
     item::key(LOWEST, parity(slot.start))
 }
 
-/// Which of two rows has the auctions of a minute: those of the minute before stay until the next one.
+/// Returns the sort key of one of two rows, by turns: a minute leaves the auctions of the minute before in place.
 pub(super) fn parity(slot: UnixSeconds) -> String {
     (slot.get() / 60).rem_euclid(2).to_string()
 }
 
-/// What a marker says.
+/// The content of a marker.
 pub(super) struct Marker {
     pub(super) slot: Slot,
     pub(super) hash: String,
@@ -221,7 +221,7 @@ impl Marker {
         [0, self.rows.saturating_sub(1)].map(|part| part_key(self.slot, &self.hash, part))
     }
 
-    /// Reads the content, which is that of all rows together. `None` if it is corrupt.
+    /// Reads the joined content of all rows. `None` if it is corrupt.
     pub(super) fn read(&self, content: &[u8]) -> Option<(Prices, Option<Sales>)> {
         let mut content: Content = unpack(content)?;
         let list = std::mem::take(&mut content.sales);
