@@ -55,6 +55,8 @@ pub struct Config {
     pub history_table: String,
     /// `ACCESS_TABLE`: the name of the table of accounts and keys; `Access` if absent.
     pub access_table: String,
+    /// `ACCOUNTS_FUNCTION`: the name of the function for accounts and keys; empty if absent.
+    pub accounts_function: String,
     /// `STARTER_USAGE_PLAN`, `PRO_USAGE_PLAN`: the ids of the usage plans of the tiers; empty if absent, as in local runs.
     pub starter_usage_plan: String,
     pub pro_usage_plan: String,
@@ -72,11 +74,14 @@ pub struct Config {
     pub dynamodb_endpoint: Option<Url>,
     /// `AWS_ENDPOINT_URL_API_GATEWAY`, otherwise `AWS_ENDPOINT_URL`: the address of API Gateway, if not the one of the region.
     pub api_gateway_endpoint: Option<String>,
+    /// `AWS_ENDPOINT_URL_LAMBDA`, otherwise `AWS_ENDPOINT_URL`: the address of Lambda, if not the one of the region.
+    pub lambda_endpoint: Option<String>,
 }
 
 /// The variables with the addresses of DynamoDB and of API Gateway, as in the AWS SDKs: the one of the service wins over the one of all services.
 const DYNAMODB_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 const API_GATEWAY_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_API_GATEWAY", "AWS_ENDPOINT_URL"];
+const LAMBDA_ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL"];
 
 impl Config {
     /// Reads the configuration from the environment.
@@ -108,6 +113,7 @@ impl Config {
             public_files_url: set("PUBLIC_FILES_URL").unwrap_or_default(),
             history_table: set("HISTORY_TABLE").unwrap_or_else(|| "History".to_owned()),
             access_table: set("ACCESS_TABLE").unwrap_or_else(|| "Access".to_owned()),
+            accounts_function: set("ACCOUNTS_FUNCTION").unwrap_or_default(),
             starter_usage_plan: set("STARTER_USAGE_PLAN").unwrap_or_default(),
             pro_usage_plan: set("PRO_USAGE_PLAN").unwrap_or_default(),
             public_files: set("PUBLIC_FILES").map(|url| public_files(&url)).transpose()?,
@@ -121,8 +127,9 @@ impl Config {
                 .into_iter()
                 .find_map(|variable| set(variable).map(|url| base_url(variable, Some(url), "")))
                 .transpose()?,
-            // Only one function needs it, so an invalid one must not stop the others.
+            // Only one function needs each, so an invalid one must not stop the others.
             api_gateway_endpoint: API_GATEWAY_ENDPOINTS.into_iter().find_map(set),
+            lambda_endpoint: LAMBDA_ENDPOINTS.into_iter().find_map(set),
         })
     }
 

@@ -25,7 +25,7 @@ from services import UPSTREAM_KEY
 from stack import Stack, eventually, expect
 
 SECRET = "game-data-query-service/upstream-key"
-PAYMENTS = {"Payments": "stripe", "PriceTiers": "price_1=pro"}
+PAYMENTS = {"Payments": "stripe", "PriceTiers": "price_pro=pro,price_starter=starter"}
 PAYMENTS_SECRET = "game-data-query-service/stripe-webhook-secret"
 SIGNING_SECRET = "whsec_rehearsal"
 # The limits are far above what one client sends, so that the first check is fast.
@@ -324,11 +324,17 @@ class Rehearsal:
             expect(self.pay(state, secret="whsec_other") == 400, "an event with a wrong signature is accepted")
             expect(self.pay(state) == 200, "an event is not accepted")
             eventually(lambda: mayor() == expected, f"a key of an account that is {state} is not answered with {expected}")
+        gateway, outputs = self.account.client("apigateway"), self.account.outputs()
+        [key] = [key["id"] for key in gateway.get_api_keys(limit=500)["items"] if key["name"] == "payer rehearsal"]
+        for tier, plan in (("starter", "StarterUsagePlan"), ("pro", "ProUsagePlan")):
+            expect(self.pay("active", price=f"price_{tier}") == 200, "an event with another price is not accepted")
+            plans = [plan["id"] for plan in gateway.get_usage_plans(keyId=key)["items"]]
+            expect(plans == [outputs[plan]], f"the key of an account that pays for {tier} is in the plans {plans}")
 
-    def pay(self, state, secret=SIGNING_SECRET):
+    def pay(self, state, secret=SIGNING_SECRET, price="price_pro"):
         """The status of the response to an event about the subscription of the account `payer`."""
         now = int(time.time())
-        item = {"price": {"id": "price_1"}, "current_period_start": now, "current_period_end": now + 86400}
+        item = {"price": {"id": price}, "current_period_start": now, "current_period_end": now + 86400}
         subscription = {"customer": "cus_1", "metadata": {"account": "payer"}, "status": state, "items": {"data": [item]}}
         event = {"id": "evt_1", "type": "customer.subscription.updated", "created": now, "data": {"object": subscription}}
         body = json.dumps(event)

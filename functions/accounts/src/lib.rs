@@ -7,6 +7,7 @@
 mod access;
 mod account;
 pub mod aws;
+pub mod client;
 pub mod command;
 pub mod error;
 mod explain;

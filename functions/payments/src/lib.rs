@@ -6,7 +6,10 @@ mod signature;
 
 use std::collections::HashMap;
 
-use common::auth::Subscription;
+use accounts::client::Client;
+use accounts::command::Command;
+use accounts::response::Reply;
+use common::auth::{AccountName, Subscription};
 use common::config::{Config, ConfigError};
 use common::error::ApiError;
 use common::lambda::{Handler, StartError};
@@ -30,6 +33,7 @@ const SIGNATURE: &str = "Stripe-Signature";
 #[derive(Debug)]
 pub struct Payments {
     table: Table,
+    accounts: Client,
     secret: Secret,
     offer: Offer,
 }
@@ -49,6 +53,7 @@ impl Handler for Payments {
         let offer = Offer::new(&config.price_tiers, config.grace);
         Ok(Self {
             table: Table::access(config)?,
+            accounts: Client::of_config(config)?,
             secret: secret.ok_or(ConfigError::new("STRIPE_WEBHOOK_SECRET", "the secret of the webhook"))?,
             offer: offer
                 .ok_or(ConfigError::new("PRICE_TIERS", "a list such as price_1=starter,price_2=pro"))?,
@@ -103,6 +108,9 @@ impl Payments {
                 let Subscription { tier, status, paid_until } = account.subscription;
                 let state = format!("{tier}, {status}, paid until {paid_until}");
                 tracing::info!(event = id, kind, account = account.name.as_str(), state, outcome, "payment");
+                if outcome == "applied" {
+                    self.move_keys(account.name, id).await?;
+                }
                 Ok(outcome)
             }
             Err(Unapplied::UnknownEvent) => {
@@ -113,6 +121,19 @@ impl Payments {
                 tracing::warn!(event = id, kind, cause = unapplied.to_string(), "payment not applied");
                 Ok("ignored")
             }
+        }
+    }
+
+    /// Moves the account's keys to the usage plan of its tier.
+    ///
+    /// # Errors
+    /// If a key may still be in another plan. Stripe then repeats the event.
+    async fn move_keys(&self, account: AccountName, event: &str) -> Result<(), ApiError> {
+        let command = Command::SetAccount { account, tier: None, status: None, paid_until: None };
+        match self.accounts.invoke(&command, event).await {
+            Ok(Reply::Done(_)) => Ok(()),
+            Ok(Reply::Failed { error }) => Err(ApiError::internal(error.message)),
+            Err(error) => Err(ApiError::internal(error)),
         }
     }
 }

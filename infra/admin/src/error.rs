@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use accounts::aws::AwsError;
+use accounts::client::InvokeError;
 use common::auth::{AccountName, KeyId, MalformedKey};
 use common::config::ConfigError;
 use common::upstream::http::ClientError;
@@ -41,8 +42,8 @@ pub(crate) enum Error {
     Incomplete { name: AccountName },
     #[error("{0}")]
     Refused(String),
-    #[error("the response of the function is not that of this version of `cargo admin`: {0}")]
-    OtherVersion(String),
+    #[error("the function's response is not from this version of `cargo admin`: {0}")]
+    OtherVersion(#[from] serde_json::Error),
     #[error("the key {id} is issued, but cannot be shown: {cause}; revoke it and issue a new one: {command}")]
     NotShown { id: KeyId, cause: io::Error, command: String },
     #[error("standard output is /dev/null or closed, and the key is shown only once: no key was issued")]
@@ -79,6 +80,15 @@ impl Error {
         match self {
             Self::NoApiKey | Self::MalformedApiKey { .. } => ExitCode::from(INVALID_COMMAND_LINE),
             _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<InvokeError> for Error {
+    fn from(error: InvokeError) -> Self {
+        match error {
+            InvokeError::Aws(cause) => cause.into(),
+            InvokeError::OtherVersion(cause) => cause.into(),
         }
     }
 }

@@ -35,6 +35,8 @@ const KEY_VARIABLE: &str = "HYPIXEL_API_KEY";
 const PAYMENTS_VARIABLE: &str = "STRIPE_WEBHOOK_SECRET";
 /// The variable with the SDKs' endpoint of `DynamoDB`.
 const DYNAMODB_VARIABLE: &str = "AWS_ENDPOINT_URL_DYNAMODB";
+/// The same for Lambda.
+const LAMBDA_VARIABLE: &str = "AWS_ENDPOINT_URL_LAMBDA";
 /// The variables with the place of the public files, and with their address.
 const FILES_VARIABLE: &str = "PUBLIC_FILES";
 const FILES_ADDRESS_VARIABLE: &str = "PUBLIC_FILES_URL";
@@ -87,7 +89,10 @@ impl Cloud {
         let files = open_files(&options)?;
         let has_files = files.is_some();
         let logs = Logs::new(options.function_log.clone());
-        let pools = pools_of(&options, &template, programs, &dynamodb.url(), files.as_deref(), &logs);
+        let lambda_url = lambda_listener.local_addr().map(|address| format!("http://{address}"));
+        let lambda_url = lambda_url.map_err(cannot_listen(options.lambda_port, "--lambda-port"))?;
+        let endpoints = [(DYNAMODB_VARIABLE, dynamodb.url()), (LAMBDA_VARIABLE, lambda_url)];
+        let pools = pools_of(&options, &template, programs, &endpoints, files.as_deref(), &logs);
         let clock = options.clock.clone();
         let gateway = Gateway::new(&template, Arc::clone(&pools), clock.clone(), options.access_log.clone());
         let gateway =
@@ -344,7 +349,7 @@ fn pools_of(
     options: &Options,
     template: &Template,
     programs: BTreeMap<String, PathBuf>,
-    dynamodb_url: &str,
+    endpoints: &[(&str, String)],
     files: Option<&PublicFiles>,
     logs: &Logs,
 ) -> Arc<Pools> {
@@ -357,19 +362,19 @@ fn pools_of(
     let place = files.map(PublicFiles::variable);
     let pool = |(logical_id, program): (String, PathBuf)| {
         let mut function = template.functions.get(&logical_id)?.clone();
-        complete(&mut function, options, place.as_deref(), dynamodb_url, logs);
+        complete(&mut function, options, place.as_deref(), endpoints, logs);
         Some((logical_id, Arc::new(Pool::new(function, program, concurrency, logs.clone()))))
     };
     Arc::new(programs.into_iter().filter_map(pool).collect())
 }
 
-/// Completes the function's environment: the secrets, the place of the public files and their address, which is relative to the pages, no
-/// usage plans, and the endpoint of `DynamoDB`, which overrides the template's.
+/// Completes the function's environment: the secrets, the place of the public files and their address, which is relative to
+/// the pages, no usage plans, and the endpoints, which override the template's.
 fn complete(
     function: &mut Function,
     options: &Options,
     files: Option<&str>,
-    dynamodb_url: &str,
+    endpoints: &[(&str, String)],
     logs: &Logs,
 ) {
     let address = files.map_or("", |_| public_files::PREFIX.trim_matches('/'));
@@ -391,5 +396,6 @@ fn complete(
         };
         resolved.inspect(|resolved| (*resolved).clone_into(value)).is_some()
     });
-    function.environment.insert(DYNAMODB_VARIABLE.to_owned(), dynamodb_url.to_owned());
+    let endpoints = endpoints.iter().map(|(variable, url)| ((*variable).to_owned(), url.clone()));
+    function.environment.extend(endpoints);
 }

@@ -16,9 +16,12 @@ use crate::template::Function;
 /// The pools of all functions, by logical id.
 pub(crate) type Pools = BTreeMap<String, Arc<Pool>>;
 
-/// The pool of the function with this logical id or binary.
+/// The pool of the function with this logical id, name or binary.
 pub(crate) fn find<'pools>(pools: &'pools Pools, name: &str) -> Option<&'pools Arc<Pool>> {
-    pools.get(name).or_else(|| pools.values().find(|pool| pool.function.binary == name))
+    pools.get(name).or_else(|| {
+        let mut pools = pools.values();
+        pools.find(|pool| pool.function.binary == name || pool.function.name.as_deref() == Some(name))
+    })
 }
 
 /// The state that the next invocation starts from.

@@ -7,9 +7,14 @@ use common::routes::STRIPE_WEBHOOK;
 use common::time::{UnixMilliseconds, UnixSeconds};
 use hyper::Method;
 use local::Options;
+use serde_json::{Value, json};
 use tables::{Table, access};
 
-use crate::support::{expect_clean_logs, send, start, start_with, with_parameters};
+use crate::support::{await_logs, expect_clean_logs, invoke, send, start, start_with, with_parameters};
+
+/// An event of a new subscription, and its signature with the secret of the local cloud.
+const EVENT: &str = r#"{"id":"evt_1","type":"customer.subscription.created","created":1777388600,"data":{"object":{"customer":"cus_1","status":"active","items":{"data":[{"price":{"id":"price_1"},"current_period_start":0,"current_period_end":2000000000}]}}}}"#;
+const SIGNATURE: &str = "t=1777388600,v1=08b2f0ab536fa75adfad5830ed9b437c984f1848475749b0951438258af59c71";
 
 #[tokio::test]
 async fn the_webhook_exists_only_with_payments() {
@@ -21,6 +26,23 @@ async fn the_webhook_exists_only_with_payments() {
     send(&url, Method::POST, STRIPE_WEBHOOK.path).await.error("BAD_REQUEST");
     send(&url, Method::GET, STRIPE_WEBHOOK.path).await.error("NOT_FOUND");
     expect_clean_logs(&cloud_with_payments);
+}
+
+#[tokio::test]
+async fn the_keys_of_an_account_follow_a_payment() {
+    let parameters = [("Payments", "stripe"), ("PriceTiers", "price_1=pro")];
+    let cloud = start_with(with_parameters(Options::for_tests(), &parameters)).await;
+    let request = json!({
+        "resource": STRIPE_WEBHOOK.path, "path": STRIPE_WEBHOOK.path, "httpMethod": "POST", "body": EVENT,
+        "headers": {"Stripe-Signature": SIGNATURE},
+        "requestContext": {"requestTimeEpoch": 1_777_388_600_000_i64},
+    });
+    let response = invoke(&cloud, STRIPE_WEBHOOK.function, request.to_string()).await.json();
+    assert_eq!(response["statusCode"], 200, "{response}");
+    let is_command = |line: &Value| line["command"] == "set_account" && line["account"] == "cus_1";
+    let [line] = &await_logs(&cloud, 1, is_command).await[..] else { panic!("one command") };
+    assert_eq!(line["level"], "INFO", "{line}");
+    expect_clean_logs(&cloud);
 }
 
 #[tokio::test]

@@ -1,24 +1,23 @@
 //! The function for accounts and keys, which the commands `account` and `key` invoke: that of a stack, or of the local cloud. On a
 //! table without either, they run the same code themselves.
 
-mod function;
 pub(crate) mod options;
 pub(crate) mod view;
 
+use accounts::client::Client;
 use accounts::command::Command;
 use accounts::error::{Code, CommandFailure, Error as CommandError};
-use accounts::response::Response;
+use accounts::response::{Reply, Response};
 use accounts::{Access, Note};
 use common::auth::AccountName;
 use serde::de::DeserializeOwned;
 
-use self::function::Function;
 use crate::console;
 use crate::error::Error;
 
 /// What carries out the commands.
 enum Target {
-    Function(Function),
+    Function(Client),
     Table(Access),
 }
 
@@ -37,15 +36,17 @@ impl Accounts {
     pub(crate) async fn call<T: DeserializeOwned>(&self, command: Command) -> Result<(T, Vec<Note>), Error> {
         let (name, _) = command.subject();
         let response = match &self.target {
-            Target::Function(function) => function.invoke(&command).await?,
+            Target::Function(function) => match function.invoke(&command, &random_id()?).await? {
+                Reply::Done(response) => Ok(response),
+                Reply::Failed { error } => Err(error),
+            },
             Target::Table(access) => match Box::pin(access.run(command, None)).await {
                 Err(CommandError::Table(cause)) => return Err(cause.into()),
                 result => result.map_err(|error| CommandFailure::from(&error)),
             },
         };
         let Response { result, notes, .. } = response.map_err(|failure| self.refused(name, failure))?;
-        let read = serde_json::from_value(result).map_err(|error| Error::OtherVersion(error.to_string()))?;
-        Ok((read, notes))
+        Ok((serde_json::from_value(result)?, notes))
     }
 
     /// The failure, and what the operator can do about it.
@@ -132,4 +133,11 @@ fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// A random id of a request, for which the function issues only one key, however often the request is sent.
+fn random_id() -> Result<String, Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(Error::Random)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }

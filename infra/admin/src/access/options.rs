@@ -1,16 +1,21 @@
 //! The options of `account` and `key`.
 
 use accounts::Access;
+use accounts::client::{Client, Signer};
 use clap::Args;
 use common::config::Config;
 use tables::Table;
 
-use super::function::{self, Function};
 use super::{Accounts, Target, quoted};
 use crate::arguments::resource_name;
 use crate::error::Error;
 use crate::output::Format;
 use crate::stack::Stack;
+
+/// The environment variable with the endpoint of Lambda.
+const LAMBDA_ENDPOINT: &str = "AWS_ENDPOINT_URL_LAMBDA";
+/// The function in template.yaml, by which the local cloud knows it.
+const LOGICAL_ID: &str = "AccountsFunction";
 
 /// Options that select the accounts, and the format of results.
 #[derive(Args)]
@@ -41,13 +46,18 @@ impl AccessOptions {
     }
 
     pub(crate) async fn open(&self) -> Result<Accounts, Error> {
-        let target = match (&self.stack, &self.table, function::endpoint()) {
-            (Some(name), ..) => {
+        let endpoint = std::env::var(LAMBDA_ENDPOINT).ok().filter(|endpoint| !endpoint.is_empty());
+        let target = match (&self.stack, &self.table, endpoint) {
+            (Some(name), _, endpoint) => {
                 let sdk = Box::pin(tables::from_profile()).await?;
                 let stack = Stack::find(&sdk, name).await?;
-                Target::Function(Function::of_stack(&stack, &sdk).await?)
+                let region = sdk.region().map(ToString::to_string).unwrap_or_default();
+                let signer = sdk.credentials_provider().map(|credentials| Signer { credentials, region });
+                let endpoint = endpoint.or_else(|| sdk.endpoint_url().map(str::to_owned));
+                let name = stack.output("AccountsFunction")?;
+                Target::Function(Client::new(name, endpoint.as_deref(), signer)?)
             }
-            (None, None, Some(endpoint)) => Target::Function(Function::of_local_cloud(&endpoint)?),
+            (None, None, Some(endpoint)) => Target::Function(Client::new(LOGICAL_ID, Some(&endpoint), None)?),
             (None, table, _) => {
                 let sdk = Box::pin(tables::from_profile()).await?;
                 let variable =

@@ -20,6 +20,8 @@ const DEFAULT_MEMORY_MB: u64 = 128;
 #[derive(Debug, Clone)]
 pub struct Function {
     pub logical_id: String,
+    /// `FunctionName`. On AWS, a function without one has a generated name.
+    pub name: Option<String>,
     /// `Metadata.BuildProperties.Binary`: the name of its binary and its package.
     pub binary: String,
     /// The limit for an invocation.
@@ -45,6 +47,7 @@ pub(super) fn read(logical_id: &str, resource: &Value, section: &Section<'_>) ->
     }
     Ok(Function {
         logical_id: logical_id.to_owned(),
+        name: section.text("FunctionName")?,
         binary: binary.to_owned(),
         timeout: Duration::from_secs(timeout_s),
         memory_mb: section.number("MemorySize")?.unwrap_or(DEFAULT_MEMORY_MB),

@@ -48,11 +48,13 @@ MANAGES_KEYS = {
     for plan in ("Starter", "Pro")
     for suffix, method in (("", "POST"), ("/*", "DELETE"))
 }
+# A reference would be a circle.
+ACCOUNTS = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-accounts"
 # The rights of functions that do more than query History: actions by resource.
 RIGHTS = {
     "accounts": MANAGES_KEYS | {"AccountsLog": {"logs:CreateLogStream", "logs:PutLogEvents"}},
     "authorizer": {"Access": {"dynamodb:GetItem"}},
-    "payments": {"Access": {"dynamodb:PutItem"}},
+    "payments": {"Access": {"dynamodb:PutItem"}, ACCOUNTS: {"lambda:InvokeFunction"}},
     "bazaar-candles-all": READS_BATCHES,
     "status": READS_BATCHES,
     "record-mayor": {"History": HEARTBEAT} | KEEPS_EVENTS,
