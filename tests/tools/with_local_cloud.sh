@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts a local cloud, waits until it has recorded a minute of auctions, and runs a command with its address in BASE_URL, that of its
-# DynamoDB in DYNAMODB_URL, a key in API_KEY, and that of a lapsed account in LAPSED_KEY.
+# DynamoDB in DYNAMODB_URL, that of its Invoke API in LAMBDA_URL, a key in API_KEY, and that of a lapsed account in LAPSED_KEY.
 #
 #     tests/tools/with_local_cloud.sh COMMAND [argument …]
 set -euo pipefail
@@ -34,7 +34,8 @@ BASE_URL="$(printed ready)"
 API_KEY="$(printed 'key pro')"
 DYNAMODB_URL="$(printed dynamodb)"
 LAPSED_KEY="$(printed 'key lapsed')"
-export BASE_URL API_KEY DYNAMODB_URL LAPSED_KEY
+LAMBDA_URL="$(printed lambda)"
+export BASE_URL API_KEY DYNAMODB_URL LAMBDA_URL LAPSED_KEY
 
 # The prices of auctions are an error until the schedule has recorded a minute.
 for second in {1..120}; do
